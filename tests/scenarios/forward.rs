@@ -6,6 +6,7 @@ use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::{Mirrored, Mode};
 use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
 use outrigger_core::time::Duration;
+use outrigger_core::trajectory::Tolerances;
 use outrigger_core::wire::forward::TrajectoryResult;
 use outrigger_sim::controller::Action;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
@@ -26,21 +27,15 @@ fn setup(software: SoftwareVersion) -> Setup {
 }
 
 /// In `Command`, and at rest in it: with states from 30003, and by RTDE.
-fn each_of(configure: impl Fn(&mut Setup), mut check: impl FnMut(&str, &mut Rig<'_>)) {
+fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for (states, mut buffers) in [("30003", Buffers::default()), ("RTDE", Buffers::with_rtde())] {
-            let mut setup = setup(software);
-            configure(&mut setup);
-            let mut rig = Rig::new(setup, &mut buffers);
+            let mut rig = Rig::new(setup(software), &mut buffers);
             rig.command();
             rig.run_for(ms(500));
             check(&format!("{software}, {states}"), &mut rig);
         }
     }
-}
-
-fn each(check: impl FnMut(&str, &mut Rig<'_>)) {
-    each_of(|_| {}, check);
 }
 
 /// What the program has told of trajectories.
@@ -241,12 +236,12 @@ fn a_move_to_one_place_is_made_too() {
 /// Parts of a spline last whole cycles, so that legs of 41.2 ms take more than they are to.
 #[test]
 fn what_is_not_over_in_its_time_ends_by_that_name_and_is_told_of_where_that_is_much() {
-    let timed =
-        |millis: u64| move |setup: &mut Setup| setup.config.peer.program.goal_time = Duration::from_millis(millis);
-    each_of(timed(20), |software, rig| {
+    let timed = |millis| Tolerances { goal_time: Some(Duration::from_millis(millis)), ..Tolerances::DEFAULT };
+    each(|software, rig| {
         let mut swing = Swing::from(rig, 0.5, false);
         swing.legs = 97;
         swing.begin(rig);
+        rig.ask(|engine, _| engine.hold_to(timed(20))).unwrap();
         let mut next = 1;
         while rig.engine().mode() == Mode::Command {
             next = swing.feed(rig, next, u32::MAX);
@@ -264,10 +259,15 @@ fn what_is_not_over_in_its_time_ends_by_that_name_and_is_told_of_where_that_is_m
         assert!(rig.controller.truth().at_rest() && rig.engine().mode() == Mode::Monitor, "{software}\n{story}");
         ends_for_good(rig, software);
     });
-    each_of(timed(3_000), |software, rig| {
+    each(|software, rig| {
         let mut swing = Swing::from(rig, 0.5, false);
         swing.legs = 97;
-        play(rig, &swing, |_, _| {});
+        let mut held = false;
+        play(rig, &swing, |rig, _| {
+            if !core::mem::replace(&mut held, true) {
+                rig.ask(|engine, _| engine.hold_to(timed(3_000))).unwrap();
+            }
+        });
         assert_eq!(results(rig), [TrajectoryResult::Success], "{software}\n{}", rig.record().story());
     });
 }

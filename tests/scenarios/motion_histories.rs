@@ -20,8 +20,10 @@ use super::ms;
 
 /// Histories where nobody says how many.
 const HISTORIES: u64 = 2_000;
+/// Of so many one is lived through on an e-Series, whose cycles are four times as many.
+const E_SERIES: u64 = 20;
 /// The limit of each joint \[rad/s\].
-const FASTEST: f32 = 1.5;
+pub(super) const FASTEST: f32 = 1.5;
 /// An arm that nobody commands any more rests after this: the time-out of the slowest path, then the slowest stop.
 const REST_WITHIN: Duration = ms(500);
 
@@ -31,7 +33,7 @@ fn around(noise: &mut Noise, most: f64) -> f64 {
 }
 
 /// A motion that the check accepts.
-fn motion(noise: &mut Noise, setup: &outrigger_core::command::Limits<6>) -> Vec<Point> {
+pub(super) fn motion(noise: &mut Noise, setup: &outrigger_core::command::Limits<6>) -> Vec<Point> {
     loop {
         let count = 1 + noise.below(4);
         let mut points: Vec<Point> = vec![(0.0, [0.0; 6], [0.0; 6])];
@@ -51,7 +53,7 @@ fn motion(noise: &mut Noise, setup: &outrigger_core::command::Limits<6>) -> Vec<
 }
 
 /// What somebody, or something, does to an arm on its way.
-fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>) -> String {
+pub(super) fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>) -> String {
     let sliders = [0.0, 0.0, 0.1, 0.3, 0.6, 1.0];
     let (number, share, span) = (noise.below(16), sliders[noise.below(6)], noise.below(400) as u64);
     let action = match number {
@@ -95,25 +97,31 @@ fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>) -> String
     format!("{action:?}")
 }
 
-/// Everything is put right, and whoever may says that it is to go on.
-fn goes_on(rig: &mut Rig<'_>, mends: &mut Vec<Action>) {
+/// Everything is put right, and whoever may says that it is to go on; `wait` lives on for so long, or until the end of it is reached.
+pub(super) fn goes_on<'m>(
+    rig: &mut Rig<'m>,
+    mends: &mut Vec<Action>,
+    mut wait: impl FnMut(&mut Rig<'m>, Duration, &dyn Fn(&Rig<'_>) -> bool),
+) {
     if rig.engine().mode() == Mode::Command {
         return;
     }
-    rig.run_until(ms(12_000), |rig| matches!(rig.engine().mode(), Mode::Monitor) && rig.controller.truth().at_rest());
+    let rests = |rig: &Rig<'_>| matches!(rig.engine().mode(), Mode::Monitor) && rig.controller.truth().at_rest();
+    wait(rig, ms(12_000), &rests);
+    let never = |_: &Rig<'_>| false;
     if mends.contains(&Action::UnlockProtectiveStop) {
-        rig.run_for(ms(5_500));
+        wait(rig, ms(5_500), &never);
     }
     for action in mends.drain(..) {
         rig.controller.act(action);
-        rig.run_for(ms(2_500));
+        wait(rig, ms(2_500), &never);
     }
     rig.controller.act(Action::StopProgram);
-    rig.run_for(ms(300));
+    wait(rig, ms(300), &never);
     rig.input(Input::Acknowledge);
     rig.ready();
     rig.resume();
-    rig.run_until(ms(12_000), |rig| !matches!(rig.engine().mode(), Mode::Monitor | Mode::Arming));
+    wait(rig, ms(12_000), &|rig| !matches!(rig.engine().mode(), Mode::Monitor | Mode::Arming));
 }
 
 fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
@@ -144,7 +152,9 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
         if ended(&rig) {
             break;
         }
-        goes_on(&mut rig, &mut mends);
+        goes_on(&mut rig, &mut mends, |rig, span, done| {
+            rig.run_until(span, done);
+        });
         rig.run_until(ms(20_000), |rig| ended(rig) || rig.engine().mode() != Mode::Command);
     }
     let what = || format!("seed {seed}, {software}, {}: {points:?}\n{told:?}\n{}", way.name(), rig.record().story());
@@ -166,7 +176,7 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
 }
 
 /// By the arm's own truth.
-fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String) {
+pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String) {
     let mut transitions = rig.record().transitions().map(|t| (sim_time(t.at), t.to)).peekable();
     let mut commanded = None::<SimTime>;
     let mut mode = Mode::Offline;
@@ -186,21 +196,34 @@ fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String) {
     }
 }
 
+fn live_through(software: SoftwareVersion, histories: u64) {
+    let executors: Vec<_> = executors().into_iter().filter(|(of, _)| *of == software).collect();
+    in_parallel(histories, |seed| lives_through(seed, executors[seed as usize % executors.len()]));
+}
+
 #[test]
 fn random_motions_hold_their_limits_and_tolerances_through_random_histories() {
-    let histories = env::var("OUTRIGGER_MOTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(HISTORIES);
     // Eight milliseconds are a cycle: as much happens in a quarter of the cycles.
-    let executors: Vec<_> =
-        executors().into_iter().filter(|(software, _)| *software == SoftwareVersion::new(3, 15)).collect();
+    live_through(SoftwareVersion::new(3, 15), histories(HISTORIES));
+}
+
+#[test]
+fn the_same_holds_in_a_share_of_them_on_an_e_series() {
+    live_through(SoftwareVersion::new(5, 15), histories(HISTORIES) / E_SERIES);
+}
+
+/// How many, where nobody says it.
+pub(super) fn histories(default: u64) -> u64 {
+    env::var("OUTRIGGER_MOTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Each of so many seeds, from 1, on all the processors.
+pub(super) fn in_parallel(seeds: u64, lives: impl Fn(u64) + Sync) {
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     std::thread::scope(|scope| {
         for first in 0..threads {
-            let executors = &executors;
-            scope.spawn(move || {
-                for seed in (first..histories).step_by(threads as usize) {
-                    lives_through(seed + 1, executors[seed as usize % executors.len()]);
-                }
-            });
+            let lives = &lives;
+            scope.spawn(move || (first..seeds).step_by(threads as usize).for_each(|seed| lives(seed + 1)));
         }
     });
 }

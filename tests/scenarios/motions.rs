@@ -16,10 +16,10 @@ use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup, Way};
 use super::{ms, secs};
 
 /// A waypoint: when \[s\], where \[rad\], how fast \[rad/s\].
-pub(super) type Point = (f64, [f64; 6], [f64; 6]);
+pub(crate) type Point = (f64, [f64; 6], [f64; 6]);
 
 /// The rows of a motion in this file's own reckoning, relative to where the arm stands.
-const MOTION: [Point; 4] = [
+pub(crate) const MOTION: [Point; 4] = [
     (0.0, [0.0; 6], [0.0; 6]),
     (1.2, [0.3, 0.0, -0.15, 0.0, 0.2, -0.1], [0.3, 0.0, -0.15, 0.0, 0.15, -0.1]),
     (2.0, [0.5, 0.1, -0.3, 0.0, 0.3, -0.2], [0.2, 0.1, -0.1, 0.0, 0.1, -0.1]),
@@ -27,14 +27,14 @@ const MOTION: [Point; 4] = [
 ];
 
 /// What the scenarios hold the motions to: what the core ends them at, and, beyond that, the truth.
-pub(super) const TOLERANCES: Tolerances<6> = Tolerances {
+pub(crate) const TOLERANCES: Tolerances<6> = Tolerances {
     path: JointPositions([0.1; 6]),
     goal: JointPositions([0.005; 6]),
     goal_time: Some(core::Duration::from_secs(2)),
 };
 
 /// An arm that is held stands so near to where it stood \[rad\].
-const HELD: f64 = 2e-3;
+pub(super) const HELD: f64 = 2e-3;
 
 /// The executors that `outrigger move` has.
 pub(super) fn executors() -> Vec<(SoftwareVersion, Way)> {
@@ -44,7 +44,7 @@ pub(super) fn executors() -> Vec<(SoftwareVersion, Way)> {
     all.filter(|(software, way)| has(way) && way.fits(*software)).collect()
 }
 
-pub(super) fn waypoint((at, q, qd): Point) -> Waypoint<6> {
+pub(crate) fn waypoint((at, q, qd): Point) -> Waypoint<6> {
     Waypoint {
         setpoint: Setpoint {
             positions: JointPositions(q.map(|q| q as f32)),
@@ -56,7 +56,7 @@ pub(super) fn waypoint((at, q, qd): Point) -> Waypoint<6> {
 }
 
 /// The way through waypoints, every 8 ms, by a reckoning of our own.
-pub(super) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
+pub(crate) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
     let mut line = vec![];
     for pair in points.windows(2) {
         let ((t0, q0, v0), (t1, q1, v1)) = (pair[0], pair[1]);
@@ -75,7 +75,7 @@ pub(super) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
 }
 
 /// How far the worst joint is from the nearest place on the way \[rad\].
-pub(super) fn off(line: &[[f64; 6]], q: &[f64; 6]) -> f64 {
+pub(crate) fn off(line: &[[f64; 6]], q: &[f64; 6]) -> f64 {
     let apart = |place: &[f64; 6]| place.iter().zip(q).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
     line.iter().map(apart).fold(f64::INFINITY, f64::min)
 }
@@ -166,7 +166,7 @@ fn a_slider_at_0_for_2_s_holds_a_motion_that_goes_on_by_itself() {
 
 /// What stops a motion until somebody has said a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stop {
+pub(super) enum Stop {
     Pause,
     Emergency,
     Protective,
@@ -175,9 +175,9 @@ enum Stop {
 }
 
 impl Stop {
-    const ALL: [Self; 4] = [Self::Pause, Self::Emergency, Self::Protective, Self::Release];
+    pub(super) const ALL: [Self; 4] = [Self::Pause, Self::Emergency, Self::Protective, Self::Release];
 
-    fn happens(self, rig: &mut Rig<'_>) {
+    pub(super) fn happens(self, rig: &mut Rig<'_>) {
         match self {
             Self::Pause => rig.controller.act(Action::PauseProgram),
             Self::Emergency => rig.controller.act(Action::EmergencyStop),
@@ -187,7 +187,7 @@ impl Stop {
     }
 
     /// Somebody at the robot puts it right.
-    fn is_over(self, rig: &mut Rig<'_>) {
+    pub(super) fn is_over(self, rig: &mut Rig<'_>) {
         let actions: &[Action] = match self {
             Self::Pause => &[Action::ResumeProgram],
             Self::Emergency => &[Action::ReleaseEmergencyStop, Action::PowerOn, Action::ReleaseBrakes],

@@ -10,6 +10,7 @@ mod fri;
 mod kill;
 mod lossy;
 mod paths;
+mod player;
 mod servo;
 mod smoltcp;
 mod text;

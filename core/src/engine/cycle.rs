@@ -292,6 +292,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         &self.evidence
     }
 
+    /// Whether the request that was granted last is to go on with a suspended motion.
+    pub(super) const fn goes_on(&self) -> bool {
+        self.resume
+    }
+
     /// The speeds that were approved last.
     pub(super) const fn approved(&self) -> JointVelocities<N> {
         self.governor.last()

@@ -88,6 +88,8 @@ use crate::recorder::Recorder;
 use crate::robot::{JointPositions, JointVelocities, Reason, ReasonSet, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::trajectory::Waypoint;
+#[cfg(feature = "tolerances")]
+use crate::trajectory::{Tolerances, Watch};
 
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
@@ -328,6 +330,32 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     #[must_use]
     pub fn led(&self) -> Option<Duration> {
         self.peer.led()
+    }
+
+    /// The move that leads on is held to these tolerances from now on, in its own time: its target and the measured joints to `path`
+    /// where the program says that it is, and after its end to `goal`. Where one does not hold, commanding ends by that name. In
+    /// place of an input, like [`delegate`](Self::delegate), after which it is called.
+    ///
+    /// # Errors
+    /// [`FeedError::NoMotion`] where there is no such move.
+    #[cfg(feature = "tolerances")]
+    pub fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
+        self.record_change();
+        self.peer.hold_to(tolerances)
+    }
+
+    /// Whether the move that leads on has come to its goal, and how late it is: `None` where it is held to no tolerances.
+    #[cfg(feature = "tolerances")]
+    #[must_use]
+    pub fn tolerated(&self) -> Option<&Watch<N>> {
+        self.peer.tolerated()
+    }
+
+    /// Whether whoever asked last to command has asked to go on with what a stop had suspended, and nothing has begun since that
+    /// a controller makes by itself.
+    #[must_use]
+    pub const fn goes_on(&self) -> bool {
+        self.cycle.goes_on()
     }
 
     fn give(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {

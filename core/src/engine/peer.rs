@@ -18,6 +18,8 @@ use crate::recorder::{Loader, Saver};
 use crate::robot::{JointVelocities, Reason, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Leg, Waypoint};
+#[cfg(feature = "tolerances")]
+use crate::trajectory::{Tolerances, Watch};
 
 /// One kind of controller: [`Ur`](super::ur::Ur) or [`Krc`](super::krc::Krc).
 ///
@@ -147,6 +149,22 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
 
     /// How much of its own time the move that leads on has made, as its program shows.
     fn led(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The move that leads on is to be held to these.
+    ///
+    /// # Errors
+    /// That there is none.
+    #[cfg(feature = "tolerances")]
+    fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
+        let _ = tolerances;
+        Err(FeedError::NoMotion)
+    }
+
+    /// How the move that leads on is held to its tolerances, where it is.
+    #[cfg(feature = "tolerances")]
+    fn tolerated(&self) -> Option<&Watch<N>> {
         None
     }
 

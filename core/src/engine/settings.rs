@@ -294,7 +294,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((FORMAT, sums), (6, [(429, 386_821_467), (476, 1_171_406_176)]));
+        assert_eq!((FORMAT, sums), (6, [(428, 2_961_751_370), (476, 1_171_406_176)]));
     }
 
     #[test]

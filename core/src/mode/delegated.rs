@@ -330,7 +330,7 @@ impl Delegation {
 
 impl Evidence {
     /// Whether nothing that the program does goes on for now.
-    pub(super) fn is_paused(&self) -> bool {
+    pub(crate) fn is_paused(&self) -> bool {
         self.paused || self.pendant == Pendant::Paused
     }
 

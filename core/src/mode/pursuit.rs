@@ -83,12 +83,6 @@ impl Pursuit {
     pub fn late(&self, end: u64) -> Duration {
         Duration::from_micros(self.elapsed.min(end).saturating_sub(self.reached))
     }
-
-    /// How much of the plan's own time has passed after its end at `end` \[µs\].
-    #[must_use]
-    pub const fn beyond(&self, end: u64) -> Duration {
-        Duration::from_micros(self.elapsed.saturating_sub(end))
-    }
 }
 
 #[cfg(test)]
@@ -154,6 +148,6 @@ mod tests {
         let off = (0..50).map(|i| early.observe(&plan(500_000 + i * 16_000).unwrap(), PERIOD, PERIOD, END, plan));
         assert!(off.fold(0.0, f32::max) > 0.1, "{early:?}");
         assert_eq!(early.late(END), Duration::ZERO);
-        assert_eq!((early.beyond(END), early.elapsed()), (Duration::ZERO, 400_000));
+        assert_eq!(early.elapsed(), 400_000);
     }
 }

@@ -20,9 +20,13 @@
 mod cubic;
 mod leg;
 #[cfg(feature = "trajectories")]
+mod playback;
+#[cfg(feature = "trajectories")]
 mod polynomial;
 #[cfg(feature = "trajectories")]
 mod quintic;
+#[cfg(feature = "trajectories")]
+mod resumption;
 mod sampler;
 mod stored;
 #[cfg(feature = "trajectories")]
@@ -32,7 +36,11 @@ mod waypoints;
 pub use cubic::{CubicSegment, Setpoint};
 pub use leg::Leg;
 #[cfg(feature = "trajectories")]
+pub use playback::{Beginning, Playback};
+#[cfg(feature = "trajectories")]
 pub use quintic::QuinticSegment;
+#[cfg(feature = "trajectories")]
+pub use resumption::Resumption;
 pub use sampler::{Progress, Sampler};
 pub use stored::Stored;
 #[cfg(feature = "trajectories")]

@@ -63,6 +63,16 @@ impl<const N: usize> QuinticSegment<N> {
         setpoint
     }
 
+    /// The accelerations \[rad/s²\] `t` seconds after the start; before and after the segment, those of its ends.
+    #[must_use]
+    pub fn accelerations_at(&self, t: f32) -> JointAccelerations<N> {
+        if self.seconds <= 0.0 {
+            return JointAccelerations::ZERO;
+        }
+        let (share, squared) = (bounded(t, 0.0, self.seconds) / self.seconds, self.seconds * self.seconds);
+        JointAccelerations(self.joints.map(|joint| joint.derivative().derivative().at(share) / squared))
+    }
+
     /// The lowest and the highest angle of each joint on the way \[rad\].
     #[must_use]
     pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {

@@ -79,6 +79,12 @@ impl<const N: usize> Watch<N> {
         self.arrived
     }
 
+    /// How much of the motion's own time has passed since its end.
+    #[must_use]
+    pub const fn late(&self) -> Duration {
+        Duration::from_micros(self.late_nanos / 1_000)
+    }
+
     /// Whether joints that are off by this much may begin the motion there, or go on with it.
     ///
     /// # Errors
@@ -102,13 +108,23 @@ impl<const N: usize> Watch<N> {
         scaling: f32,
     ) -> Result<(), Reason> {
         self.allows(error)?;
-        if !ended || self.arrived {
+        if ended { self.observe_goal(error, dt, scaling) } else { Ok(()) }
+    }
+
+    /// The same of a motion whose own end has been reached, or is overdue, with the joints off by `error` from its goal.
+    pub(crate) fn observe_goal(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
+        if self.arrived {
             return Ok(());
         }
         if is_within(error, &self.tolerances.goal) {
             self.arrived = true;
             return Ok(());
         }
+        self.is_late(dt, scaling)
+    }
+
+    /// The same of a motion whose end is overdue, wherever the joints are.
+    pub(crate) fn is_late(&mut self, dt: Duration, scaling: f32) -> Result<(), Reason> {
         let scaling = if scaling > 0.0 { scaling.min(1.0) } else { 0.0 };
         let nanos = (dt.as_secs_f32().min(1.0) * scaling * 1e9) as u32;
         self.late_nanos = self.late_nanos.saturating_add(u64::from(nanos));

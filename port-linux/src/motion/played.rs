@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use outrigger_core::command::JointMove;
+use outrigger_core::command::{JointMove, Limits};
 use outrigger_core::engine::{Engine, Peer};
-use outrigger_core::law::Law;
+use outrigger_core::law::{Excess, Law, Quantity, survey};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
-use outrigger_core::robot::{ControllerTime, Reason};
+use outrigger_core::robot::{ControllerTime, JointPositions, Reason, State};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::trajectory::{Leg, Progress, Waypoint};
+use outrigger_core::trajectory::{Beginning, Leg, Playback, Progress, Tolerances, Watch, Waypoint};
 
 use super::given::offered;
 use super::trace::{Moment, Trace};
@@ -22,9 +22,10 @@ const BESIDE: f32 = 5e-4;
 #[derive(Debug)]
 pub(crate) struct Playing<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
-    begin: JointMove<N>,
-    /// The next one.
-    next: usize,
+    tolerances: Tolerances<N>,
+    limits: Limits<N>,
+    playback: Playback<N>,
+    /// The move that makes it, or what is left of it.
     number: Option<MoveNumber>,
     since: Option<Instant>,
     newest: Option<ControllerTime>,
@@ -35,86 +36,114 @@ pub(crate) struct Playing<const N: usize> {
 #[derive(Debug, Default)]
 pub(crate) struct Played<const N: usize> {
     pub(crate) trace: Trace<N>,
-    /// It has ended, and the arm rests.
-    pub(crate) ended: bool,
     /// Why it was not begun, or ended before its end.
     pub(crate) against: Option<Reason>,
+    /// Why it is not gone on with, though somebody said so.
+    pub(crate) refused: Option<Reason>,
 }
 
 impl<const N: usize> Playing<N> {
-    /// Of waypoints from time 0 on; `None` where nothing moves.
-    pub(crate) fn new(waypoints: Vec<Waypoint<N>>, told: Arc<Mutex<Played<N>>>) -> Option<Self> {
-        let speeds = waypoints.windows(2).map(|pair| match pair {
-            [from, to] => Leg::between(from, to).peak_velocities().max_abs(),
-            _ => 0.0,
-        });
-        let fastest = speeds.fold(0.0, f32::max);
-        let begin = JointMove::along(waypoints.first()?.setpoint.positions, fastest)?;
-        Some(Self { waypoints, begin, next: 1, number: None, since: None, newest: None, told })
+    /// Of waypoints from time 0 on, for an arm with these limits; `None` where nothing moves.
+    pub(crate) fn new(
+        waypoints: Vec<Waypoint<N>>,
+        tolerances: Tolerances<N>,
+        limits: Limits<N>,
+        told: Arc<Mutex<Played<N>>>,
+    ) -> Option<Self> {
+        let playback = Playback::of(&waypoints);
+        let moves = |way: &Waypoint<N>| waypoints.first().is_some_and(|first| way.setpoint != first.setpoint);
+        waypoints.iter().any(moves).then_some(())?;
+        Some(Self { waypoints, tolerances, limits, playback, number: None, since: None, newest: None, told })
     }
 
     pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let mode = engine.mode();
-        let mut against = None;
-        if mode == Mode::Command && self.number.is_none() {
-            against = self.begin(engine, now);
+        let (mut against, mut refused) = (None, None);
+        if mode != Mode::Command {
+            self.playback.suspend();
+            (self.number, self.since) = (None, None);
+        } else if self.number.is_none()
+            && let Some(reason) = self.begin(engine, now)
+        {
+            let suspended = self.playback.progress() == Progress::Suspended;
+            (against, refused) = if suspended { (None, Some(reason)) } else { (Some(reason), None) };
         }
-        if self.number.is_some() {
-            while engine.leg_room() > 0
-                && let Some(waypoint) = self.waypoints.get(self.next)
-            {
-                self.next += 1;
-                // All of it was judged before it began; what is refused now leaves the motion without its next waypoint, which
-                // ends it by that name.
-                if engine.lead_on(waypoint, self.next == self.waypoints.len()).is_err() {
-                    self.next = usize::MAX;
-                }
+        while engine.leg_room() > 0
+            && self.number.is_some()
+            && let Some((waypoint, last)) = self.playback.next(&self.waypoints)
+        {
+            // All of it was judged before it began; what is refused now leaves the motion without its next waypoint, which
+            // ends it by that name.
+            if engine.lead_on(&waypoint, last).is_err() {
+                break;
             }
+            self.playback.taken();
         }
         let evidence = engine.evidence();
         let shown = evidence.mirrored.map(|held| held.value);
         let runs = self.number.is_some_and(|number| shown == Some(Mirrored::Running(number)));
         let over = self.number.is_some_and(|number| shown == Some(Mirrored::Ended(number)));
-        let ended = over && evidence.at_rest.is_some_and(|rest| rest.value);
+        let rests = over && evidence.at_rest.is_some_and(|rest| rest.value);
+        if let (true, Some(led)) = (runs || over, engine.led()) {
+            self.playback.shows(led);
+        }
         let whole = self.waypoints.last().map_or(Duration::ZERO, |last| last.at);
-        let elapsed = engine.led();
+        if rests && self.playback.progress() == Progress::Running {
+            if self.playback.elapsed() < whole {
+                against = Some(Reason::Starved);
+            } else if engine.tolerated().is_some_and(Watch::has_arrived) {
+                self.playback.finish();
+            }
+        }
+        let late = engine.tolerated().map_or(Duration::ZERO, Watch::late);
         // Somebody looks at it just now: the next state is soon enough.
         let Ok(mut told) = self.told.try_lock() else { return };
-        let Played { trace, ended: told_end, against: told_against } = &mut *told;
+        let Played { trace, against: told_against, refused: told_refused } = &mut *told;
         *told_against = told_against.or(against);
-        trace.mode = mode;
-        trace.elapsed = elapsed.unwrap_or(trace.elapsed);
-        if runs {
-            trace.progress = Progress::Running;
-        }
-        if ended && !*told_end && mode == Mode::Command {
-            *told_end = true;
-            if elapsed.is_some_and(|elapsed| elapsed >= whole) {
-                trace.progress = Progress::Finished;
-            } else {
-                *told_against = told_against.or(Some(Reason::Starved));
-            }
-        }
+        *told_refused = told_refused.or(refused);
+        (trace.mode, trace.elapsed, trace.progress) = (mode, self.playback.elapsed(), self.playback.progress());
+        trace.late = late;
         let fresh = engine.state().filter(|s| self.newest.replace(s.controller_time) != Some(s.controller_time));
-        if let (true, Some(state), Some(elapsed)) = (runs, fresh, elapsed) {
-            let at =
-                self.waypoints.partition_point(|waypoint| waypoint.at <= elapsed).min(self.waypoints.len() - 1).max(1);
-            if let [from, to] = &self.waypoints[at - 1..=at] {
-                let wanted = Leg::between(from, to).at((elapsed - from.at).as_secs_f32()).positions;
-                let moment = Moment { seconds: 0.0, wanted, actual: state.positions, scaling: state.scaling() };
-                trace.note(state.controller_time, moment);
-            }
+        if let (true, Some(state)) = (runs, fresh) {
+            let wanted = self.playback.wanted(&self.waypoints).positions;
+            let moment = Moment { seconds: 0.0, wanted, actual: state.positions, scaling: state.scaling() };
+            trace.note(state.controller_time, moment);
         }
     }
 
+    /// Has the controller begin with it, or go on; why it cannot be.
     fn begin<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Reason> {
-        match offered(engine, self.begin, &mut self.since, now)? {
-            Ok(number) => {
-                self.number = Some(number);
-                None
+        let measured = engine.state().map(|state: &State<N>| state.positions)?;
+        match self.begins(engine.goes_on(), &measured) {
+            Ok(None) => None,
+            Ok(Some(Beginning { from, fastest })) => {
+                let Some(asked) = JointMove::along(from, fastest) else { return Some(Reason::NotFinite) };
+                match offered(engine, asked, &mut self.since, now)? {
+                    Ok(number) => {
+                        self.number = Some(number);
+                        self.playback.begun();
+                        engine.hold_to(self.tolerances).err().map(|_| Reason::Internal)
+                    }
+                    Err(reason) => Some(reason),
+                }
             }
             Err(reason) => Some(reason),
         }
+    }
+
+    fn begins(&mut self, goes_on: bool, measured: &JointPositions<N>) -> Result<Option<Beginning<N>>, Reason> {
+        let limits = &self.limits;
+        let fits = |leg: &Leg<N>| survey(leg, limits, Some(&JointPositions::ZERO)).map_err(|excess| reason_of(&excess));
+        self.playback.begins(&self.waypoints, goes_on, measured, &self.tolerances, fits)
+    }
+}
+
+/// The name that a limit goes by.
+const fn reason_of(excess: &Excess) -> Reason {
+    match excess.quantity {
+        Quantity::Position => Reason::PositionLimit,
+        Quantity::Velocity => Reason::VelocityLimit,
+        Quantity::Acceleration => Reason::AccelerationLimit,
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Trace<const N: usize> {
     /// How much of the motion's own time has passed.
     pub(crate) elapsed: Duration,
     pub(crate) progress: Progress,
+    /// How much of it has passed since the motion's end.
+    pub(crate) late: Duration,
     pub(crate) mode: Mode,
     /// Each so manieth moment is kept.
     stride: u32,
@@ -42,6 +44,7 @@ impl<const N: usize> Default for Trace<N> {
             worst: JointPositions::ZERO,
             elapsed: Duration::ZERO,
             progress: Progress::Waiting,
+            late: Duration::ZERO,
             mode: Mode::Offline,
             stride: 1,
             skipped: 0,

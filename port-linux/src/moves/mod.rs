@@ -129,6 +129,9 @@ fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
     motion.with_tolerances(tolerances)
 }
 
+/// From when on a motion is said to be late \[s\].
+const LATE: f64 = 0.1;
+
 /// So long a disk may take for the page.
 const DISK: Duration = Duration::from_secs(10);
 
@@ -150,15 +153,10 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
     if path != CommandPath::Player && !passes_through {
         return follow(args, config, &address, path.name(), robot, streamed);
     }
-    follow(args, config, &address, path.name(), robot, |robot, motion, watch, _| {
-        let goal_time = motion.tolerances().goal_time.filter(|_| passes_through);
-        if *motion.tolerances() != (Tolerances { goal_time, ..Tolerances::default() }) {
-            let what = "tolerances are not heeded where the controller makes the motion, except --goal-time with --mode pass-through: \
-                        it is held to 0.05 rad of the plan; leave them out, or choose another --mode";
-            return Err(Failure::BadInput(what.into()));
-        }
-        robot.play_watched(motion, watch)
-    })
+    let made = |robot: &Robot<6, _>, motion: &Motion<6>, watch: Watch<'_, 6>, asks: Asks<'_>| {
+        robot.play_watched(motion, watch, asks)
+    };
+    follow(args, config, &address, path.name(), robot, made)
 }
 
 /// How it is told how far a motion is.
@@ -296,7 +294,9 @@ impl Said {
         }
         let seconds = elapsed as f64 * 1e-6;
         let held = if scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
-        let text = format!("{:3.0} %  {seconds:.1} of {total:.1} s{held}", 100.0 * (seconds / total).min(1.0));
+        let late = trace.late.as_secs_f64();
+        let late = if late < LATE { String::new() } else { format!(", late by {late:.1} s") };
+        let text = format!("{:3.0} %  {seconds:.1} of {total:.1} s{held}{late}", 100.0 * (seconds / total).min(1.0));
         if std::io::stderr().is_terminal() {
             eprint!("\r\x1b[K{text}");
             self.line = true;

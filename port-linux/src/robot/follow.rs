@@ -148,7 +148,11 @@ where
                 let patience = Duration::from_micros(job.run.start_within.as_micros());
                 job.run.end = End::Never;
                 let running = Running::start(&self.beside, job, true)?;
-                attended(running, &trace, patience, &mut watch, asks)?
+                let stands = || {
+                    let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
+                    Stands { progress: trace.progress, elapsed: trace.elapsed, against: None, refused: None }
+                };
+                attended(running, stands, patience, &mut || watch(&trace), asks)?
             }
         };
         let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,21 +201,29 @@ where
     }
 }
 
+/// How a motion stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stands {
+    pub(super) progress: Progress,
+    /// How much of its own time has passed.
+    pub(super) elapsed: CoreDuration,
+    /// What has ended it for good, with the arm still commanded.
+    pub(super) against: Option<Reason>,
+    /// Why it is not gone on with.
+    pub(super) refused: Option<Reason>,
+}
+
 /// Until the motion is done, or given up.
-fn attended<const N: usize, E: Send + 'static>(
+pub(super) fn attended<const N: usize, E: Send + 'static>(
     running: Running<N, E>,
-    trace: &Mutex<Trace<N>>,
+    stands: impl Fn() -> Stands,
     patience: Duration,
-    watch: &mut dyn FnMut(&Mutex<Trace<N>>),
+    watch: &mut dyn FnMut(),
     asks: &mut dyn FnMut(&Stopped) -> bool,
 ) -> Result<Ended, Failure> {
-    let stands = || {
-        let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
-        (trace.progress, Duration::from_micros(trace.elapsed.as_micros()))
-    };
     let (mut waited, mut why) = (Duration::ZERO, None);
     while !running.has_ended() {
-        watch(trace);
+        watch();
         std::thread::sleep(GLANCE);
         waited += GLANCE;
         for event in running.events() {
@@ -219,15 +231,23 @@ fn attended<const N: usize, E: Send + 'static>(
                 why = reason;
             }
         }
-        let (seen, (progress, elapsed)) = (running.seen(), stands());
-        match (seen.mode, progress) {
+        let (seen, stands) = (running.seen(), stands());
+        let elapsed = Duration::from_micros(stands.elapsed.as_micros());
+        match (seen.mode, stands.progress) {
             (Mode::Command, Progress::Finished) => {
                 std::thread::sleep(GLANCE);
                 running.stop()?;
                 return Ok(Ended::Released);
             }
+            (Mode::Command, _) if stands.against.is_some() => {
+                running.stop()?;
+                return Ok(stands.against.map_or(Ended::Released, Ended::Fallback));
+            }
+            // The arm is let go, and somebody asked again.
+            (Mode::Command, Progress::Suspended) if stands.refused.is_some() => running.release(),
             (Mode::Monitor | Mode::Offline, Progress::Suspended) => {
-                let stopped = Stopped { reason: seen.latch.or(why), unmet: seen.unmet, elapsed };
+                let reason = stands.refused.or(seen.latch).or(why);
+                let stopped = Stopped { reason, unmet: seen.unmet, elapsed };
                 if !asks(&stopped) {
                     let ended = stopped.reason.map_or(Ended::Released, Ended::Fallback);
                     running.stop()?;

@@ -5,15 +5,15 @@ use std::time::Duration as StdDuration;
 
 use outrigger_core::engine::ur::{CommandPath, Ur};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+use outrigger_core::mode::Mode;
 use outrigger_core::trajectory::Progress;
 
-use super::{Ended, Followed, Robot, Running};
+use super::follow::{Stands, attended};
+use super::{Ended, Followed, Robot, Running, Stopped};
+use crate::config::End;
 use crate::exit::Failure;
 use crate::motion::{Motion, Played, Playing, Task, Trace, thinned};
 
-/// How often it is looked at, and how many times until it is told how far the motion is.
-const GLANCE: StdDuration = StdDuration::from_millis(50);
-const TOLD: u32 = 5;
 /// So far from where the motion begins each joint may be \[rad\].
 const BEGINS_WITHIN: f32 = 0.02;
 
@@ -22,21 +22,39 @@ impl Robot<6, Ur<'static>> {
     /// of time, and brings the arm to rest where one comes late. Waypoints closer than 40 ms are left out where that changes nothing.
     /// On path `external-control` a program of UR's External Control gets them, and makes the motion.
     ///
+    /// It is held to the motion's tolerances, in the motion's own time: the controller's target and the measured joints where the
+    /// controller says that it is, and the goal after its end.
+    ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins more than 0.02 rad
-    /// away; [`Failure::Fault`] where it ended before its end; otherwise those of [`run`](Self::run).
+    /// away; otherwise those of [`run`](Self::run).
     pub fn play(&self, motion: &Motion<6>) -> Result<Followed<6>, Failure> {
-        self.play_watched(motion, |_| {})
+        self.play_watched(motion, |_| {}, None)
     }
 
-    /// The same, and `watch` is called several times a second.
+    /// The same, and where something stops the arm on the way, `asks` is called: see [`follow_resuming`](Self::follow_resuming).
+    /// The arm goes on from where it stands, within the tolerance on the path, onto the path, and on to the goal.
+    ///
+    /// # Errors
+    /// Those of [`play`](Self::play).
+    pub fn play_resuming(
+        &self,
+        motion: &Motion<6>,
+        mut asks: impl FnMut(&Stopped) -> bool,
+    ) -> Result<Followed<6>, Failure> {
+        self.play_watched(motion, |_| {}, Some(&mut asks))
+    }
+
+    /// Has it made, and `watch` is called several times a second; without `asks` the first stop is the end.
     pub(crate) fn play_watched(
         &self,
         motion: &Motion<6>,
         mut watch: impl FnMut(&Trace<6>),
+        asks: Option<&mut dyn FnMut(&Stopped) -> bool>,
     ) -> Result<Followed<6>, Failure> {
         let wrong = |what: String| Failure::BadInput(what);
-        let (goal, tolerances, (at, _)) = (motion.goal(), *motion.tolerances(), self.stands()?);
+        let (goal, (at, _), tolerances) = (motion.goal(), self.stands()?, *motion.tolerances());
+        tolerances.check().map_err(|bad| wrong(format!("the motion's tolerances: {bad}")))?;
         let mut waypoints = thinned(motion.clone().from_rest_at(at).into_waypoints()).map_err(wrong)?;
         let external = self.config.peer.path == CommandPath::ExternalControl;
         // Its splines begin without an acceleration.
@@ -59,7 +77,8 @@ impl Robot<6, Ur<'static>> {
         let error =
             |last: &outrigger_core::robot::JointPositions<6>| last.zip_with(goal.as_array(), |q, g| (q - g).abs());
         let told = Arc::<Mutex<Played<6>>>::default();
-        let Some(playing) = Playing::new(motion.into_waypoints(), Arc::clone(&told)) else {
+        let limits = self.config.limits;
+        let Some(playing) = Playing::new(motion.into_waypoints(), tolerances, limits, Arc::clone(&told)) else {
             let (end_error, elapsed) = (error(&at), StdDuration::ZERO);
             let ended = Ended::Released;
             return Ok(Followed { ended, is_done: true, elapsed, worst: end_error, end_error, moments: vec![] });
@@ -67,35 +86,24 @@ impl Robot<6, Ur<'static>> {
         // One that `outrigger replay` knows.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let mut job = self.job(law, None)?;
-        if external {
-            let goal_time = &mut job.config.peer.program.goal_time;
-            *goal_time = tolerances.goal_time.unwrap_or(*goal_time);
-        } else {
+        if !external {
             job.config.peer.path = CommandPath::Player;
         }
         job.task = Some(Task::Play(playing));
+        job.run.end = End::Never;
+        let patience = StdDuration::from_micros(job.run.start_within.as_micros());
         let running = Running::start(&self.beside, job, true)?;
         let look = || told.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut glances = 0_u32;
-        while !running.has_ended() {
-            {
-                let played = look();
-                if played.ended || played.against.is_some() {
-                    break;
-                }
-                if glances.is_multiple_of(TOLD) {
-                    watch(&played.trace);
-                }
-            }
-            glances = glances.wrapping_add(1);
-            std::thread::sleep(GLANCE);
-        }
-        let ended = running.stop()?;
+        let stands = || {
+            let Played { trace, against, refused } = &mut *look();
+            // Told once: whoever is asked hears of it.
+            let rests = matches!(trace.mode, Mode::Monitor | Mode::Offline);
+            let refused = if rests { refused.take() } else { *refused };
+            Stands { progress: trace.progress, elapsed: trace.elapsed, against: *against, refused }
+        };
+        let nobody = &mut |_: &Stopped| false;
+        let ended = attended(running, stands, patience, &mut || watch(&look().trace), asks.unwrap_or(nobody))?;
         let mut played = look();
-        if let (Some(reason), Ended::Released) = (played.against, ended) {
-            let (text, name, advice) = (reason.text(), reason.name(), reason.advice());
-            return Err(Failure::Fault(format!("{text} ({name}); {advice}")));
-        }
         let trace = &mut played.trace;
         Ok(Followed {
             ended,

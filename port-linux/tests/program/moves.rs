@@ -275,6 +275,48 @@ fn the_controller_makes_a_whole_motion_by_itself_on_each_generation() {
     }
 }
 
+/// The same that stops by itself on the way.
+fn with_player_that_is_stopped() -> (Running, PathBuf) {
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
+    let server = stopped_on_the_way();
+    let config = patient(&server, "player-stopped", &format!("program.port = {port}"));
+    (server, config)
+}
+
+#[test]
+fn a_motion_of_the_controllers_that_is_stopped_says_where_it_stands_and_goes_on_by_word_alone() {
+    let table = file("player-stopped.csv", &swing(100));
+    let (server, config) = with_player_that_is_stopped();
+    let ended = sent_to(&config, &[table.to_str().expect("text"), "--mode", "player"]);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(4), "{said}");
+    assert!(said.contains("(ProtectiveStop)") && said.contains(" of 4.0 s, and does not go on"), "{said}");
+    drop(server);
+
+    let (server, config) = with_player_that_is_stopped();
+    let recording = file("player-stopped.mcap", "");
+    std::fs::remove_file(&recording).expect("it was written");
+    let motion = outrigger::Motion::read(&table).expect("a motion");
+    let robot = outrigger::Robot::ur(&format!("127.0.0.1:{}", server.port_base())).expect("a robot");
+    let AnyConfiguration::Host(host) = AnyConfiguration::load(&config).expect("a configuration") else {
+        panic!("a host's")
+    };
+    let robot = robot.with_config(host.control.engine()).recording_to(&recording);
+    let mut asked = Vec::new();
+    let followed = robot.play_resuming(&motion, |stopped| {
+        asked.push(*stopped);
+        asked.len() < 20
+    });
+    let followed = followed.expect("a session");
+    assert!(followed.is_done && followed.end_error.max_abs() < 5e-3, "{followed:?}, asked {asked:?}");
+    assert!(asked.iter().all(|stopped| stopped.reason == Some(Reason::ProtectiveStop)), "{asked:?}");
+    // Asked again while the stop is still there, and it stands where it was left.
+    assert!(asked.len() > 1 && asked.iter().all(|stopped| stopped.elapsed == asked[0].elapsed), "{asked:?}");
+    let replayed =
+        Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("replay").arg(&recording).output().expect("it runs");
+    assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
+}
+
 #[test]
 fn external_control_makes_a_whole_motion_by_itself_and_its_recording_replays() {
     for (major, minor) in [(5, 15), (3, 15)] {

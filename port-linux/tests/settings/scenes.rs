@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use outrigger::config::{Configuration, KrcConfiguration, parse_software};
 use outrigger_core::command::outputs::{DigitalOutput, Write};
-use outrigger_core::command::{JointMove, SampleValue, SourceId};
+use outrigger_core::command::{SampleValue, SourceId};
 use outrigger_core::engine::Input;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::JointPositions;
-use outrigger_core::trajectory::{Setpoint, Waypoint};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::time::SimTime;
@@ -236,27 +234,4 @@ pub(crate) fn play_krc(scene: &KrcScene, file: &str) -> Vec<String> {
         lines.push(format!("{now} {:?}", rig.krc.fallbacks()));
     }
     lines
-}
-
-/// A swing of the base joint in parts that last no whole control cycles, once the law is done: made later than it is to be.
-pub(crate) fn pass_through(rig: &mut Rig<'_>) {
-    rig.run_for(Duration::from_secs(8));
-    let from = rig.controller.truth().q.map(|q| q as f32);
-    let begin = JointMove::along(JointPositions(from), 1.0).expect("finite");
-    rig.delegate(begin).expect("at rest");
-    let (seconds, legs) = (4.0, 97);
-    for leg in 1..=legs {
-        while rig.engine().leg_room() == 0 {
-            rig.run_for(Duration::from_millis(4));
-            if rig.engine().mode() != Mode::Command {
-                return;
-            }
-        }
-        let (rate, t) = (std::f32::consts::TAU / seconds, seconds * leg as f32 / legs as f32);
-        let mut setpoint = Setpoint { positions: JointPositions(from), ..Setpoint::default() };
-        setpoint.positions.0[0] += 0.2 * (1.0 - (rate * t).cos());
-        setpoint.velocities.0[0] = if leg < legs { 0.2 * rate * (rate * t).sin() } else { 0.0 };
-        let at = outrigger_core::time::Duration::from_micros((f64::from(t) * 1e6) as u64);
-        rig.lead_on(&Waypoint { setpoint, accelerations: None, at }, leg == legs).expect("within the limits");
-    }
 }

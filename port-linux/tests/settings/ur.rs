@@ -6,7 +6,7 @@ use std::time::Duration;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
 
-use super::scenes::{CALM, Reads, Scene, pass_through, set_outputs};
+use super::scenes::{CALM, Reads, Scene, set_outputs};
 
 /// Joints on a motion, with a sensor beside it.
 pub(crate) const SERVO: &str = r#"
@@ -173,7 +173,6 @@ scenes! {
         options.external_control = Some(ExternalControl { host: "192.168.56.1".into(), port: ExternalControl::PORT });
     } };
     URCAP_PAUSED "the same, and it is paused at the pendant" { more: URCAP.more, then: "pause@1s:2s" };
-    PASSES "External Control makes a trajectory whose parts last no whole cycles" { asks: pass_through, goes_on: 6 };
     UNHEARD "the cable is out for a moment, and it is released" { asks: |rig| {
         rig.run_for(Duration::from_secs(1));
         rig.cut_cable(Some(Duration::from_millis(400)));
@@ -322,7 +321,6 @@ pub(crate) const ROWS: &[Row] = &[
     row("program.script_port", "50008", URCAP, "").beside(FETCHED),
     row("program.trajectory_port", "50008", CALM, "50008").beside(EXTERNAL),
     row("program.command_port", "50008", CALM, "50008").beside(EXTERNAL),
-    row("program.goal_time", "0.02", PASSES, "GoalTolerance").beside("session.path = \"external-control\"; law.sensor =; law.sensor_gain ="),
     row("program.resident", "true", RELEASES, "").beside(SERVOJ),
     row("program.start_timeout", "0.5", MUTED, "").beside(SERVOJ),
     row("program.unanswered", "1", URCAP_PAUSED, "").beside(FETCHED),

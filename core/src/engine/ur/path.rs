@@ -215,9 +215,6 @@ settings! {
         pub lag: Duration [0.016 to 0.04 "s"] = Duration::from_millis(40),
         /// Longest wait for its end, once it was told to; then a `stopj` ends whatever program runs. Default 100 ms.
         pub end_timeout: Duration [0.02 to 5.0 "s"] = Duration::from_millis(100),
-        /// How much of a trajectory's own time may pass after its end until External Control tells that it has ended; 0: any.
-        /// Default 0, as in `FollowJointTrajectory`.
-        pub goal_time: Duration [0.0 to 3600.0 "s"] = Duration::ZERO,
         /// How its orders get to it. Default: over a connection that it makes.
         pub orders: Orders = Orders::Socket,
     }

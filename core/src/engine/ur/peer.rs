@@ -40,6 +40,8 @@ use crate::robot::ProgramState;
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::trajectory::{Leg, Waypoint};
+#[cfg(feature = "tolerances")]
+use crate::trajectory::{Tolerances, Watch};
 use crate::wire::primary::Report;
 use crate::wire::rtde;
 
@@ -818,7 +820,25 @@ impl<'m> Peer<6> for Ur<'m> {
         shared(&self.program).and_then(Reverse::led)
     }
 
+    #[cfg(feature = "tolerances")]
+    fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
+        exclusive(&mut self.program).ok_or(FeedError::NoMotion)?.hold_to(tolerances)
+    }
+
+    #[cfg(feature = "tolerances")]
+    fn tolerated(&self) -> Option<&Watch<6>> {
+        shared(&self.program)?.tolerated()
+    }
+
     fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
+        if let Some(program) = exclusive(&mut self.program)
+            && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
+        {
+            let paused = cx.cycle.evidence().is_paused();
+            if let Err(reason) = program.heed_tolerances(state, paused) {
+                cx.cycle.fault(cx.now, reason, cx.events);
+            }
+        }
         self.outputs.observe_state(&cx.config.peer.outputs, cx.cycle.state(), self.identity, arrival, cx.events);
         let waits = self.unacked_age(cx.now);
         self.outputs.admit(cx.config, || {

@@ -217,11 +217,6 @@ impl Reverse {
 
     fn go_on(&mut self, now: Instant) -> Result<bool, Reason> {
         if self.asked_move().is_some_and(|asked| asked.leads_on()) {
-            let (legs, account, most) = (&self.player.legs, &self.forward.account, self.config.goal_time);
-            let overdue = legs.is_whole() && account.pursuit.beyond(legs.end()) > most;
-            if most > Duration::ZERO && overdue {
-                return Err(Reason::GoalTolerance);
-            }
             let wrote = self.write_points();
             let account = &mut self.forward.account;
             if self.player.legs.is_all_sent() && !account.told_all {

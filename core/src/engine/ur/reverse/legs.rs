@@ -4,6 +4,8 @@ use heapless::Deque;
 
 use super::units::micro;
 use crate::law::FeedError;
+#[cfg(feature = "tolerances")]
+use crate::math::bounded;
 use crate::robot::{JointAccelerations, JointPositions};
 use crate::time::Duration;
 use crate::trajectory::{Leg, Setpoint, TrajectoryError, Waypoint};
@@ -124,6 +126,33 @@ impl Legs {
             self.ways.pop_front();
             self.sent = self.sent.saturating_sub(1);
         }
+    }
+
+    /// When the move ends, in its own time, where that is known.
+    #[cfg(feature = "tolerances")]
+    pub(super) fn whole(&self) -> Option<Duration> {
+        self.ways.back().filter(|_| self.whole).map(|end| end.at)
+    }
+
+    /// How far each joint is from where it was, or is, or will be to be, `late` before and after this time \[rad\].
+    #[cfg(feature = "tolerances")]
+    pub(super) fn off(
+        &self,
+        progress: u64,
+        late: Duration,
+        positions: &JointPositions<6>,
+    ) -> Option<JointPositions<6>> {
+        let late = late.as_micros();
+        let now = self.planned(progress)?;
+        let (before, after) =
+            (self.planned(progress.saturating_sub(late))?, self.planned(progress.saturating_add(late))?);
+        let mut off = *positions;
+        let planned = now.iter().zip(before.iter().zip(after.iter()));
+        for (q, (now, (before, after))) in off.0.iter_mut().zip(planned) {
+            let nearest = bounded(*q, now.min(before).min(after), now.max(before).max(after));
+            *q -= nearest;
+        }
+        Some(off)
     }
 
     /// Where the arm is to be then.

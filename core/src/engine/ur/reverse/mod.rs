@@ -24,6 +24,8 @@ mod orders;
 mod player;
 mod positions;
 mod text;
+#[cfg(feature = "tolerances")]
+mod tolerated;
 mod units;
 mod upload;
 

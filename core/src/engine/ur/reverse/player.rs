@@ -2,14 +2,18 @@
 
 use super::Reverse;
 use super::legs::Legs;
+#[cfg(feature = "tolerances")]
+use super::tolerated::Tolerated;
 use super::units::{force, micro};
 use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
 use crate::engine::cycle::Executed;
 use crate::law::FeedError;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
-use crate::robot::State;
+use crate::robot::{Reason, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Leg, Waypoint};
+#[cfg(feature = "tolerances")]
+use crate::trajectory::{Tolerances, Watch};
 use crate::wire::player::{PlayerOrderRepr, PlayerReport};
 use crate::wire::program::{Kind, What};
 
@@ -22,6 +26,12 @@ struct Assignment {
     course: Course<6>,
 }
 
+/// Without feature `tolerances` there are none, and they take no room.
+#[cfg(not(feature = "tolerances"))]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Tolerated {}
+
 /// What is known of moves.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -29,6 +39,8 @@ pub(super) struct Player {
     assigned: Option<Assignment>,
     /// Of a move that leads on.
     pub(super) legs: Legs,
+    /// What it is held to, beside its course.
+    tolerated: Option<Tolerated>,
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
     progress: i32,
@@ -147,7 +159,7 @@ impl Reverse {
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
         (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course }), None);
-        self.player.beside = None;
+        (self.player.beside, self.player.tolerated) = (None, None);
         if asked.leads_on() {
             self.player.legs.begin(*asked.to());
             #[cfg(feature = "urcap")]
@@ -244,6 +256,39 @@ impl Reverse {
         }
         let shown = self.player.mirrored?.value;
         self.player.led_by(shown).then(|| Duration::from_micros(self.player.elapsed()))
+    }
+
+    /// The move that leads on is to be held to these.
+    #[cfg(feature = "tolerances")]
+    pub(in crate::engine::ur) fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
+        self.leading().ok_or(FeedError::NoMotion)?;
+        self.player.tolerated = Some(Tolerated::new(tolerances));
+        Ok(())
+    }
+
+    /// What it is held to, and how late it is.
+    #[cfg(feature = "tolerances")]
+    pub(in crate::engine::ur) fn tolerated(&self) -> Option<&Watch<6>> {
+        self.player.tolerated.as_ref().map(Tolerated::watch)
+    }
+
+    /// Whether the move that leads on, which the controller makes now, is within its tolerances in `state`.
+    ///
+    /// # Errors
+    /// The one that does not hold.
+    pub(in crate::engine::ur) fn heed_tolerances(&mut self, state: &State<6>, paused: bool) -> Result<(), Reason> {
+        let led = self.led();
+        let player = &mut self.player;
+        match (&mut player.tolerated, led) {
+            #[cfg(feature = "tolerances")]
+            (Some(tolerated), Some(led)) => {
+                tolerated.observe(&player.legs, led.as_micros(), self.period, state, paused)
+            }
+            _ => {
+                let _ = (state, paused);
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn cancel(&mut self, number: MoveNumber) -> bool {

@@ -1,0 +1,141 @@
+//! The tolerances of a move that leads on, in its own time: its target and the measured joints against the plan where the program says
+//! that it is, and the goal after its end.
+//!
+//! What is shown may be three cycles old, and the arm is some cycles behind: a joint counts as off by what it is from everywhere the
+//! plan has it within three cycles of what is shown.
+
+use super::legs::Legs;
+use crate::robot::{ControllerTime, Reason, State};
+use crate::time::Duration;
+use crate::trajectory::{Tolerances, Watch};
+
+/// Cycles that what is shown may be old.
+const OLD: u64 = 3;
+
+/// What a move that leads on is held to.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Tolerated {
+    watch: Watch<6>,
+    /// How much of its own time it could have made since it went on its way \[ns\], and the newest state of it.
+    passed: Option<(u64, ControllerTime)>,
+}
+
+impl Tolerated {
+    /// A move that has not begun.
+    pub(super) const fn new(tolerances: Tolerances<6>) -> Self {
+        Self { watch: Watch::new(tolerances), passed: None }
+    }
+
+    pub(super) const fn watch(&self) -> &Watch<6> {
+        &self.watch
+    }
+
+    /// Takes a state while the program shows `elapsed` µs of the move along `legs`, in cycles of `period`; `paused`: its time stands.
+    ///
+    /// # Errors
+    /// The tolerance that does not hold.
+    pub(super) fn observe(
+        &mut self,
+        legs: &Legs,
+        elapsed: u64,
+        period: Duration,
+        state: &State<6>,
+        paused: bool,
+    ) -> Result<(), Reason> {
+        let late = period.times(OLD);
+        for positions in [&state.positions, &state.target_positions] {
+            self.watch.allows(&legs.off(elapsed, late, positions).ok_or(Reason::Internal)?)?;
+        }
+        let Some(whole) = legs.whole() else { return Ok(()) };
+        let scaling = if paused { 0.0 } else { state.scaling() };
+        let (passed, at) = self.passed.unwrap_or((elapsed.saturating_mul(1_000), state.controller_time));
+        let dt = state.controller_time.since(at);
+        let nanos = (dt.as_secs_f32().min(1.0) * scaling * 1e9) as u32;
+        let passed = passed.saturating_add(u64::from(nanos));
+        if elapsed > 0 {
+            self.passed = Some((passed, state.controller_time));
+        }
+        let (ends, overdue) = (whole.as_micros(), passed > (whole + late).as_micros().saturating_mul(1_000));
+        let goal = legs.planned(ends).ok_or(Reason::Internal)?;
+        let error = state.positions.zip_with(goal.as_array(), |q, goal| q - goal);
+        if elapsed >= ends {
+            self.watch.observe_goal(&error, dt, scaling)
+        } else if overdue {
+            // It has not come to its end: near its goal it may be, but it is not over.
+            self.watch.is_late(dt, scaling)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robot::{JointPositions, JointVelocities};
+    use crate::trajectory::{Setpoint, Waypoint};
+
+    const PERIOD: Duration = Duration::from_millis(8);
+    const TOLERANCES: Tolerances<6> = Tolerances {
+        path: JointPositions([0.02; 6]),
+        goal: JointPositions([0.01; 6]),
+        goal_time: Some(Duration::from_millis(100)),
+    };
+
+    /// From 0 to 1 rad with each joint in 2 s.
+    fn legs() -> Legs {
+        let mut legs = Legs::default();
+        legs.begin(JointPositions::ZERO);
+        let setpoint = Setpoint { positions: JointPositions([1.0; 6]), velocities: JointVelocities::ZERO };
+        legs.put(&Waypoint { setpoint, accelerations: None, at: Duration::from_secs(2) }, true);
+        legs
+    }
+
+    fn state(cycle: u64, measured: f32, target: f32, scaling: f32) -> State<6> {
+        State {
+            controller_time: ControllerTime::from_micros(PERIOD.times(cycle).as_micros()),
+            positions: JointPositions([measured; 6]),
+            target_positions: JointPositions([target; 6]),
+            speed_scaling: Some(scaling),
+            ..State::default()
+        }
+    }
+
+    #[test]
+    fn measured_joints_and_targets_are_held_to_where_the_plan_may_be_by_now() {
+        let legs = legs();
+        // In the middle: 0.5 rad, at 0.75 rad/s; 18 mrad in three cycles.
+        let judged = |measured, target| {
+            let mut tolerated = Tolerated::new(TOLERANCES);
+            tolerated.observe(&legs, 1_000_000, PERIOD, &state(1, measured, target, 1.0), false)
+        };
+        for (measured, target) in [(0.5, 0.5), (0.463, 0.5), (0.5, 0.537), (0.537, 0.463)] {
+            assert_eq!(judged(measured, target), Ok(()), "{measured} {target}");
+        }
+        for (measured, target) in [(0.46, 0.5), (0.5, 0.54), (0.5, 0.46), (f32::NAN, 0.5), (0.5, f32::NAN)] {
+            assert_eq!(judged(measured, target), Err(Reason::PathTolerance), "{measured} {target}");
+        }
+    }
+
+    /// Cycles until it is too late, with the program at `elapsed` µs for good and the arm at `measured`.
+    fn lasts(elapsed: u64, measured: f32, scaling: f32, paused: bool) -> Option<u64> {
+        let (legs, mut tolerated) = (legs(), Tolerated::new(TOLERANCES));
+        (0..2_000).find(|cycle| {
+            let state = state(*cycle, measured, measured, scaling);
+            tolerated.observe(&legs, elapsed, PERIOD, &state, paused) == Err(Reason::GoalTolerance)
+        })
+    }
+
+    #[test]
+    fn what_is_late_after_its_end_or_does_not_come_to_it_ends_by_its_own_time() {
+        assert!(lasts(2_000_000, 0.985, 1.0, false).is_some_and(|cycles| cycles.abs_diff(13) <= 1));
+        assert!(lasts(2_000_000, 0.985, 0.5, false).is_some_and(|cycles| cycles.abs_diff(26) <= 1));
+        assert_eq!(lasts(2_000_000, 0.985, 0.0, false), None);
+        assert_eq!(lasts(2_000_000, 0.985, 1.0, true), None, "paused");
+        assert_eq!(lasts(2_000_000, 0.995, 1.0, false), None, "it is there");
+        // The program stands at 1.95 s: 50 ms, three cycles and the time that is allowed.
+        assert!(lasts(1_950_000, 0.998, 1.0, false).is_some_and(|cycles| cycles.abs_diff(22) <= 1));
+        assert_eq!(lasts(0, 0.0, 1.0, false), None, "it has not gone on its way");
+    }
+}

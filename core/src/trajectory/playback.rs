@@ -1,0 +1,273 @@
+//! A motion that a controller makes by itself: how far it is, and how it is gone on with after a stop.
+//!
+//! | state | time | leaves when |
+//! |---|---|---|
+//! | `Waiting` | at zero | the controller has taken its beginning |
+//! | `Running` | as the program on the controller shows | it has come to its goal; suspended |
+//! | `Suspended` | stands where it was shown last | the controller has taken the way on, which was asked for by word, from near enough |
+//! | `Finished` | at its end | never |
+//!
+//! It has no waypoints of its own: each call is given all of them, the same ones each time.
+
+use super::resumption::on;
+use super::{Leg, Progress, Resumption, Setpoint, Tolerances, Waypoint};
+use crate::robot::{JointPositions, Reason};
+use crate::time::Duration;
+
+/// What a controller is to be asked for, before it is given waypoints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beginning<const N: usize> {
+    /// Where it leads on from \[rad\].
+    pub from: JointPositions<N>,
+    /// No joint is faster from there to its end \[rad/s\].
+    pub fastest: f32,
+}
+
+/// How far a motion is that is made elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Playback<const N: usize> {
+    progress: Progress,
+    /// Of the motion's own time.
+    elapsed: Duration,
+    /// The way on, where it was suspended.
+    on: Option<Resumption<N>>,
+    /// The waypoint that is to be given away next.
+    next: usize,
+    /// Of the motion itself.
+    fastest: f32,
+}
+
+impl<const N: usize> Playback<N> {
+    /// The motion through the waypoints of `plan`, the first of them at time zero.
+    #[must_use]
+    pub fn of(plan: &[Waypoint<N>]) -> Self {
+        let legs = plan.iter().zip(plan.iter().skip(1)).map(|(from, to)| Leg::between(from, to));
+        let fastest = legs.map(|leg| leg.peak_velocities().max_abs()).fold(0.0, f32::max);
+        Self { progress: Progress::Waiting, elapsed: Duration::ZERO, on: None, next: 0, fastest }
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub const fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// How much of its own time has passed, as far as was shown.
+    #[must_use]
+    pub const fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Where it wants the joints now, on its path.
+    #[must_use]
+    pub fn wanted(&self, plan: &[Waypoint<N>]) -> Setpoint<N> {
+        on(plan, self.elapsed)
+    }
+
+    /// What to ask the controller for, now that somebody's request to command was granted, with the arm at rest at `measured`;
+    /// `goes_on`: that request was to go on with what a stop had suspended. `None` where nothing is to begin. Nothing changes before
+    /// [`begun`](Self::begun), except how it would be gone on with.
+    ///
+    /// # Errors
+    /// Those of [`Resumption::of`], to which `tolerances` and `fits` are given.
+    pub fn begins(
+        &mut self,
+        plan: &[Waypoint<N>],
+        goes_on: bool,
+        measured: &JointPositions<N>,
+        tolerances: &Tolerances<N>,
+        fits: impl FnMut(&Leg<N>) -> Result<(), Reason>,
+    ) -> Result<Option<Beginning<N>>, Reason> {
+        let Some(first) = plan.first() else { return Ok(None) };
+        match self.progress {
+            Progress::Waiting => Ok(Some(Beginning { from: first.setpoint.positions, fastest: self.fastest })),
+            Progress::Suspended if goes_on => {
+                let way = Resumption::of(plan, self.elapsed, measured, tolerances, fits)?;
+                self.on = Some(way);
+                Ok(Some(Beginning { from: *measured, fastest: self.fastest.max(way.fastest(plan)) }))
+            }
+            Progress::Suspended | Progress::Running | Progress::Finished | Progress::Endless => Ok(None),
+        }
+    }
+
+    /// The controller has taken what was asked for: it is given waypoints from now on.
+    pub const fn begun(&mut self) {
+        if matches!(self.progress, Progress::Waiting | Progress::Suspended) {
+            (self.progress, self.next) = (Progress::Running, 1);
+        }
+    }
+
+    /// The waypoint to be given away next, and whether it is the last; `None` where there is none.
+    #[must_use]
+    pub fn next(&self, plan: &[Waypoint<N>]) -> Option<(Waypoint<N>, bool)> {
+        if self.progress != Progress::Running {
+            return None;
+        }
+        match &self.on {
+            None => Some((*plan.get(self.next)?, self.next.saturating_add(1) == plan.len())),
+            Some(way) => Some((way.waypoint(plan, self.next)?, way.is_last(plan, self.next))),
+        }
+    }
+
+    /// The controller has taken that one.
+    pub const fn taken(&mut self) {
+        self.next = self.next.saturating_add(1);
+    }
+
+    /// The controller shows so much of the time of what it was asked for last.
+    pub fn shows(&mut self, passed: Duration) {
+        if self.progress == Progress::Running {
+            self.elapsed = self.on.map_or(passed, |way| way.own_time(passed));
+        }
+    }
+
+    /// Something has ended what the controller made: it is kept where it was shown last.
+    pub fn suspend(&mut self) {
+        if self.progress == Progress::Running {
+            self.progress = Progress::Suspended;
+        }
+    }
+
+    /// It has come to its goal.
+    pub fn finish(&mut self) {
+        if self.progress == Progress::Running {
+            self.progress = Progress::Finished;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robot::JointVelocities;
+
+    fn plan() -> [Waypoint<1>; 4] {
+        let way = |q, v, millis| Waypoint {
+            setpoint: Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) },
+            accelerations: None,
+            at: Duration::from_millis(millis),
+        };
+        [way(0.0, 0.0, 0), way(0.5, 0.5, 1_500), way(1.0, 0.5, 2_500), way(1.5, 0.0, 4_000)]
+    }
+
+    /// What may happen to one.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Deed {
+        /// Asked by this word, from so far off its path.
+        Asked(bool, f32),
+        Fed,
+        Shown(u64),
+        Stopped,
+        Ended,
+    }
+
+    const DEEDS: [Deed; 8] = [
+        Deed::Asked(false, 0.0),
+        Deed::Asked(true, 0.05),
+        Deed::Asked(true, -0.3),
+        Deed::Fed,
+        Deed::Shown(700),
+        Deed::Shown(9_000),
+        Deed::Stopped,
+        Deed::Ended,
+    ];
+
+    /// Does it, and holds what must not happen.
+    fn step(playback: &mut Playback<1>, deed: Deed, what: &[Deed]) {
+        let (plan, before) = (plan(), *playback);
+        match deed {
+            Deed::Asked(goes_on, off) => {
+                let stands = before.wanted(&plan).positions.map(|q| q + off);
+                let asked = playback.begins(&plan, goes_on, &stands, &Tolerances::DEFAULT, |_| Ok(()));
+                match (before.progress, goes_on, off > -0.2) {
+                    (Progress::Waiting, ..) => assert!(matches!(asked, Ok(Some(_))), "{what:?}"),
+                    (Progress::Suspended, true, true) => {
+                        assert!(asked.unwrap().is_some_and(|begin| begin.from == stands), "{what:?}");
+                    }
+                    (Progress::Suspended, true, false) => assert_eq!(asked, Err(Reason::PathTolerance), "{what:?}"),
+                    _ => assert_eq!(asked, Ok(None), "{what:?}"),
+                }
+                assert_eq!((playback.progress, playback.elapsed), (before.progress, before.elapsed), "{what:?}");
+                if let Ok(Some(_)) = asked {
+                    playback.begun();
+                    assert_eq!((playback.progress, playback.elapsed), (Progress::Running, before.elapsed), "{what:?}");
+                }
+            }
+            Deed::Fed => {
+                let next = playback.next(&plan);
+                assert!(next.is_none() || before.progress == Progress::Running, "{what:?}");
+                if next.is_some() {
+                    playback.taken();
+                }
+            }
+            Deed::Shown(millis) => {
+                playback.shows(Duration::from_millis(millis));
+                let stands = before.progress != Progress::Running;
+                assert!(!stands || playback.elapsed == before.elapsed, "{what:?}");
+                // One that goes on never shows less than where it was gone on with.
+                let least = before.on.map_or(Duration::ZERO, |way| way.own_time(Duration::ZERO));
+                assert!(stands || playback.elapsed >= least, "{what:?}");
+            }
+            Deed::Stopped => playback.suspend(),
+            Deed::Ended => playback.finish(),
+        }
+        if before.progress == Progress::Suspended && playback.progress != Progress::Suspended {
+            assert!(matches!(deed, Deed::Asked(true, off) if off > -0.2), "{what:?}: not by word");
+        }
+        assert!(before.progress != Progress::Finished || playback.progress == Progress::Finished, "{what:?}");
+    }
+
+    #[test]
+    fn over_all_short_histories_a_suspended_motion_goes_on_by_word_alone_from_near_its_path() {
+        let mut histories = 0;
+        let mut stack = vec![(Playback::of(&plan()), vec![])];
+        while let Some((playback, what)) = stack.pop() {
+            histories += 1;
+            if what.len() == 6 {
+                continue;
+            }
+            for deed in DEEDS {
+                let (mut playback, mut what) = (playback, what.clone());
+                what.push(deed);
+                step(&mut playback, deed, &what);
+                stack.push((playback, what));
+            }
+        }
+        assert!(histories > 200_000, "{histories}");
+    }
+
+    #[test]
+    fn it_gives_away_each_of_its_waypoints_once_and_again_what_is_left_of_them_after_a_stop() {
+        let plan = plan();
+        let mut playback = Playback::of(&plan);
+        let begin = |playback: &mut Playback<1>, goes_on, at: f32| {
+            let asked = playback.begins(&plan, goes_on, &JointPositions([at]), &Tolerances::DEFAULT, |_| Ok(()));
+            playback.begun();
+            asked.unwrap().unwrap()
+        };
+        let feed = |playback: &mut Playback<1>| {
+            let mut given = vec![];
+            while let Some((waypoint, last)) = playback.next(&plan) {
+                given.push((waypoint, last));
+                playback.taken();
+            }
+            given
+        };
+        assert_eq!(begin(&mut playback, false, 0.0).from, JointPositions([0.0]));
+        let given = feed(&mut playback);
+        assert_eq!(given.iter().map(|(way, _)| *way).collect::<Vec<_>>(), plan[1..]);
+        assert_eq!(given.iter().map(|(_, last)| *last).collect::<Vec<_>>(), [false, false, true]);
+        playback.shows(Duration::from_millis(2_000));
+        playback.suspend();
+        let left = playback.wanted(&plan).positions.0[0];
+        assert!(begin(&mut playback, true, left - 0.02).fastest >= 0.5);
+        let given = feed(&mut playback);
+        assert_eq!(given.last().map(|(way, last)| (way.setpoint, *last)), Some((plan[3].setpoint, true)));
+        assert_eq!(given.iter().filter(|(_, last)| *last).count(), 1);
+        // The lead-in makes 0.4 s of it in 0.6 s.
+        assert_eq!(given.last().map(|(way, _)| way.at), Some(Duration::from_millis(2_200)));
+        playback.shows(Duration::from_millis(2_200));
+        playback.finish();
+        assert_eq!((playback.progress(), playback.elapsed()), (Progress::Finished, Duration::from_secs(4)));
+    }
+}

@@ -1,0 +1,119 @@
+//! What a port does beside an engine for a motion that the controller makes by itself, in virtual time.
+
+use std::time::Duration;
+
+use outrigger_core::command::JointMove;
+use outrigger_core::law::survey;
+use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
+use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::time as core;
+use outrigger_core::trajectory::{Beginning, Leg, Playback, Progress, Tolerances, Watch, Waypoint};
+use outrigger_tests::cosim::Rig;
+
+use super::motions::{Point, waypoint};
+
+/// A motion that the controller is given leg by leg.
+pub(crate) struct Played {
+    pub(crate) plan: Vec<Waypoint<6>>,
+    pub(crate) playback: Playback<6>,
+    pub(crate) tolerances: Tolerances<6>,
+    number: Option<MoveNumber>,
+    /// Why it was not gone on with when it was tried last.
+    pub(crate) refused: Option<Reason>,
+}
+
+impl Played {
+    /// Through `points`, from where the arm stands.
+    pub(crate) fn from_here(rig: &Rig<'_>, points: &[Point], tolerances: Tolerances<6>) -> Self {
+        let here = JointPositions(rig.controller.truth().q.map(|q| q as f32));
+        let at = |point: &Point| {
+            let mut way = waypoint(*point);
+            way.setpoint.positions = way.setpoint.positions.zip_with(here.as_array(), |q, h| q + h);
+            way
+        };
+        let plan: Vec<_> = points.iter().map(at).collect();
+        Self { playback: Playback::of(&plan), plan, tolerances, number: None, refused: None }
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.playback.progress()
+    }
+
+    pub(crate) fn elapsed(&self) -> core::Duration {
+        self.playback.elapsed()
+    }
+
+    fn begin(&mut self, rig: &mut Rig<'_>) -> Result<(), Reason> {
+        let Some(state) = rig.engine().state().copied() else { return Ok(()) };
+        let limits = rig.engine().config().limits;
+        let fits = |leg: &Leg<6>| survey(leg, &limits, Some(&JointPositions::ZERO)).map_err(|_| Reason::Internal);
+        let goes_on = rig.engine().goes_on();
+        let asked = self.playback.begins(&self.plan, goes_on, &state.positions, &self.tolerances, fits)?;
+        let Some(Beginning { from, fastest }) = asked else { return Ok(()) };
+        match rig.delegate(JointMove::along(from, fastest).expect("a move")) {
+            Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling) => Ok(()),
+            Err(reason) => Err(reason),
+            Ok(number) => {
+                self.number = Some(number);
+                self.playback.begun();
+                let tolerances = self.tolerances;
+                rig.ask(|engine, _| engine.hold_to(tolerances)).expect("a move that leads on");
+                Ok(())
+            }
+        }
+    }
+
+    /// What there is to do now.
+    pub(crate) fn tend(&mut self, rig: &mut Rig<'_>) {
+        if !rig.is_awake() {
+            return;
+        }
+        if rig.engine().mode() != Mode::Command {
+            self.playback.suspend();
+            self.number = None;
+        } else if self.number.is_none() {
+            self.refused = self.begin(rig).err();
+        }
+        while self.number.is_some()
+            && rig.engine().leg_room() > 0
+            && let Some((waypoint, last)) = self.playback.next(&self.plan)
+        {
+            rig.lead_on(&waypoint, last).unwrap_or_else(|error| panic!("{waypoint:?}: {error}"));
+            self.playback.taken();
+        }
+        let evidence = rig.engine().evidence();
+        let shown = evidence.mirrored.map(|held| held.value);
+        let ours = |number| shown == Some(Mirrored::Running(number)) || shown == Some(Mirrored::Ended(number));
+        if let (Some(number), Some(led)) = (self.number, rig.engine().led())
+            && ours(number)
+        {
+            self.playback.shows(led);
+            let over = shown == Some(Mirrored::Ended(number)) && evidence.at_rest.is_some_and(|rest| rest.value);
+            if over && rig.engine().tolerated().is_some_and(Watch::has_arrived) {
+                self.playback.finish();
+            }
+        }
+    }
+
+    /// Tends to it for so long at most, until `done`.
+    pub(crate) fn run_until(
+        &mut self,
+        rig: &mut Rig<'_>,
+        span: Duration,
+        mut done: impl FnMut(&Self, &Rig<'_>) -> bool,
+    ) -> bool {
+        let end = rig.now() + span;
+        while rig.now() < end {
+            if done(self, rig) {
+                return true;
+            }
+            rig.run_for(rig.controller.period().min(end.since(rig.now())));
+            self.tend(rig);
+        }
+        done(self, rig)
+    }
+
+    pub(crate) fn run_for(&mut self, rig: &mut Rig<'_>, span: Duration) {
+        self.run_until(rig, span, |_, _| false);
+    }
+}
