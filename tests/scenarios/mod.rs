@@ -14,6 +14,7 @@ mod outputs;
 mod pendant;
 mod player;
 mod player_legs;
+mod player_tool;
 mod registers;
 mod reverse;
 mod robot;

@@ -6,9 +6,9 @@ use super::config::{Config, ConfigError, Data, Options};
 use super::cycle::{Beside, Cycle, Executed, Verdict};
 use super::event::Events;
 use super::io::{Input, LinkId, Output};
-#[cfg(feature = "reverse")]
-use crate::command::Guidance;
 use crate::command::JointMove;
+#[cfg(feature = "reverse")]
+use crate::command::{Destination, Guidance, LocateError, MoveTarget};
 use crate::law::{FeedError, Law};
 use crate::mode::MoveNumber;
 #[cfg(feature = "reverse")]
@@ -93,6 +93,22 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     /// The controller is to execute `asked` by this number, from `state` on: by `Verdict::Start`, once.
     fn delegated(&mut self, number: MoveNumber, asked: JointMove<N>, state: &State<N>) {
         let _ = (number, asked, state);
+    }
+
+    /// The controller is to say where this is.
+    ///
+    /// # Errors
+    /// That no program of ours can be asked.
+    #[cfg(feature = "reverse")]
+    fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
+        let _ = target;
+        Err(Reason::NoSuchProgram)
+    }
+
+    /// What it has said of that; `None` before.
+    #[cfg(feature = "reverse")]
+    fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
+        None
     }
 
     /// The move that was given to [`delegated`](Self::delegated) last.

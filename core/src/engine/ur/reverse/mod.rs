@@ -16,6 +16,7 @@ mod door;
 mod fetch;
 mod guide;
 mod legs;
+mod locating;
 mod orders;
 mod player;
 mod positions;

@@ -2,12 +2,13 @@
 
 use super::Reverse;
 use super::legs::Legs;
+use super::locating::Locating;
 use super::units::{force, micro};
-use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
+use crate::command::{ApprovedMove, Destination, ForceMode, Guidance, JointMove, Limits, LocateError, MoveTarget};
 use crate::engine::cycle::Executed;
 use crate::law::FeedError;
-use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
-use crate::robot::State;
+use crate::mode::{Course, CourseConfig, Held, LineCourse, Mirrored, MoveNumber};
+use crate::robot::{Pose, Reason, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Leg, Waypoint};
 use crate::wire::player::{PlayerOrderRepr, PlayerReport};
@@ -20,6 +21,8 @@ struct Assignment {
     number: MoveNumber,
     asked: JointMove<6>,
     course: Course<6>,
+    /// Of a move on a line.
+    line: Option<LineCourse>,
 }
 
 /// What is known of moves.
@@ -29,6 +32,8 @@ pub(super) struct Player {
     assigned: Option<Assignment>,
     /// Of a move that leads on.
     legs: Legs,
+    /// Where a move is to lead that is asked for next.
+    pub(super) locating: Locating,
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
     progress: i32,
@@ -46,6 +51,7 @@ impl Player {
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
+        self.locating.forget();
     }
 
     /// How much of its own time the move that leads on has made \[µs\].
@@ -62,9 +68,12 @@ impl Player {
     }
 
     /// Whether the arm is where the move may take it.
-    fn is_on_course(&self, state: &State<6>, period: Duration) -> bool {
-        let Some(Assignment { number, asked, course }) = &self.assigned else { return false };
+    fn is_on_course(&self, state: &State<6>, limits: &Limits<6>, period: Duration) -> bool {
+        let Some(Assignment { number, asked, course, line }) = &self.assigned else { return false };
         let config = CourseConfig::default();
+        if let Some(line) = line {
+            return line.holds(state, &config) && are_within(state, limits, &config);
+        }
         if !asked.leads_on() {
             return course.holds(state, &config);
         }
@@ -100,6 +109,10 @@ impl Player {
             },
         };
         self.mirrored = Some(Held::new(shown, arrival));
+        if self.locating.observe(report) {
+            self.legs.answered(report.report.counter);
+            return None;
+        }
         let touches = report.progress < 0 && self.progress >= 0;
         self.progress = report.progress;
         self.legs.answered(report.report.counter);
@@ -108,6 +121,15 @@ impl Player {
         }
         touches.then_some(report.progress.unsigned_abs())
     }
+}
+
+/// Whether each joint's target is within its range and no faster than its limit.
+fn are_within(state: &State<6>, limits: &Limits<6>, config: &CourseConfig) -> bool {
+    let slow = |v: f32, most: f32| v.abs() <= most + config.speed + config.relative * most;
+    let ranges = limits.position_min.iter().zip(limits.position_max.iter());
+    let inside = |q: f32, (least, most): (f32, f32)| (least - config.position..=most + config.position).contains(&q);
+    state.target_velocities.iter().zip(limits.velocity.iter()).all(|(v, most)| slow(v, most))
+        && state.target_positions.iter().zip(ranges).all(|(q, range)| inside(q, range))
 }
 
 impl Reverse {
@@ -119,7 +141,7 @@ impl Reverse {
     /// What is known of the move that was asked for last, beside `state`.
     pub(in crate::engine::ur) fn executed(&self, state: &State<6>) -> Executed {
         let on_course = match self.player.assigned {
-            Some(_) => self.player.is_on_course(state, self.period),
+            Some(_) => self.player.is_on_course(state, &self.limits, self.period),
             // A hand or a force was the last to move the arm, and its limits were for that.
             None => self.player.guidance.is_some(),
         };
@@ -129,11 +151,35 @@ impl Reverse {
     /// The program is to make this move, by a verdict that comes.
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
-        (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course }), None);
+        let from = state.tcp_pose.unwrap_or_default();
+        let line = asked.line().map(|to| LineCourse { from, to: *to, speed: asked.speed() });
+        (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course, line }), None);
         self.player.beside = None;
         if asked.leads_on() {
             self.player.legs.begin(*asked.to());
         }
+    }
+
+    /// The program is to say where this is.
+    ///
+    /// # Errors
+    /// `NoSuchProgram` where it is none that can, `ProgramAway` where it does not run.
+    #[cfg(feature = "reverse")]
+    pub(in crate::engine::ur) fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
+        if !self.is_player() {
+            return Err(Reason::NoSuchProgram);
+        }
+        if !self.is_ready() {
+            return Err(Reason::ProgramAway);
+        }
+        self.player.locating.begin(target);
+        Ok(())
+    }
+
+    /// What the program says of it; `None` before.
+    #[cfg(feature = "reverse")]
+    pub(in crate::engine::ur) const fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
+        self.player.locating.outcome()
     }
 
     pub(in crate::engine::ur) fn asked_move(&self) -> Option<JointMove<6>> {
@@ -150,12 +196,17 @@ impl Reverse {
     pub(super) fn start(&mut self, approved: ApprovedMove<'_, 6>, number: MoveNumber) -> bool {
         let (asked, _authority) = approved.into_parts();
         let first = |value: f32| [micro(value), 0, 0, 0, 0, 0];
+        let what = if asked.line().is_some() { What::Line } else { What::Move };
+        let begin = asked.line().map_or([0; 6], |Pose { position: [x, y, z], rotation: [rx, ry, rz] }| {
+            [x, y, z, rx, ry, rz].map(|value| micro(*value))
+        });
         self.tell(PlayerOrderRepr {
-            what: if asked.leads_on() { What::Begin } else { What::Move },
+            what: if asked.leads_on() { What::Begin } else { what },
             number: number.get(),
             positions: asked.to().0.map(micro),
             velocities: if asked.leads_on() { [0; 6] } else { first(asked.speed()) },
             accelerations: if asked.leads_on() { [0; 6] } else { first(asked.acceleration()) },
+            begin,
             ..PlayerOrderRepr::keep(self.counter)
         })
     }
@@ -217,6 +268,10 @@ impl Reverse {
 
     pub(super) fn tell(&mut self, order: PlayerOrderRepr) -> bool {
         let now = self.moment.now;
-        self.is_ready() && self.count(now) && self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
+        if !self.is_ready() || !self.count(now) {
+            return false;
+        }
+        let order = self.player.locating.ride(order);
+        self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
 }
