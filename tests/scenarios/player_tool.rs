@@ -3,6 +3,7 @@
 use outrigger_core::command::{Destination, JointMove, LocateError, MoveTarget};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::{JointPositions, JointVelocities, Pose, Reason, SoftwareVersion};
+use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
 
@@ -81,18 +82,18 @@ fn aside(at: &[f64], from: &[f64], to: &[f64]) -> f64 {
     distance(at, &nearest)
 }
 
-/// The tool is at this pose.
+/// The tool is at this pose, as near as drives bring it that do not follow exactly.
 fn is_there(rig: &Rig<'_>, pose: &Pose, software: &str) {
-    let at = tool(rig);
-    let wanted: Vec<f64> = pose.position.iter().chain(&pose.rotation).map(|value| f64::from(*value)).collect();
-    let (off, turned) = (distance(&at[..3], &wanted[..3]), distance(&at[3..], &wanted[3..]));
-    assert!(off < 1e-3 && turned < 3e-3, "{software}: {off} m, {turned} rad from there\n{}", rig.record().story());
+    let at = Pose::from_wire(tool(rig));
+    let (off, turned) = (at.distance_to(pose), at.angle_to(pose));
+    assert!(off < 2e-3 && turned < 3e-3, "{software}: {off} m, {turned} rad from there\n{}", rig.record().story());
     assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{}", rig.record().story());
 }
 
-/// Lives on until the move has ended; the farthest that the tool was from the line to `pose`, and its highest speed.
+/// Lives on until the move has ended; the farthest that the tool, as the controller wants it, was from the line to `pose`, and the
+/// highest speed of the tool.
 fn watched(rig: &mut Rig<'_>, number: MoveNumber, pose: &Pose) -> (f64, f64) {
-    let from = tool(rig);
+    let from = rig.controller.truth().tool_target();
     let to: Vec<f64> = pose.position.iter().map(|value| f64::from(*value)).collect();
     let (mut worst, mut fastest) = (0.0_f64, 0.0_f64);
     for _ in 0..20_000 {
@@ -101,8 +102,10 @@ fn watched(rig: &mut Rig<'_>, number: MoveNumber, pose: &Pose) -> (f64, f64) {
             return (worst, fastest);
         }
         rig.run_for(ms(1));
-        let at = tool(rig);
-        worst = worst.max(aside(&at[..3], &from[..3], &to));
+        let truth = rig.controller.truth();
+        let (wanted, at) = (truth.tool_target(), truth.tool().to_pose());
+        worst = worst.max(aside(&wanted[..3], &from[..3], &to));
+        assert!(distance(&at[..3], &wanted[..3]) < 5e-3, "the arm itself follows");
         fastest = fastest.max(distance(&rig.controller.truth().tool_speed()[..3], &[0.0; 3]));
     }
     panic!("it has not ended:\n{}", rig.record().story());
@@ -130,9 +133,32 @@ fn a_line_to_a_pose_is_straight_and_as_fast_as_asked() {
             let (worst, fastest) = watched(rig, number, &pose);
             is_there(rig, &pose, software);
             assert!(worst < 1e-3, "{software}: {worst} m beside the line");
-            assert!((0.19..0.215).contains(&fastest), "{software}: {fastest} m/s");
+            assert!((0.19..0.23).contains(&fastest), "{software}: {fastest} m/s");
         }
     });
+}
+
+#[test]
+fn a_tool_on_drives_without_error_stays_within_a_millimetre_of_its_line() {
+    for software in SOFTWARE {
+        let (mut buffers, mut setup) = (Buffers::default(), setup(software));
+        setup.controller.drive = Drive::IDEAL;
+        let mut rig = Rig::new(setup, &mut buffers);
+        rig.command();
+        rig.run_for(ms(500));
+        let (from, pose) = (tool(&rig), beside(&rig, [-0.1, 0.3, 0.1]));
+        let number = begin(&mut rig, MoveTarget::pose(pose).linear());
+        let to = pose.position.map(f64::from);
+        let mut worst = 0.0_f64;
+        while !has_ended(&rig, number) {
+            rig.run_for(ms(1));
+            worst = worst.max(aside(&tool(&rig)[..3], &from[..3], &to));
+            assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{}", rig.record().story());
+        }
+        let off = distance(&tool(&rig)[..3], &to);
+        println!("{software}: {:.3} mm beside the line, {:.3} mm from its end", worst * 1e3, off * 1e3);
+        assert!(worst < 1e-3 && off < 1e-3, "{software}: {worst} m beside the line, {off} m from its end");
+    }
 }
 
 #[test]
@@ -192,7 +218,11 @@ fn a_protective_stop_on_a_line_ends_it_by_name_and_nothing_goes_on() {
         rig.controller.act(Action::UnlockProtectiveStop);
         rig.controller.act(Action::ResumeProgram);
         rig.run_for(secs(3));
-        assert!(distance(&tool(rig)[..3], &rested[..3]) < 1e-3, "{software}: nothing goes on\n{}", rig.record().story());
+        assert!(
+            distance(&tool(rig)[..3], &rested[..3]) < 1e-3,
+            "{software}: nothing goes on\n{}",
+            rig.record().story()
+        );
     });
 }
 
@@ -221,12 +251,13 @@ fn a_pose_beyond_reach_is_told_before_anything_moves() {
         let far = Pose { position: [1.5, 0.4, 0.3], rotation: [0.0, 3.0, 0.0] };
         let at = rig.controller.truth().q;
         let answer = located(rig, MoveTarget::pose(far));
-        if matches!(software, "3.0" | "5.4") {
+        if software.starts_with("3.0") || software.starts_with("5.4") {
             // The function that says so came later: asking ends the program.
             assert_eq!(answer, Err(LocateError::ProgramEnded), "{software}");
             rig.run_to(Mode::Monitor);
             let fell = rig.record().fallback().map(|(_, reason)| reason);
-            assert_eq!(fell, Some(Reason::ProgramEnded), "{software}\n{}", rig.record().story());
+            let by_its_end = matches!(fell, Some(Reason::ProgramEnded | Reason::ProgramStopped));
+            assert!(by_its_end, "{software}: {fell:?}\n{}", rig.record().story());
         } else {
             assert_eq!(answer, Err(LocateError::OutOfReach), "{software}");
             let pose = beside(rig, [0.0, 0.1, 0.1]);
@@ -278,18 +309,23 @@ fn what_the_limits_forbid_of_a_pose_is_refused_before_it_begins() {
 fn a_line_on_which_a_joint_becomes_too_fast_ends_at_rest() {
     for software in SOFTWARE {
         let (mut buffers, mut setup) = (Buffers::default(), setup(software));
-        // The base alone has to be fast where the tool passes near to it.
-        setup.config.limits.velocity.0[0] = 0.35;
+        // On the whole the base is slow enough, but not where the tool passes nearest to it.
+        setup.config.limits.velocity.0[0] = 0.48;
         let mut rig = Rig::new(setup, &mut buffers);
         rig.command();
         rig.run_for(ms(500));
-        let [px, py, pz, rx, ry, rz] = tool(&rig);
-        // Across, past the base: from a quarter of a metre on one side to the other.
-        let pose = Pose::from_wire([px * 0.5, py * 0.5, pz, rx, ry, rz]);
-        let number = begin(&mut rig, MoveTarget::pose(pose).linear());
-        let at = rig.now();
-        let fell = rig.run_until(secs(20), |rig| rig.engine().mode() != Mode::Command || has_ended(rig, number));
-        assert!(fell, "{software}\n{}", rig.record().story());
-        println!("{software}: {:?} {:?}", rig.record().fallback(), rig.record().rest_after(at));
+        let [_, _, pz, rx, ry, rz] = tool(&rig);
+        let number = begin(&mut rig, MoveTarget::pose(Pose::from_wire([-0.1, -0.45, pz, rx, ry, rz])).linear());
+        let begun = rig.now();
+        assert!(rig.run_until(secs(20), |rig| rig.engine().mode() != Mode::Command || has_ended(rig, number)));
+        let story = rig.record().story();
+        let fell = rig.record().fallback().map(|(_, reason)| reason);
+        assert_eq!(fell, Some(Reason::NotFollowing), "{software}\n{story}");
+        assert!(rig.now().since(begun) > secs(1), "{software}: it was slow enough at first");
+        let (at, qd) = (rig.now(), rig.controller.truth().qd[0].abs());
+        assert!((0.48..0.56).contains(&qd), "{software}: {qd} rad/s");
+        rig.run_to(Mode::Monitor);
+        let rest = rig.record().rest_after(at).expect("at rest");
+        assert!(rest < ms(400), "{software}: {rest:?}\n{}", rig.record().story());
     }
 }

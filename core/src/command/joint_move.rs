@@ -15,7 +15,9 @@
 //! one to the other, it is refused ([`Reason::VelocityLimit`]); whether a joint is faster somewhere on the way, or leaves its range
 //! there, is watched while the arm goes ([`LineCourse`](crate::mode::LineCourse)).
 
-use super::{Destination, Governor};
+#[cfg(feature = "reverse")]
+use super::Destination;
+use super::Governor;
 use crate::math::{norm, sqrt, subtract};
 use crate::robot::{Authority, JointPositions, Pose, Reason, State};
 
@@ -61,10 +63,9 @@ impl<const N: usize> JointMove<N> {
     #[must_use]
     pub fn towards(destination: Destination<N>, speed: f32, acceleration: f32) -> Option<Self> {
         let Destination { joints, line } = destination;
-        if let Some(pose) = line {
-            if !pose.is_finite() || speed > Self::FASTEST_LINE || acceleration > Self::STEEPEST_LINE {
-                return None;
-            }
+        let fits = |pose: Pose| pose.is_finite() && speed <= Self::FASTEST_LINE && acceleration <= Self::STEEPEST_LINE;
+        if !line.is_none_or(fits) {
+            return None;
         }
         Self::new(joints, speed, acceleration).map(|asked| Self { line, ..asked })
     }
@@ -161,12 +162,15 @@ impl<const N: usize> Governor<N> {
             return if longest <= Self::BEGINS_WITHIN { Ok(()) } else { Err(Reason::PathTolerance) };
         }
         if let Some(line) = asked.line() {
-            let (Some(tool), Some(_)) = (&state.tcp_pose, &state.tcp_speed) else { return Err(Reason::EvidenceMissing) };
+            let (Some(tool), Some(_)) = (&state.tcp_pose, &state.tcp_speed) else {
+                return Err(Reason::EvidenceMissing);
+            };
             let length = norm(subtract(line.position, tool.position));
             let shortest = asked.shortest(length);
             let slow_enough = |way: f32, limit: &f32| way.abs() <= limit * shortest;
             // A tool that only turns has no speed to reckon with.
-            let held = length < Self::TURNS_ONLY || way.iter().zip(&limits.velocity.0).all(|(way, limit)| slow_enough(way, limit));
+            let held = length < Self::TURNS_ONLY
+                || way.iter().zip(&limits.velocity.0).all(|(way, limit)| slow_enough(way, limit));
             return if held { Ok(()) } else { Err(Reason::VelocityLimit) };
         }
         if longest <= 0.0 {
@@ -237,6 +241,57 @@ mod tests {
         assert_eq!(judged([1.0, 0.0], 1.1, 2.0, [0.0, 0.0]), Err(Reason::VelocityLimit));
         assert_eq!(judged([-1.0, 0.0], 1.0, 2.1, [0.0, 0.0]), Err(Reason::AccelerationLimit));
         assert_eq!(judged([0.0, 0.0], 9.0, 9.0, [0.0, 0.0]), Ok(()), "no way to go");
+    }
+
+    #[cfg(feature = "reverse")]
+    #[test]
+    fn a_line_is_held_to_its_end_and_to_how_fast_joints_are_on_the_whole() {
+        use crate::robot::{Pose, Twist};
+
+        let limits = Limits {
+            position_min: JointPositions([-1.0; 2]),
+            position_max: JointPositions([1.0; 2]),
+            velocity: JointVelocities([0.5; 2]),
+            ..Limits::default()
+        };
+        let judged = |joints, x: f32, speed, sees: bool| {
+            let pose = Pose { position: [x, 0.0, 0.0], ..Pose::default() };
+            let destination = Destination { joints: JointPositions(joints), line: Some(pose) };
+            let asked = JointMove::towards(destination, speed, 1.0).expect("a move");
+            let known = (sees.then(Pose::default), sees.then(Twist::default));
+            let state = State { tcp_pose: known.0, tcp_speed: known.1, ..State::default() };
+            Governor::new(limits).judge_move(&asked, &state)
+        };
+        // Half a metre at 0.4 m/s and 1 m/s²: 0.5 / 0.4 + 0.4 / 1 s, in which a joint may go 0.825 rad.
+        assert_eq!(judged([0.8, 0.0], 0.5, 0.4, true), Ok(()));
+        assert_eq!(judged([0.0, -0.85], 0.5, 0.4, true), Err(Reason::VelocityLimit));
+        // So short that it never gets that fast: 2 · √(0.04 / 1) s.
+        assert_eq!(judged([0.19, 0.0], 0.04, 0.4, true), Ok(()));
+        assert_eq!(judged([0.21, 0.0], 0.04, 0.4, true), Err(Reason::VelocityLimit));
+        assert_eq!(judged([0.9, 0.0], 0.0, 0.4, true), Ok(()), "it only turns");
+        assert_eq!(judged([1.1, 0.0], 0.5, 0.1, true), Err(Reason::PositionLimit));
+        assert_eq!(judged([0.1, 0.0], 0.5, 0.1, false), Err(Reason::EvidenceMissing));
+    }
+
+    #[cfg(feature = "reverse")]
+    #[test]
+    fn a_line_that_no_tool_goes_is_no_move() {
+        use crate::robot::Pose;
+
+        let towards = |position, speed, acceleration| {
+            let line = Some(Pose { position, rotation: [0.0; 3] });
+            JointMove::<2>::towards(Destination { joints: JointPositions([0.0; 2]), line }, speed, acceleration)
+        };
+        assert!(towards([0.4, 0.0, 0.3], 3.0, 20.0).is_some());
+        for (position, speed, acceleration) in [
+            ([f32::NAN, 0.0, 0.0], 0.1, 1.0),
+            ([0.4, 0.0, 0.3], 3.1, 1.0),
+            ([0.4, 0.0, 0.3], 0.1, 21.0),
+            ([0.4, 0.0, 0.3], f32::NAN, 1.0),
+            ([0.4, 0.0, 0.3], 0.1, 0.0),
+        ] {
+            assert_eq!(towards(position, speed, acceleration), None, "{position:?} {speed} {acceleration}");
+        }
     }
 
     #[test]

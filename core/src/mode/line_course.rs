@@ -113,10 +113,7 @@ mod tests {
             let aside = scale(aside, 0.1 / norm(aside));
             assert!(!course.holds(&at(0.5, aside), &CourseConfig::default()), "{from:?} {to:?}");
             let beyond = scale(whole, 0.1 / norm(whole));
-            assert!(
-                norm(whole) > 3.0 || !course.holds(&at(1.0, beyond), &CourseConfig::default()),
-                "{from:?} {to:?}"
-            );
+            assert!(norm(whole) > 3.0 || !course.holds(&at(1.0, beyond), &CourseConfig::default()), "{from:?} {to:?}");
         }
     }
 

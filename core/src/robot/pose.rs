@@ -106,7 +106,10 @@ mod tests {
         let (a, b) = (pose([0.0, 0.3, 0.0], [0.0, 0.0, 3.0]), pose([0.4, 0.0, 0.0], [0.0, 0.0, -3.0]));
         assert!((a.distance_to(&b) - 0.5).abs() < 1e-6);
         let turn = a.turn_to(&b);
-        assert!((turn[2] - (core::f32::consts::TAU - 6.0)).abs() < 1e-5 && turn[0].abs() + turn[1].abs() < 1e-5, "{turn:?}");
+        assert!(
+            (turn[2] - (core::f32::consts::TAU - 6.0)).abs() < 1e-5 && turn[0].abs() + turn[1].abs() < 1e-5,
+            "{turn:?}"
+        );
         assert!((a.angle_to(&b) - turn[2]).abs() < 1e-6 && a.angle_to(&a) < 1e-6);
         assert!(a.is_finite() && !pose([0.0; 3], [f32::NAN, 0.0, 0.0]).is_finite());
     }

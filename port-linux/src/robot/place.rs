@@ -71,12 +71,7 @@ impl Robot<6, Ur<'static>> {
     /// [`Failure::BadInput`], before anything moves, for what is no move, what is beyond the limits, and a pose that the controller
     /// says the arm does not reach; [`Failure::Fault`] where the move was refused once commanding; otherwise those of
     /// [`run`](Self::run).
-    pub fn move_to(
-        &self,
-        target: impl Into<MoveTarget<6>>,
-        speed: f32,
-        acceleration: f32,
-    ) -> Result<Arrival, Failure> {
+    pub fn move_to(&self, target: impl Into<MoveTarget<6>>, speed: f32, acceleration: f32) -> Result<Arrival, Failure> {
         self.move_to_watched(Asked { target: target.into(), speed, acceleration }, |_, _| {})
     }
 
@@ -183,7 +178,9 @@ impl Robot<6, Ur<'static>> {
                     ));
                 }
                 if turn > std::f32::consts::TAU {
-                    return wrong(format!("found a turn of {turn:.2} rad, expected at most 2π: rx, ry and rz are in rad"));
+                    return wrong(format!(
+                        "found a turn of {turn:.2} rad, expected at most 2π: rx, ry and rz are in rad"
+                    ));
                 }
             }
         }

@@ -4,11 +4,15 @@ use super::Reverse;
 use super::legs::Legs;
 use super::locating::Locating;
 use super::units::{force, micro};
-use crate::command::{ApprovedMove, Destination, ForceMode, Guidance, JointMove, Limits, LocateError, MoveTarget};
+use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove, Limits};
+#[cfg(feature = "reverse")]
+use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::cycle::Executed;
 use crate::law::FeedError;
 use crate::mode::{Course, CourseConfig, Held, LineCourse, Mirrored, MoveNumber};
-use crate::robot::{Pose, Reason, State};
+#[cfg(feature = "reverse")]
+use crate::robot::Reason;
+use crate::robot::{Pose, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Leg, Waypoint};
 use crate::wire::player::{PlayerOrderRepr, PlayerReport};
