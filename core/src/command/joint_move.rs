@@ -15,11 +15,19 @@
 //! one to the other, it is refused ([`Reason::VelocityLimit`]); whether a joint is faster somewhere on the way, or leaves its range
 //! there, is watched while the arm goes ([`LineCourse`](crate::mode::LineCourse)).
 
-#[cfg(feature = "reverse")]
+#[cfg(feature = "tool-moves")]
 use super::Destination;
 use super::Governor;
 use crate::math::{norm, sqrt, subtract};
 use crate::robot::{Authority, JointPositions, Pose, Reason, State};
+
+#[cfg(feature = "tool-moves")]
+type Line = Pose;
+/// Without feature `tool-moves` there is none, and it takes no room.
+#[cfg(not(feature = "tool-moves"))]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Line {}
 
 /// A motion straight to its goal: in joint space, all joints beginning and resting together (`movej`), or of the tool (`movel`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,8 +39,7 @@ pub struct JointMove<const N: usize> {
     /// It leads on from there, along what is given to the controller while it goes.
     along: bool,
     /// The tool goes to this pose on a straight line.
-    #[cfg(feature = "reverse")]
-    line: Option<Pose>,
+    line: Option<Line>,
 }
 
 impl<const N: usize> JointMove<N> {
@@ -51,7 +58,6 @@ impl<const N: usize> JointMove<N> {
             speed,
             acceleration,
             along: false,
-            #[cfg(feature = "reverse")]
             line: None,
         })
     }
@@ -59,7 +65,7 @@ impl<const N: usize> JointMove<N> {
     /// A motion to this destination: of joints as of [`new`](Self::new), or of the tool on a straight line, which reaches `speed`
     /// \[m/s\] by `acceleration` \[m/s²\]; `None` unless all are finite, both of these above 0, and for a line at most
     /// [`FASTEST_LINE`](Self::FASTEST_LINE) and [`STEEPEST_LINE`](Self::STEEPEST_LINE).
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     #[must_use]
     pub fn towards(destination: Destination<N>, speed: f32, acceleration: f32) -> Option<Self> {
         let Destination { joints, line } = destination;
@@ -92,9 +98,9 @@ impl<const N: usize> JointMove<N> {
     /// The pose to which the tool goes on a straight line \[m, rad\]; `None` of a motion in joint space.
     #[must_use]
     pub const fn line(&self) -> Option<&Pose> {
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "tool-moves")]
         let line = self.line.as_ref();
-        #[cfg(not(feature = "reverse"))]
+        #[cfg(not(feature = "tool-moves"))]
         let line = None;
         line
     }
@@ -243,7 +249,7 @@ mod tests {
         assert_eq!(judged([0.0, 0.0], 9.0, 9.0, [0.0, 0.0]), Ok(()), "no way to go");
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     #[test]
     fn a_line_is_held_to_its_end_and_to_how_fast_joints_are_on_the_whole() {
         use crate::robot::{Pose, Twist};
@@ -273,7 +279,7 @@ mod tests {
         assert_eq!(judged([0.1, 0.0], 0.5, 0.1, false), Err(Reason::EvidenceMissing));
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     #[test]
     fn a_line_that_no_tool_goes_is_no_move() {
         use crate::robot::Pose;

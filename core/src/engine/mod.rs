@@ -74,7 +74,7 @@ use self::event::Events;
 #[cfg(feature = "postcard")]
 use self::keep::Keeper;
 use self::peer::{Context, Received};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "tool-moves")]
 use crate::command::{Destination, LocateError, MoveTarget};
 use crate::command::{JointMove, Sources};
 use crate::kinematics::KinematicChain;
@@ -312,7 +312,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// # Errors
     /// [`Reason::NotCommanding`] in any mode but `Command`, [`Reason::NotFinite`], and where no program of ours can be asked
     /// [`Reason::NoSuchProgram`] or [`Reason::ProgramAway`].
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     pub fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
         if self.mode() != Mode::Command {
             return Err(Reason::NotCommanding);
@@ -326,7 +326,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// What the controller says of the target that was given to [`locate`](Self::locate) last; `None` before it has.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     #[must_use]
     pub fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
         self.peer.located()

@@ -6,9 +6,11 @@ use super::config::{Config, ConfigError, Data, Options};
 use super::cycle::{Beside, Cycle, Executed, Verdict};
 use super::event::Events;
 use super::io::{Input, LinkId, Output};
-use crate::command::JointMove;
 #[cfg(feature = "reverse")]
-use crate::command::{Destination, Guidance, LocateError, MoveTarget};
+use crate::command::Guidance;
+use crate::command::JointMove;
+#[cfg(feature = "tool-moves")]
+use crate::command::{Destination, LocateError, MoveTarget};
 use crate::law::{FeedError, Law};
 use crate::mode::MoveNumber;
 #[cfg(feature = "reverse")]
@@ -99,14 +101,14 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// That no program of ours can be asked.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
         let _ = target;
         Err(Reason::NoSuchProgram)
     }
 
     /// What it has said of that; `None` before.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
         None
     }

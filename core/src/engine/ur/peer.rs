@@ -15,9 +15,11 @@ use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateEvent, StateLink, attached};
 use crate::client::rtde::{Claim, Input as RtdeInput};
-use crate::command::JointMove;
 #[cfg(feature = "reverse")]
-use crate::command::{Destination, Guidance, LocateError, MoveTarget};
+use crate::command::Guidance;
+use crate::command::JointMove;
+#[cfg(feature = "tool-moves")]
+use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
@@ -768,12 +770,12 @@ impl<'m> Peer<6> for Ur<'m> {
         exclusive(&mut self.program).into_iter().for_each(|program| program.delegated(number, asked, state));
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
         exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.locate(target)
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
         shared(&self.program).and_then(Reverse::located)
     }

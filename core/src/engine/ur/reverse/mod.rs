@@ -16,6 +16,7 @@ mod door;
 mod fetch;
 mod guide;
 mod legs;
+#[cfg(feature = "tool-moves")]
 mod locating;
 mod orders;
 mod player;

@@ -2,15 +2,20 @@
 
 use super::Reverse;
 use super::legs::Legs;
+#[cfg(feature = "tool-moves")]
 use super::locating::Locating;
 use super::units::{force, micro};
-use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove, Limits};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "tool-moves")]
+use crate::command::Limits;
+use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
+#[cfg(feature = "tool-moves")]
 use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::cycle::Executed;
 use crate::law::FeedError;
-use crate::mode::{Course, CourseConfig, Held, LineCourse, Mirrored, MoveNumber};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "tool-moves")]
+use crate::mode::LineCourse;
+use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
+#[cfg(feature = "tool-moves")]
 use crate::robot::Reason;
 use crate::robot::{Pose, State};
 use crate::time::{Duration, Instant};
@@ -26,8 +31,16 @@ struct Assignment {
     asked: JointMove<6>,
     course: Course<6>,
     /// Of a move on a line.
+    #[cfg(any(feature = "tool-moves", feature = "postcard"))]
     line: Option<LineCourse>,
 }
+
+/// Without feature `tool-moves` there are no lines and nothing is located: that is recorded, and takes no room.
+#[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+enum LineCourse {}
+#[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+type Locating = LineCourse;
 
 /// What is known of moves.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +50,8 @@ pub(super) struct Player {
     /// Of a move that leads on.
     legs: Legs,
     /// Where a move is to lead that is asked for next.
-    pub(super) locating: Locating,
+    #[cfg(any(feature = "tool-moves", feature = "postcard"))]
+    locating: Option<Locating>,
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
     progress: i32,
@@ -55,7 +69,25 @@ impl Player {
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
-        self.locating.forget();
+        #[cfg(feature = "tool-moves")]
+        if let Some(locating) = &mut self.locating {
+            locating.forget();
+        }
+    }
+
+    /// The order, with the question that is due beside it.
+    #[cfg(feature = "tool-moves")]
+    pub(super) fn asking(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
+        match &mut self.locating {
+            Some(locating) => locating.ride(order),
+            None => order,
+        }
+    }
+
+    /// Without feature `tool-moves` nothing is asked.
+    #[cfg(not(feature = "tool-moves"))]
+    pub(super) const fn asking(&self, order: PlayerOrderRepr) -> PlayerOrderRepr {
+        order
     }
 
     /// How much of its own time the move that leads on has made \[µs\].
@@ -72,12 +104,9 @@ impl Player {
     }
 
     /// Whether the arm is where the move may take it.
-    fn is_on_course(&self, state: &State<6>, limits: &Limits<6>, period: Duration) -> bool {
-        let Some(Assignment { number, asked, course, line }) = &self.assigned else { return false };
+    fn is_on_course(&self, state: &State<6>, period: Duration) -> bool {
+        let Some(Assignment { number, asked, course, .. }) = &self.assigned else { return false };
         let config = CourseConfig::default();
-        if let Some(line) = line {
-            return line.holds(state, &config) && are_within(state, limits, &config);
-        }
         if !asked.leads_on() {
             return course.holds(state, &config);
         }
@@ -113,7 +142,8 @@ impl Player {
             },
         };
         self.mirrored = Some(Held::new(shown, arrival));
-        if self.locating.observe(report) {
+        #[cfg(feature = "tool-moves")]
+        if self.locating.as_mut().is_some_and(|locating| locating.observe(report)) {
             self.legs.answered(report.report.counter);
             return None;
         }
@@ -128,6 +158,7 @@ impl Player {
 }
 
 /// Whether each joint's target is within its range and no faster than its limit.
+#[cfg(feature = "tool-moves")]
 fn are_within(state: &State<6>, limits: &Limits<6>, config: &CourseConfig) -> bool {
     let slow = |v: f32, most: f32| v.abs() <= most + config.speed + config.relative * most;
     let ranges = limits.position_min.iter().zip(limits.position_max.iter());
@@ -145,7 +176,12 @@ impl Reverse {
     /// What is known of the move that was asked for last, beside `state`.
     pub(in crate::engine::ur) fn executed(&self, state: &State<6>) -> Executed {
         let on_course = match self.player.assigned {
-            Some(_) => self.player.is_on_course(state, &self.limits, self.period),
+            #[cfg(feature = "tool-moves")]
+            Some(Assignment { line: Some(line), .. }) => {
+                let config = CourseConfig::default();
+                line.holds(state, &config) && are_within(state, &self.limits, &config)
+            }
+            Some(_) => self.player.is_on_course(state, self.period),
             // A hand or a force was the last to move the arm, and its limits were for that.
             None => self.player.guidance.is_some(),
         };
@@ -155,9 +191,21 @@ impl Reverse {
     /// The program is to make this move, by a verdict that comes.
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
-        let from = state.tcp_pose.unwrap_or_default();
-        let line = asked.line().map(|to| LineCourse { from, to: *to, speed: asked.speed() });
-        (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course, line }), None);
+        #[cfg(feature = "tool-moves")]
+        let line = asked.line().map(|to| {
+            let from = state.tcp_pose.unwrap_or_default();
+            LineCourse { from, to: *to, speed: asked.speed() }
+        });
+        self.player.assigned = Some(Assignment {
+            number,
+            asked,
+            course,
+            #[cfg(feature = "tool-moves")]
+            line,
+            #[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+            line: None,
+        });
+        self.player.guidance = None;
         self.player.beside = None;
         if asked.leads_on() {
             self.player.legs.begin(*asked.to());
@@ -168,7 +216,7 @@ impl Reverse {
     ///
     /// # Errors
     /// `NoSuchProgram` where it is none that can, `ProgramAway` where it does not run.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "tool-moves")]
     pub(in crate::engine::ur) fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
         if !self.is_player() {
             return Err(Reason::NoSuchProgram);
@@ -176,14 +224,14 @@ impl Reverse {
         if !self.is_ready() {
             return Err(Reason::ProgramAway);
         }
-        self.player.locating.begin(target);
+        self.player.locating.get_or_insert_default().begin(target);
         Ok(())
     }
 
     /// What the program says of it; `None` before.
-    #[cfg(feature = "reverse")]
-    pub(in crate::engine::ur) const fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
-        self.player.locating.outcome()
+    #[cfg(feature = "tool-moves")]
+    pub(in crate::engine::ur) fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
+        self.player.locating.as_ref().and_then(Locating::outcome)
     }
 
     pub(in crate::engine::ur) fn asked_move(&self) -> Option<JointMove<6>> {
@@ -275,7 +323,7 @@ impl Reverse {
         if !self.is_ready() || !self.count(now) {
             return false;
         }
-        let order = self.player.locating.ride(order);
+        let order = self.player.asking(order);
         self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
 }
