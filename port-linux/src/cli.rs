@@ -158,7 +158,9 @@ Everything is checked before anything moves: which waypoint, which joint, which 
 the robot's speed slider lets it; any fault ends it with the arm at rest; at a terminal you are asked whether it is to go on, but not with --mode player. \
 SIGINT stops the arm.
 The arm has to stand where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm stands.
-With --to, the controller moves the arm to one place by its own movej, and with --mode player along the file by itself.
+With --to, the controller moves the arm to one place by itself: by movej, at the joint speed given, or with --linear by movel, the tool on a \
+straight line at its own speed. What limits can be checked for a pose or a line is checked before anything moves, and the rest is watched; a \
+pose out of reach is refused. With --mode player it makes the motion of the file by itself.
 With --to and --mode servo, buffered or player, the controller connects to this host (program.port, 50001).
 Beside a KUKA LWR give a configuration: q0,...,q6, at any period from 1 to 100 ms.
 Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ended before its end, and why.
@@ -170,6 +172,8 @@ Examples:
   outrigger move 192.168.56.101 recording.mcap
   outrigger move cell.toml plan.json --mode buffered
   outrigger move 192.168.56.101 --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
+  outrigger move 192.168.56.101 --to pose=0.4,-0.2,0.3,0,3.14,0
+  outrigger move 192.168.56.101 --to pose=0.4,-0.2,0.3,0,3.14,0 --linear --speed 0.25
   outrigger move lwr.toml there.csv --report there.html")]
     Move(MoveArgs),
     /// Ask a run in another process: how it stands, to command, to stop, to set outputs

@@ -18,6 +18,7 @@ mod player;
 mod player_histories;
 mod player_legs;
 mod player_resumed;
+mod player_tool;
 mod registers;
 mod reverse;
 mod robot;

@@ -6,14 +6,30 @@
 //! | a joint faster than its limit | refused, [`Reason::VelocityLimit`] |
 //! | a joint that gains or loses speed faster than its limit | refused, [`Reason::AccelerationLimit`] |
 //! | along waypoints, from further than 0.02 rad away | refused, [`Reason::PathTolerance`] |
+//! | on a line, from a state without pose and speed of the tool | refused, [`Reason::EvidenceMissing`] |
 //! | from a state that is NaN or infinite | refused, [`Reason::NotFinite`] |
 //!
 //! Nothing is shaped: a move that goes on without us must be right as it is.
+//!
+//! Of a line of the tool only the ends are known. Where a joint would have to be faster than its limit even if it went evenly from
+//! one to the other, it is refused ([`Reason::VelocityLimit`]); whether a joint is faster somewhere on the way, or leaves its range
+//! there, is watched while the arm goes ([`LineCourse`](crate::mode::LineCourse)).
 
+#[cfg(feature = "tool-moves")]
+use super::Destination;
 use super::Governor;
-use crate::robot::{Authority, JointPositions, Reason, State};
+use crate::math::{norm, sqrt, subtract};
+use crate::robot::{Authority, JointPositions, Pose, Reason, State};
 
-/// A motion in joint space, straight to its goal: all joints begin and rest together (`movej`).
+#[cfg(feature = "tool-moves")]
+type Line = Pose;
+/// Without feature `tool-moves` there is none, and it takes no room.
+#[cfg(not(feature = "tool-moves"))]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Line {}
+
+/// A motion straight to its goal: in joint space, all joints beginning and resting together (`movej`), or of the tool (`movel`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointMove<const N: usize> {
@@ -22,9 +38,16 @@ pub struct JointMove<const N: usize> {
     acceleration: f32,
     /// It leads on from there, along what is given to the controller while it goes.
     along: bool,
+    /// The tool goes to this pose on a straight line.
+    line: Option<Line>,
 }
 
 impl<const N: usize> JointMove<N> {
+    /// The tool is moved no faster than this along a line \[m/s\].
+    pub const FASTEST_LINE: f32 = 3.0;
+    /// And gains or loses speed no faster than this \[m/s²\].
+    pub const STEEPEST_LINE: f32 = 20.0;
+
     /// A motion to `to` \[rad\], in which the joint with the longest way reaches `speed` \[rad/s\] by `acceleration`
     /// \[rad/s²\]; `None` unless all are finite, and both of these above 0.
     #[must_use]
@@ -35,7 +58,22 @@ impl<const N: usize> JointMove<N> {
             speed,
             acceleration,
             along: false,
+            line: None,
         })
+    }
+
+    /// A motion to this destination: of joints as of [`new`](Self::new), or of the tool on a straight line, which reaches `speed`
+    /// \[m/s\] by `acceleration` \[m/s²\]; `None` unless all are finite, both of these above 0, and for a line at most
+    /// [`FASTEST_LINE`](Self::FASTEST_LINE) and [`STEEPEST_LINE`](Self::STEEPEST_LINE).
+    #[cfg(feature = "tool-moves")]
+    #[must_use]
+    pub fn towards(destination: Destination<N>, speed: f32, acceleration: f32) -> Option<Self> {
+        let Destination { joints, line } = destination;
+        let fits = |pose: Pose| pose.is_finite() && speed <= Self::FASTEST_LINE && acceleration <= Self::STEEPEST_LINE;
+        if !line.is_none_or(fits) {
+            return None;
+        }
+        Self::new(joints, speed, acceleration).map(|asked| Self { line, ..asked })
     }
 
     /// The beginning of a motion that leads on from `start` \[rad\] through waypoints that are given to the controller while it
@@ -57,16 +95,32 @@ impl<const N: usize> JointMove<N> {
         &self.to
     }
 
-    /// Highest speed of the joint with the longest way \[rad/s\].
+    /// The pose to which the tool goes on a straight line \[m, rad\]; `None` of a motion in joint space.
+    #[must_use]
+    pub const fn line(&self) -> Option<&Pose> {
+        #[cfg(feature = "tool-moves")]
+        let line = self.line.as_ref();
+        #[cfg(not(feature = "tool-moves"))]
+        let line = None;
+        line
+    }
+
+    /// Highest speed of the joint with the longest way \[rad/s\]; on a line, of the tool \[m/s\].
     #[must_use]
     pub const fn speed(&self) -> f32 {
         self.speed
     }
 
-    /// Acceleration and deceleration of the same joint \[rad/s²\].
+    /// Acceleration and deceleration of the same joint \[rad/s²\], or of the tool \[m/s²\].
     #[must_use]
     pub const fn acceleration(&self) -> f32 {
         self.acceleration
+    }
+
+    /// How long a way of this length takes from rest to rest \[s\].
+    fn shortest(&self, length: f32) -> f32 {
+        let ramps = self.speed / self.acceleration;
+        if length > self.speed * ramps { length / self.speed + ramps } else { 2.0 * sqrt(length / self.acceleration) }
     }
 }
 
@@ -91,6 +145,8 @@ impl<'machine, const N: usize> ApprovedMove<'machine, N> {
 impl<const N: usize> Governor<N> {
     /// So far from where a motion along waypoints begins each joint may be \[rad\].
     const BEGINS_WITHIN: f32 = 0.02;
+    /// A tool that goes no further than this \[m\] is taken to turn only.
+    const TURNS_ONLY: f32 = 0.001;
 
     /// Whether an arm in `state` may be told to make this move.
     ///
@@ -110,6 +166,18 @@ impl<const N: usize> Governor<N> {
         if asked.along {
             // Each leg is held to the limits by itself.
             return if longest <= Self::BEGINS_WITHIN { Ok(()) } else { Err(Reason::PathTolerance) };
+        }
+        if let Some(line) = asked.line() {
+            let (Some(tool), Some(_)) = (&state.tcp_pose, &state.tcp_speed) else {
+                return Err(Reason::EvidenceMissing);
+            };
+            let length = norm(subtract(line.position, tool.position));
+            let shortest = asked.shortest(length);
+            let slow_enough = |way: f32, limit: &f32| way.abs() <= limit * shortest;
+            // A tool that only turns has no speed to reckon with.
+            let held = length < Self::TURNS_ONLY
+                || way.iter().zip(&limits.velocity.0).all(|(way, limit)| slow_enough(way, limit));
+            return if held { Ok(()) } else { Err(Reason::VelocityLimit) };
         }
         if longest <= 0.0 {
             return Ok(());
@@ -179,6 +247,57 @@ mod tests {
         assert_eq!(judged([1.0, 0.0], 1.1, 2.0, [0.0, 0.0]), Err(Reason::VelocityLimit));
         assert_eq!(judged([-1.0, 0.0], 1.0, 2.1, [0.0, 0.0]), Err(Reason::AccelerationLimit));
         assert_eq!(judged([0.0, 0.0], 9.0, 9.0, [0.0, 0.0]), Ok(()), "no way to go");
+    }
+
+    #[cfg(feature = "tool-moves")]
+    #[test]
+    fn a_line_is_held_to_its_end_and_to_how_fast_joints_are_on_the_whole() {
+        use crate::robot::{Pose, Twist};
+
+        let limits = Limits {
+            position_min: JointPositions([-1.0; 2]),
+            position_max: JointPositions([1.0; 2]),
+            velocity: JointVelocities([0.5; 2]),
+            ..Limits::default()
+        };
+        let judged = |joints, x: f32, speed, sees: bool| {
+            let pose = Pose { position: [x, 0.0, 0.0], ..Pose::default() };
+            let destination = Destination { joints: JointPositions(joints), line: Some(pose) };
+            let asked = JointMove::towards(destination, speed, 1.0).expect("a move");
+            let known = (sees.then(Pose::default), sees.then(Twist::default));
+            let state = State { tcp_pose: known.0, tcp_speed: known.1, ..State::default() };
+            Governor::new(limits).judge_move(&asked, &state)
+        };
+        // Half a metre at 0.4 m/s and 1 m/s²: 0.5 / 0.4 + 0.4 / 1 s, in which a joint may go 0.825 rad.
+        assert_eq!(judged([0.8, 0.0], 0.5, 0.4, true), Ok(()));
+        assert_eq!(judged([0.0, -0.85], 0.5, 0.4, true), Err(Reason::VelocityLimit));
+        // So short that it never gets that fast: 2 · √(0.04 / 1) s.
+        assert_eq!(judged([0.19, 0.0], 0.04, 0.4, true), Ok(()));
+        assert_eq!(judged([0.21, 0.0], 0.04, 0.4, true), Err(Reason::VelocityLimit));
+        assert_eq!(judged([0.9, 0.0], 0.0, 0.4, true), Ok(()), "it only turns");
+        assert_eq!(judged([1.1, 0.0], 0.5, 0.1, true), Err(Reason::PositionLimit));
+        assert_eq!(judged([0.1, 0.0], 0.5, 0.1, false), Err(Reason::EvidenceMissing));
+    }
+
+    #[cfg(feature = "tool-moves")]
+    #[test]
+    fn a_line_that_no_tool_goes_is_no_move() {
+        use crate::robot::Pose;
+
+        let towards = |position, speed, acceleration| {
+            let line = Some(Pose { position, rotation: [0.0; 3] });
+            JointMove::<2>::towards(Destination { joints: JointPositions([0.0; 2]), line }, speed, acceleration)
+        };
+        assert!(towards([0.4, 0.0, 0.3], 3.0, 20.0).is_some());
+        for (position, speed, acceleration) in [
+            ([f32::NAN, 0.0, 0.0], 0.1, 1.0),
+            ([0.4, 0.0, 0.3], 3.1, 1.0),
+            ([0.4, 0.0, 0.3], 0.1, 21.0),
+            ([0.4, 0.0, 0.3], f32::NAN, 1.0),
+            ([0.4, 0.0, 0.3], 0.1, 0.0),
+        ] {
+            assert_eq!(towards(position, speed, acceleration), None, "{position:?} {speed} {acceleration}");
+        }
     }
 
     #[test]

@@ -74,6 +74,8 @@ use self::event::Events;
 #[cfg(feature = "postcard")]
 use self::keep::Keeper;
 use self::peer::{Context, Received};
+#[cfg(feature = "tool-moves")]
+use crate::command::{Destination, LocateError, MoveTarget};
 use crate::command::{JointMove, Sources};
 use crate::kinematics::KinematicChain;
 #[cfg(feature = "trajectories")]
@@ -303,6 +305,33 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// As above, and [`Reason::NoSuchProgram`] beside a kind of controller that is given no moves.
     pub fn offer(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         if P::DELEGATES { self.give(asked, now) } else { Err(Reason::NoSuchProgram) }
+    }
+
+    /// The controller is to say where `target` is in the other measure, which takes some states; nothing moves. What was asked for
+    /// before is forgotten. With the [answer](Self::located), [`JointMove::towards`] makes the move for
+    /// [`delegate`](Self::delegate). In place of an input, like that.
+    ///
+    /// # Errors
+    /// [`Reason::NotCommanding`] in any mode but `Command`, [`Reason::NotFinite`], and where no program of ours can be asked
+    /// [`Reason::NoSuchProgram`] or [`Reason::ProgramAway`].
+    #[cfg(feature = "tool-moves")]
+    pub fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
+        if self.mode() != Mode::Command {
+            return Err(Reason::NotCommanding);
+        }
+        if !target.is_finite() {
+            return Err(Reason::NotFinite);
+        }
+        self.peer.locate(target)?;
+        self.record_change();
+        Ok(())
+    }
+
+    /// What the controller says of the target that was given to [`locate`](Self::locate) last; `None` before it has.
+    #[cfg(feature = "tool-moves")]
+    #[must_use]
+    pub fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
+        self.peer.located()
     }
 
     /// One waypoint more for the move that leads on ([`JointMove::along`]), from the last one or, at first, from where it

@@ -9,6 +9,8 @@ use super::io::{Input, LinkId, Output};
 #[cfg(feature = "reverse")]
 use crate::command::Guidance;
 use crate::command::JointMove;
+#[cfg(feature = "tool-moves")]
+use crate::command::{Destination, LocateError, MoveTarget};
 use crate::law::{FeedError, Law};
 use crate::mode::MoveNumber;
 #[cfg(feature = "reverse")]
@@ -95,6 +97,22 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     /// The controller is to execute `asked` by this number, from `state` on: by `Verdict::Start`, once.
     fn delegated(&mut self, number: MoveNumber, asked: JointMove<N>, state: &State<N>) {
         let _ = (number, asked, state);
+    }
+
+    /// The controller is to say where this is.
+    ///
+    /// # Errors
+    /// That no program of ours can be asked.
+    #[cfg(feature = "tool-moves")]
+    fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
+        let _ = target;
+        Err(Reason::NoSuchProgram)
+    }
+
+    /// What it has said of that; `None` before.
+    #[cfg(feature = "tool-moves")]
+    fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
+        None
     }
 
     /// The move that was given to [`delegated`](Self::delegated) last.

@@ -14,6 +14,10 @@ settings! {
         pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
         /// The same as a share of what was asked. Default 0.05.
         pub relative: f32 [0.0 to 0.5] = 0.05,
+        /// How far the tool may be beside the line that it was to go on \[m\]. Default 0.01.
+        pub line: f32 [0.0001 to 0.5 "m"] = 0.01,
+        /// How much faster than asked the tool may be on it \[m/s\]. Default 0.05.
+        pub tool_speed: f32 [0.0001 to 0.5 "m/s"] = 0.05,
     }
 }
 

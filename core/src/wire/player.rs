@@ -54,11 +54,14 @@ pub struct PlayerOrderRepr {
     pub time: u32,
     /// Where it leads \[µrad\]; of [`What::Values`] joint speeds \[µrad/s\].
     pub positions: [i32; 6],
-    /// How fast the joints are there \[µrad/s\]; of [`What::Move`] the speed of the joint with the longest way, then zeros.
+    /// How fast the joints are there \[µrad/s\]; of [`What::Move`] the speed of the joint with the longest way, then zeros; of
+    /// [`What::Line`] that of the tool \[µm/s\], then zeros; of an order that [asks](Self::asking) the place.
     pub velocities: [i32; 6],
-    /// How they gain speed there \[µrad/s²\]; of [`What::Move`] that of the same joint, then zeros.
+    /// How they gain speed there \[µrad/s²\]; of [`What::Move`] that of the same joint, of [`What::Line`] of the tool
+    /// \[µm/s²\], then zeros.
     pub accelerations: [i32; 6],
-    /// How they gain speed where it begins \[µrad/s²\]: of legs alone, whose place and speed there are those of the one before.
+    /// How they gain speed where it begins \[µrad/s²\]: of legs, whose place and speed there are those of the one before. Of
+    /// [`What::Line`] the pose to which it leads \[µm, µrad\]; of an order that [asks](Self::asking) which value, then zeros.
     pub begin: [i32; 6],
 }
 
@@ -125,6 +128,20 @@ impl PlayerOrderRepr {
         kind.saturating_add(damping.saturating_add(gain.saturating_mul(1001)).saturating_mul(4))
     }
 
+    /// The same order, of [`What::Values`] or [`What::Keep`], beside which the program is asked for the joint angles where the tool
+    /// is at a pose \[µm, µrad\], or for the pose of these `angles` \[µrad\]: for the value with this `index`, 0 to 5, which is the
+    /// [progress](PlayerReport::progress) of its report. The one with index 0 is asked for first.
+    #[must_use]
+    pub fn asking(self, place: [i32; 6], angles: bool, index: u8) -> Self {
+        let first = if angles { Self::POSE } else { Self::JOINTS };
+        Self { velocities: place, begin: [first.saturating_add(index.min(5).into()), 0, 0, 0, 0, 0], ..self }
+    }
+
+    /// What the first of `begin` is where the joint angles of a pose are asked for, from the first of them on.
+    const JOINTS: i32 = 1;
+    /// The same where the pose of joint angles is asked for.
+    const POSE: i32 = 7;
+
     /// Writes it to the start of `out`; its size.
     ///
     /// # Errors
@@ -155,13 +172,16 @@ pub struct PlayerReport {
     /// The move that it executes, below 0 the one that it has executed or given up; 0 before the first.
     pub shown: i32,
     /// How far that is: of a motion to one place the share of its way \[1e-6\], of a trajectory its time \[µs\]. Below 0 where
-    /// a contact of the tool has ended it: so many control cycles before that began.
+    /// a contact of the tool has ended it: so many control cycles before that began. Of an order that
+    /// [asks](PlayerOrderRepr::asking) the value that was asked for, or [`OUT_OF_REACH`](Self::OUT_OF_REACH).
     pub progress: i32,
 }
 
 impl PlayerReport {
     /// Its size \[B\].
     pub const LEN: usize = 12;
+    /// The arm cannot reach the pose whose joint angles were asked for.
+    pub const OUT_OF_REACH: i32 = i32::MAX;
 
     /// The report that these bytes are.
     #[must_use]
@@ -240,6 +260,17 @@ mod tests {
             let rest = time / 4;
             assert_eq!((time % 4, rest % 1001, rest / 1001), (kind.into(), damping.into(), gain.into()));
             assert!(i32::try_from(time).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_question_is_beside_an_order_and_changes_nothing_else_of_it() {
+        let place = [1, 2, 3, 4, 5, 6];
+        let values = PlayerOrderRepr { what: What::Values, positions: [7; 6], ..PlayerOrderRepr::keep(9) };
+        for (angles, index, first) in [(false, 0, 1), (false, 5, 6), (true, 0, 7), (true, 5, 12), (true, 200, 12)] {
+            let asking = values.asking(place, angles, index);
+            assert_eq!((asking.velocities, asking.begin), (place, [first, 0, 0, 0, 0, 0]));
+            assert_eq!(PlayerOrderRepr { velocities: [0; 6], begin: [0; 6], ..asking }, values);
         }
     }
 

@@ -44,6 +44,7 @@ wire_enum! {
         LastLeg = 8 "last leg" "The last leg of this move: of the player alone",
         Freedrive = 9 "freedrive" "Give way to a hand, as this move: of the player alone",
         Force = 10 "force" "Give way to a force, as this move: of the player alone",
+        Line = 11 "line" "Move the tool on a straight line to this place, if it is newer than all before: of the player alone",
     }
 }
 

@@ -20,7 +20,7 @@ use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Trajectory, TrajectoryError, Waypoint};
 
 pub(crate) use self::fed::{Fed, Feeding, Task};
-pub(crate) use self::given::{Given, Giving, Step};
+pub(crate) use self::given::{Asked, Given, Giving, Step};
 pub(crate) use self::played::{Played, Playing, thinned};
 pub(crate) use self::trace::{Moment, Trace};
 use crate::exit::Failure;

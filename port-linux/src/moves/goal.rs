@@ -4,49 +4,79 @@ use std::io::IsTerminal as _;
 use std::str::FromStr;
 
 use clap::Args;
+use outrigger_core::command::{Destination, MoveTarget};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::JointPositions;
+use outrigger_core::robot::{JointPositions, Pose};
 
 use super::{MoveArgs, robot_of};
 use crate::config::AnyConfiguration;
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
-use crate::motion::{Given, Step};
+use crate::motion::{Asked, Given, Step};
 use crate::robot::{Arrival, Ended, Robot};
 use crate::show::tell;
 
 /// Where to, in place of a file.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GoalArgs {
-    /// In place of FILE: where to, by the controller's own motion: q=Q0,...,Q5 [rad]
-    #[arg(long, value_name = "q=Q0,...,Q5", conflicts_with_all = ["mode", "report", "check"], allow_hyphen_values = true)]
+    /// In place of FILE: where to, by the controller's own motion: q=Q0,...,Q5, each joint's angle [rad], or pose=X,Y,Z,RX,RY,RZ,
+    /// of the tool centre point as it is set on the robot, in the base frame [m, rotation vector in rad]
+    #[arg(long, value_name = "q=...|pose=...", conflicts_with_all = ["mode", "report", "check"], allow_hyphen_values = true)]
     pub to: Option<Goal>,
-    /// Speed of the joint with the longest way [rad/s]; with --to
-    #[arg(long, value_name = "RAD/S", default_value_t = 0.5, requires = "to", value_parser = above_zero)]
-    pub speed: f32,
-    /// Acceleration and deceleration of the same joint [rad/s2]; with --to
-    #[arg(long, value_name = "RAD/S2", default_value_t = 0.8, requires = "to", value_parser = above_zero)]
-    pub acceleration: f32,
+    /// The tool goes there on a straight line; with --to
+    #[arg(long, requires = "to", conflicts_with = "file")]
+    pub linear: bool,
+    /// Speed of the joint with the longest way [rad/s], default 0.5; with --linear of the tool [m/s], default 0.1
+    #[arg(long, value_name = "RAD/S|M/S", requires = "to", conflicts_with = "file", value_parser = above_zero)]
+    pub speed: Option<f32>,
+    /// Acceleration and deceleration of the same joint [rad/s2], default 0.8; with --linear of the tool [m/s2], default 0.5
+    #[arg(long, value_name = "RAD/S2|M/S2", requires = "to", conflicts_with = "file", value_parser = above_zero)]
+    pub acceleration: Option<f32>,
 }
 
-/// A place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Goal {
-    /// Each joint's angle \[rad\].
-    Joints(JointPositions<6>),
+impl GoalArgs {
+    /// What is asked for, to this place.
+    fn asked(&self, Goal(target): Goal) -> Asked<6> {
+        let (target, speed, acceleration) = if self.linear { (target.linear(), 0.1, 0.5) } else { (target, 0.5, 0.8) };
+        Asked { target, speed: self.speed.unwrap_or(speed), acceleration: self.acceleration.unwrap_or(acceleration) }
+    }
 }
+
+/// A place: each joint's angle \[rad\], or the pose of the tool \[m, rad\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Goal(MoveTarget<6>);
 
 impl FromStr for Goal {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected =
-            || format!("found '{text}', expected q= and six angles in rad, as in q=0,-1.57,-1.57,-1.57,1.57,0");
-        let numbers = text.strip_prefix("q=").ok_or_else(expected)?;
-        let each = numbers.split(',').map(|number| number.trim().parse::<f32>().ok().filter(|q| q.is_finite()));
-        let all: Option<Vec<f32>> = each.collect();
-        let joints: [f32; 6] = all.and_then(|all| all.try_into().ok()).ok_or_else(expected)?;
-        Ok(Self::Joints(JointPositions(joints)))
+        let expected = || {
+            format!(
+                "found '{text}', expected q= and six angles in rad, as in q=0,-1.57,-1.57,-1.57,1.57,0, or pose= and x,y,z in m and \
+                 a rotation vector in rad, as in pose=0.4,-0.2,0.3,0,3.14,0"
+            )
+        };
+        let (kind, numbers) = text.split_once('=').ok_or_else(expected)?;
+        let each: Vec<&str> = numbers.split(',').map(str::trim).collect();
+        let six: [&str; 6] = match each.as_slice().try_into() {
+            Ok(six) if matches!(kind, "q" | "pose") => six,
+            Ok(_) => return Err(expected()),
+            Err(_) if matches!(kind, "q" | "pose") => {
+                return Err(format!("found {} numbers; {}", each.len(), expected()));
+            }
+            Err(_) => return Err(expected()),
+        };
+        let mut values = [0.0_f32; 6];
+        for (value, found) in values.iter_mut().zip(six) {
+            let finite = found.parse().ok().filter(|value: &f32| value.is_finite());
+            *value =
+                finite.ok_or_else(|| format!("found '{found}', expected a number without a unit; {}", expected()))?;
+        }
+        let [x, y, z, rx, ry, rz] = values;
+        Ok(Self(match kind {
+            "q" => MoveTarget::joints(JointPositions(values)),
+            _ => MoveTarget::pose(Pose { position: [x, y, z], rotation: [rx, ry, rz] }),
+        }))
     }
 }
 
@@ -65,10 +95,8 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
     if let Some(file) = &args.record {
         robot = robot.recording_to(file);
     }
-    let Goal::Joints(to) = goal;
     let mut said = Said { shows: !args.json, ..Said::default() };
-    let GoalArgs { speed, acceleration, .. } = args.goal;
-    let arrival = robot.move_to_watched(to, speed, acceleration, |given, from| said.progress(given, from, &to));
+    let arrival = robot.move_to_watched(args.goal.asked(goal), |given, from| said.progress(given, from));
     said.end();
     let arrival = arrival?;
     told(args, &arrival)?;
@@ -88,10 +116,9 @@ struct Said {
 }
 
 impl Said {
-    fn progress(&mut self, given: &Given<6>, from: &JointPositions<6>, to: &JointPositions<6>) {
-        let (true, Mode::Command, Step::Runs, Some(at)) = (self.shows, given.mode, given.step, given.at) else {
-            return;
-        };
+    fn progress(&mut self, given: &Given<6>, from: &JointPositions<6>) {
+        let (true, Mode::Command, Step::Runs) = (self.shows, given.mode, given.step) else { return };
+        let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };
         let way = |from: &JointPositions<6>| to.zip_with(from.as_array(), |to, from| to - from).max_abs();
         let share = (1.0 - way(&at) / way(from)).clamp(0.0, 1.0);
         let held = if given.scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
@@ -116,11 +143,13 @@ fn told(args: &MoveArgs, arrival: &Arrival) -> Outcome {
     let end = arrival.end_error.max_abs();
     if !args.json {
         let what = if arrival.is_done { "there" } else { "not there" };
-        return tell(&format!(
-            "{what}: {:.2} mrad from the goal, after {:.1} s\n",
-            end * 1e3,
-            arrival.elapsed.as_secs_f32()
-        ));
+        let off = match arrival.tool_error {
+            Some([off, turned]) => {
+                format!("the tool {:.2} mm from the goal, turned {:.2} mrad", off * 1e3, turned * 1e3)
+            }
+            None => format!("{:.2} mrad from the goal", end * 1e3),
+        };
+        return tell(&format!("{what}: {off}, after {:.1} s\n", arrival.elapsed.as_secs_f32()));
     }
     let mut json = Json::default();
     json.begin_object().key("type").text("moved").key("done").boolean(arrival.is_done);
@@ -129,7 +158,11 @@ fn told(args: &MoveArgs, arrival: &Arrival) -> Outcome {
         Ended::Fallback(reason) => json.text(reason.name()),
         Ended::Released => json.null(),
     };
-    json.key("end_error").single(end).key("elapsed").float(arrival.elapsed.as_secs_f64()).end_object();
+    json.key("end_error").single(end);
+    if let Some([off, turned]) = arrival.tool_error {
+        json.key("end_distance").single(off).key("end_turn").single(turned);
+    }
+    json.key("elapsed").float(arrival.elapsed.as_secs_f64()).end_object();
     tell(&format!("{}\n", json.as_str()))
 }
 
@@ -138,20 +171,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_six_finite_angles() {
+    fn a_place_is_six_finite_numbers_of_joints_or_of_a_pose() {
         let at = |text: &str| text.parse::<Goal>();
-        assert_eq!(at("q=0,-1.5,1e-1, 2,3,4"), Ok(Goal::Joints(JointPositions([0.0, -1.5, 0.1, 2.0, 3.0, 4.0]))));
-        for wrong in [
-            "",
-            "0,0,0,0,0,0",
-            "q=",
-            "q=0,0,0,0,0",
-            "q=0,0,0,0,0,0,0",
-            "q=0,0,0,0,0,nan",
-            "q=0,0,0,0,0,x",
-            "p=0,0,0,0,0,0",
+        let joints = MoveTarget::joints(JointPositions([0.0, -1.5, 0.1, 2.0, 3.0, 4.0]));
+        assert_eq!(at("q=0,-1.5,1e-1, 2,3,4"), Ok(Goal(joints)));
+        let pose = Pose { position: [0.4, -0.2, 0.3], rotation: [0.0, 3.0, 0.0] };
+        assert_eq!(at("pose=0.4,-0.2,0.3,0,3,0"), Ok(Goal(MoveTarget::pose(pose))));
+        for (wrong, said) in [
+            ("", "found ''"),
+            ("0,0,0,0,0,0", "found '0,0,0,0,0,0'"),
+            ("q=", "found 1 numbers"),
+            ("q=0,0,0,0,0", "found 5 numbers"),
+            ("q=0,0,0,0,0,0,0", "found 7 numbers"),
+            ("q=0,0,0,0,0,nan", "found 'nan', expected a number"),
+            ("pose=0,0,0,0,0,x", "found 'x', expected a number"),
+            ("pose=0,0,0,0,0", "found 5 numbers"),
+            ("pose=0,0,0,0,inf,0", "found 'inf'"),
+            ("pose=400mm,0,300mm,0,3.14,0", "found '400mm', expected a number without a unit"),
+            ("p=0,0,0,0,0,0", "found 'p=0,0,0,0,0,0'"),
         ] {
-            assert!(at(wrong).is_err_and(|said| said.contains("expected q=")), "{wrong}");
+            let found = at(wrong).expect_err(wrong);
+            assert!(found.contains(said) && found.contains("pose= and x,y,z in m"), "{wrong}: {found}");
         }
+    }
+
+    #[test]
+    fn what_is_not_said_is_as_fast_as_suits_the_motion() {
+        let (goal, to) = ("pose=0.4,-0.2,0.3,0,3.14,0".parse::<Goal>().expect("a place"), None);
+        let args = |linear, speed| GoalArgs { to, linear, speed, acceleration: None };
+        let asked = |linear, speed| {
+            let asked = args(linear, speed).asked(goal);
+            (asked.target.is_linear(), asked.speed, asked.acceleration)
+        };
+        assert_eq!(asked(false, None), (false, 0.5, 0.8));
+        assert_eq!(asked(true, None), (true, 0.1, 0.5));
+        assert_eq!(asked(true, Some(0.25)), (true, 0.25, 0.5));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use outrigger_core::engine::{Event, Peer};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::{Mode, Transition};
-use outrigger_core::robot::{JointPositions, Reason, ReasonSet};
+use outrigger_core::robot::{JointPositions, Reason, ReasonSet, State};
 use outrigger_core::time::Duration as CoreDuration;
 use outrigger_core::trajectory::{Progress, Tolerances};
 
@@ -184,6 +184,11 @@ where
 
     /// Where the arm stands, and how long a cycle of the robot is.
     pub(super) fn stands(&self) -> Result<(JointPositions<N>, CoreDuration), Failure> {
+        self.stands_as().map(|(state, cycle)| (state.positions, cycle))
+    }
+
+    /// How the arm stands, and how long a cycle of the robot is.
+    pub(super) fn stands_as(&self) -> Result<(State<N>, CoreDuration), Failure> {
         let none = || Failure::Connection("the robot's states ended before the first".into());
         let mut states = self.states()?;
         let mut newest = states.next().ok_or_else(none)??;
@@ -197,7 +202,7 @@ where
             }
             newest = state;
         }
-        Ok((newest.positions, cycle.min(LONGEST)))
+        Ok((newest, cycle.min(LONGEST)))
     }
 }
 

@@ -254,6 +254,74 @@ fn the_controller_takes_the_arm_to_one_place_on_each_generation_and_what_it_cann
 }
 
 #[test]
+fn the_controller_takes_the_tool_to_a_pose_and_along_a_line_and_that_replays() {
+    for (major, minor) in [(5, 15), (3, 15)] {
+        let (server, config) = with_player(SoftwareVersion::new(major, minor));
+        let recording = file(&format!("pose-{major}.mcap"), "");
+        std::fs::remove_file(&recording).expect("it was written");
+        let tool = || server.controller().truth().tool().to_pose();
+        let [x, y, z, rx, ry, rz] = tool();
+        let beside = |dx: f64, dy: f64, dz: f64| format!("pose={},{},{},{rx},{ry},{rz}", x + dx, y + dy, z + dz);
+        for (n, (to, args)) in [
+            (beside(-0.1, 0.1, 0.0), &["--speed", "0.9"][..]),
+            (beside(-0.1, 0.25, 0.05), &["--linear", "--speed", "0.2", "--acceleration", "1"]),
+            ("q=0.0,-1.5707964,-1.5707964,-1.5707964,1.5707964,0.0".into(), &["--linear", "--speed", "0.25"]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let whole = ["--json", "--record", recording.to_str().expect("text")];
+            let rest = if n == 1 { &whole[..] } else { &whole[..1] };
+            let done = sent_to(&config, &[&["--to", &to], args, rest].concat());
+            assert_eq!(done.status.code(), Some(0), "{major}.{minor} {to}: {}", text(&done.stderr));
+            let end: serde_json::Value = serde_json::from_slice(&done.stdout).expect("one object");
+            assert_eq!((end["done"].as_bool(), end["fallback"].is_null()), (Some(true), true), "{end}");
+            let error = |key: &str| end[key].as_f64().unwrap_or_else(|| panic!("{key} in {end}"));
+            assert!(error("end_distance") < 2e-3 && error("end_turn") < 5e-3, "{end}");
+        }
+        let off = tool().iter().zip([x, y, z]).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        assert!(off < 2e-3, "{major}.{minor}: {off} m from where it began");
+        let replayed =
+            Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("replay").arg(&recording).output().expect("it runs");
+        assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
+    }
+}
+
+#[test]
+fn a_pose_that_cannot_be_is_refused_and_said_why() {
+    let (server, config) = with_player(SoftwareVersion::new(5, 15));
+    let at = server.controller().truth().q;
+    for (args, code, said) in [
+        (&["--to", "pose=0.4,0,0.3,0,3.14"][..], 2, "found 5 numbers"),
+        (&["--to", "pose=0.4,0,0.3,0,nan,0"], 2, "found 'nan', expected a number"),
+        (&["--to", "pose=400mm,0,300mm,0,3.14,0"], 2, "found '400mm', expected a number without a unit"),
+        (&["--to", "tool=0.4,0,0.3,0,3.14,0"], 2, "expected q= and six angles"),
+        (&["there.csv", "--linear"], 2, "cannot be used with"),
+        (&["--to", "pose=400,0,300,0,3.14,0"], 1, "500.0 m from the base, expected at most 5: x, y and z are in m"),
+        (&["--to", "pose=0.4,0,0.3,0,180,0"], 1, "found a turn of 180.00 rad, expected at most 2π"),
+        (&["--to", "pose=0.4,0,0.3,0,3,0", "--linear", "--speed", "4"], 1, "found speed 4, expected at most 3 m/s"),
+        (&["--to", "pose=0.4,0,0.3,0,3,0", "--speed", "4"], 1, "found speed 4, expected at most 1 rad/s (limits)"),
+        (&["--to", "pose=1.4,0.3,0.3,0,3.14,0"], 1, "finds no joint angles for the pose"),
+        (&["--to", "pose=1.4,0.3,0.3,0,3.14,0", "--linear"], 1, "choose a pose nearer to the base"),
+    ] {
+        let refused = sent_to(&config, args);
+        let told = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(code), "{args:?}: {told}");
+        assert!(told.contains(said), "{args:?}: {told}");
+    }
+    let moved = server.controller().truth().q.iter().zip(at).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(moved < 1e-3, "{moved} rad");
+    drop(server);
+
+    // Before software 3.15 and 5.10 a controller says so by ending the program.
+    let (_server, config) = with_player(SoftwareVersion::new(5, 4));
+    let refused = sent_to(&config, &["--to", "pose=1.4,0.3,0.3,0,3.14,0"]);
+    let told = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(4), "{told}");
+    assert!(told.contains("ended while it looked for the joint angles of the pose"), "{told}");
+}
+
+#[test]
 fn the_controller_makes_a_whole_motion_by_itself_on_each_generation() {
     for (major, minor) in [(5, 15), (3, 15), (10, 11)] {
         let (server, config) = with_player(SoftwareVersion::new(major, minor));

@@ -621,7 +621,7 @@ impl<'m> Rig<'m> {
                 self.position = None;
                 return;
             }
-            What::Keep | What::Move | What::Cancel | What::Begin | What::Leg | What::LastLeg => return,
+            What::Keep | What::Move | What::Line | What::Cancel | What::Begin | What::Leg | What::LastLeg => return,
             // A position moves by how far it is from the one before.
             _ if self.engine.config().peer.path.is_positions() => {
                 let before = self.position.replace(order.values).unwrap_or(order.values);

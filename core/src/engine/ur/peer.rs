@@ -18,6 +18,8 @@ use crate::client::rtde::{Claim, Input as RtdeInput};
 #[cfg(feature = "reverse")]
 use crate::command::Guidance;
 use crate::command::JointMove;
+#[cfg(feature = "tool-moves")]
+use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
@@ -774,6 +776,16 @@ impl<'m> Peer<6> for Ur<'m> {
 
     fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         exclusive(&mut self.program).into_iter().for_each(|program| program.delegated(number, asked, state));
+    }
+
+    #[cfg(feature = "tool-moves")]
+    fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
+        exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.locate(target)
+    }
+
+    #[cfg(feature = "tool-moves")]
+    fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
+        shared(&self.program).and_then(Reverse::located)
     }
 
     fn asked(&self) -> Option<JointMove<6>> {

@@ -20,6 +20,8 @@ mod fetch;
 mod forward;
 mod guide;
 mod legs;
+#[cfg(feature = "tool-moves")]
+mod locating;
 mod orders;
 mod player;
 mod positions;

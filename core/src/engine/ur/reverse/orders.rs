@@ -165,6 +165,7 @@ impl Reverse {
     fn put(&mut self, counter: u16, what: What, cycles: u16, values: [i32; 6]) -> bool {
         let written = if self.is_player() {
             let order = PlayerOrderRepr { what, positions: values, ..PlayerOrderRepr::keep(counter) };
+            let order = self.player.asking(order);
             self.order.put(|out| order.emit(out))
         } else {
             let order = OrderRepr { counter, what, cycles, values };

@@ -2,14 +2,22 @@
 
 use super::Reverse;
 use super::legs::Legs;
+#[cfg(feature = "tool-moves")]
+use super::locating::Locating;
 #[cfg(feature = "tolerances")]
 use super::tolerated::Tolerated;
 use super::units::{force, micro};
+#[cfg(feature = "tool-moves")]
+use crate::command::Limits;
 use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
+#[cfg(feature = "tool-moves")]
+use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::cycle::Executed;
 use crate::law::FeedError;
+#[cfg(feature = "tool-moves")]
+use crate::mode::LineCourse;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
-use crate::robot::{Reason, State};
+use crate::robot::{Pose, Reason, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::{Leg, Waypoint};
 #[cfg(feature = "tolerances")]
@@ -24,6 +32,9 @@ struct Assignment {
     number: MoveNumber,
     asked: JointMove<6>,
     course: Course<6>,
+    /// Of a move on a line.
+    #[cfg(any(feature = "tool-moves", feature = "postcard"))]
+    line: Option<LineCourse>,
 }
 
 /// Without feature `tolerances` there are none, and they take no room.
@@ -31,6 +42,13 @@ struct Assignment {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 enum Tolerated {}
+
+/// Without feature `tool-moves` there are no lines and nothing is located: that is recorded, and takes no room.
+#[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+enum LineCourse {}
+#[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+type Locating = LineCourse;
 
 /// What is known of moves.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +59,9 @@ pub(super) struct Player {
     pub(super) legs: Legs,
     /// What it is held to, beside its course.
     tolerated: Option<Tolerated>,
+    /// Where a move is to lead that is asked for next.
+    #[cfg(any(feature = "tool-moves", feature = "postcard"))]
+    locating: Option<Locating>,
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
     progress: i32,
@@ -58,6 +79,25 @@ impl Player {
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
+        #[cfg(feature = "tool-moves")]
+        if let Some(locating) = &mut self.locating {
+            locating.forget();
+        }
+    }
+
+    /// The order, with the question that is due beside it.
+    #[cfg(feature = "tool-moves")]
+    pub(super) fn asking(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
+        match &mut self.locating {
+            Some(locating) => locating.ride(order),
+            None => order,
+        }
+    }
+
+    /// Without feature `tool-moves` nothing is asked.
+    #[cfg(not(feature = "tool-moves"))]
+    pub(super) const fn asking(&self, order: PlayerOrderRepr) -> PlayerOrderRepr {
+        order
     }
 
     /// How much of its own time the move that leads on has made \[µs\].
@@ -75,7 +115,7 @@ impl Player {
 
     /// Whether the arm is where the move may take it.
     fn is_on_course(&self, state: &State<6>, period: Duration) -> bool {
-        let Some(Assignment { number, asked, course }) = &self.assigned else { return false };
+        let Some(Assignment { number, asked, course, .. }) = &self.assigned else { return false };
         let config = CourseConfig::default();
         if !asked.leads_on() {
             return course.holds(state, &config);
@@ -124,6 +164,11 @@ impl Player {
             },
         };
         self.mirrored = Some(Held::new(shown, arrival));
+        #[cfg(feature = "tool-moves")]
+        if self.locating.as_mut().is_some_and(|locating| locating.observe(report)) {
+            self.legs.answered(report.report.counter);
+            return None;
+        }
         let touches = report.progress < 0 && self.progress >= 0;
         self.progress = report.progress;
         self.legs.answered(report.report.counter);
@@ -132,6 +177,16 @@ impl Player {
         }
         touches.then_some(report.progress.unsigned_abs())
     }
+}
+
+/// Whether each joint's target is within its range and no faster than its limit.
+#[cfg(feature = "tool-moves")]
+fn are_within(state: &State<6>, limits: &Limits<6>, config: &CourseConfig) -> bool {
+    let slow = |v: f32, most: f32| v.abs() <= most + config.speed + config.relative * most;
+    let ranges = limits.position_min.iter().zip(limits.position_max.iter());
+    let inside = |q: f32, (least, most): (f32, f32)| (least - config.position..=most + config.position).contains(&q);
+    state.target_velocities.iter().zip(limits.velocity.iter()).all(|(v, most)| slow(v, most))
+        && state.target_positions.iter().zip(ranges).all(|(q, range)| inside(q, range))
 }
 
 impl Reverse {
@@ -148,6 +203,11 @@ impl Reverse {
         }
         let _ = now;
         let on_course = match self.player.assigned {
+            #[cfg(feature = "tool-moves")]
+            Some(Assignment { line: Some(line), .. }) => {
+                let config = CourseConfig::default();
+                line.holds(state, &config) && are_within(state, &self.limits, &config)
+            }
             Some(_) => self.player.is_on_course(state, self.period),
             // A hand or a force was the last to move the arm, and its limits were for that.
             None => self.player.guidance.is_some(),
@@ -158,7 +218,21 @@ impl Reverse {
     /// The program is to make this move, by a verdict that comes.
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
-        (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course }), None);
+        #[cfg(feature = "tool-moves")]
+        let line = asked.line().map(|to| {
+            let from = state.tcp_pose.unwrap_or_default();
+            LineCourse { from, to: *to, speed: asked.speed() }
+        });
+        self.player.assigned = Some(Assignment {
+            number,
+            asked,
+            course,
+            #[cfg(feature = "tool-moves")]
+            line,
+            #[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+            line: None,
+        });
+        self.player.guidance = None;
         (self.player.beside, self.player.tolerated) = (None, None);
         if asked.leads_on() {
             self.player.legs.begin(*asked.to());
@@ -167,6 +241,28 @@ impl Reverse {
                 self.player.legs.begin_with_accelerations();
             }
         }
+    }
+
+    /// The program is to say where this is.
+    ///
+    /// # Errors
+    /// `NoSuchProgram` where it is none that can, `ProgramAway` where it does not run.
+    #[cfg(feature = "tool-moves")]
+    pub(in crate::engine::ur) fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
+        if !self.is_player() {
+            return Err(Reason::NoSuchProgram);
+        }
+        if !self.is_ready() {
+            return Err(Reason::ProgramAway);
+        }
+        self.player.locating.get_or_insert_default().begin(target);
+        Ok(())
+    }
+
+    /// What the program says of it; `None` before.
+    #[cfg(feature = "tool-moves")]
+    pub(in crate::engine::ur) fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
+        self.player.locating.as_ref().and_then(Locating::outcome)
     }
 
     pub(in crate::engine::ur) fn asked_move(&self) -> Option<JointMove<6>> {
@@ -183,12 +279,17 @@ impl Reverse {
     pub(super) fn start(&mut self, approved: ApprovedMove<'_, 6>, number: MoveNumber) -> bool {
         let (asked, _authority) = approved.into_parts();
         let first = |value: f32| [micro(value), 0, 0, 0, 0, 0];
+        let what = if asked.line().is_some() { What::Line } else { What::Move };
+        let begin = asked.line().map_or([0; 6], |Pose { position: [x, y, z], rotation: [rx, ry, rz] }| {
+            [x, y, z, rx, ry, rz].map(|value| micro(*value))
+        });
         self.tell(PlayerOrderRepr {
-            what: if asked.leads_on() { What::Begin } else { What::Move },
+            what: if asked.leads_on() { What::Begin } else { what },
             number: number.get(),
             positions: asked.to().0.map(micro),
             velocities: if asked.leads_on() { [0; 6] } else { first(asked.speed()) },
             accelerations: if asked.leads_on() { [0; 6] } else { first(asked.acceleration()) },
+            begin,
             ..PlayerOrderRepr::keep(self.counter)
         })
     }
@@ -298,6 +399,10 @@ impl Reverse {
 
     pub(super) fn tell(&mut self, order: PlayerOrderRepr) -> bool {
         let now = self.moment.now;
-        self.is_ready() && self.count(now) && self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
+        if !self.is_ready() || !self.count(now) {
+            return false;
+        }
+        let order = self.player.asking(order);
+        self.order.put(|out| order.emit(out)).is_ok_and(|len| len > 0)
     }
 }

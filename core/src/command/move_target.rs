@@ -1,0 +1,214 @@
+//! Where a motion of the controller's is to lead: joint angles, or a pose of the tool; all joints together, or the tool on a
+//! straight line.
+//!
+//! The controller knows its own geometry and tool best. What a move needs beside what was asked for, the controller is asked for
+//! while the arm rests, so that the move can be held to the limits before it begins:
+//!
+//! | asked for | the controller is asked for | then it moves by |
+//! |---|---|---|
+//! | joint angles | nothing | `movej` |
+//! | joint angles, linear | the pose of the tool there | `movel` |
+//! | a pose | the joint angles there | `movej` |
+//! | a pose, linear | the joint angles there | `movel` |
+//!
+//! ```
+//! use outrigger_core::command::{JointMove, MoveTarget, Place};
+//! use outrigger_core::robot::{JointPositions, Pose};
+//!
+//! let pose = Pose { position: [0.4, -0.1, 0.3], rotation: [0.0, 3.14, 0.0] };
+//! let target = MoveTarget::pose(pose).linear();
+//! assert_eq!(target.question(), Some(Place::Pose(pose)));
+//! // What the controller says to it.
+//! let destination = target.found([0.0, -1.6, -1.4, -1.7, 1.6, 0.0]);
+//! # #[cfg(feature = "tool-moves")] {
+//! let asked = JointMove::towards(destination, 0.1, 0.5).expect("finite numbers, and speeds above 0");
+//! assert_eq!((asked.to().0[1], asked.line()), (-1.6, Some(&pose)));
+//! # }
+//! ```
+
+use core::fmt;
+
+use crate::robot::{JointPositions, Pose};
+
+/// A place of an arm with `N` joints, in one measure or the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Place<const N: usize> {
+    /// The angle of each joint \[rad\].
+    Joints(JointPositions<N>),
+    /// The pose of the tool centre point, as it is set on the robot, in the base frame \[m, rotation vector in rad\].
+    Pose(Pose),
+}
+
+/// Where a motion of the controller's is to lead, and whether the tool goes there on a straight line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct MoveTarget<const N: usize> {
+    place: Place<N>,
+    linear: bool,
+}
+
+/// Where a move leads, with all that is needed to hold it to the limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Destination<const N: usize> {
+    /// The angle of each joint there \[rad\]. At the end of a line the controller may choose others for the same pose.
+    pub joints: JointPositions<N>,
+    /// The pose of the tool there \[m, rad\], where it goes on a straight line.
+    pub line: Option<Pose>,
+}
+
+/// Why a place was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum LocateError {
+    /// The controller says that the arm cannot reach the pose.
+    OutOfReach,
+    /// The program that was asked ended. Software before 3.15, and 5.0 to 5.9, ends it where the arm cannot reach the pose.
+    ProgramEnded,
+}
+
+impl LocateError {
+    /// What happened, as a clause that starts in lower case.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::OutOfReach => "the controller finds no joint angles for the pose: the arm does not reach it",
+            Self::ProgramEnded => {
+                "the program on the controller ended while it looked for the joint angles of the pose, as it does before \
+                 software 3.15 and 5.10 where the arm does not reach it"
+            }
+        }
+    }
+
+    /// What a person can do next.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        "choose a pose nearer to the base, or another orientation; it is in m and rad, in the base frame, for the tool centre \
+         point that is set on the robot"
+    }
+}
+
+impl fmt::Display for LocateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl core::error::Error for LocateError {}
+
+impl<const N: usize> MoveTarget<N> {
+    /// These angles \[rad\], all joints together.
+    #[must_use]
+    pub const fn joints(to: JointPositions<N>) -> Self {
+        Self { place: Place::Joints(to), linear: false }
+    }
+
+    /// This pose of the tool centre point in the base frame \[m, rotation vector in rad\], all joints together.
+    #[must_use]
+    pub const fn pose(to: Pose) -> Self {
+        Self { place: Place::Pose(to), linear: false }
+    }
+
+    /// The same place, with the tool on a straight line, turning evenly.
+    #[must_use]
+    pub const fn linear(self) -> Self {
+        Self { linear: true, ..self }
+    }
+
+    /// Whether the tool goes on a straight line.
+    #[must_use]
+    pub const fn is_linear(&self) -> bool {
+        self.linear
+    }
+
+    /// The place, as it was asked for.
+    #[must_use]
+    pub const fn place(&self) -> &Place<N> {
+        &self.place
+    }
+
+    /// Whether all numbers are finite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        match &self.place {
+            Place::Joints(joints) => joints.is_finite(),
+            Place::Pose(pose) => pose.is_finite(),
+        }
+    }
+
+    /// The place that the controller is to give in the other measure; `None` where nothing has to be asked.
+    #[must_use]
+    pub fn question(&self) -> Option<Place<N>> {
+        let is_known = matches!(self.place, Place::Joints(_)) && !self.linear;
+        (!is_known).then_some(self.place)
+    }
+
+    /// Where it leads, where nothing has to be asked.
+    #[must_use]
+    pub const fn known(&self) -> Option<Destination<N>> {
+        match self.place {
+            Place::Joints(joints) if !self.linear => Some(Destination { joints, line: None }),
+            Place::Joints(_) | Place::Pose(_) => None,
+        }
+    }
+}
+
+impl MoveTarget<6> {
+    /// Where it leads, by what the controller says to the [`question`](Self::question): the angles of a pose \[rad\], or the pose
+    /// of joint angles as x, y, z, rx, ry, rz \[m, rad\].
+    #[must_use]
+    pub fn found(&self, values: [f32; 6]) -> Destination<6> {
+        let [x, y, z, rx, ry, rz] = values;
+        match self.place {
+            Place::Joints(joints) => {
+                let there = Pose { position: [x, y, z], rotation: [rx, ry, rz] };
+                Destination { joints, line: self.linear.then_some(there) }
+            }
+            Place::Pose(pose) => Destination { joints: JointPositions(values), line: self.linear.then_some(pose) },
+        }
+    }
+}
+
+impl<const N: usize> From<JointPositions<N>> for MoveTarget<N> {
+    fn from(to: JointPositions<N>) -> Self {
+        Self::joints(to)
+    }
+}
+
+impl<const N: usize> From<Pose> for MoveTarget<N> {
+    fn from(to: Pose) -> Self {
+        Self::pose(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_and_what_is_found_follow_the_table() {
+        let (q, pose) = (JointPositions([0.5; 6]), Pose { position: [0.1, 0.2, 0.3], rotation: [1.0, 0.0, 0.5] });
+        let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let there = Pose { position: [1.0, 2.0, 3.0], rotation: [4.0, 5.0, 6.0] };
+        for (target, question, joints, line) in [
+            (MoveTarget::from(q), None, q, None),
+            (MoveTarget::from(q).linear(), Some(Place::Joints(q)), q, Some(there)),
+            (MoveTarget::from(pose), Some(Place::Pose(pose)), JointPositions(values), None),
+            (MoveTarget::from(pose).linear(), Some(Place::Pose(pose)), JointPositions(values), Some(pose)),
+        ] {
+            assert_eq!(target.question(), question);
+            assert_eq!(target.found(values), Destination { joints, line });
+            assert_eq!(target.known().is_some(), question.is_none());
+        }
+    }
+
+    #[test]
+    fn a_place_with_a_number_that_is_none_is_told() {
+        assert!(MoveTarget::from(JointPositions([0.0; 6])).is_finite());
+        assert!(!MoveTarget::from(JointPositions([f32::NAN; 6])).is_finite());
+        let pose = Pose { position: [0.0; 3], rotation: [0.0, f32::INFINITY, 0.0] };
+        assert!(!MoveTarget::<6>::from(pose).is_finite());
+    }
+}

@@ -1,0 +1,142 @@
+//! What a place is in the other measure: the controller is asked, beside orders that move nothing on, one value in each.
+//!
+//! | state | goes on |
+//! |---|---|
+//! | nothing asked | a target comes whose question is not answered yet |
+//! | a value is due | an order goes out that may ask: it carries the question |
+//! | a value is asked for | the report of that very order comes: the value, or that there is none; the next one is due |
+//! | known | after the last value, where there is none, and where the program ends |
+
+use super::units::micro;
+use crate::command::{Destination, LocateError, MoveTarget, Place};
+use crate::robot::Pose;
+use crate::wire::player::{PlayerOrderRepr, PlayerReport};
+use crate::wire::program::What;
+
+/// How many values a place has.
+const VALUES: u8 = 6;
+
+/// What was asked, and what is known.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Locating {
+    target: Option<MoveTarget<6>>,
+    /// How many values are known.
+    known: u8,
+    values: [f32; 6],
+    /// Counter of the order that asked for the next one.
+    asked: Option<u16>,
+    outcome: Option<Result<Destination<6>, LocateError>>,
+}
+
+impl Locating {
+    /// This is to be located, and nothing else any more.
+    pub(super) fn begin(&mut self, target: MoveTarget<6>) {
+        // The answer to what was asked before is not this one's.
+        *self = Self { target: Some(target), outcome: target.known().map(Ok), ..Self::default() };
+    }
+
+    /// Where the newest target is, once that is known.
+    pub(super) const fn outcome(&self) -> Option<Result<Destination<6>, LocateError>> {
+        self.outcome
+    }
+
+    /// The program that is asked is gone.
+    pub(super) const fn forget(&mut self) {
+        if self.outcome.is_none() && self.target.is_some() {
+            self.outcome = Some(Err(LocateError::ProgramEnded));
+        }
+        self.asked = None;
+    }
+
+    /// The question that is due goes out beside this order, where that can carry it.
+    pub(super) fn ride(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
+        let due = self.asked.is_none() && self.outcome.is_none();
+        let question = self.target.filter(|_| due).and_then(|target| target.question());
+        let (Some(place), What::Values | What::Keep) = (question, order.what) else { return order };
+        self.asked = Some(order.counter);
+        match place {
+            Place::Joints(angles) => order.asking(angles.0.map(micro), true, self.known),
+            Place::Pose(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => {
+                order.asking([x, y, z, rx, ry, rz].map(micro), false, self.known)
+            }
+        }
+    }
+
+    /// Whether what the program says is the answer to the question that was asked.
+    pub(super) fn observe(&mut self, said: &PlayerReport) -> bool {
+        let (Some(target), Some(counter)) = (&self.target, self.asked) else { return false };
+        if said.report.counter != counter {
+            return false;
+        }
+        self.asked = None;
+        if said.progress == PlayerReport::OUT_OF_REACH {
+            self.outcome = Some(Err(LocateError::OutOfReach));
+        } else if let Some(value) = self.values.get_mut(usize::from(self.known)) {
+            *value = said.progress as f32 * 1e-6;
+            self.known = self.known.saturating_add(1);
+            if self.known == VALUES {
+                self.outcome = Some(Ok(target.found(self.values)));
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robot::JointPositions;
+    use crate::wire::program::{Ending, Report};
+
+    fn said(counter: u16, progress: i32) -> PlayerReport {
+        PlayerReport { report: Report { counter, ending: Ending::None, lag: 0 }, shown: 0, progress }
+    }
+
+    const POSE: Pose = Pose { position: [0.4, -0.1, 0.3], rotation: [0.0, 3.0, 0.0] };
+
+    #[test]
+    fn each_value_is_asked_for_once_and_taken_from_the_report_of_its_own_order() {
+        let mut locating = Locating::default();
+        let keep = PlayerOrderRepr::keep;
+        assert_eq!(locating.ride(keep(1)), keep(1), "nothing is to be located");
+        locating.begin(MoveTarget::pose(POSE).linear());
+        for index in 0..6_u8 {
+            let counter = 10 + u16::from(index) * 3;
+            let rest = PlayerOrderRepr { what: What::Rest, ..keep(counter) };
+            assert_eq!(locating.ride(rest), rest, "nobody asks beside it");
+            let asking = locating.ride(keep(counter + 1));
+            assert_eq!(asking.begin[0], i32::from(index) + 1);
+            assert_eq!(asking.velocities, [400_000, -100_000, 300_000, 0, 3_000_000, 0]);
+            assert_eq!(locating.ride(keep(counter + 2)), keep(counter + 2), "one at a time");
+            assert!(!locating.observe(&said(counter, 77)), "the report of another order");
+            assert_eq!(locating.outcome(), None);
+            assert!(locating.observe(&said(counter + 1, i32::from(index) * -100_000)));
+            assert!(!locating.observe(&said(counter + 1, 5)), "it was answered");
+        }
+        let found = locating.outcome().expect("known").expect("found");
+        assert_eq!(found.line, Some(POSE));
+        assert!(found.joints.iter().zip([0.0, -0.1, -0.2, -0.3, -0.4, -0.5]).all(|(a, b)| (a - b).abs() < 1e-6));
+        assert_eq!(locating.ride(keep(99)), keep(99), "nothing more to ask");
+        locating.forget();
+        assert_eq!(locating.outcome(), Some(Ok(found)), "what is known stays so");
+    }
+
+    #[test]
+    fn what_is_out_of_reach_and_what_nobody_answers_is_told() {
+        let mut locating = Locating::default();
+        locating.begin(MoveTarget::pose(POSE));
+        let _ = locating.ride(PlayerOrderRepr::keep(3));
+        assert!(locating.observe(&said(3, PlayerReport::OUT_OF_REACH)));
+        assert_eq!(locating.outcome(), Some(Err(LocateError::OutOfReach)));
+        locating.begin(MoveTarget::joints(JointPositions([0.1; 6])).linear());
+        assert_eq!(locating.ride(PlayerOrderRepr::keep(4)).begin[0], 7);
+        locating.forget();
+        assert_eq!(locating.outcome(), Some(Err(LocateError::ProgramEnded)));
+        // One that needs no answer has it at once.
+        locating.begin(MoveTarget::joints(JointPositions([0.1; 6])));
+        assert!(locating.outcome().is_some_and(|known| known.is_ok()));
+        locating.forget();
+        assert!(locating.outcome().is_some_and(|known| known.is_ok()));
+    }
+}
