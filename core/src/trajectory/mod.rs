@@ -24,6 +24,8 @@ mod polynomial;
 #[cfg(feature = "trajectories")]
 mod quintic;
 mod sampler;
+#[cfg(feature = "trajectories")]
+mod spacing;
 mod stored;
 #[cfg(feature = "trajectories")]
 mod tolerances;
@@ -34,6 +36,8 @@ pub use leg::Leg;
 #[cfg(feature = "trajectories")]
 pub use quintic::QuinticSegment;
 pub use sampler::{Progress, Sampler};
+#[cfg(feature = "trajectories")]
+pub use spacing::{Place, Spacing};
 pub use stored::Stored;
 #[cfg(feature = "trajectories")]
 pub use tolerances::{Tolerances, Watch};

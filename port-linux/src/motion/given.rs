@@ -5,19 +5,23 @@ use std::sync::{Arc, Mutex};
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
+use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
 use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::time::{Duration, Instant};
 
+use super::under_way::Stage;
+
 /// So long it may take, once commanding, until a move can be given away.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A move to be given away, and where is told how it goes.
 #[derive(Debug)]
 pub(crate) struct Giving<const N: usize> {
     asked: JointMove<N>,
     number: Option<MoveNumber>,
-    since: Option<Instant>,
+    offer: Offer,
+    step: Step,
+    cancelled: bool,
     told: Arc<Mutex<Given<N>>>,
 }
 
@@ -50,11 +54,28 @@ impl<const N: usize> Default for Given<N> {
 
 impl<const N: usize> Giving<N> {
     pub(crate) const fn new(asked: JointMove<N>, told: Arc<Mutex<Given<N>>>) -> Self {
-        Self { asked, number: None, since: None, told }
+        Self { asked, number: None, offer: Offer::new(PATIENCE), step: Step::Waiting, cancelled: false, told }
+    }
+
+    /// Somebody ends it: it is not given away any more.
+    pub(super) const fn cancel(&mut self) {
+        self.cancelled = true;
+    }
+
+    /// How it stands, where the arm is commanded or not.
+    pub(super) fn stands(&self, commanded: bool) -> Stage {
+        match self.step {
+            Step::Ended => Stage::Done,
+            Step::Refused(reason) => Stage::Refused(reason),
+            Step::Waiting | Step::Runs if !commanded => Stage::Stopped,
+            Step::Waiting => Stage::Waits,
+            Step::Runs => Stage::Runs,
+        }
     }
 
     pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let step = match (self.number, engine.mode()) {
+            (None, _) if self.cancelled => Some(Step::Ended),
             (None, Mode::Command) => self.give(engine, now),
             (Some(number), Mode::Command) => {
                 let evidence = engine.evidence();
@@ -64,39 +85,26 @@ impl<const N: usize> Giving<N> {
             }
             _ => None,
         };
+        if self.step != Step::Ended {
+            self.step = step.unwrap_or(self.step);
+        }
         // Somebody looks at it just now: the next state is soon enough.
         if let Ok(mut told) = self.told.try_lock() {
             told.mode = engine.mode();
             if let Some(state) = engine.state() {
                 (told.at, told.scaling) = (Some(state.positions), state.scaling());
             }
-            if told.step != Step::Ended {
-                told.step = step.unwrap_or(told.step);
-            }
+            told.step = self.step;
         }
     }
 
     fn give<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Step> {
-        match offered(engine, self.asked, &mut self.since, now)? {
+        match self.offer.judge(engine.offer(self.asked, now), now)? {
             Ok(number) => {
                 self.number = Some(number);
                 Some(Step::Runs)
             }
             Err(reason) => Some(Step::Refused(reason)),
         }
-    }
-}
-
-/// Asks for the move, which was first asked for at `since`: `None` where what speaks against it will pass.
-pub(super) fn offered<const N: usize, P: Peer<N>, L: Law<N>>(
-    engine: &mut Engine<'_, N, P, L>,
-    asked: JointMove<N>,
-    since: &mut Option<Instant>,
-    now: Instant,
-) -> Option<Result<MoveNumber, Reason>> {
-    let patient = now.since(*since.get_or_insert(now)) <= PATIENCE;
-    match engine.offer(asked, now) {
-        Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling) if patient => None,
-        answer => Some(answer),
     }
 }

@@ -5,18 +5,14 @@ use std::sync::{Arc, Mutex};
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
+use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
 use outrigger_core::robot::{ControllerTime, Reason};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Leg, Progress, Waypoint};
 
-use super::given::offered;
+use super::given::PATIENCE;
 use super::trace::{Moment, Trace};
-
-/// Legs that are given to a controller last so long: four of them outlast what may come late.
-const LEAST: Duration = Duration::from_millis(40);
-/// A waypoint between may be so far beside a leg \[rad\].
-const BESIDE: f32 = 5e-4;
+use super::under_way::Stage;
 
 /// What is still to be given away, and where is told how the motion goes.
 #[derive(Debug)]
@@ -26,8 +22,9 @@ pub(crate) struct Playing<const N: usize> {
     /// The next one.
     next: usize,
     number: Option<MoveNumber>,
-    since: Option<Instant>,
+    offer: Offer,
     newest: Option<ControllerTime>,
+    cancelled: bool,
     told: Arc<Mutex<Played<N>>>,
 }
 
@@ -50,13 +47,46 @@ impl<const N: usize> Playing<N> {
         });
         let fastest = speeds.fold(0.0, f32::max);
         let begin = JointMove::along(waypoints.first()?.setpoint.positions, fastest)?;
-        Some(Self { waypoints, begin, next: 1, number: None, since: None, newest: None, told })
+        Some(Self {
+            waypoints,
+            begin,
+            next: 1,
+            number: None,
+            offer: Offer::new(PATIENCE),
+            newest: None,
+            cancelled: false,
+            told,
+        })
+    }
+
+    /// How long it takes at full speed.
+    pub(super) fn whole(&self) -> Duration {
+        self.waypoints.last().map_or(Duration::ZERO, |last| last.at)
+    }
+
+    /// Somebody ends it: nothing more of it is given away.
+    pub(super) const fn cancel(&mut self) {
+        (self.cancelled, self.next) = (true, usize::MAX);
+    }
+
+    /// How it stands, where the arm is commanded or not, and how much of its own time has passed; `None` while somebody looks.
+    pub(super) fn stands(&self, commanded: bool) -> Option<(Stage, Duration)> {
+        let played = self.told.try_lock().ok()?;
+        let stage = match (played.ended, played.against) {
+            (true, _) if played.trace.progress == Progress::Finished => Stage::Done,
+            (true, _) => Stage::Stopped,
+            (false, Some(reason)) => Stage::Refused(reason),
+            (false, None) if !commanded => Stage::Stopped,
+            (false, None) if self.number.is_some() => Stage::Runs,
+            (false, None) => Stage::Waits,
+        };
+        Some((stage, played.trace.elapsed))
     }
 
     pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let mode = engine.mode();
         let mut against = None;
-        if mode == Mode::Command && self.number.is_none() {
+        if mode == Mode::Command && self.number.is_none() && !self.cancelled {
             against = self.begin(engine, now);
         }
         if self.number.is_some() {
@@ -76,7 +106,7 @@ impl<const N: usize> Playing<N> {
         let runs = self.number.is_some_and(|number| shown == Some(Mirrored::Running(number)));
         let over = self.number.is_some_and(|number| shown == Some(Mirrored::Ended(number)));
         let ended = over && evidence.at_rest.is_some_and(|rest| rest.value);
-        let whole = self.waypoints.last().map_or(Duration::ZERO, |last| last.at);
+        let whole = self.whole();
         let elapsed = engine.led();
         // Somebody looks at it just now: the next state is soon enough.
         let Ok(mut told) = self.told.try_lock() else { return };
@@ -87,11 +117,14 @@ impl<const N: usize> Playing<N> {
         if runs {
             trace.progress = Progress::Running;
         }
+        if self.cancelled && self.number.is_none() {
+            *told_end = true;
+        }
         if ended && !*told_end && mode == Mode::Command {
             *told_end = true;
             if elapsed.is_some_and(|elapsed| elapsed >= whole) {
                 trace.progress = Progress::Finished;
-            } else {
+            } else if !self.cancelled {
                 *told_against = told_against.or(Some(Reason::Starved));
             }
         }
@@ -108,77 +141,12 @@ impl<const N: usize> Playing<N> {
     }
 
     fn begin<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Reason> {
-        match offered(engine, self.begin, &mut self.since, now)? {
+        match self.offer.judge(engine.offer(self.begin, now), now)? {
             Ok(number) => {
                 self.number = Some(number);
                 None
             }
             Err(reason) => Some(reason),
         }
-    }
-}
-
-/// The same motion by waypoints that are far enough apart in time for a controller that is given one in each cycle.
-///
-/// # Errors
-/// Where those that would be left out say something else.
-pub(crate) fn thinned<const N: usize>(all: Vec<Waypoint<N>>) -> Result<Vec<Waypoint<N>>, String> {
-    let mut kept = Vec::<Waypoint<N>>::new();
-    for (number, waypoint) in all.iter().enumerate() {
-        let is_end = number + 1 == all.len();
-        let is_far = |from: &Waypoint<N>| waypoint.at - from.at >= LEAST;
-        if is_end && kept.len() > 1 && kept.last().is_some_and(|from| !is_far(from)) {
-            kept.pop();
-        }
-        if is_end || kept.last().is_none_or(is_far) {
-            kept.push(*waypoint);
-        }
-    }
-    let mut legs = kept.windows(2);
-    let mut leg = legs.next();
-    for (number, waypoint) in all.iter().enumerate() {
-        while let Some([_, to]) = leg
-            && to.at < waypoint.at
-        {
-            leg = legs.next();
-        }
-        let Some([from, to]) = leg else { break };
-        let on = Leg::between(from, to).at((waypoint.at - from.at).as_secs_f32()).positions;
-        let beside = on.zip_with(waypoint.setpoint.positions.as_array(), |on, to| on - to).max_abs();
-        if beside > BESIDE {
-            return Err(format!(
-                "waypoint {number} is less than {} ms from the next, and {:.1} mrad beside the way without it: the controller \
-                 takes none that are closer; use --mode servo or stream",
-                LEAST.as_millis(),
-                beside * 1e3
-            ));
-        }
-    }
-    Ok(kept)
-}
-
-#[cfg(test)]
-mod tests {
-    use outrigger_core::robot::{JointPositions, JointVelocities};
-    use outrigger_core::trajectory::Setpoint;
-
-    use super::*;
-
-    fn way(millis: u64, q: f32, v: f32) -> Waypoint<1> {
-        let setpoint = Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) };
-        Waypoint { setpoint, accelerations: None, at: Duration::from_millis(millis) }
-    }
-
-    #[test]
-    fn waypoints_that_are_too_close_are_left_out_where_they_say_nothing_new() {
-        let steady: Vec<_> = (0..=100).map(|i| way(i * 4, i as f32 * 0.004, 1.0)).collect();
-        let kept = thinned(steady.clone()).unwrap();
-        assert!(kept.windows(2).all(|pair| pair[1].at - pair[0].at >= LEAST), "{kept:?}");
-        assert_eq!((kept.first(), kept.last()), (steady.first(), steady.last()));
-        let far: Vec<_> = (0..5).map(|i| way(i * 50, i as f32 * 0.01, 0.1)).collect();
-        assert_eq!(thinned(far.clone()), Ok(far));
-        let mut bent = steady;
-        bent[41].setpoint.positions.0[0] += 0.01;
-        assert!(thinned(bent).is_err_and(|said| said.contains("waypoint 41 is less than 40 ms")));
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Trace<const N: usize> {
     pub(crate) elapsed: Duration,
     pub(crate) progress: Progress,
     pub(crate) mode: Mode,
+    /// Somebody has ended it on its way.
+    pub(crate) cancelled: bool,
     /// Each so manieth moment is kept.
     stride: u32,
     skipped: u32,
@@ -43,6 +45,7 @@ impl<const N: usize> Default for Trace<N> {
             elapsed: Duration::ZERO,
             progress: Progress::Waiting,
             mode: Mode::Offline,
+            cancelled: false,
             stride: 1,
             skipped: 0,
             first: None,

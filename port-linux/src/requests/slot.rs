@@ -6,6 +6,8 @@ use outrigger_core::link::Grade;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 
+use crate::motion::Standing;
+
 /// How a run stood at its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Status {
@@ -18,6 +20,8 @@ pub(crate) struct Status {
     pub(super) unmet: ReasonSet,
     /// The run is about to end.
     pub(super) ending: bool,
+    /// The motion that was begun last, of those that somebody asked for.
+    pub(super) motion: Option<Standing>,
 }
 
 impl Default for Status {
@@ -29,6 +33,7 @@ impl Default for Status {
             latch: None,
             unmet: ReasonSet::EMPTY,
             ending: false,
+            motion: None,
         }
     }
 }

@@ -154,7 +154,7 @@ fn what_a_krc_does_not_have_or_its_cycle_is_too_long_for_is_refused_before_anyth
     let _krc = Krc::start(port, &["--period-ms", "100"]);
     for (config, expected) in [
         (&config, "on the way to waypoint 1 joint 7 would reach"),
-        (&agile, "in cycles of 100 ms, as the robot has them, a waypoint would be passed at 0.001 rad"),
+        (&agile, "would be passed at 0.001 rad: it is less than 25 ms from another"),
     ] {
         let refused = moved(config, &tremble, &["--path-tolerance", "0.005"]);
         let said = text(&refused.stderr);

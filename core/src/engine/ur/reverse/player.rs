@@ -35,6 +35,8 @@ pub(super) struct Player {
     /// What the arm was to give way to last, and whether a contact ends the motion.
     pub(super) guidance: Option<Guidance>,
     pub(super) watches: bool,
+    /// The move is to come to rest on its way: it leaves its plan.
+    ends: bool,
     /// A force that is to act beside the move that runs, by the next order.
     pub(super) beside: Option<ForceMode>,
     /// The newest verdict was about a move: whether the program answers in time is judged by the move then.
@@ -69,7 +71,8 @@ impl Player {
             return course.holds(state, &config);
         }
         let shown = self.mirrored.map(|held| held.value);
-        let planned = self.legs.planned(self.elapsed()).filter(|_| shown == Some(Mirrored::Running(*number)));
+        let runs = shown == Some(Mirrored::Running(*number)) && !self.ends;
+        let planned = self.legs.planned(self.elapsed()).filter(|_| runs);
         // What is shown may be three cycles old.
         let late = asked.speed() * period.times(3).as_secs_f32();
         let config = CourseConfig { position: config.position + late, ..config };
@@ -130,10 +133,15 @@ impl Reverse {
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
         (self.player.assigned, self.player.guidance) = (Some(Assignment { number, asked, course }), None);
-        self.player.beside = None;
+        (self.player.beside, self.player.ends) = (None, false);
         if asked.leads_on() {
             self.player.legs.begin(*asked.to());
         }
+    }
+
+    /// The move comes to rest from now on.
+    pub(in crate::engine::ur) const fn move_ends(&mut self) {
+        self.player.ends = true;
     }
 
     pub(in crate::engine::ur) fn asked_move(&self) -> Option<JointMove<6>> {
