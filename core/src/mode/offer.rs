@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn each_reason_is_waited_out_or_told_and_none_for_longer_than_the_patience() {
         let patience = Duration::from_millis(5_000);
-        for reason in Reason::ALL {
+        for &reason in Reason::ALL {
             let passes = matches!(reason, Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling);
             let mut offer = Offer::new(patience);
             // It counts from the first time, whenever that is.

@@ -84,8 +84,8 @@ mod tests {
         Waypoint { setpoint, accelerations: None, at: Duration::from_millis(millis) }
     }
 
-    fn kept(spacing: &Spacing, all: &[Waypoint<1>]) -> std::vec::Vec<Waypoint<1>> {
-        let mut kept = std::vec::Vec::new();
+    fn kept(spacing: &Spacing, all: &[Waypoint<1>]) -> Vec<Waypoint<1>> {
+        let mut kept = Vec::new();
         for (i, next) in all.iter().enumerate() {
             match spacing.place(&kept, next, i + 1 == all.len()) {
                 Place::LeftOut => {}
@@ -109,9 +109,9 @@ mod tests {
 
     #[test]
     fn a_short_cycle_leaves_everything_and_the_tolerance_is_a_share_of_the_path_s() {
-        let spacing = Spacing::for_cycle(Duration::from_millis(12), 0.2);
-        assert_eq!((spacing.least, spacing.beside), (Duration::from_millis(3), 0.02));
-        let all: std::vec::Vec<_> = (0..100).map(|i| way(4 * i, 0.0, 0.0)).collect();
+        let spacing = Spacing::for_cycle(Duration::from_millis(12), 0.5);
+        assert_eq!((spacing.least, spacing.beside), (Duration::from_millis(3), 0.05));
+        let all: Vec<_> = (0..100).map(|i| way(4 * i, 0.0, 0.0)).collect();
         assert_eq!(kept(&spacing, &all), all);
         assert_eq!(kept(&spacing, &all[..1]), all[..1]);
         let close = [way(0, 0.0, 0.0), way(1, 0.1, 0.0)];
@@ -124,7 +124,7 @@ mod tests {
             least in 0_u64..200, gaps in prop::collection::vec(1_u64..120, 1..80),
         ) {
             let mut at = 0;
-            let mut all = std::vec![way(0, 0.0, 0.0)];
+            let mut all = vec![way(0, 0.0, 0.0)];
             for gap in gaps {
                 at += gap;
                 all.push(way(at, 0.0, 0.0));
