@@ -2,7 +2,7 @@
 
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
-use outrigger_core::engine::{Event, Input};
+use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, Reason, SoftwareVersion};
 use outrigger_core::time::Duration;
@@ -159,7 +159,7 @@ fn legs_whose_end_is_asked_for_leave_their_plan_for_rest_and_the_next_motion_beg
             }
             let at = rig.now();
             assert!(rig.controller.truth().qd[0] > 0.5, "{software}");
-            assert_eq!(rig.with_engine(|engine, now| engine.end_move(now)), Ok(()), "{software}");
+            assert_eq!(rig.with_engine(Engine::end_move), Ok(()), "{software}");
             rig.run_for(secs(1));
             let rest = rig.record().rest_after(at).expect("at rest");
             assert!(rest < ms(700), "{software}: {rest:?}\n{}", rig.record().story());

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::ask::{Run, folder, text};
 use crate::moves::{HOME, PATIENT, swing};
+use crate::{moves_beside_krc, port};
 
 /// A simulated arm, and its address.
 fn arm(major: u8, minor: u8) -> (Running, String) {
@@ -260,4 +261,56 @@ fn a_move_is_asked_as_a_run_is() {
         assert!((0.001..0.9).contains(&q), "{path}: {q}");
         assert!(arm.controller().truth().at_rest(), "{path}");
     }
+}
+
+#[test]
+fn a_run_beside_a_krc_is_asked_for_motions_of_seven_joints() {
+    let folder = folder("ask-moves-krc");
+    let port = port::free();
+    let _krc = moves_beside_krc::Krc::start(port, &["--period-ms", "20"]);
+    let config = folder.join("asked.toml");
+    let lines = format!("robot = {{ kind = \"krc\", listen = \"127.0.0.1:{port}\" }}\nlaw.kind = \"joint-servo\"\n");
+    let run = Run::start(&folder, config.to_str().expect("text"), &lines);
+    run.command_arm();
+    let six = run.refused(&["move", &file(&folder, "six.csv", &swing(100))], 1);
+    assert!(six.contains("expected 8 (t and 7 angles)"), "{six}");
+    let whole = file(&folder, "seven.csv", &moves_beside_krc::swing(1_000));
+    let done = run.done(&["move", &whole, "--json"]);
+    assert!(done.contains("\"state\":\"done\",\"percent\":100,\"seconds\":3.0,"), "{done}");
+    let away = moves_beside_krc::HOME.map(|q| format!("{:.4}", q + 0.1)).join(",");
+    assert!(run.done(&["move", "--to", &format!("q={away}")]).contains("done: the arm rests"));
+    assert!(run.done(&["status"]).contains("motion 2: done"));
+    run.done(&["release", "--wait"]);
+    assert_eq!(run.quit().code, Some(0));
+}
+
+#[test]
+fn a_law_that_follows_no_joints_is_given_no_motion_and_neither_is_a_hand_s_arm() {
+    let folder = folder("ask-moves-law");
+    let (_arm, robot) = arm(5, 15);
+    let joints = configuration(&robot, "text");
+    let twist = joints
+        .replace("\"joint-servo\"", "\"twist\"")
+        .replace("program.", "law.twist = [0, 0, 0.0001, 0, 0, 0]\nprogram.");
+    let run = Run::start(&folder, &robot, &format!("robot.model = \"ur5e\"\n{twist}"));
+    run.command_arm();
+    let table = file(&folder, "slow.csv", &slow(20).replace("0,0,", "1,0,").replace("20,1,", "21,1,"));
+    let refused = run.refused(&["move", &table], 4);
+    assert!(refused.contains("run with law.kind = \"joint-servo\""), "{refused}");
+    assert!(run.done(&["status"]).starts_with("command at epoch"), "it goes on");
+    assert_eq!(run.quit().code, Some(0));
+
+    let (_arm, robot) = arm(5, 15);
+    let run = Run::start(&folder, &robot, &configuration(&robot, "player"));
+    run.command_arm();
+    let hand = Asking::begin(&run, &["freedrive", "--seconds", "3"]);
+    let begun = run.watch_for(|_| true);
+    assert!(begun.contains("\"mode\":\"command\""), "{begun}");
+    let refused = (0..50).find_map(|_| {
+        let asked = run.ask(&["move", "--to", "q=0.01,-1.5,-1.5,-1.5,1.5,0", "--speed", "0.9"]);
+        Some(text(&asked.stderr).to_owned()).filter(|said| said.contains("a hand or a force moves the arm"))
+    });
+    assert!(refused.is_some_and(|said| said.contains("`stiffen` it first")), "while it gives way");
+    assert_eq!(hand.end().status.code(), Some(0));
+    assert_eq!(run.quit().code, Some(0));
 }
