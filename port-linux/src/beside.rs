@@ -188,7 +188,7 @@ fn move_beside_krc(configuration: KrcConfiguration, args: &MoveArgs) -> Outcome 
         args,
         engine,
         &name,
-        "FRI",
+        "joint positions, by FRI in each cycle",
         || Ok(Robot::krc(&peer, &listen.to_string())?.with_config(engine).with_host(host)),
         moves::streamed,
     )

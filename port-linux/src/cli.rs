@@ -176,9 +176,9 @@ Examples:
   outrigger move 192.168.56.101 --to pose=0.4,-0.2,0.3,0,3.14,0 --linear --speed 0.25
   outrigger move lwr.toml there.csv --report there.html")]
     Move(MoveArgs),
-    /// Ask a run in another process: how it stands, to command, to stop, to set outputs
+    /// Ask a run in another process: how it stands, to command, to stop, to set outputs, to make a motion
     #[command(after_help = "\
-ROBOT is the robot that `outrigger run` commands from this machine, as the same user; or give its configuration.
+ROBOT is the robot that `outrigger run` or `move` commands from this machine, as the same user; or give its configuration.
 
   status                   mode, epoch, link, latched reason, and what a request would be refused for
   watch                    the same, and again with each change, at most ten times a second
@@ -188,14 +188,17 @@ ROBOT is the robot that `outrigger run` commands from this machine, as the same 
   acknowledge              to clear the latched reason
   set SETTING ...          outputs, as `outrigger io` takes them; answered when the controller shows them
   sample SOURCE VALUE ...  a reading of a [[source]] with input = \"requests\", 1 to 6 values in its own unit
+  move FILE | --to q=...   a motion, while the arm is commanded: it is checked whole before anything moves. It ends with \
+this command: Ctrl-C cancels it. This moves the robot
+  cancel                   to end that motion, whoever asked for it: the arm comes to rest, and stays commanded
 
-What acts (request, resume, set, sample) carries the epoch that was seen: it counts up with each connection and each \
+What acts (request, resume, set, sample, move) carries the epoch that was seen: it counts up with each connection and each \
 loss of authority, and another one than the present is refused. Without --epoch it is asked for just before, which means: \
 whatever happened until now. A script that has looked at a status gives --epoch.
 
 Requests are lines of JSON over a socket of this user's; port-linux/docs/requests.md has keys, answers and errors.
 Exit codes: 0 done, 1 not understood by the run, 2 usage, 3 nobody runs beside this robot or answers, 4 refused, not set, \
-or not reached with --wait.
+not reached with --wait, or a motion that did not come to its end.
 
 Examples:
   outrigger ask 192.168.56.101 status
@@ -205,6 +208,8 @@ Examples:
   outrigger ask 127.0.0.1:40000 request --epoch 3
   outrigger ask 127.0.0.1:40000 set digital-out.3=on analog-out.0=5V
   outrigger ask 127.0.0.1:40000 sample seam 0.0503
+  outrigger ask half-turn.toml move swing.csv
+  outrigger ask half-turn.toml move --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
   outrigger ask 127.0.0.1:40000 watch --json")]
     Ask(AskArgs),
     /// Run the engine again from a recording, and compare what it does

@@ -77,6 +77,11 @@ impl Signals {
         Ok(Self { wishes })
     }
 
+    /// Who has asked since this was called last, if anybody has.
+    pub(crate) fn heard(&mut self) -> Option<&'static str> {
+        self.wishes.try_recv().ok()
+    }
+
     /// Who asks next. Dropping the future loses nothing.
     pub async fn next(&mut self) -> &'static str {
         match self.wishes.recv().await {

@@ -2,7 +2,7 @@
 
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
-use outrigger_core::engine::{Event, Input};
+use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::mode::{Drive, Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
 use outrigger_sim::controller::Action;
@@ -145,6 +145,37 @@ fn a_release_in_mid_move_brings_the_arm_to_rest_and_the_next_one_needs_no_progra
         }
         assert_eq!(sent(rig), 1, "{software}: one program for all of them\n{}", rig.record().story());
         assert_eq!(rig.engine().latch(), None, "{software}");
+    });
+}
+
+#[test]
+fn a_move_whose_end_is_asked_for_rests_on_its_way_and_the_next_one_begins_at_once() {
+    each(false, |software, rig| {
+        assert_eq!(rig.with_engine(Engine::end_move), Err(Reason::NotCommanding), "{software}");
+        for _ in 0..3 {
+            let start = base(rig);
+            let number = rig.delegate(by(rig, 1.0)).unwrap();
+            rig.run_for(ms(1200));
+            assert!(rig.controller.truth().qd[0] > 0.3, "{software}");
+            let at = rig.now();
+            assert_eq!(rig.with_engine(Engine::end_move), Ok(()), "{software}");
+            rig.run_for(secs(1));
+            let rest = rig.record().rest_after(at).expect("at rest");
+            assert!(rest < ms(430), "{software}: {rest:?}\n{}", rig.record().story());
+            assert!(has_ended(rig, number), "{software}: {:?}", mirrored(rig));
+            assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{}", rig.record().story());
+            assert!((0.2..0.99).contains(&(base(rig) - start)), "{software}: {} of 1", base(rig) - start);
+            assert_eq!(rig.with_engine(Engine::end_move), Err(Reason::NotCommanding), "{software}");
+            make(rig, -0.5);
+        }
+        // Asked for before it begins.
+        let start = base(rig);
+        let number = rig.delegate(by(rig, 1.0)).unwrap();
+        assert_eq!(rig.with_engine(Engine::end_move), Ok(()), "{software}");
+        rig.run_for(secs(1));
+        assert!(has_ended(rig, number), "{software}: {:?}", mirrored(rig));
+        assert!((base(rig) - start).abs() < 0.05, "{software}: {}", base(rig) - start);
+        assert_eq!((sent(rig), rig.record().fallback()), (1, None), "{software}\n{}", rig.record().story());
     });
 }
 

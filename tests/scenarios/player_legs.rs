@@ -2,7 +2,7 @@
 
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
-use outrigger_core::engine::{Event, Input};
+use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, Reason, SoftwareVersion};
 use outrigger_core::time::Duration;
@@ -141,6 +141,34 @@ fn cubic_and_quintic_legs_are_kept_to_and_end_where_they_are_to() {
                 error * 1e3
             );
             assert!(worst < 6e-3 && error < 1e-3, "{software}: {worst} {error}\n{}", rig.record().story());
+        }
+        assert_eq!(rig.record().fallback(), None, "{software}");
+    });
+}
+
+#[test]
+fn legs_whose_end_is_asked_for_leave_their_plan_for_rest_and_the_next_motion_begins_there() {
+    each(|software, rig| {
+        for _ in 0..3 {
+            let swing = Swing::from(rig, 0.9, false);
+            let number = swing.begin(rig);
+            let mut next = 1;
+            while led(rig) < 1.0 {
+                next = swing.feed(rig, next, u32::MAX);
+                rig.run_for(ms(8));
+            }
+            let at = rig.now();
+            assert!(rig.controller.truth().qd[0] > 0.5, "{software}");
+            assert_eq!(rig.with_engine(Engine::end_move), Ok(()), "{software}");
+            rig.run_for(secs(1));
+            let rest = rig.record().rest_after(at).expect("at rest");
+            assert!(rest < ms(700), "{software}: {rest:?}\n{}", rig.record().story());
+            assert_eq!(mirrored(rig), Some(Mirrored::Ended(number)), "{software}\n{}", rig.record().story());
+            assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{}", rig.record().story());
+            let whole = Swing::from(rig, -0.3, true);
+            let worst = play(rig, &whole, |_, _| {});
+            assert!(worst < 6e-3, "{software}: {worst}\n{}", rig.record().story());
+            rig.run_for(ms(400));
         }
         assert_eq!(rig.record().fallback(), None, "{software}");
     });

@@ -70,6 +70,15 @@ pub enum LocateError {
 }
 
 impl LocateError {
+    /// One word, for programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OutOfReach => "OutOfReach",
+            Self::ProgramEnded => "ProgramEnded",
+        }
+    }
+
     /// What happened, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {

@@ -17,7 +17,7 @@ use crate::mode::{
     PendantReading, PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "reverse")]
-use crate::mode::{Asker, Guide, GuideLimits, ResidentReading, ResidentWatch};
+use crate::mode::{Asker, Guide, GuideLimits, MoveEnd, ResidentReading, ResidentWatch};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 #[cfg(feature = "reverse")]
@@ -126,6 +126,8 @@ pub struct Cycle<const N: usize, L> {
     resident: Option<ResidentWatch>,
     #[cfg(feature = "reverse")]
     guide: Guide,
+    #[cfg(feature = "reverse")]
+    move_end: MoveEnd,
     hold: Duration,
     standstill: Standstill<N>,
     governor: Governor<N>,
@@ -184,6 +186,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             resident: None,
             #[cfg(feature = "reverse")]
             guide: Guide::default(),
+            #[cfg(feature = "reverse")]
+            move_end: MoveEnd::default(),
             hold: config.hold,
             standstill: Standstill::new(standstill),
             governor: Governor::new(limits),
@@ -592,6 +596,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.fault(now, reason, events);
         }
         #[cfg(feature = "reverse")]
+        if let Some(reason) = self.move_end.observe(&self.mode, &self.evidence, self.mode.config(), now) {
+            self.fault(now, reason, events);
+        }
+        #[cfg(feature = "reverse")]
         if self.resident.is_some_and(|watch| watch.has_ended())
             && matches!(self.mode.mode(), Mode::Arming | Mode::Command)
         {
@@ -677,6 +685,12 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.guide.end(&self.mode)
     }
 
+    /// The move that the controller executes is to end: see [`MoveEnd::ask`].
+    #[cfg(feature = "reverse")]
+    pub(super) fn end_move(&mut self, now: Instant) -> Result<(), Reason> {
+        self.move_end.ask(&self.mode, now).map(|_| ())
+    }
+
     /// Whether a hand or a force moves the arm, or is about to.
     #[cfg(feature = "reverse")]
     pub(super) const fn is_guided(&self) -> bool {
@@ -701,6 +715,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         now: Instant,
         events: &mut Events<E>,
     ) -> Result<Verdict<'c, N>, Reason> {
+        #[cfg(feature = "reverse")]
+        let ending = self.guide.ending().or_else(|| self.move_end.cancels(&self.mode));
         match self.mode.action() {
             Action::Silent => Ok(Verdict::Silent),
             #[cfg(feature = "reverse")]
@@ -716,7 +732,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 Ok(Verdict::Start(approved, number))
             }
             #[cfg(feature = "reverse")]
-            Action::Keep => Ok(self.guide.ending().map_or(Verdict::Keep, Verdict::Cancel)),
+            Action::Keep => Ok(ending.map_or(Verdict::Keep, Verdict::Cancel)),
             #[cfg(not(feature = "reverse"))]
             Action::Keep => Ok(Verdict::Keep),
             Action::Cancel(number) => Ok(Verdict::Cancel(number)),
@@ -906,9 +922,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
         #[cfg(feature = "reverse")]
-        to.put(&(&self.resident, &self.guide))?;
+        to.put(&(&self.resident, &self.guide, &self.move_end))?;
         #[cfg(not(feature = "reverse"))]
-        to.put(&(None::<()>, None::<()>))?;
+        to.put(&(None::<()>, None::<()>, None::<()>))?;
         // Last, because only the law knows how long it is.
         to.put_with(|room| self.law.save(room))
     }
@@ -923,10 +939,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
         #[cfg(feature = "reverse")]
         {
-            (self.resident, self.guide) = from.take()?;
+            (self.resident, self.guide, self.move_end) = from.take()?;
         }
         #[cfg(not(feature = "reverse"))]
-        from.take::<(Option<()>, Option<()>)>()?;
+        from.take::<(Option<()>, Option<()>, Option<()>)>()?;
         self.law.restore(from.rest())
     }
 

@@ -1,4 +1,5 @@
-//! Motion that a hand or a force makes, asked for from outside: in place of inputs, between two of them.
+//! Motion that a hand or a force makes, and the end of motion that the controller makes, asked for from outside: in place of
+//! inputs, between two of them.
 
 use core::fmt;
 
@@ -80,6 +81,18 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     pub fn end_guide(&mut self) -> Result<(), Reason> {
         self.cycle.end_guide()?;
         self.record_change();
+        Ok(())
+    }
+
+    /// The move that the controller executes, or is about to, is to end, whoever asks: the arm comes to rest in `Command`, and
+    /// nothing begins by itself. In place of an input, like [`delegate`](Self::delegate).
+    ///
+    /// # Errors
+    /// `NotCommanding` where there is none.
+    pub fn end_move(&mut self, now: Instant) -> Result<(), Reason> {
+        self.cycle.end_move(now)?;
+        self.record_change();
+        self.peer.move_ends();
         Ok(())
     }
 

@@ -429,9 +429,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// [`delegate`](Self::delegate).
     ///
     /// # Errors
-    /// Why not, and the motion goes on as before: [`FeedError::NotCommanding`] in any mode but `Command`, and for a motion
-    /// that is suspended; what is wrong with a waypoint; a limit that the arm would exceed, also on its way to the first of
-    /// them.
+    /// Why not, and the motion goes on as before: [`FeedError::NotCommanding`] in any mode but `Command`; what is wrong with a
+    /// waypoint; a limit that the arm would exceed, also on its way to the first of them.
     #[cfg(feature = "trajectories")]
     pub fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
         let replaced = self.cycle.replace(waypoints, last)?;

@@ -136,6 +136,10 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
         let _ = (what, beside);
     }
 
+    /// The move that the controller executes comes to rest from now on, wherever that is.
+    #[cfg(feature = "reverse")]
+    fn move_ends(&mut self) {}
+
     /// Whether a contact of the tool is to end what the controller executes.
     ///
     /// # Errors

@@ -170,9 +170,10 @@ impl<const N: usize> JointServo<N> {
     #[cfg(feature = "trajectories")]
     fn wanted_now(&self) -> Result<Setpoint<N>, FeedError> {
         match (&self.motion, self.progress()) {
-            (_, Progress::Waiting | Progress::Suspended) => Err(FeedError::NotCommanding),
-            (Some(motion), _) => Ok(motion.sampler.standing()),
-            (None, _) => Ok(Setpoint { positions: self.hold, velocities: JointVelocities::ZERO }),
+            (_, Progress::Waiting) => Err(FeedError::NotCommanding),
+            (Some(motion), Progress::Running | Progress::Finished) => Ok(motion.sampler.standing()),
+            // Also beside a motion that is suspended: nobody has asked to go on with it.
+            (Some(_) | None, _) => Ok(Setpoint { positions: self.hold, velocities: JointVelocities::ZERO }),
         }
     }
 

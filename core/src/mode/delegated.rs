@@ -132,6 +132,12 @@ impl Delegation {
         !matches!(self.step, Step::Bridging | Step::Ready)
     }
 
+    /// Whether its end is still to come, as far as the program shows.
+    #[cfg(feature = "reverse")]
+    pub(super) const fn is_unfinished(&self) -> bool {
+        matches!(self.step, Step::Bridging | Step::Ready | Step::Started | Step::Running)
+    }
+
     /// Whether streamed drive may go on.
     pub(super) fn may_stream(&self, evidence: &Evidence, config: &ModeConfig, now: Instant) -> Result<(), Reason> {
         match self.step {

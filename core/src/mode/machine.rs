@@ -206,6 +206,14 @@ impl ModeMachine {
         self.mode == Mode::Command && self.is_begun()
     }
 
+    /// The move that the controller executes, or is about to, in `Command`, as long as its end is not shown.
+    #[cfg(feature = "reverse")]
+    #[must_use]
+    pub fn unfinished_move(&self) -> Option<MoveNumber> {
+        let delegation = self.delegation.filter(|_| self.mode == Mode::Command)?;
+        delegation.is_unfinished().then_some(delegation.number())
+    }
+
     /// The controller is to execute a move by itself. `Start` goes out with the next timely state where the drive is
     /// delegated already, and after `rest_window` of zero velocity and rest where it is streamed.
     ///

@@ -64,7 +64,11 @@ mod held;
 mod line;
 mod line_course;
 mod machine;
+#[cfg(feature = "reverse")]
+pub mod move_end;
 mod moves;
+#[cfg(feature = "reverse")]
+pub mod offer;
 mod operator;
 mod operator_config;
 mod pendant;
@@ -88,7 +92,11 @@ pub use held::Held;
 pub use line::Debounce;
 pub use line_course::LineCourse;
 pub use machine::ModeMachine;
+#[cfg(feature = "reverse")]
+pub use move_end::MoveEnd;
 pub use moves::{DelegatedConfig, Drive, Mirrored, MoveNumber};
+#[cfg(feature = "reverse")]
+pub use offer::Offer;
 pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
 pub use operator_config::{OperatorConfig, RequestAs};
 pub use pendant::{Pendant, PendantConfig, PendantReading, PendantWatch};

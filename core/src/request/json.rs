@@ -65,11 +65,13 @@ enum Kind {
     ToolContact,
     Renew,
     Stiffen,
+    Move,
+    Cancel,
 }
 
 impl Kind {
     /// In the order of [`Ask::WORDS`].
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 17] = [
         Self::Status,
         Self::Watch,
         Self::Request,
@@ -85,15 +87,17 @@ impl Kind {
         Self::ToolContact,
         Self::Renew,
         Self::Stiffen,
+        Self::Move,
+        Self::Cancel,
     ];
 
     /// Keys it needs beside `do`, and keys that it may have beside those and `id` and `epoch`.
     const fn keys(self) -> (&'static [Key], &'static [Key]) {
         match self {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => (&[], &[]),
-            Self::Renew | Self::Stiffen => (&[], &[]),
+            Self::Renew | Self::Stiffen | Self::Cancel => (&[], &[]),
             Self::Freedrive => (&[Key::Epoch], &[Key::How]),
-            Self::Force | Self::ToolContact => (&[Key::Epoch, Key::How], &[]),
+            Self::Force | Self::ToolContact | Self::Move => (&[Key::Epoch, Key::How], &[]),
             Self::Request | Self::Resume | Self::HandBack | Self::Resend => (&[Key::Epoch], &[]),
             Self::Set => (&[Key::Epoch, Key::Output], &[]),
             Self::Sample => (&[Key::Epoch, Key::Source, Key::Values], &[Key::Seq]),
@@ -164,6 +168,8 @@ impl Found {
             Kind::ToolContact => Ask::ToolContact { epoch, how: text(&self.how)? },
             Kind::Renew => Ask::Renew,
             Kind::Stiffen => Ask::Stiffen,
+            Kind::Move => Ask::Move { epoch, how: text(&self.how)? },
+            Kind::Cancel => Ask::Cancel,
         };
         Ok(Message { id: self.id, ask })
     }

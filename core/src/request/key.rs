@@ -17,7 +17,7 @@ pub enum Key {
     Values,
     /// Sequence number of a reading.
     Seq,
-    /// How a hand or a force is to move the arm, or whether a contact ends it.
+    /// How a hand, a force or a motion is to move the arm, or whether a contact ends it.
     How,
 }
 
@@ -58,4 +58,5 @@ impl Key {
 }
 
 pub(super) const WORDS: &str = "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\", \
-                     \"hand-back\", \"resend\", \"freedrive\", \"force\", \"tool-contact\", \"renew\", \"stiffen\"";
+                     \"hand-back\", \"resend\", \"freedrive\", \"force\", \"tool-contact\", \"renew\", \"stiffen\", \
+                     \"move\", \"cancel\"";

@@ -77,11 +77,20 @@ pub enum Ask<'a> {
     Renew,
     /// That it ends, whoever began it: the arm rests, and stays commanded.
     Stiffen,
+    /// To move the arm along a file's motion, or to one place, for as long as the same sender is there.
+    Move {
+        /// The epoch that was seen.
+        epoch: Epoch,
+        /// Which motion: `file=/tmp/swing.csv`, `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`. Not empty.
+        how: &'a str,
+    },
+    /// That it ends, whoever began it: the arm comes to rest, and stays commanded.
+    Cancel,
 }
 
 impl Ask<'_> {
     /// The words of `do`.
-    pub const WORDS: [&'static str; 15] = [
+    pub const WORDS: [&'static str; 17] = [
         "status",
         "watch",
         "request",
@@ -97,6 +106,8 @@ impl Ask<'_> {
         "tool-contact",
         "renew",
         "stiffen",
+        "move",
+        "cancel",
     ];
 
     /// The word of `do`.
@@ -118,6 +129,8 @@ impl Ask<'_> {
             Self::ToolContact { .. } => "tool-contact",
             Self::Renew => "renew",
             Self::Stiffen => "stiffen",
+            Self::Move { .. } => "move",
+            Self::Cancel => "cancel",
         }
     }
 
@@ -125,7 +138,8 @@ impl Ask<'_> {
     #[must_use]
     pub const fn epoch(&self) -> Option<Epoch> {
         match self {
-            Self::Status | Self::Watch | Self::Release | Self::Acknowledge | Self::Renew | Self::Stiffen => None,
+            Self::Status | Self::Watch | Self::Release | Self::Acknowledge => None,
+            Self::Renew | Self::Stiffen | Self::Cancel => None,
             Self::Request(epoch)
             | Self::Resume(epoch)
             | Self::Set { epoch, .. }
@@ -134,6 +148,7 @@ impl Ask<'_> {
             | Self::Freedrive { epoch, .. }
             | Self::Force { epoch, .. }
             | Self::ToolContact { epoch, .. }
+            | Self::Move { epoch, .. }
             | Self::Resend(epoch) => Some(*epoch),
         }
     }
@@ -153,7 +168,10 @@ impl fmt::Display for Message<'_> {
         match &self.ask {
             Ask::Set { output, .. } => write!(f, ",\"{}\":{}", Key::Output.name(), Quoted(output))?,
             Ask::Freedrive { how: "", .. } => {}
-            Ask::Freedrive { how, .. } | Ask::Force { how, .. } | Ask::ToolContact { how, .. } => {
+            Ask::Freedrive { how, .. }
+            | Ask::Force { how, .. }
+            | Ask::ToolContact { how, .. }
+            | Ask::Move { how, .. } => {
                 write!(f, ",\"{}\":{}", Key::How.name(), Quoted(how))?;
             }
             Ask::Sample { source, values, seq, .. } => {

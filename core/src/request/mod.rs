@@ -19,6 +19,8 @@
 //! | `tool-contact` | `epoch`, `how` | that a contact of the tool ends what the controller executes, `"on"`, or does not, `"off"` |
 //! | `renew` | | that a hand or a force goes on moving the arm, by who began it |
 //! | `stiffen` | | that it ends, whoever began it |
+//! | `move` | `epoch`, `how` | to move the arm along a file's motion, or to one place, for as long as the same sender is there |
+//! | `cancel` | | that it ends, whoever began it |
 //!
 //! `epoch` is the number that the sender saw in the last answer: what is asked with another one than the present is refused
 //! by whoever carries it out. Where none is needed it may stand, and is not looked at. `id`, `epoch` and `seq` are integers

@@ -57,6 +57,8 @@ fn each_message_is_read_whatever_the_order_of_its_keys_and_its_blanks() {
         (r#"{"how":"on","epoch":5,"do":"tool-contact"}"#, r#"{"do":"tool-contact","epoch":5,"how":"on"}"#),
         (r#"{"do":"renew","id":8}"#, r#"{"id":8,"do":"renew"}"#),
         (r#"{"do":"stiffen","epoch":1}"#, r#"{"do":"stiffen"}"#),
+        (r#"{"how":"file=/a b.csv","epoch":5,"do":"move"}"#, r#"{"do":"move","epoch":5,"how":"file=/a b.csv"}"#),
+        (r#"{"do":"cancel","epoch":1,"id":3}"#, r#"{"id":3,"do":"cancel"}"#),
         (
             r#"{"output":"digital-out.3=on","do":"set","epoch":1}"#,
             r#"{"do":"set","epoch":1,"output":"digital-out.3=on"}"#,
@@ -118,7 +120,10 @@ fn every_fault_is_told_with_its_place_and_what_stands_there() {
         (r#"{"do":"sample","epoch":1,"source":"a","values":[1e39]}"#, OutOfRange, 48, Some(Key::Values), "1e39"),
         (r#"{"do":"sample","epoch":1,"source":"a","values":[1,2,3,4,5,6,7]}"#, OutOfRange, 60, Some(Key::Values), "7"),
         (r#"{"do":"sample","epoch":1,"source":"","values":[1]}"#, OutOfRange, 34, Some(Key::Source), ""),
-        (r#"{"do":"move"}"#, UnknownWord, 6, Some(Key::Do), "move"),
+        (r#"{"do":"dance"}"#, UnknownWord, 6, Some(Key::Do), "dance"),
+        (r#"{"do":"move","epoch":1}"#, MissingKey, 22, Some(Key::How), ""),
+        (r#"{"do":"move","how":"q=0"}"#, MissingKey, 24, Some(Key::Epoch), ""),
+        (r#"{"do":"cancel","how":"now"}"#, UnexpectedKey, 15, Some(Key::How), ""),
     ] {
         assert_eq!(fault(line), (kind, at, key, found.to_owned()), "{line}");
     }
@@ -162,7 +167,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_written_is_read_as_the_same(
-        id: Option<u32>, word in 0..15_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
+        id: Option<u32>, word in 0..17_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
     ) {
         let (number, source, values, seq) = &sample;
         let epoch = Epoch::from_number(*number);
@@ -181,6 +186,8 @@ proptest! {
             11 => Ask::ToolContact { epoch, how: &output },
             12 => Ask::Renew,
             13 => Ask::Stiffen,
+            14 => Ask::Move { epoch, how: &output },
+            15 => Ask::Cancel,
             _ => Ask::Sample { epoch, source, values: SampleValue::new(values).expect("1 to 6"), seq: *seq },
         };
         let message = Message { id, ask };

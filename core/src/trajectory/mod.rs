@@ -28,6 +28,8 @@ mod quintic;
 #[cfg(feature = "trajectories")]
 mod resumption;
 mod sampler;
+#[cfg(feature = "trajectories")]
+mod spacing;
 mod stored;
 #[cfg(feature = "trajectories")]
 mod tolerances;
@@ -42,6 +44,8 @@ pub use quintic::QuinticSegment;
 #[cfg(feature = "trajectories")]
 pub use resumption::Resumption;
 pub use sampler::{Progress, Sampler};
+#[cfg(feature = "trajectories")]
+pub use spacing::{Place, Spacing};
 pub use stored::Stored;
 #[cfg(feature = "trajectories")]
 pub use tolerances::{Tolerances, Watch};

@@ -11,6 +11,9 @@ use crate::exit::Failure;
 use crate::io::Setting;
 use crate::requests::guidance;
 
+/// Of a line of 1024 bytes, with each byte escaped.
+const HOW_MAX: usize = 480;
+
 /// `outrigger ask`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AskArgs {
@@ -22,9 +25,23 @@ pub(crate) struct AskArgs {
     pub word: Word,
     /// With set: what to set, as `outrigger io` takes it; with sample: the source's name and its values; with force: forces and
     /// torques along and around the axes that give way [N, Nm], e.g. z=-20, and perhaps frame=, limits=, type=, damping=, gain=;
-    /// with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with tool-contact: on or off
+    /// with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with tool-contact: on or off; with move: the file
+    /// with the motion (.csv, .json or .mcap), which the run reads
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     pub rest: Vec<String>,
+    /// With move, in place of a file: where to, as `outrigger move --to` takes it: q= and each joint's angle [rad]; or, of a run with
+    /// session.path = "player", pose=X,Y,Z,RX,RY,RZ of the tool [m, rotation vector in rad]
+    #[arg(long, value_name = "q=...|pose=...", allow_hyphen_values = true)]
+    pub to: Option<String>,
+    /// With --to: the tool goes there on a straight line; of a run with session.path = "player"
+    #[arg(long, requires = "to")]
+    pub linear: bool,
+    /// With --to: speed of the joint with the longest way [rad/s], default 0.5; with --linear of the tool [m/s], default 0.1
+    #[arg(long, value_name = "RAD/S|M/S", requires = "to")]
+    pub speed: Option<f32>,
+    /// With --to: its acceleration and deceleration [rad/s2], default 0.8; with --linear the tool's [m/s2], default 0.5
+    #[arg(long, value_name = "RAD/S2|M/S2", requires = "to")]
+    pub acceleration: Option<f32>,
     /// What kind of controller ROBOT is.
     #[command(flatten)]
     pub controller: ControllerArgs,
@@ -69,6 +86,8 @@ pub(crate) enum Word {
     ToolContact,
     Renew,
     Stiffen,
+    Move,
+    Cancel,
 }
 
 /// What is asked, without the epoch that comes later.
@@ -88,6 +107,8 @@ pub(super) enum Wanted {
         every: Duration,
     },
     ToolContact(String),
+    /// A motion, in the words of a run.
+    Move(String),
 }
 
 impl AskArgs {
@@ -111,7 +132,11 @@ impl AskArgs {
             (false, Some(_)) => return usage("--key-file is for a board: a run on this machine knows who asks"),
             _ => {}
         }
+        if self.to.is_some() && self.word != Word::Move {
+            return usage("--to is for move: leave it out");
+        }
         match (self.word, self.rest.as_slice()) {
+            (Word::Move, rest) => self.motion(rest).map(Wanted::Move),
             (Word::Set, []) => usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything"),
             (Word::Set, settings) => {
                 let of_a_run = |setting: &&String| self.key_file.is_some() || !Setting::may_be_named(setting);
@@ -142,5 +167,40 @@ impl AskArgs {
             (word, []) => Ok(Wanted::Plain(word)),
             (_, [first, ..]) => Err(Failure::Usage(format!("nothing stands after this word: leave '{first}' out"))),
         }
+    }
+
+    /// Which motion, in the words of a run.
+    fn motion(&self, rest: &[String]) -> Result<String, Failure> {
+        let usage = |text: String| Err(Failure::Usage(format!("move: {text}")));
+        let how = match (rest, &self.to) {
+            ([file], None) => {
+                let path = std::path::absolute(file).map_err(|why| Failure::Usage(format!("move: '{file}': {why}")))?;
+                format!("file={}", path.display())
+            }
+            ([], Some(to))
+                if ["q=", "pose="].iter().any(|kind| to.starts_with(kind)) && !to.contains(char::is_whitespace) =>
+            {
+                let mut how = to.clone();
+                if self.linear {
+                    how.push_str(" linear");
+                }
+                for (name, value) in [("speed", self.speed), ("acceleration", self.acceleration)] {
+                    if let Some(value) = value {
+                        how.push_str(&format!(" {name}={value}"));
+                    }
+                }
+                how
+            }
+            (_, Some(to)) => {
+                return usage(format!(
+                    "found --to '{to}', expected q= and each joint's angle in rad, or pose= and x,y,z,rx,ry,rz in m and rad, with commas between, and no file"
+                ));
+            }
+            (_, None) => return usage("say a file with the motion, or --to q=Q0,... or pose=X,Y,Z,RX,RY,RZ".into()),
+        };
+        if how.len() > HOW_MAX {
+            return usage(format!("a path of at most {HOW_MAX} bytes fits into a request: put the file elsewhere"));
+        }
+        Ok(how)
     }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod board;
+mod motion;
 mod words;
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
@@ -34,6 +35,11 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
         Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
         Wanted::Plain(Word::Watch) => run.watch(),
         Wanted::Plain(Word::Renew) => run.ask(&[Ask::Renew]),
+        Wanted::Plain(Word::Cancel) => run.ask(&[Ask::Cancel]),
+        Wanted::Move(how) => {
+            let epoch = run.epoch()?;
+            run.follow(Ask::Move { epoch, how })
+        }
         Wanted::Plain(Word::Stiffen) => run.ask(&[Ask::Stiffen]),
         Wanted::Plain(Word::Acknowledge) => run.ask(&[Ask::Acknowledge]),
         Wanted::Plain(Word::Release) => {
@@ -84,6 +90,17 @@ struct Conversation<'a> {
     /// When the answers must be there; `None` where there is no end to them.
     until: Option<Instant>,
     next_id: u32,
+    /// The beginning of a line whose end is not there yet.
+    begun: String,
+}
+
+/// What is heard of a run.
+enum Heard {
+    Line(String),
+    /// Nothing in time.
+    Nothing,
+    /// It has gone.
+    Gone,
 }
 
 /// How what is asked gets there.
@@ -100,7 +117,7 @@ impl<'a> Conversation<'a> {
             Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
             None => Way::Run(BufReader::new(connect(beside::seat(&args.robot, &args.controller)?)?)),
         };
-        Ok(Self { args, clock, way, until: Some(until), next_id: 1 })
+        Ok(Self { args, clock, way, until: Some(until), next_id: 1, begun: String::new() })
     }
 
     /// The epoch to ask with.
@@ -223,29 +240,35 @@ impl<'a> Conversation<'a> {
 
     /// The next line, with its end; `None` where the run has gone.
     fn line(&mut self) -> Result<Option<String>, Failure> {
-        let late = || Failure::Connection(format!("the run does not answer within {} s", self.args.timeout));
-        let failed = |error: std::io::Error| match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => late(),
-            _ => Failure::Connection(format!("cannot read what the run answers: {error}")),
-        };
-        let patience = match self.until {
-            Some(until) => Some(until.since(self.clock.now())),
-            None => None,
-        };
+        match self.hear(self.until)? {
+            Heard::Line(line) => Ok(Some(line)),
+            Heard::Gone => Ok(None),
+            Heard::Nothing => {
+                Err(Failure::Connection(format!("the run does not answer within {} s", self.args.timeout)))
+            }
+        }
+    }
+
+    /// The next line, waited for until then.
+    fn hear(&mut self, until: Option<Instant>) -> Result<Heard, Failure> {
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot read what the run answers: {error}"));
+        let patience = until.map(|until| until.since(self.clock.now()));
         if patience.is_some_and(|left| left == Duration::ZERO) {
-            return Err(late());
+            return Ok(Heard::Nothing);
         }
         let stream = match &mut self.way {
             Way::Run(stream) => stream,
-            Way::Board(board) => return board.line(self.until)?.map_or_else(|| Err(late()), |line| Ok(Some(line))),
+            Way::Board(board) => return Ok(board.line(until)?.map_or(Heard::Nothing, Heard::Line)),
         };
         stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;
-        let mut line = String::new();
-        match stream.read_line(&mut line) {
-            Ok(0) => Ok(None),
-            Ok(_) => Ok(Some(line)),
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(None),
-            Err(error) => Err(failed(error)),
+        match stream.read_line(&mut self.begun) {
+            Ok(0) => Ok(Heard::Gone),
+            Ok(_) => Ok(Heard::Line(std::mem::take(&mut self.begun))),
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Heard::Nothing),
+                ErrorKind::ConnectionReset => Ok(Heard::Gone),
+                _ => Err(failed(error)),
+            },
         }
     }
 }

@@ -33,6 +33,10 @@ pub(super) fn failure(answer: &Value) -> Option<Failure> {
             let reasons: Vec<_> = reasons.iter().map(reason).collect();
             Failure::Fault(format!("{word} refused: {}", reasons.join("; ")))
         }
+        "Busy" | "Guided" | "NoJointLaw" | "NotTaken" | "Elsewhere" | "NoMotion" => {
+            Failure::Fault(format!("{word} refused: {why}"))
+        }
+        "Unfit" => Failure::BadInput(why.to_owned()),
         "NotSet" | "NoNews" | "Full" if word == "set" => Failure::Fault(match text(answer, "output") {
             "" => why.to_owned(),
             output => format!("{output}: {why}"),
@@ -58,11 +62,42 @@ pub(super) fn of(answer: &Value) -> String {
         "freedrive" => "a hand moves the arm from now on, while it is renewed from here\n".into(),
         "force" => "a force moves the arm from now on, while it is renewed from here\n".into(),
         "stiffen" => "the arm gives way no more: it comes to rest, and stays commanded\n".into(),
+        "move" => format!("motion {} is under way: it ends with this process, or by Ctrl-C\n", motion_number(answer)),
+        "cancel" => "cancelled: the arm comes to rest, and stays commanded\n".into(),
         "renew" => "renewed\n".into(),
         "tool-contact" => "taken: what the controller executes by itself heeds contacts so\n".into(),
         "release" => format!("released: the arm is being stopped, {mode}\n"),
         word => format!("{word} granted: {mode} at epoch {epoch}\n"),
     }
+}
+
+fn motion_number(answer: &Value) -> u64 {
+    answer.get("motion").and_then(|motion| motion.get("number")).and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// How the motion has ended that a status tells of, done or not; `None` while it goes on.
+pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String, String>> {
+    let motion = answer.get("motion")?;
+    let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();
+    let latch = answer.get("latch").filter(|latch| latch.is_object());
+    let why = || latch.map_or_else(|| "the arm was released".to_owned(), reason);
+    Some(match text(motion, "state") {
+        "waiting" | "running" => return None,
+        "done" => Ok("done: the arm rests at the motion's end, and stays commanded\n".into()),
+        "cancelled" => Err(format!("the motion was cancelled at {percent} %; the arm rests")),
+        "suspended" => Err(format!(
+            "{}; the motion stands at {percent} %: `outrigger ask {robot} resume` goes on with it from there, once nothing is \
+             latched and nothing speaks against it",
+            why()
+        )),
+        "refused" => {
+            Err(format!("the motion was not begun: {}", motion.get("reason").map_or_else(String::new, reason)))
+        }
+        _ if latch.is_some() => Err(format!("{}; the motion ended at {percent} %, and does not go on", why())),
+        _ => Err(format!(
+            "the motion ended at {percent} %, before its end: the arm was released, or waypoints came late"
+        )),
+    })
 }
 
 fn status(answer: &Value, mode: &str, epoch: u64) -> String {
@@ -73,6 +108,12 @@ fn status(answer: &Value, mode: &str, epoch: u64) -> String {
     }
     for unmet in answer.get("unmet").and_then(Value::as_array).into_iter().flatten() {
         said.push_str(&format!("not met: {}\n", reason(unmet)));
+    }
+    if let Some(motion) = answer.get("motion").filter(|motion| motion.is_object()) {
+        let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();
+        let seconds = motion.get("seconds").and_then(Value::as_f64).unwrap_or_default();
+        let of = if seconds > 0.0 { format!(", {percent} % of {seconds:.1} s") } else { String::new() };
+        said.push_str(&format!("motion {}: {}{of}\n", motion_number(answer), text(motion, "state")));
     }
     if answer.get("ending").and_then(Value::as_bool) == Some(true) {
         said.push_str("the run is about to end\n");

@@ -120,6 +120,12 @@ pub(crate) trait Controller<const N: usize>:
         recorder: usize,
     ) -> Result<(), Failure>;
 
+    /// Whether a program of ours on the controller makes whole motions by itself.
+    fn makes_moves(config: &Config<N, Self::Options>) -> bool {
+        let _ = config;
+        false
+    }
+
     /// How far the arm coasts at worst, in words, where `event` is the one with which that is known.
     fn coast(config: &Config<N, Self::Options>, event: &Self::Event) -> Option<String>;
 

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use outrigger_core::drive::Application;
-use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
@@ -17,10 +16,12 @@ use super::trace::{Moment, Trace};
 /// What is still to be fed, and where is told how the motion goes.
 #[derive(Debug)]
 pub(crate) struct Feeding<const N: usize> {
-    pub(crate) waypoints: Vec<Waypoint<N>>,
+    waypoints: Vec<Waypoint<N>>,
     /// The next one.
-    pub(crate) next: usize,
-    pub(crate) trace: Arc<Mutex<Trace<N>>>,
+    next: usize,
+    trace: Option<Arc<Mutex<Trace<N>>>>,
+    newest: Option<ControllerTime>,
+    cancelled: bool,
 }
 
 /// What is done beside an engine, but for what an operator does.
@@ -34,74 +35,55 @@ pub(crate) enum Task<const N: usize> {
     Play(Playing<N>),
 }
 
-/// An application beside whose engine a motion is fed, or a move given away.
-pub(crate) struct Fed<A, const N: usize> {
-    pub(crate) inner: A,
-    task: Option<Task<N>>,
-    newest: Option<ControllerTime>,
+impl<const N: usize> Task<N> {
+    /// How long it takes at full speed; zero where that is not known.
+    pub(super) fn whole(&self) -> Duration {
+        match self {
+            Self::Feed(feeding) => feeding.waypoints.last().map_or(Duration::ZERO, |last| last.at),
+            Self::Play(playing) => playing.whole(),
+            Self::Give(_) => Duration::ZERO,
+        }
+    }
 }
 
-impl<A, const N: usize> Fed<A, N> {
-    pub(crate) const fn new(inner: A, task: Option<Task<N>>) -> Self {
-        Self { inner, task, newest: None }
-    }
-}
-
-impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application<N, P, L> for Fed<A, N> {
-    fn next(&mut self) -> impl Future<Output = Input> {
-        self.inner.next()
+impl<const N: usize> Feeding<N> {
+    /// Of these, of which the engine has those before `next`.
+    pub(crate) const fn new(waypoints: Vec<Waypoint<N>>, next: usize, trace: Option<Arc<Mutex<Trace<N>>>>) -> Self {
+        Self { waypoints, next, trace, newest: None, cancelled: false }
     }
 
-    fn handed_over(&mut self) {
-        self.inner.handed_over();
+    /// What the engine follows from now on is the way to rest.
+    pub(super) const fn cancel(&mut self) {
+        (self.cancelled, self.next) = (true, usize::MAX);
     }
 
-    fn event(&mut self, event: Event<P::Event>) {
-        self.inner.event(event);
-    }
-
-    fn answered(&mut self, turnaround: Duration) {
-        self.inner.answered(turnaround);
-    }
-
-    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
-        match &mut self.task {
-            Some(Task::Give(giving)) => giving.observe(engine, now),
-            Some(Task::Play(playing)) => playing.observe(engine, now),
-            Some(Task::Feed(_)) | None => {}
-        }
-        if let Some(Task::Feed(feeding)) = &mut self.task {
-            while engine.law().room() > 0
-                && let Some(waypoint) = feeding.waypoints.get(feeding.next)
-            {
-                feeding.next += 1;
-                let last = feeding.next == feeding.waypoints.len();
-                // All of it was judged before it began; what is refused now leaves the motion without its next waypoint, which
-                // ends it by that name.
-                if engine.feed(waypoint, last, now).is_err() {
-                    feeding.next = usize::MAX;
-                }
-            }
-            let fresh = engine.state().filter(|s| self.newest.replace(s.controller_time) != Some(s.controller_time));
-            // Somebody looks at it just now: the next state is soon enough.
-            if let Ok(mut trace) = feeding.trace.try_lock() {
-                trace.mode = engine.mode();
-                trace.elapsed = engine.law().elapsed();
-                trace.progress = engine.law().progress();
-                let runs = matches!(trace.progress, Progress::Running | Progress::Finished);
-                if let (Mode::Command, true, Some(state), Some(wanted)) =
-                    (trace.mode, runs, fresh, engine.law().setpoint())
-                {
-                    let moment = Moment {
-                        seconds: 0.0,
-                        wanted: wanted.positions,
-                        actual: state.positions,
-                        scaling: state.scaling(),
-                    };
-                    trace.note(state.controller_time, moment);
-                }
+    pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        while engine.law().room() > 0
+            && let Some(waypoint) = self.waypoints.get(self.next)
+        {
+            self.next += 1;
+            let last = self.next == self.waypoints.len();
+            // All of it was judged before it began; what is refused now leaves the motion without its next waypoint, which
+            // ends it by that name.
+            if engine.feed(waypoint, last, now).is_err() {
+                self.next = usize::MAX;
             }
         }
-        self.inner.observe(engine, now);
+        let fresh = engine.state().filter(|s| self.newest.replace(s.controller_time) != Some(s.controller_time));
+        // Somebody looks at it just now: the next state is soon enough.
+        let Some(mut trace) = self.trace.as_ref().and_then(|trace| trace.try_lock().ok()) else { return };
+        trace.mode = engine.mode();
+        if self.cancelled {
+            trace.cancelled = true;
+        } else {
+            trace.elapsed = engine.law().elapsed();
+        }
+        trace.progress = engine.law().progress();
+        let runs = matches!(trace.progress, Progress::Running | Progress::Finished);
+        if let (Mode::Command, true, Some(state), Some(wanted)) = (trace.mode, runs, fresh, engine.law().setpoint()) {
+            let moment =
+                Moment { seconds: 0.0, wanted: wanted.positions, actual: state.positions, scaling: state.scaling() };
+            trace.note(state.controller_time, moment);
+        }
     }
 }

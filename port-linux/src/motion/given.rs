@@ -2,22 +2,86 @@
 
 use std::sync::{Arc, Mutex};
 
-use outrigger_core::command::{Destination, JointMove, LocateError, MoveTarget};
+use outrigger_core::command::{Destination, JointMove, Limits, LocateError, MoveTarget, Place};
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
+use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
 use outrigger_core::robot::{JointPositions, Pose, Reason};
 use outrigger_core::time::{Duration, Instant};
 
+use super::under_way::Stage;
+
 /// So long it may take, once commanding, until a move can be given away.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// No arm reaches further from its base \[m\].
+const FARTHEST: f32 = 5.0;
 
 /// A move that was asked for: joint speeds \[rad/s, rad/s²\], or those of the tool on a line \[m/s, m/s²\].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Asked<const N: usize> {
     pub(crate) target: MoveTarget<N>,
     pub(crate) speed: f32,
     pub(crate) acceleration: f32,
+}
+
+impl<const N: usize> Asked<N> {
+    /// A move there; as fast as suits one of its kind, where nothing is said.
+    pub(crate) fn new(target: MoveTarget<N>, speed: Option<f32>, acceleration: Option<f32>) -> Self {
+        let (usual, steep) = if target.is_linear() { (0.1, 0.5) } else { (0.5, 0.8) };
+        Self { target, speed: speed.unwrap_or(usual), acceleration: acceleration.unwrap_or(steep) }
+    }
+
+    /// What speaks against it wherever the arm stands.
+    ///
+    /// # Errors
+    /// What was found, and what is expected.
+    pub(crate) fn check(&self, limits: &Limits<N>) -> Result<(), String> {
+        let Self { target, speed, acceleration } = self;
+        let positive = |value: f32| value.is_finite() && value > 0.0;
+        if !target.is_finite() || !positive(*speed) || !positive(*acceleration) {
+            return Err(format!(
+                "found {:?}, speed {speed} and acceleration {acceleration}, expected numbers, the last two above 0",
+                target.place()
+            ));
+        }
+        match target.place() {
+            Place::Joints(goal) => {
+                let ranges = limits.position_min.iter().zip(limits.position_max.iter());
+                for ((joint, to), (least, most)) in (1..).zip(goal.iter()).zip(ranges) {
+                    if !(least..=most).contains(&to) {
+                        return Err(format!("joint {joint}: found {to} rad, expected {least} to {most}"));
+                    }
+                }
+            }
+            Place::Pose(pose) => {
+                let far = Pose::default().distance_to(pose);
+                let turn = pose.rotation.iter().map(|value| value * value).sum::<f32>().sqrt();
+                if far > FARTHEST {
+                    return Err(format!(
+                        "found a place {far:.1} m from the base, expected at most {FARTHEST}: x, y and z are in m"
+                    ));
+                }
+                if turn > std::f32::consts::TAU {
+                    return Err(format!(
+                        "found a turn of {turn:.2} rad, expected at most 2π: rx, ry and rz are in rad"
+                    ));
+                }
+            }
+        }
+        let (of, unit, most) = if target.is_linear() {
+            ("a line", "m/s", [JointMove::<N>::FASTEST_LINE, JointMove::<N>::STEEPEST_LINE])
+        } else {
+            ("limits", "rad/s", [limits.velocity.max_abs(), limits.acceleration.max_abs()])
+        };
+        let [fastest, steepest] = most;
+        if *speed > fastest {
+            return Err(format!("found speed {speed}, expected at most {fastest} {unit} ({of})"));
+        }
+        if *acceleration > steepest {
+            return Err(format!("found acceleration {acceleration}, expected at most {steepest} {unit}² ({of})"));
+        }
+        Ok(())
+    }
 }
 
 /// A move to be given away, and where is told how it goes.
@@ -28,7 +92,9 @@ pub(crate) struct Giving<const N: usize> {
     is_asked: bool,
     destination: Option<Destination<N>>,
     number: Option<MoveNumber>,
-    since: Option<Instant>,
+    offer: Offer,
+    step: Step,
+    cancelled: bool,
     told: Arc<Mutex<Given<N>>>,
 }
 
@@ -66,11 +132,39 @@ impl<const N: usize> Default for Given<N> {
 
 impl<const N: usize> Giving<N> {
     pub(crate) const fn new(asked: Asked<N>, told: Arc<Mutex<Given<N>>>) -> Self {
-        Self { asked, is_asked: false, destination: None, number: None, since: None, told }
+        let offer = Offer::new(PATIENCE);
+        let step = Step::Waiting;
+        Self { asked, is_asked: false, destination: None, number: None, offer, step, cancelled: false, told }
+    }
+
+    /// Where each joint is to be \[rad\], once that is known.
+    pub(super) const fn goal(&self) -> Option<&JointPositions<N>> {
+        match &self.destination {
+            Some(Destination { joints, .. }) => Some(joints),
+            None => None,
+        }
+    }
+
+    /// Somebody ends it: it is not given away any more.
+    pub(super) const fn cancel(&mut self) {
+        self.cancelled = true;
+    }
+
+    /// How it stands, where the arm is commanded or not.
+    pub(super) fn stands(&self, commanded: bool) -> Stage {
+        match self.step {
+            Step::Ended => Stage::Done,
+            Step::Refused(reason) => Stage::Refused(reason),
+            Step::NotFound(error) => Stage::NotFound(error),
+            Step::Waiting | Step::Runs if !commanded => Stage::Stopped,
+            Step::Waiting => Stage::Waits,
+            Step::Runs => Stage::Runs,
+        }
     }
 
     pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let step = match (self.number, engine.mode()) {
+            (None, _) if self.cancelled => Some(Step::Ended),
             (None, _) => self.give(engine, now),
             (Some(number), Mode::Command) => {
                 let evidence = engine.evidence();
@@ -80,6 +174,10 @@ impl<const N: usize> Giving<N> {
             }
             _ => None,
         };
+        // What came of it stays so, whatever follows.
+        if matches!(self.step, Step::Waiting | Step::Runs) {
+            self.step = step.unwrap_or(self.step);
+        }
         // Somebody looks at it just now: the next state is soon enough.
         if let Ok(mut told) = self.told.try_lock() {
             told.mode = engine.mode();
@@ -87,10 +185,7 @@ impl<const N: usize> Giving<N> {
                 (told.at, told.tool, told.scaling) = (Some(state.positions), state.tcp_pose, state.scaling());
             }
             told.destination = self.destination;
-            // What came of it stays so, whatever follows.
-            if matches!(told.step, Step::Waiting | Step::Runs) {
-                told.step = step.unwrap_or(told.step);
-            }
+            told.step = self.step;
         }
     }
 
@@ -116,26 +211,12 @@ impl<const N: usize> Giving<N> {
         let Some(asked) = JointMove::towards(destination, speed, acceleration) else {
             return Some(Step::Refused(Reason::Internal));
         };
-        match offered(engine, asked, &mut self.since, now)? {
+        match self.offer.judge(engine.offer(asked, now), now)? {
             Ok(number) => {
                 self.number = Some(number);
                 Some(Step::Runs)
             }
             Err(reason) => Some(Step::Refused(reason)),
         }
-    }
-}
-
-/// Asks for the move, which was first asked for at `since`: `None` where what speaks against it will pass.
-pub(super) fn offered<const N: usize, P: Peer<N>, L: Law<N>>(
-    engine: &mut Engine<'_, N, P, L>,
-    asked: JointMove<N>,
-    since: &mut Option<Instant>,
-    now: Instant,
-) -> Option<Result<MoveNumber, Reason>> {
-    let patient = now.since(*since.get_or_insert(now)) <= PATIENCE;
-    match engine.offer(asked, now) {
-        Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling) if patient => None,
-        answer => Some(answer),
     }
 }

@@ -1,5 +1,6 @@
 //! Motions of any length: read from a file, judged, followed, and shown.
 
+pub(crate) mod asked;
 mod csv;
 mod fed;
 mod given;
@@ -8,6 +9,7 @@ mod played;
 mod recording;
 mod spaced;
 mod trace;
+mod under_way;
 
 use std::fmt;
 use std::path::Path;
@@ -19,10 +21,12 @@ use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Trajectory, TrajectoryError, Waypoint};
 
-pub(crate) use self::fed::{Fed, Feeding, Task};
+pub(crate) use self::fed::{Feeding, Task};
 pub(crate) use self::given::{Asked, Given, Giving, Step};
-pub(crate) use self::played::{Played, Playing, thinned};
+pub(crate) use self::played::{Played, Playing};
+pub(crate) use self::spaced::thinned;
 pub(crate) use self::trace::{Moment, Trace};
+pub(crate) use self::under_way::{Against, Stage, Standing, UnderWay};
 use crate::exit::Failure;
 
 /// A motion through any number of waypoints, each a setpoint with the time it is due.
@@ -191,6 +195,21 @@ impl<const N: usize> Motion<N> {
         let first = self.waypoints.get(..MAX_WAYPOINTS).unwrap_or_default();
         Ok((Trajectory::beginning(first).map_err(Unfit::Waypoints)?, MAX_WAYPOINTS))
     }
+}
+
+/// So far from where a motion begins each joint may be, where nobody says otherwise \[rad\].
+const BEGINS_WITHIN: f32 = 0.02;
+
+/// The joint that stands too far from where a motion begins, in words.
+fn begins_beside<const N: usize>(at: &JointPositions<N>, begins: &JointPositions<N>) -> Option<String> {
+    let off = at.zip_with(begins.as_array(), |q, b| (q - b).abs());
+    let (joint, off) = (1..).zip(off.0).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (off.is_nan() || off > BEGINS_WITHIN).then(|| {
+        format!(
+            "joint {joint} stands {off:.3} rad from where the motion begins, and {BEGINS_WITHIN} rad are allowed; go there first, or \
+             have the first waypoint due later than at 0 s: then the motion begins where the arm stands"
+        )
+    })
 }
 
 fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {

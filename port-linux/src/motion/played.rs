@@ -5,18 +5,14 @@ use std::sync::{Arc, Mutex};
 use outrigger_core::command::{JointMove, Limits};
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::{Excess, Law, Quantity, survey};
-use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
+use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
 use outrigger_core::robot::{ControllerTime, JointPositions, Reason, State};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Beginning, Leg, Playback, Progress, Tolerances, Watch, Waypoint};
 
-use super::given::offered;
+use super::given::PATIENCE;
 use super::trace::{Moment, Trace};
-
-/// Legs that are given to a controller last so long: four of them outlast what may come late.
-const LEAST: Duration = Duration::from_millis(40);
-/// A waypoint between may be so far beside a leg \[rad\].
-const BESIDE: f32 = 5e-4;
+use super::under_way::Stage;
 
 /// What is still to be given away, and where is told how the motion goes.
 #[derive(Debug)]
@@ -27,8 +23,11 @@ pub(crate) struct Playing<const N: usize> {
     playback: Playback<N>,
     /// The move that makes it, or what is left of it.
     number: Option<MoveNumber>,
-    since: Option<Instant>,
+    offer: Offer,
     newest: Option<ControllerTime>,
+    cancelled: bool,
+    /// Why it was not begun, or not gone on with, or ended before its end.
+    against: Option<Reason>,
     told: Arc<Mutex<Played<N>>>,
 }
 
@@ -53,23 +52,45 @@ impl<const N: usize> Playing<N> {
         let playback = Playback::of(&waypoints);
         let moves = |way: &Waypoint<N>| waypoints.first().is_some_and(|first| way.setpoint != first.setpoint);
         waypoints.iter().any(moves).then_some(())?;
-        Some(Self { waypoints, tolerances, limits, playback, number: None, since: None, newest: None, told })
+        let (number, offer, newest, against) = (None, Offer::new(PATIENCE), None, None);
+        Some(Self { waypoints, tolerances, limits, playback, number, offer, newest, cancelled: false, against, told })
+    }
+
+    /// How long it takes at full speed.
+    pub(super) fn whole(&self) -> Duration {
+        self.waypoints.last().map_or(Duration::ZERO, |last| last.at)
+    }
+
+    /// Somebody ends it: nothing more of it is given away.
+    pub(super) const fn cancel(&mut self) {
+        self.cancelled = true;
+    }
+
+    /// How it stands, where the arm is commanded or not, and how much of its own time has passed.
+    pub(super) const fn stands(&self, commanded: bool) -> (Stage, Duration) {
+        let stage = match (self.playback.progress(), self.against) {
+            (Progress::Finished, _) => Stage::Done,
+            (Progress::Waiting | Progress::Suspended, Some(reason)) => Stage::Refused(reason),
+            (Progress::Running | Progress::Endless, Some(_)) => Stage::Stopped,
+            (Progress::Waiting, None) if commanded && !self.cancelled => Stage::Waits,
+            (Progress::Waiting, None) => Stage::Stopped,
+            (Progress::Suspended, None) => Stage::Suspended,
+            (Progress::Running | Progress::Endless, None) => Stage::Runs,
+        };
+        (stage, self.playback.elapsed())
     }
 
     pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let mode = engine.mode();
-        let (mut against, mut refused) = (None, None);
         if mode != Mode::Command {
             self.playback.suspend();
-            (self.number, self.since) = (None, None);
-        } else if self.number.is_none()
-            && let Some(reason) = self.begin(engine, now)
-        {
-            let suspended = self.playback.progress() == Progress::Suspended;
-            (against, refused) = if suspended { (None, Some(reason)) } else { (Some(reason), None) };
+            (self.number, self.offer) = (None, Offer::new(PATIENCE));
+        } else if self.number.is_none() && !self.cancelled {
+            self.against = self.begin(engine, now);
         }
         while engine.leg_room() > 0
             && self.number.is_some()
+            && !self.cancelled
             && let Some((waypoint, last)) = self.playback.next(&self.waypoints)
         {
             // All of it was judged before it began; what is refused now leaves the motion without its next waypoint, which
@@ -87,22 +108,27 @@ impl<const N: usize> Playing<N> {
         if let (true, Some(led)) = (runs || over, engine.led()) {
             self.playback.shows(led);
         }
-        let whole = self.waypoints.last().map_or(Duration::ZERO, |last| last.at);
-        if rests && self.playback.progress() == Progress::Running {
-            if self.playback.elapsed() < whole {
-                against = Some(Reason::Starved);
+        if rests && self.playback.progress() == Progress::Running && !self.cancelled {
+            if self.playback.elapsed() < self.whole() {
+                self.against = Some(Reason::Starved);
             } else if engine.tolerated().is_some_and(Watch::has_arrived) {
                 self.playback.finish();
             }
         }
-        let late = engine.tolerated().map_or(Duration::ZERO, Watch::late);
+        let has_ended = self.cancelled && (rests || self.number.is_none());
         // Somebody looks at it just now: the next state is soon enough.
         let Ok(mut told) = self.told.try_lock() else { return };
-        let Played { trace, against: told_against, refused: told_refused } = &mut *told;
-        *told_against = told_against.or(against);
-        *told_refused = told_refused.or(refused);
+        let Played { trace, against, refused } = &mut *told;
+        match (self.playback.progress(), self.against) {
+            (Progress::Suspended, Some(reason)) => *refused = refused.or(Some(reason)),
+            (_, reason) => *against = against.or(reason),
+        }
         (trace.mode, trace.elapsed, trace.progress) = (mode, self.playback.elapsed(), self.playback.progress());
-        trace.late = late;
+        trace.late = engine.tolerated().map_or(Duration::ZERO, Watch::late);
+        trace.cancelled = self.cancelled;
+        if has_ended && mode == Mode::Command {
+            trace.progress = Progress::Finished;
+        }
         let fresh = engine.state().filter(|s| self.newest.replace(s.controller_time) != Some(s.controller_time));
         if let (true, Some(state)) = (runs, fresh) {
             let wanted = self.playback.wanted(&self.waypoints).positions;
@@ -118,7 +144,7 @@ impl<const N: usize> Playing<N> {
             Ok(None) => None,
             Ok(Some(Beginning { from, fastest })) => {
                 let Some(asked) = JointMove::along(from, fastest) else { return Some(Reason::NotFinite) };
-                match offered(engine, asked, &mut self.since, now)? {
+                match self.offer.judge(engine.offer(asked, now), now)? {
                     Ok(number) => {
                         self.number = Some(number);
                         self.playback.begun();
@@ -144,70 +170,5 @@ const fn reason_of(excess: &Excess) -> Reason {
         Quantity::Position => Reason::PositionLimit,
         Quantity::Velocity => Reason::VelocityLimit,
         Quantity::Acceleration => Reason::AccelerationLimit,
-    }
-}
-
-/// The same motion by waypoints that are far enough apart in time for a controller that is given one in each cycle.
-///
-/// # Errors
-/// Where those that would be left out say something else.
-pub(crate) fn thinned<const N: usize>(all: Vec<Waypoint<N>>) -> Result<Vec<Waypoint<N>>, String> {
-    let mut kept = Vec::<Waypoint<N>>::new();
-    for (number, waypoint) in all.iter().enumerate() {
-        let is_end = number + 1 == all.len();
-        let is_far = |from: &Waypoint<N>| waypoint.at - from.at >= LEAST;
-        if is_end && kept.len() > 1 && kept.last().is_some_and(|from| !is_far(from)) {
-            kept.pop();
-        }
-        if is_end || kept.last().is_none_or(is_far) {
-            kept.push(*waypoint);
-        }
-    }
-    let mut legs = kept.windows(2);
-    let mut leg = legs.next();
-    for (number, waypoint) in all.iter().enumerate() {
-        while let Some([_, to]) = leg
-            && to.at < waypoint.at
-        {
-            leg = legs.next();
-        }
-        let Some([from, to]) = leg else { break };
-        let on = Leg::between(from, to).at((waypoint.at - from.at).as_secs_f32()).positions;
-        let beside = on.zip_with(waypoint.setpoint.positions.as_array(), |on, to| on - to).max_abs();
-        if beside > BESIDE {
-            return Err(format!(
-                "waypoint {number} is less than {} ms from the next, and {:.1} mrad beside the way without it: the controller \
-                 takes none that are closer; use --mode servo or stream",
-                LEAST.as_millis(),
-                beside * 1e3
-            ));
-        }
-    }
-    Ok(kept)
-}
-
-#[cfg(test)]
-mod tests {
-    use outrigger_core::robot::{JointPositions, JointVelocities};
-    use outrigger_core::trajectory::Setpoint;
-
-    use super::*;
-
-    fn way(millis: u64, q: f32, v: f32) -> Waypoint<1> {
-        let setpoint = Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) };
-        Waypoint { setpoint, accelerations: None, at: Duration::from_millis(millis) }
-    }
-
-    #[test]
-    fn waypoints_that_are_too_close_are_left_out_where_they_say_nothing_new() {
-        let steady: Vec<_> = (0..=100).map(|i| way(i * 4, i as f32 * 0.004, 1.0)).collect();
-        let kept = thinned(steady.clone()).unwrap();
-        assert!(kept.windows(2).all(|pair| pair[1].at - pair[0].at >= LEAST), "{kept:?}");
-        assert_eq!((kept.first(), kept.last()), (steady.first(), steady.last()));
-        let far: Vec<_> = (0..5).map(|i| way(i * 50, i as f32 * 0.01, 0.1)).collect();
-        assert_eq!(thinned(far.clone()), Ok(far));
-        let mut bent = steady;
-        bent[41].setpoint.positions.0[0] += 0.01;
-        assert!(thinned(bent).is_err_and(|said| said.contains("waypoint 41 is less than 40 ms")));
     }
 }

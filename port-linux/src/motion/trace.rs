@@ -21,6 +21,8 @@ pub(crate) struct Trace<const N: usize> {
     /// How much of it has passed since the motion's end.
     pub(crate) late: Duration,
     pub(crate) mode: Mode,
+    /// Somebody has ended it on its way.
+    pub(crate) cancelled: bool,
     /// Each so manieth moment is kept.
     stride: u32,
     skipped: u32,
@@ -46,6 +48,7 @@ impl<const N: usize> Default for Trace<N> {
             progress: Progress::Waiting,
             late: Duration::ZERO,
             mode: Mode::Offline,
+            cancelled: false,
             stride: 1,
             skipped: 0,
             first: None,

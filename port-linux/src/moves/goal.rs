@@ -37,8 +37,8 @@ pub(crate) struct GoalArgs {
 impl GoalArgs {
     /// What is asked for, to this place.
     fn asked(&self, Goal(target): Goal) -> Asked<6> {
-        let (target, speed, acceleration) = if self.linear { (target.linear(), 0.1, 0.5) } else { (target, 0.5, 0.8) };
-        Asked { target, speed: self.speed.unwrap_or(speed), acceleration: self.acceleration.unwrap_or(acceleration) }
+        let target = if self.linear { target.linear() } else { target };
+        Asked::new(target, self.speed, self.acceleration)
     }
 }
 
@@ -91,7 +91,7 @@ fn above_zero(text: &str) -> Result<f32, String> {
 /// Those of [`Robot::move_to`], and [`Failure::Fault`] where the arm did not come there.
 pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -> Outcome {
     let (address, config) = robot_of(args, file)?;
-    let mut robot = Robot::ur(&address.to_string())?.with_config(config);
+    let mut robot = Robot::ur(&address.to_string())?.with_config(config).answering();
     if let Some(file) = &args.record {
         robot = robot.recording_to(file);
     }
@@ -102,7 +102,9 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
     told(args, &arrival)?;
     match arrival.ended {
         Ended::Released if arrival.is_done => Ok(()),
-        Ended::Released => Err(Failure::Fault("the move was released before its end; the arm is at rest".into())),
+        Ended::Released => {
+            Err(Failure::Fault("the move was released or cancelled before its end; the arm is at rest".into()))
+        }
         fallback @ Ended::Fallback(_) => Err(Failure::Fault(fallback.to_string())),
     }
 }

@@ -151,12 +151,12 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
     let robot = || Ok(Robot::ur(&address)?.with_config(config));
     let passes_through = args.mode == Some(By::PassThrough);
     if path != CommandPath::Player && !passes_through {
-        return follow(args, config, &address, path.name(), robot, streamed);
+        return follow(args, config, &address, path.about(), robot, streamed);
     }
     let made = |robot: &Robot<6, _>, motion: &Motion<6>, watch: Watch<'_, 6>, asks: Asks<'_>| {
         robot.play_watched(motion, watch, asks)
     };
-    follow(args, config, &address, path.name(), robot, made)
+    follow(args, config, &address, path.about(), robot, made)
 }
 
 /// How it is told how far a motion is.
@@ -181,7 +181,7 @@ where
     robot.follow_watched(motion, |trace| watch(&trace.lock().unwrap_or_else(PoisonError::into_inner)), asks)
 }
 
-/// Has `made` follow the motion on the arm that `robot` makes, whose name this is; commands go out by `path`.
+/// Has `made` follow the motion on the arm that `robot` makes, whose name this is; `sent` is what goes to its controller.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for what is wrong with the file, and those of [`Robot::follow`].
@@ -189,7 +189,7 @@ pub(crate) fn follow<const N: usize, P: Peer<N> + 'static>(
     args: &MoveArgs,
     config: Config<N, P::Options>,
     name: &str,
-    path: &str,
+    sent: &str,
     robot: impl FnOnce() -> Result<Robot<N, P>, Failure>,
     made: impl FnOnce(&Robot<N, P>, &Motion<N>, Watch<'_, N>, Asks<'_>) -> Result<Followed<N>, Failure>,
 ) -> Outcome
@@ -209,7 +209,7 @@ where
     if let Some(page) = &args.report {
         writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;
     }
-    let mut robot = robot()?;
+    let mut robot = robot()?.answering();
     if let Some(file) = &args.record {
         robot = robot.recording_to(file);
     }
@@ -231,13 +231,15 @@ where
         other => other,
     })?;
     if let Some(page) = &args.report {
-        let html = page::html(&file.display().to_string(), name, path, &followed);
+        let html = page::html(&file.display().to_string(), name, sent, &followed);
         write_within(DISK, page, html.into_bytes()).map_err(|error| unwritten(page, &error))?;
     }
     told(args, &followed)?;
     match followed.ended {
         Ended::Released if followed.is_done => Ok(()),
-        Ended::Released => Err(Failure::Fault("the motion was released before its end; the arm is at rest".into())),
+        Ended::Released => {
+            Err(Failure::Fault("the motion was released or cancelled before its end; the arm is at rest".into()))
+        }
         fallback @ Ended::Fallback(_) => {
             let at = followed.elapsed.as_secs_f64();
             Err(Failure::Fault(format!("{fallback}; the motion stands at {at:.1} of {total:.1} s, and does not go on")))

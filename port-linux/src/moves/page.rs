@@ -11,7 +11,7 @@ use crate::show::words::joint_names;
 const CLASSES: [&str; 7] = ["j0", "j1", "j2", "j3", "j4", "j5", "j6"];
 
 /// The page: one file that needs nothing else.
-pub(super) fn html<const N: usize>(file: &str, robot: &str, path: &str, followed: &Followed<N>) -> String {
+pub(super) fn html<const N: usize>(file: &str, robot: &str, sent: &str, followed: &Followed<N>) -> String {
     let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     page.push_str("<title>Outrigger move</title>\n<style>\n");
@@ -21,11 +21,11 @@ pub(super) fn html<const N: usize>(file: &str, robot: &str, path: &str, followed
         if followed.is_done { ("good", "✓ done".to_owned()) } else { ("bad", format!("✗ {}", followed.ended)) };
     let _ = write!(
         page,
-        "<header><h1>Outrigger move</h1><p class=\"lead\">{} on the robot {}, by {}.</p><p class=\"verdict {class}\">{}</p>\
+        "<header><h1>Outrigger move</h1><p class=\"lead\">{} on the robot {}: {}.</p><p class=\"verdict {class}\">{}</p>\
          </header>\n<div class=\"tiles\">",
         escape(file),
         escape(robot),
-        path,
+        sent,
         escape(&verdict)
     );
     for (value, unit, name) in [

@@ -7,6 +7,7 @@ use outrigger_core::robot::{Reason, ReasonSet};
 
 use super::slot::Status;
 use crate::json::Json;
+use crate::motion::{Against, Stage, Standing};
 use crate::show::words;
 
 /// What came of something that was asked.
@@ -26,6 +27,12 @@ pub(super) enum Verdict {
     NoNews,
     /// Too many outputs wait.
     Full,
+    /// A motion is under way, by what the status says.
+    Moves,
+    /// A motion is not begun, or not ended.
+    Motion(Against),
+    /// Another motion is being read.
+    Reads,
 }
 
 /// What the loop says, and to what.
@@ -39,6 +46,7 @@ pub(super) struct Answer {
 
 /// What goes to a client.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "an answer is made in the loop, which allocates nothing for it")]
 pub(super) enum Line {
     /// What the loop says.
     Answer(Answer),
@@ -61,7 +69,7 @@ impl Answer {
     pub(super) fn line(&self, here: bool) -> String {
         let Self { id, word, status, verdict } = self;
         let ok = match verdict {
-            Verdict::Done => true,
+            Verdict::Done | Verdict::Moves => true,
             Verdict::Output(_, news) => matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown),
             _ => false,
         };
@@ -70,6 +78,12 @@ impl Answer {
         let present = status.epoch.number().to_string();
         match verdict {
             Verdict::Done => {}
+            Verdict::Moves => motion(json.key("motion"), status.motion, here),
+            Verdict::Motion(against) => not_moved(&mut json, word, against),
+            Verdict::Reads => {
+                let text = "the motion that somebody else asked for is still being read: ask again";
+                error(&mut json, &Wrong { place: word, expected: "one motion at a time", ..wrong("Busy", text) });
+            }
             Verdict::WrongEpoch(seen) => {
                 let (found, text) = (seen.number().to_string(), Reason::WrongEpoch.text());
                 error(
@@ -130,10 +144,70 @@ pub(super) fn status(id: Option<u32>, word: &str, status: &Status, robot: &str, 
     }
     reasons(json.key("unmet"), status.unmet.iter(), here);
     json.key("ending").boolean(status.ending);
+    motion(json.key("motion"), status.motion, here);
     if let Some(variables) = &status.variables {
         variables.json(json.key("variables"));
     }
     end(json)
+}
+
+/// Why a motion is not begun, or not ended.
+fn not_moved(json: &mut Json, word: &str, against: &Against) {
+    let (expected, mut found, text) = match against {
+        // What has reasons is a refusal like any other.
+        Against::Reason(_) => ("every precondition held", String::new(), "it must not begin now".to_owned()),
+        Against::Busy(Standing { number, percent, .. }) => {
+            let found = format!("motion {number}, at {percent} %");
+            let text = format!("{found}, is under way: wait for its end, or `cancel` it");
+            ("no motion under way", found, text)
+        }
+        Against::Guided => {
+            let text = "a hand or a force moves the arm: `stiffen` it first".to_owned();
+            ("an arm that does not give way", String::new(), text)
+        }
+        Against::Law => {
+            let text = "the law follows no motion of joints: run with law.kind = \"joint-servo\", or with session.path = \"player\" \
+                        on a UR"
+                .to_owned();
+            ("a law that follows joints", String::new(), text)
+        }
+        Against::Feed(why) => {
+            ("a motion that goes on from there", why.to_string(), format!("on the way to its first waypoint: {why}"))
+        }
+        Against::Elsewhere => {
+            let text = "the arm is not where the motion begins any more: ask again".to_owned();
+            ("an arm where the motion begins", String::new(), text)
+        }
+        Against::Nothing => {
+            let text = "no motion is under way that somebody asked for; `release` stops what the law does".to_owned();
+            ("a motion under way", String::new(), text)
+        }
+    };
+    if found.is_empty() {
+        found = against.name().to_owned();
+    }
+    error(json, &Wrong { place: word, expected, found: &found, ..wrong(against.name(), &text) });
+}
+
+/// How a motion stands.
+fn motion(json: &mut Json, standing: Option<Standing>, here: bool) {
+    let Some(Standing { number, stage, percent, tenths }) = standing else {
+        json.null();
+        return;
+    };
+    json.begin_object().key("number").integer(number).key("state").text(stage.name());
+    json.key("percent").integer(u32::from(percent)).key("seconds").float(f64::from(tenths) / 10.0).key("reason");
+    match stage {
+        Stage::Refused(why) => reason(json, why, here),
+        Stage::NotFound(why) => {
+            json.begin_object().key("name").text(why.name()).key("text").text(why.text());
+            json.key("advice").text(why.advice()).end_object();
+        }
+        _ => {
+            json.null();
+        }
+    }
+    json.end_object();
 }
 
 /// What is wrong with a line.
@@ -152,6 +226,15 @@ pub(super) fn value(id: Option<u32>, now: &Status, key: &str, expected: &str, fo
     let mut json = begin(id, false, Some(now));
     let text = format!("{key}: expected {expected}, found '{found}'");
     error(&mut json, &Wrong { place: key, expected, found, ..wrong("BadValue", &text) });
+    end(json)
+}
+
+/// A motion that the arm cannot make, or that is none.
+pub(super) fn unfit(id: Option<u32>, now: &Status, text: &str) -> String {
+    let mut json = begin(id, false, Some(now));
+    let expected = "a motion that the arm can make from where it stands";
+    json.key("do").text("move");
+    error(&mut json, &Wrong { place: "how", expected, found: text, ..wrong("Unfit", text) });
     end(json)
 }
 

@@ -1,12 +1,13 @@
 //! One client: its lines are read, passed on and answered, in bounded memory.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
-use outrigger_core::mode::Asker;
+use outrigger_core::mode::{Asker, Epoch, Mode};
 use outrigger_core::request::{Ask, Fault, Lines, Message};
+use outrigger_core::robot::Reason;
 use outrigger_core::sensor::{Reading, Scale};
 use outrigger_core::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -14,7 +15,7 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
-use super::answer::{self, Line};
+use super::answer::{self, Answer, Line, Verdict};
 use super::bell::Bell;
 use super::desk::{Asked, Letter, Reply};
 use super::guidance;
@@ -22,6 +23,7 @@ use super::slot::{Slot, Status};
 use crate::clock::Clock;
 use crate::config::{SourceInput, SourceSettings, VariableSettings};
 use crate::io::Setting;
+use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
 
 /// Lines per second that one client may send in the long run, and how many at once.
 const LINES: (f32, f32) = (200.0, 50.0);
@@ -71,7 +73,7 @@ struct Source {
 
 /// What all clients share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct Shared<const N: usize> {
     robot: String,
     here: bool,
     sources: Vec<Source>,
@@ -79,8 +81,13 @@ pub(super) struct Shared {
     clock: Clock,
     slot: Slot,
     bell: Bell,
-    releases: mpsc::Sender<Letter>,
-    asks: mpsc::Sender<Letter>,
+    /// Where the arm stands, as of a moment ago, and what its motions are held to.
+    stands: Arc<Mutex<Stands<N>>>,
+    moving: Moving<N>,
+    /// A motion is being read.
+    reads: AtomicBool,
+    releases: mpsc::Sender<Letter<N>>,
+    asks: mpsc::Sender<Letter<N>>,
     /// For the loop, and for lines of any kind.
     passed_on: Mutex<Pace>,
     lines: Mutex<Pace>,
@@ -88,15 +95,17 @@ pub(super) struct Shared {
     askers: AtomicU32,
 }
 
-impl Shared {
+impl<const N: usize> Shared<N> {
+    #[expect(clippy::too_many_arguments, reason = "each is one thing, and there is one caller")]
     pub(super) fn new(
         robot: String,
         here: bool,
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
+        moving: Moving<N>,
         clock: Clock,
-        (slot, bell): (Slot, Bell),
-        releases: mpsc::Sender<Letter>,
-        asks: mpsc::Sender<Letter>,
+        (slot, bell, stands): (Slot, Bell, Arc<Mutex<Stands<N>>>),
+        releases: mpsc::Sender<Letter<N>>,
+        asks: mpsc::Sender<Letter<N>>,
     ) -> Self {
         let of = |source: &SourceSettings| Source {
             name: source.name.clone(),
@@ -114,6 +123,9 @@ impl Shared {
             clock,
             slot,
             bell,
+            stands,
+            moving,
+            reads: AtomicBool::new(false),
             releases,
             asks,
             passed_on,
@@ -132,7 +144,7 @@ impl Shared {
     }
 
     /// Hands a letter to the loop, by this lane.
-    async fn pass_on(&self, lane: &mpsc::Sender<Letter>, letter: Letter) -> bool {
+    async fn pass_on(&self, lane: &mpsc::Sender<Letter<N>>, letter: Letter<N>) -> bool {
         let sent = lane.send(letter).await.is_ok();
         self.bell.ring();
         sent
@@ -142,8 +154,33 @@ impl Shared {
         answer::status(id, word, now, &self.robot, self.here)
     }
 
+    /// Reads the motion that is asked for, in a thread that may take its time.
+    ///
+    /// # Errors
+    /// What is wrong with it; `None` where another one is being read.
+    async fn ready(&self, wish: Wish<N>) -> Result<Ready<N>, Option<String>> {
+        if self.reads.swap(true, Ordering::Relaxed) {
+            return Err(None);
+        }
+        let stands = self.stands.lock().map(|stands| *stands).unwrap_or_default();
+        let moving = self.moving.clone();
+        let read = tokio::task::spawn_blocking(move || ready(&wish, &moving, &stands)).await;
+        self.reads.store(false, Ordering::Relaxed);
+        // One that panicked has said so.
+        read.unwrap_or_else(|_| Err("its reader failed".into())).map_err(Some)
+    }
+
+    /// An asker is gone, and with it what it answers for, where it `asked` for any.
+    async fn gone(&self, asker: Asker, asked: &AtomicBool) {
+        if !asked.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let letter = Letter::new(Asked::Gone(asker), Reply { id: None, to: None });
+        self.pass_on(&self.asks, letter).await;
+    }
+
     /// What a line of this asker, received at `at`, comes to.
-    fn understand(&self, asker: Asker, line: Result<Message<'_>, Fault<'_>>, at: Instant) -> Step {
+    fn understand(&self, asker: Asker, line: Result<Message<'_>, Fault<'_>>, at: Instant) -> Step<N> {
         let now = self.slot.get();
         let Message { id, ask } = match line {
             Ok(message) => message,
@@ -160,6 +197,11 @@ impl Shared {
             Ask::Resend(epoch) => Asked::Resend(epoch),
             Ask::Renew => Asked::Renew(asker),
             Ask::Stiffen => Asked::Stiffen,
+            Ask::Cancel => Asked::Cancel,
+            Ask::Move { epoch, how } => match Wish::of(how) {
+                Ok(wish) => return Step::Move(id, epoch, wish),
+                Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
+            },
             Ask::Freedrive { epoch, how } | Ask::Force { epoch, how } => {
                 let hand = matches!(ask, Ask::Freedrive { .. });
                 match if hand { guidance::freedrive(how) } else { guidance::force(how) } {
@@ -213,9 +255,11 @@ impl Shared {
 }
 
 /// What is to be done with a line.
-enum Step {
+enum Step<const N: usize> {
     /// It is answered here.
     Say(String),
+    /// The loop decides, once this is read.
+    Move(Option<u32>, Epoch, Wish<N>),
     /// From now on each change is told.
     Watch(Option<u32>),
     /// The loop decides.
@@ -226,22 +270,29 @@ enum Step {
 type Watching = watch::Sender<Option<Option<u32>>>;
 
 /// Serves one client until it, or the run, is gone.
-pub(super) async fn attend(mut stream: UnixStream, shared: Arc<Shared>, closing: watch::Receiver<()>) {
+pub(super) async fn attend<const N: usize>(
+    mut stream: UnixStream,
+    shared: Arc<Shared<N>>,
+    closing: watch::Receiver<()>,
+) {
     let (from, to) = stream.split();
     converse(from, to, &shared, closing).await;
 }
 
-async fn converse(
+async fn converse<const N: usize>(
     from: impl AsyncRead + Unpin,
     to: impl AsyncWrite + Unpin,
-    shared: &Shared,
+    shared: &Shared<N>,
     mut closing: watch::Receiver<()>,
 ) {
     let (lines, waiting) = mpsc::channel(OWED);
     let (watching, watched) = watch::channel(None);
+    let asker = Asker(shared.askers.fetch_add(1, Ordering::Relaxed));
+    // A motion: whoever asks for one stays with it.
+    let moves = &AtomicBool::new(false);
     let reading = async move {
         tokio::select! {
-            () = read(from, shared, &lines, &watching) => {}
+            () = read(from, (asker, moves), shared, &lines, &watching) => shared.gone(asker, moves).await,
             _ = closing.changed() => {}
         }
         // What is owed is still told, and nothing more.
@@ -250,13 +301,18 @@ async fn converse(
     };
     tokio::select! {
         () = reading => {}
-        () = write(to, shared, waiting, watched) => {}
+        () = write(to, shared, waiting, watched) => shared.gone(asker, moves).await,
     }
 }
 
 /// Reads lines until there are no more, at the pace that one client may have.
-async fn read(mut from: impl AsyncRead + Unpin, shared: &Shared, lines: &mpsc::Sender<Line>, watching: &Watching) {
-    let asker = Asker(shared.askers.fetch_add(1, Ordering::Relaxed));
+async fn read<const N: usize>(
+    mut from: impl AsyncRead + Unpin,
+    (asker, moves): (Asker, &AtomicBool),
+    shared: &Shared<N>,
+    lines: &mpsc::Sender<Line>,
+    watching: &Watching,
+) {
     let (mut received, mut pace) = (Lines::new(), Pace::new(LINES.0, LINES.1, shared.now()));
     while !received.is_closed() {
         let Ok(count @ 1..) = from.read(received.receive_window()).await else { return };
@@ -267,13 +323,39 @@ async fn read(mut from: impl AsyncRead + Unpin, shared: &Shared, lines: &mpsc::S
                 Step::PassOn(id, Asked::Release) => {
                     // Not for want of a reader of answers, nor of anything else, is the arm not stopped.
                     let to = lines.clone().try_reserve_owned().ok();
-                    let letter = Letter { asked: Asked::Release, reply: Reply { id, to } };
+                    let letter = Letter::new(Asked::Release, Reply { id, to });
                     shared.pass_on(&shared.releases, letter).await
                 }
                 Step::PassOn(id, asked) => {
                     pause(shared.share(&shared.passed_on)).await;
                     let Ok(to) = lines.clone().reserve_owned().await else { return };
-                    shared.pass_on(&shared.asks, Letter { asked, reply: Reply { id, to: Some(to) } }).await
+                    shared.pass_on(&shared.asks, Letter::new(asked, Reply { id, to: Some(to) })).await
+                }
+                Step::Move(id, epoch, wish) => {
+                    pause(shared.share(&shared.passed_on)).await;
+                    let Ok(to) = lines.clone().reserve_owned().await else { return };
+                    let (word, status) = ("move", shared.slot.get());
+                    let say = |verdict| Line::Answer(Answer { id, word, status, verdict });
+                    let refused = Verdict::Refused(Reason::NotCommanding, status.unmet);
+                    // Nothing is read that could not begin.
+                    match if status.mode == Mode::Command { Ok(shared.ready(wish).await) } else { Err(refused) } {
+                        Ok(Ok(motion)) => {
+                            moves.store(true, Ordering::Relaxed);
+                            let reply = Reply { id, to: Some(to) };
+                            let letter =
+                                Letter { motion: Some(motion), ..Letter::new(Asked::Move(epoch, asker), reply) };
+                            shared.pass_on(&shared.asks, letter).await
+                        }
+                        Ok(Err(wrong)) => {
+                            let wrong = wrong.map(|wrong| answer::unfit(id, &status, &wrong));
+                            drop(to.send(wrong.map_or_else(|| say(Verdict::Reads), Line::Text)));
+                            true
+                        }
+                        Err(verdict) => {
+                            drop(to.send(say(verdict)));
+                            true
+                        }
+                    }
                 }
                 Step::Say(line) => lines.send(Line::Text(line)).await.is_ok(),
                 Step::Watch(id) => watching.send(Some(id)).is_ok(),
@@ -295,9 +377,9 @@ async fn pause(wait: StdDuration) {
 }
 
 /// Writes answers, and changes where they are watched, until there is nobody who could give one.
-async fn write(
+async fn write<const N: usize>(
     mut to: impl AsyncWrite + Unpin,
-    shared: &Shared,
+    shared: &Shared<N>,
     mut waiting: mpsc::Receiver<Line>,
     mut watched: watch::Receiver<Option<Option<u32>>>,
 ) {
@@ -335,12 +417,12 @@ async fn write(
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::command::SourceConfig;
-    use outrigger_core::mode::{Epoch, Mode};
+    use outrigger_core::command::{Limits, SourceConfig};
     use tokio::io::{AsyncBufReadExt as _, BufReader, DuplexStream};
 
     use super::*;
     use crate::config::Format;
+    use crate::motion::asked::MadeBy;
 
     fn source(name: &str, input: SourceInput) -> SourceSettings {
         let judged = SourceConfig::new(SourceId(0), 2, f32::MIN, f32::MAX);
@@ -348,9 +430,9 @@ mod tests {
     }
 
     struct Bench {
-        shared: Arc<Shared>,
-        releases: mpsc::Receiver<Letter>,
-        asks: mpsc::Receiver<Letter>,
+        shared: Arc<Shared<6>>,
+        releases: mpsc::Receiver<Letter<6>>,
+        asks: mpsc::Receiver<Letter<6>>,
         slot: Slot,
         open: watch::Sender<()>,
     }
@@ -359,8 +441,9 @@ mod tests {
         let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
         let (slot, clock) = (Slot::default(), Clock::start());
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
-        let shared =
-            Shared::new("arm".into(), true, (&sources, &[]), clock, (slot.clone(), Bell::default()), release, ask);
+        let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
+        let loop_side = (slot.clone(), Bell::default(), Arc::default());
+        let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }
 
@@ -479,14 +562,9 @@ mod tests {
             let mut stream = client(&bench, 4096);
             stream.write_all(b"{\"id\":1,\"do\":\"request\",\"epoch\":0}\n").await.unwrap();
             stream.shutdown().await.unwrap();
-            let Letter { asked, reply } = bench.asks.recv().await.expect("it comes");
+            let Letter { asked, reply, .. } = bench.asks.recv().await.expect("it comes");
             assert_eq!(asked, Asked::Request(Epoch::from_number(0)));
-            let answer = answer::Answer {
-                id: reply.id,
-                word: "request",
-                status: Status::default(),
-                verdict: answer::Verdict::Done,
-            };
+            let answer = Answer { id: reply.id, word: "request", status: Status::default(), verdict: Verdict::Done };
             drop(reply.to.expect("a place").send(Line::Answer(answer)));
             let mut text = String::new();
             stream.read_to_string(&mut text).await.unwrap();

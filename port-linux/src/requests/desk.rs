@@ -3,7 +3,9 @@
 //! Nothing here waits, but for the next thing that was asked. The place of an answer was taken by who passed the request on, so
 //! that giving it always succeeds.
 
+use std::any::Any;
 use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
@@ -12,13 +14,15 @@ use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Word};
-use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
-use tokio::sync::mpsc::{OwnedPermit, Receiver};
+use tokio::sync::mpsc::{OwnedPermit, Receiver, UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::answer::{Answer, Line, Verdict};
 use super::bell::Bell;
 use super::slot::{Slot, Status};
+use crate::motion::asked::{Ready, Stands};
+use crate::motion::{Against, Standing, UnderWay};
 use crate::show::Variables;
 
 /// How often is looked at what a request would be refused for, where nothing else changes.
@@ -41,7 +45,15 @@ pub(super) enum Asked {
     ToolContact(Epoch, bool),
     Renew(Asker),
     Stiffen,
+    /// What is ready comes with the letter.
+    Move(Epoch, Asker),
+    Cancel,
+    /// This asker is there no more.
+    Gone(Asker),
 }
+
+/// What is over, to be dropped elsewhere.
+pub(super) type Spent = Box<dyn Any + Send>;
 
 impl Asked {
     const fn word(&self) -> &'static str {
@@ -59,6 +71,8 @@ impl Asked {
             Self::ToolContact(..) => "tool-contact",
             Self::Renew(_) => "renew",
             Self::Stiffen => "stiffen",
+            Self::Move(..) => "move",
+            Self::Cancel | Self::Gone(_) => "cancel",
         }
     }
 
@@ -71,17 +85,27 @@ impl Asked {
             | Self::HandBack(epoch)
             | Self::Guide(epoch, ..)
             | Self::ToolContact(epoch, _)
+            | Self::Move(epoch, _)
             | Self::Resend(epoch) => Some(*epoch),
             Self::Release | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
+            Self::Cancel | Self::Gone(_) => None,
         }
     }
 }
 
 /// The same on its way to the loop, with the place of its answer.
 #[derive(Debug)]
-pub(super) struct Letter {
+pub(super) struct Letter<const N: usize> {
     pub(super) asked: Asked,
     pub(super) reply: Reply,
+    /// With [`Asked::Move`].
+    pub(super) motion: Option<Ready<N>>,
+}
+
+impl<const N: usize> Letter<N> {
+    pub(super) const fn new(asked: Asked, reply: Reply) -> Self {
+        Self { asked, reply, motion: None }
+    }
 }
 
 /// Where an answer goes.
@@ -110,9 +134,9 @@ struct Owed {
 
 /// What was asked and is not answered yet.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    releases: Receiver<Letter>,
-    asks: Receiver<Letter>,
+pub(crate) struct Desk<const N: usize> {
+    releases: Receiver<Letter<N>>,
+    asks: Receiver<Letter<N>>,
     /// Rung with each letter; who it wakes.
     bell: Bell,
     waker: Option<Waker>,
@@ -124,17 +148,24 @@ pub(crate) struct Desk {
     look_at: Instant,
     /// What is on its way to the engine, or has been handed over since the last look.
     deciding: Option<(Asked, Reply)>,
+    /// What is to be begun with it.
+    motion: Option<Ready<N>>,
+    /// Where the arm stands and how far apart its states are, as of now and as of the last look.
+    seen: (Stands<N>, Option<ControllerTime>),
+    stands: Arc<Mutex<Stands<N>>>,
+    spent: UnboundedSender<Spent>,
     /// It has been handed over.
     handed_over: bool,
     refused: Option<Refusal>,
     /// What came of what is no input.
-    acted: Result<(), Reason>,
+    acted: Verdict,
     owed: Vec<Owed>,
 }
 
-impl Desk {
-    pub(super) fn new(releases: Receiver<Letter>, asks: Receiver<Letter>) -> Self {
-        Self {
+impl<const N: usize> Desk<N> {
+    pub(super) fn new(releases: Receiver<Letter<N>>, asks: Receiver<Letter<N>>) -> (Self, UnboundedReceiver<Spent>) {
+        let (spent, dropped) = unbounded_channel();
+        let desk = Self {
             releases,
             asks,
             bell: Bell::default(),
@@ -144,11 +175,25 @@ impl Desk {
             told: true,
             look_at: Instant::ZERO,
             deciding: None,
+            motion: None,
+            seen: Default::default(),
+            stands: Arc::default(),
+            spent,
             handed_over: false,
             refused: None,
-            acted: Ok(()),
+            acted: Verdict::Done,
             owed: Vec::with_capacity(MAX_WRITES),
-        }
+        };
+        (desk, dropped)
+    }
+
+    pub(super) fn stands(&self) -> Arc<Mutex<Stands<N>>> {
+        self.stands.clone()
+    }
+
+    /// Where a motion that is over goes.
+    pub(crate) fn spent(&self) -> UnboundedSender<Spent> {
+        self.spent.clone()
     }
 
     pub(super) fn slot(&self) -> Slot {
@@ -183,7 +228,7 @@ impl Desk {
     }
 
     /// The next letter, releases first.
-    fn letter(&mut self) -> Option<Letter> {
+    fn letter(&mut self) -> Option<Letter<N>> {
         if !self.bell.is_rung() {
             return None;
         }
@@ -200,9 +245,10 @@ impl Desk {
     }
 
     /// What the engine is told; `None` where it is answered already.
-    fn take(&mut self, Letter { asked, reply }: Letter) -> Option<Input> {
+    fn take(&mut self, Letter { asked, reply, motion }: Letter<N>) -> Option<Input> {
         let status = self.status;
         if let Some(seen) = asked.epoch().filter(|seen| *seen != status.epoch) {
+            motion.into_iter().for_each(|motion| drop(self.spent.send(Box::new(motion))));
             reply.give(asked.word(), status, Verdict::WrongEpoch(seen));
             return None;
         }
@@ -215,6 +261,7 @@ impl Desk {
             Asked::Resend(_) => Input::Resend,
             // Done beside the input that is handed over with it: see `act`.
             Asked::Guide(..) | Asked::ToolContact(..) | Asked::Renew(_) | Asked::Stiffen => Input::Tick,
+            Asked::Move(..) | Asked::Cancel | Asked::Gone(_) => Input::Tick,
             Asked::Set(..) if self.owed.len() >= MAX_WRITES => {
                 reply.give(asked.word(), status, Verdict::Full);
                 return None;
@@ -226,7 +273,7 @@ impl Desk {
                 return Some(Input::Sample(sample));
             }
         };
-        self.deciding = Some((asked, reply));
+        (self.deciding, self.motion) = (Some((asked, reply)), motion);
         Some(input)
     }
 
@@ -237,13 +284,29 @@ impl Desk {
     }
 
     /// Does what is no input of an engine, once that may be done.
-    pub(crate) fn act<const N: usize, P: Peer<N>, L: Law<N>>(
+    pub(crate) fn act<P: Peer<N>, L: Law<N>>(
         &mut self,
         engine: &mut Engine<'_, N, P, L>,
+        under_way: &mut UnderWay<N>,
         now: Instant,
     ) {
         let Some((asked, _)) = self.deciding.as_ref().filter(|_| self.handed_over) else { return };
-        self.acted = match *asked {
+        let moved = |against| match against {
+            Against::Reason(reason) => Verdict::Refused(reason, ReasonSet::EMPTY),
+            against => Verdict::Motion(against),
+        };
+        let acted = match *asked {
+            Asked::Move(_, asker) => {
+                let Some(motion) = self.motion.take() else { return };
+                let begun = under_way.begin(motion, asker, engine);
+                self.acted = begun.map_or_else(moved, |_| Verdict::Moves);
+                return;
+            }
+            Asked::Cancel => {
+                self.acted = under_way.cancel(engine, now).map_or_else(moved, |()| Verdict::Done);
+                return;
+            }
+            Asked::Gone(asker) => return under_way.gone(asker, engine, now),
             Asked::Guide(_, asker, what, limits) => match engine.guide(what, asker, limits, now) {
                 Ok(_) => Ok(()),
                 Err(GuideError::Refused(reason)) => Err(reason),
@@ -255,6 +318,24 @@ impl Desk {
             Asked::Stiffen => engine.end_guide(),
             _ => return,
         };
+        self.acted = acted.map_or_else(|reason| Verdict::Refused(reason, ReasonSet::EMPTY), |()| Verdict::Done);
+    }
+
+    /// Looks where the arm stands, and how far apart its states are.
+    pub(crate) fn look<P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>) {
+        let (stands, newest) = &mut self.seen;
+        let Some(state) = engine.state() else {
+            self.seen = Default::default();
+            return;
+        };
+        stands.at = Some(state.positions);
+        if let Some(before) = newest.replace(state.controller_time) {
+            let passed = state.controller_time.since(before);
+            // A state that was lost makes it longer, never shorter.
+            if passed > Duration::ZERO {
+                stands.cycle = Some(stands.cycle.map_or(passed, |cycle| cycle.min(passed)));
+            }
+        }
     }
 
     /// Something happened.
@@ -288,12 +369,17 @@ impl Desk {
         now: Instant,
         (epoch, mode, grade, latch): (Epoch, Mode, Grade, Option<Reason>),
         ending: bool,
+        motion: Option<Standing>,
         unmet: impl Fn() -> ReasonSet,
         variables: impl FnOnce() -> Option<Variables>,
     ) {
-        let status = Status { epoch, mode, grade, latch, ending, ..self.status };
+        let status = Status { epoch, mode, grade, latch, ending, motion, ..self.status };
         if status != self.status || now >= self.look_at {
             self.look_at = now + UNMET;
+            // Somebody looks at it just now: next time is soon enough.
+            if let Ok(mut stands) = self.stands.try_lock() {
+                *stands = self.seen.0;
+            }
             // While commanding, what a request would be refused for is of no interest.
             let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet() } else { ReasonSet::EMPTY };
             let status = Status { unmet, variables: variables(), ..status };
@@ -329,9 +415,10 @@ impl Desk {
             },
             Asked::Acknowledge => unless(Word::Acknowledge),
             Asked::Guide(..) | Asked::ToolContact(..) | Asked::Renew(_) | Asked::Stiffen => {
-                let acted = std::mem::replace(&mut self.acted, Ok(()));
-                acted.map_or_else(|reason| Verdict::Refused(reason, ReasonSet::EMPTY), |()| Verdict::Done)
+                std::mem::replace(&mut self.acted, Verdict::Done)
             }
+            Asked::Move(..) | Asked::Cancel => std::mem::replace(&mut self.acted, Verdict::Done),
+            Asked::Gone(_) => Verdict::Done,
             Asked::HandBack(_) => unless(Word::HandBack),
             Asked::Resend(_) => unless(Word::Resend),
             Asked::Release | Asked::Sample(..) => Verdict::Done,
@@ -341,7 +428,7 @@ impl Desk {
 }
 
 /// What is asked next, if anybody ever can.
-pub(crate) async fn next_asked(desk: &mut Option<Desk>) -> Input {
+pub(crate) async fn next_asked<const N: usize>(desk: &mut Option<Desk<N>>) -> Input {
     match desk {
         Some(desk) => desk.next().await,
         None => std::future::pending().await,
@@ -358,9 +445,9 @@ mod tests {
     use super::*;
 
     struct Bench {
-        desk: Desk,
-        releases: Sender<Letter>,
-        asks: Sender<Letter>,
+        desk: Desk<6>,
+        releases: Sender<Letter<6>>,
+        asks: Sender<Letter<6>>,
         answers: Sender<Line>,
         told: Receiver<Line>,
     }
@@ -372,7 +459,8 @@ mod tests {
             let (releases, released) = channel(4);
             let (asks, asked) = channel(40);
             let (answers, told) = channel(40);
-            let mut bench = Self { desk: Desk::new(released, asked), releases, asks, answers, told };
+            let (desk, _) = Desk::new(released, asked);
+            let mut bench = Self { desk, releases, asks, answers, told };
             bench.observe(0, MONITOR);
             bench
         }
@@ -380,7 +468,7 @@ mod tests {
         fn ask(&self, id: u32, asked: Asked) {
             let reply = Reply { id: Some(id), to: self.answers.clone().try_reserve_owned().ok() };
             let lane = if asked == Asked::Release { &self.releases } else { &self.asks };
-            lane.try_send(Letter { asked, reply }).expect("room");
+            lane.try_send(Letter::new(asked, reply)).expect("room");
             self.desk.bell.ring();
         }
 
@@ -394,7 +482,7 @@ mod tests {
 
         fn observe(&mut self, at: u64, of: (Epoch, Mode, Grade, Option<Reason>)) {
             let unmet = || ReasonSet::EMPTY.with(Reason::RobotNotRunning);
-            self.desk.observe(Instant::from_micros(at), of, false, unmet, || None);
+            self.desk.observe(Instant::from_micros(at), of, false, None, unmet, || None);
         }
 
         fn answer(&mut self) -> Option<(Option<u32>, Verdict, Mode)> {
@@ -494,7 +582,7 @@ mod tests {
     #[test]
     fn what_is_asked_is_done_also_where_nobody_takes_the_answer() {
         let mut bench = Bench::new();
-        let letter = Letter { asked: Asked::Release, reply: Reply { id: None, to: None } };
+        let letter = Letter::new(Asked::Release, Reply { id: None, to: None });
         bench.releases.try_send(letter).expect("room");
         bench.desk.bell.ring();
         assert_eq!(bench.next(), Input::Release);

@@ -24,11 +24,13 @@ use tokio::task::JoinSet;
 
 pub(crate) use self::board::line as board_line;
 use self::client::{Pace, Shared, attend};
+use self::desk::Spent;
 pub(crate) use self::desk::{Desk, next_asked};
 use self::seat::Place;
 use crate::clock::Clock;
 use crate::config::{SourceSettings, VariableSettings};
 use crate::exit::Failure;
+use crate::motion::asked::Moving;
 use crate::show::complain;
 use crate::worker::Worker;
 
@@ -54,32 +56,27 @@ impl Requests {
     ///
     /// # Errors
     /// [`Failure::BadInput`] with what the kernel refuses, and for a directory that is somebody else's.
-    pub(crate) fn start(
+    pub(crate) fn start<const N: usize>(
         seat: SocketAddr,
         robot: &str,
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
+        moving: Moving<N>,
         clock: Clock,
-    ) -> Result<(Self, Desk), Failure> {
+    ) -> Result<(Self, Desk<N>), Failure> {
         let place = Place::take(&seat::directory(), seat)?;
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
         let listener = place.listener().map_err(failed)?;
         let runtime = crate::runtime()?;
         let (releases, released) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
-        let desk = Desk::new(released, asked);
+        let (desk, spent) = Desk::new(released, asked);
         let (open, closing) = watch::channel(());
         let here = seat.ip().is_loopback();
-        let shared = Shared::new(
-            robot.to_owned(),
-            here,
-            (sources, variables),
-            clock,
-            (desk.slot(), desk.bell()),
-            releases,
-            asks,
-        );
+        let loop_side = (desk.slot(), desk.bell(), desk.stands());
+        let shared =
+            Shared::new(robot.to_owned(), here, (sources, variables), moving, clock, loop_side, releases, asks);
         let work = move || {
-            if let Err(error) = runtime.block_on(serve(listener, Arc::new(shared), closing)) {
+            if let Err(error) = runtime.block_on(serve(listener, Arc::new(shared), spent, closing)) {
                 complain(&format!("requests are not taken any more: {error}"));
             }
         };
@@ -101,9 +98,10 @@ impl Requests {
     }
 }
 
-async fn serve(
+async fn serve<const N: usize>(
     listener: std::os::unix::net::UnixListener,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<N>>,
+    mut spent: mpsc::UnboundedReceiver<Spent>,
     mut closing: watch::Receiver<()>,
 ) -> std::io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
@@ -129,6 +127,8 @@ async fn serve(
                 Err(_) => tokio::time::sleep(FAREWELL).await,
             },
             Some(_) = clients.join_next() => {}
+            // The memory of a motion that is over: given back here, where nobody waits for it.
+            Some(motion) = spent.recv() => drop(motion),
         }
     }
     drop(listener);

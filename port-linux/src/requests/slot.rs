@@ -6,6 +6,7 @@ use outrigger_core::link::Grade;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 
+use crate::motion::Standing;
 use crate::show::Variables;
 
 /// How a run stood at its engine's last input.
@@ -22,6 +23,8 @@ pub(crate) struct Status {
     pub(super) ending: bool,
     /// What a program on the controller sends, at the last look.
     pub(super) variables: Option<Variables>,
+    /// The motion that was begun last, of those that somebody asked for.
+    pub(super) motion: Option<Standing>,
 }
 
 impl Default for Status {
@@ -34,6 +37,7 @@ impl Default for Status {
             unmet: ReasonSet::EMPTY,
             ending: false,
             variables: None,
+            motion: None,
         }
     }
 }

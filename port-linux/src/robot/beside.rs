@@ -32,6 +32,8 @@ pub(super) struct Job<const N: usize, P: Peer<N>> {
     pub(super) host: HostSettings,
     pub(super) format: Format,
     pub(super) task: Option<Task<N>>,
+    /// Other processes can ask how it goes, and stop it.
+    pub(super) asked: bool,
 }
 
 /// How one robot is run beside: in the thread that calls.
@@ -67,8 +69,8 @@ where
         operators: Operators,
         watcher: Watcher<N, C::Event>,
     ) -> Result<Finished, Failure> {
-        let Job { robot, config, law, sources, run, host, format, task } = job;
-        let plan = Plan::of_program(robot, sources, run, host, format);
+        let Job { robot, config, law, sources, run, host, format, task, asked } = job;
+        let plan = Plan::of_program(robot, sources, run, host, format, asked);
         session((self.controller)(), config, law, &plan, operators, Some(watcher), task)
     }
 

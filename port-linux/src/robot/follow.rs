@@ -8,7 +8,7 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::{JointPositions, Reason, ReasonSet, State};
 use outrigger_core::time::Duration as CoreDuration;
-use outrigger_core::trajectory::{Progress, Tolerances};
+use outrigger_core::trajectory::{Progress, Spacing, Tolerances};
 
 use super::{Ended, Robot, Running};
 use crate::config::End;
@@ -22,8 +22,6 @@ const GLANCE: Duration = Duration::from_millis(250);
 const LOOKED_AT: usize = 4;
 /// The longest cycle of any robot.
 const LONGEST: CoreDuration = CoreDuration::from_millis(100);
-/// Waypoints that the cycle leaves out may be so far from where it passes them, as a share of the path tolerance.
-const NOTED: f32 = 0.1;
 
 /// An arm that was stopped on its way, and stands.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +132,7 @@ where
         let law = AnyLaw::JointServo(law);
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
-        job.task = Some(Task::Feed(Feeding { waypoints: motion.into_waypoints(), next, trace: Arc::clone(&trace) }));
+        job.task = Some(Task::Feed(Feeding::new(motion.into_waypoints(), next, Some(Arc::clone(&trace)))));
         let ended = match asks {
             None => {
                 let running = Running::start(&self.beside, job, true)?;
@@ -159,7 +157,7 @@ where
         let last = trace.moments.last().map_or(at, |moment| moment.actual);
         Ok(Followed {
             ended,
-            is_done: trace.progress == Progress::Finished && ended == Ended::Released,
+            is_done: trace.progress == Progress::Finished && !trace.cancelled && ended == Ended::Released,
             elapsed: Duration::from_micros(trace.elapsed.as_micros()),
             worst: trace.worst,
             end_error: last.zip_with(goal.as_array(), |q, g| (q - g).abs()),
@@ -175,10 +173,8 @@ where
                 cycle.as_micros() as f64 * 1e-3
             ))
         };
-        let (motion, off) = motion.for_cycle(cycle);
-        if off > NOTED * path_tolerance {
-            return Err(slow(format!("a waypoint would be passed at {off:.3} rad: they are closer than the cycles")));
-        }
+        let spaced = motion.spaced(&Spacing::for_cycle(cycle, path_tolerance));
+        let motion = spaced.map_err(|missed| slow(missed.to_string()))?;
         motion.check(&self.config.limits).map_err(|unfit| slow(unfit.to_string())).map(|()| motion)
     }
 
@@ -253,7 +249,12 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
             (Mode::Monitor | Mode::Offline, Progress::Suspended) => {
                 let reason = stands.refused.or(seen.latch).or(why);
                 let stopped = Stopped { reason, unmet: seen.unmet, elapsed };
+                let goes_on_anyway = || !matches!(running.seen().mode, Mode::Monitor | Mode::Offline);
                 if !asks(&stopped) {
+                    // Somebody else may have resumed it meanwhile.
+                    if goes_on_anyway() {
+                        continue;
+                    }
                     let ended = stopped.reason.map_or(Ended::Released, Ended::Fallback);
                     running.stop()?;
                     return Ok(ended);

@@ -40,13 +40,14 @@ pub struct Robot<const N: usize, P: Peer<N>> {
     host: HostSettings,
     run: RunSettings,
     format: Format,
+    asked: bool,
     beside: Arc<dyn Beside<N, P>>,
 }
 
 impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     fn new(name: String, config: Config<N, P::Options>, beside: Arc<dyn Beside<N, P>>) -> Self {
         let run = RunSettings { request: Start::Start, end: End::Over, ..RunSettings::default() };
-        Self { name, config, host: HostSettings::default(), run, format: Format::Remarks, beside }
+        Self { name, config, host: HostSettings::default(), run, format: Format::Remarks, asked: false, beside }
     }
 
     /// What the engine is told: limits, link, modes, and what only this kind of controller has. Its sensors are those given to
@@ -89,6 +90,13 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     #[must_use]
     pub fn recording_fallbacks_to(mut self, directory: impl Into<PathBuf>) -> Self {
         self.run.recordings = Some(directory.into());
+        self
+    }
+
+    /// Answers `outrigger ask` of other processes, as a run does.
+    #[must_use]
+    pub(crate) const fn answering(mut self) -> Self {
+        self.asked = true;
         self
     }
 
@@ -168,6 +176,7 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
             host: self.host.clone(),
             format: self.format,
             task: None,
+            asked: self.asked,
         })
     }
 }

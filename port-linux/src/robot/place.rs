@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use outrigger_core::command::{Destination, JointMove, LocateError, MoveTarget, Place};
+use outrigger_core::command::{Destination, LocateError, MoveTarget, Place};
 use outrigger_core::engine::ur::{CommandPath, Ur};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::robot::{JointPositions, Pose, Reason, State};
@@ -23,8 +23,6 @@ const ARRIVED: f32 = 0.01;
 const TOOL_THERE: [f32; 2] = [1e-4, 1e-3];
 /// The same once the controller has made the move.
 const TOOL_ARRIVED: [f32; 2] = [0.002, 0.01];
-/// No arm reaches further from its base \[m\].
-const FARTHEST: f32 = 5.0;
 
 /// How an arm went to one place.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +79,7 @@ impl Robot<6, Ur<'static>> {
         asked: Asked<6>,
         mut watch: impl FnMut(&Given<6>, &JointPositions<6>),
     ) -> Result<Arrival, Failure> {
-        self.check(&asked)?;
+        asked.check(&self.config.limits).map_err(Failure::BadInput)?;
         let ((stood, _), clock) = (self.stands_as()?, Clock::start());
         let (from, started) = (stood.positions, clock.now());
         if is_there(&asked.target, &stood) {
@@ -148,60 +146,6 @@ impl Robot<6, Ur<'static>> {
         }
         Failure::Fault(format!("the move was refused: {text} ({name}); {advice}"))
     }
-
-    /// What speaks against it wherever the arm stands.
-    fn check(&self, asked: &Asked<6>) -> Result<(), Failure> {
-        let wrong = |what: String| Err(Failure::BadInput(what));
-        let Asked { target, speed, acceleration } = asked;
-        let positive = |value: f32| value.is_finite() && value > 0.0;
-        if !target.is_finite() || !positive(*speed) || !positive(*acceleration) {
-            return wrong(format!(
-                "found {:?}, speed {speed} and acceleration {acceleration}, expected numbers, the last two above 0",
-                target.place()
-            ));
-        }
-        let limits = &self.config.limits;
-        match target.place() {
-            Place::Joints(goal) => {
-                let ranges = limits.position_min.iter().zip(limits.position_max.iter());
-                for ((joint, to), (least, most)) in (1..).zip(goal.iter()).zip(ranges) {
-                    if !(least..=most).contains(&to) {
-                        return wrong(format!("joint {joint}: found {to} rad, expected {least} to {most}"));
-                    }
-                }
-            }
-            Place::Pose(pose) => {
-                let (far, turn) = (Pose::default().distance_to(pose), norm(pose.rotation));
-                if far > FARTHEST {
-                    return wrong(format!(
-                        "found a place {far:.1} m from the base, expected at most {FARTHEST}: x, y and z are in m"
-                    ));
-                }
-                if turn > std::f32::consts::TAU {
-                    return wrong(format!(
-                        "found a turn of {turn:.2} rad, expected at most 2π: rx, ry and rz are in rad"
-                    ));
-                }
-            }
-        }
-        let (of, unit, most) = if target.is_linear() {
-            ("a line", "m/s", [JointMove::<6>::FASTEST_LINE, JointMove::<6>::STEEPEST_LINE])
-        } else {
-            ("limits", "rad/s", [limits.velocity.max_abs(), limits.acceleration.max_abs()])
-        };
-        let [fastest, steepest] = most;
-        if *speed > fastest {
-            return wrong(format!("found speed {speed}, expected at most {fastest} {unit} ({of})"));
-        }
-        if *acceleration > steepest {
-            return wrong(format!("found acceleration {acceleration}, expected at most {steepest} {unit}² ({of})"));
-        }
-        Ok(())
-    }
-}
-
-fn norm(vector: [f32; 3]) -> f32 {
-    vector.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
 const fn pose_of(target: &MoveTarget<6>) -> Option<&Pose> {

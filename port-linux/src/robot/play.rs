@@ -107,7 +107,7 @@ impl Robot<6, Ur<'static>> {
         let trace = &mut played.trace;
         Ok(Followed {
             ended,
-            is_done: trace.progress == Progress::Finished && ended == Ended::Released,
+            is_done: trace.progress == Progress::Finished && !trace.cancelled && ended == Ended::Released,
             elapsed: StdDuration::from_micros(trace.elapsed.as_micros()),
             worst: trace.worst,
             end_error: error(&trace.moments.last().map_or(at, |moment| moment.actual)),

@@ -141,8 +141,8 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     }
 }
 
-/// Who ends a session by its handle.
-pub(super) const PROGRAM: &str = "the program";
+/// Why a session ends that is ended by its handle.
+pub(super) const PROGRAM: &str = "nothing more is asked of the arm";
 
 /// A thread that may command.
 pub(super) fn in_thread<T: Send + 'static>(

@@ -31,7 +31,8 @@ use crate::law::BoxedLaw;
 use crate::lock::RobotLock;
 use crate::machine;
 use crate::maker::{Controller, Maker, Shows, Summary, Tally, Wanted};
-use crate::motion::{Fed, Task};
+use crate::motion::asked::{MadeBy, Moving};
+use crate::motion::{Task, UnderWay};
 use crate::panel::{Operators, Panel, Wish, next_of};
 use crate::record::Apart;
 use crate::recordings::{Recordings, Report, next_report};
@@ -77,7 +78,9 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
 ) -> Result<Finished, Failure> {
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
-    let (requests, mut desk) = plan.requests(controller.seat(), clock).transpose().map_or_else(
+    let by = if C::makes_moves(&config) { MadeBy::Controller } else { MadeBy::Law };
+    let moving = Moving { limits: config.limits, by };
+    let (requests, mut desk) = plan.requests(controller.seat(), moving, clock).transpose().map_or_else(
         // Everything else works without.
         |failure| (Some(Err(failure)), None),
         |taken| taken.map_or((None, None), |(requests, desk)| (Some(Ok(requests)), Some(desk))),
@@ -100,9 +103,13 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         let locks = plan.run.lock_pendant;
         let pendant = controller.dashboard().map(|at| LockedPendant::start(at, locks, clock)).transpose()?.flatten();
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
-        let mut service = Service::<_, C::Tally>::start(plan, clock, controller, coast, operators, beside)?;
+        let mut service = Service::<_, C::Tally, N>::start(plan, clock, controller, coast, operators, beside)?;
         service.remarks = remarks;
         service.desk = desk.take();
+        service.under_way = UnderWay::new(task);
+        if let Some(desk) = &service.desk {
+            service.under_way.spending(desk.spent());
+        }
         service.pendant = pendant;
         match &requests {
             Some(Ok(requests)) => {
@@ -117,9 +124,9 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
         let recorder = service.recorder();
-        let mut service = Fed::new(Attached::new(service, watcher), task);
+        let mut service = Attached::new(service, watcher);
         C::run(config, law, &mut net, &mut service, recorder).await?;
-        service.inner.inner.finish(plan.format)
+        service.inner.finish(plan.format)
     });
     // Before the lock: the next process has the place to itself.
     if let Some(Ok(requests)) = requests {
@@ -187,7 +194,7 @@ fn unknown_word(line: &str) -> String {
 /// How far the arm coasts at worst, in words, for the event with which a controller is known.
 type Coast<E> = Box<dyn Fn(&E) -> Option<String>>;
 
-struct Service<M: Maker, T> {
+struct Service<M: Maker, T, const N: usize> {
     panel: Panel<M>,
     tally: T,
     sources: Sources,
@@ -224,12 +231,14 @@ struct Service<M: Maker, T> {
     /// Of what is recorded apart, in words.
     remarks: Option<UnboundedReceiver<String>>,
     /// What other processes ask.
-    desk: Option<Desk>,
+    desk: Option<Desk<N>>,
+    /// What moves the arm beside the law's own motion.
+    under_way: UnderWay<N>,
     /// Locked while the arm is commanded, or to be given back.
     pendant: Option<LockedPendant>,
 }
 
-impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
+impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     /// Opens the sensors and asks the operating system for what the plan wants.
     fn start(
         plan: &Plan,
@@ -280,6 +289,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
             tail,
             remarks: None,
             desk: None,
+            under_way: UnderWay::new(None),
             pendant: None,
         })
     }
@@ -370,7 +380,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
     }
 
     /// Hands over what the recorder holds, to be written to a file of its own.
-    fn write_recording<const N: usize, P: Peer<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
+    fn write_recording<P: Peer<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
         let Some(recordings) = &self.recordings else { return };
         let mut header = [0; AROUND - DUMP_END_LEN];
@@ -421,7 +431,7 @@ impl<M: Maker, T: Summary<Event = M::Event>> Service<M, T> {
     }
 }
 
-impl<const N: usize, P, M, T> Application<N, P, BoxedLaw<N>> for Service<M, T>
+impl<const N: usize, P, M, T> Application<N, P, BoxedLaw<N>> for Service<M, T, N>
 where
     P: Peer<N, Event = M::Event>,
     M: Shows<N, P>,
@@ -479,8 +489,10 @@ where
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, BoxedLaw<N>>, now: Instant) {
         if let Some(desk) = &mut self.desk {
-            desk.act(engine, now);
+            desk.act(engine, &mut self.under_way, now);
+            desk.look(engine);
         }
+        self.under_way.observe(engine, now);
         let (mode, law) = (engine.mode(), engine.law());
         if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
             (self.progress, self.tail) = (None, None);
@@ -495,10 +507,11 @@ where
             self.end("the request, which was not granted");
         }
         self.tally.observe(engine, now);
-        if mode == Mode::Command && law.progress() == Progress::Finished {
+        // What somebody asks a run for is no end of it.
+        if mode == Mode::Command && law.progress() == Progress::Finished && !self.under_way.is_asked() {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end != End::Never && now >= done_at {
-                self.end("the motion is done");
+                self.end(if self.under_way.is_cancelled() { "the motion was cancelled" } else { "the motion is done" });
             }
         }
         if matches!(mode, Mode::Monitor | Mode::Offline)
@@ -509,7 +522,8 @@ where
         if let Some(desk) = &mut self.desk {
             let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch());
             let variables = || self.panel.variables(engine);
-            desk.observe(now, of, self.ending.is_some(), || engine.unmet(now), variables);
+            let standing = self.under_way.standing();
+            desk.observe(now, of, self.ending.is_some(), standing, || engine.unmet(now), variables);
         }
         let settings = &self.source_settings;
         self.panel.observe(engine, now, || {

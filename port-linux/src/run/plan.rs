@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings, VariableSettings};
 use crate::exit::Failure;
 use crate::feed::What;
+use crate::motion::asked::Moving;
 use crate::recordings::{Kept, Recordings};
 use crate::requests::{Desk, Requests};
 use crate::show::Format;
@@ -59,13 +60,14 @@ impl Plan {
         Ok(Self { robot, sources, variables: vec![], run, host, serve, text, format, own: true })
     }
 
-    /// Of a program that has no file of it.
+    /// Of a program that has no file of it, and is a process of its `own` that others can ask, or not.
     pub(crate) fn of_program(
         robot: String,
         sources: Vec<SourceSettings>,
         run: RunSettings,
         host: HostSettings,
         format: Format,
+        own: bool,
     ) -> Self {
         Self {
             robot,
@@ -76,7 +78,7 @@ impl Plan {
             serve: ServeSettings::default(),
             text: String::new(),
             format,
-            own: false,
+            own,
         }
     }
 
@@ -90,9 +92,15 @@ impl Plan {
     }
 
     /// Takes requests of other processes to the run beside the robot at `seat`, where they are wanted.
-    pub(super) fn requests(&self, seat: SocketAddr, clock: Clock) -> Option<Result<(Requests, Desk), Failure>> {
-        (self.own && self.run.requests)
-            .then(|| Requests::start(seat, &self.robot, (&self.sources, &self.variables), clock))
+    pub(super) fn requests<const N: usize>(
+        &self,
+        seat: SocketAddr,
+        moving: Moving<N>,
+        clock: Clock,
+    ) -> Option<Result<(Requests, Desk<N>), Failure>> {
+        let wanted = self.own && self.run.requests;
+        let told = (&*self.sources, &*self.variables);
+        wanted.then(|| Requests::start(seat, &self.robot, told, moving, clock))
     }
 
     /// Runs `session` beside everything that was asked for, with a queue of `entries` for slow readers.

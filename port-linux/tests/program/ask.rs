@@ -21,7 +21,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn text(bytes: &[u8]) -> &str {
+pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
@@ -87,13 +87,13 @@ impl Run {
         lines.find(|line| line.contains(what)).unwrap_or_else(|| panic!("it ended without {what}"))
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_outrigger"));
         command.args(["ask", &self.robot]).args(words).env("XDG_RUNTIME_DIR", &self.runtime);
         command
     }
 
-    fn ask(&self, words: &[&str]) -> Output {
+    pub(crate) fn ask(&self, words: &[&str]) -> Output {
         self.command(words).output().expect("the binary under test")
     }
 
@@ -105,7 +105,7 @@ impl Run {
     }
 
     /// What is complained of, by what is not.
-    fn refused(&self, words: &[&str], code: i32) -> String {
+    pub(crate) fn refused(&self, words: &[&str], code: i32) -> String {
         let output = self.ask(words);
         let complaint = text(&output.stderr).to_owned();
         assert_eq!(output.status.code(), Some(code), "{words:?}: {complaint}{}", text(&output.stdout));
@@ -113,7 +113,7 @@ impl Run {
     }
 
     /// Waits for a status that is one of these.
-    fn watch_for(&self, wanted: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn watch_for(&self, wanted: impl Fn(&str) -> bool) -> String {
         let mut watching = self.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().expect("it");
         let lines = BufReader::new(watching.stdout.take().expect("piped")).lines();
         let found = lines.map(|line| line.expect("text")).find(|line| wanted(line));

@@ -1,6 +1,7 @@
 //! The `outrigger` command as operators and scripts meet it: processes beside simulated controllers, over loopback.
 
 mod ask;
+mod ask_moves;
 mod command_line;
 mod dashboard;
 mod documentation;

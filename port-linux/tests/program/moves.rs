@@ -24,10 +24,10 @@ fn file(name: &str, text: &str) -> PathBuf {
 }
 
 /// Where the simulated arm stands.
-const HOME: [f64; 6] = [0.0, -1.570_796_4, -1.570_796_4, -1.570_796_4, 1.570_796_4, 0.0];
+pub(crate) const HOME: [f64; 6] = [0.0, -1.570_796_4, -1.570_796_4, -1.570_796_4, 1.570_796_4, 0.0];
 
 /// All joints half a radian away and back in four seconds, in many waypoints.
-fn swing(waypoints: u32) -> String {
+pub(crate) fn swing(waypoints: u32) -> String {
     swing_from(waypoints, 0.0)
 }
 
@@ -46,7 +46,7 @@ fn swing_from(waypoints: u32, base: f64) -> String {
 }
 
 /// These tests are about motions, not about this machine's punctuality: it may stand still for a fifth of a second.
-const PATIENT: &str = r"
+pub(crate) const PATIENT: &str = r"
 [session]
 hold = 0.2
 stale_after = 0.2

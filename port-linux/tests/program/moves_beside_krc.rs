@@ -11,10 +11,10 @@ use outrigger_emulated::tries::{LATENESS, attempt_first, late};
 use crate::port;
 
 /// A simulated KRC that is ended with the test.
-struct Krc(Child);
+pub(crate) struct Krc(Child);
 
 impl Krc {
-    fn start(port: u16, more: &[&str]) -> Self {
+    pub(crate) fn start(port: u16, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_outrigger"));
         command.args(["sim", "krc", "--remote", &format!("127.0.0.1:{port}")]).args(more);
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -44,10 +44,10 @@ fn configuration(port: u16) -> PathBuf {
 }
 
 /// Where the simulated arm stands \[rad\].
-const HOME: [f64; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 0.9, 0.0];
+pub(crate) const HOME: [f64; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 0.9, 0.0];
 
 /// All seven joints a quarter of a radian away and back in three seconds.
-fn swing(waypoints: u32) -> String {
+pub(crate) fn swing(waypoints: u32) -> String {
     let mut table = String::from("t,q0,q1,q2,q3,q4,q5,q6\n");
     for number in 0..=waypoints {
         let share = f64::from(number) / f64::from(waypoints);
@@ -154,7 +154,7 @@ fn what_a_krc_does_not_have_or_its_cycle_is_too_long_for_is_refused_before_anyth
     let _krc = Krc::start(port, &["--period-ms", "100"]);
     for (config, expected) in [
         (&config, "on the way to waypoint 1 joint 7 would reach"),
-        (&agile, "in cycles of 100 ms, as the robot has them, a waypoint would be passed at 0.001 rad"),
+        (&agile, "would be passed at 0.001 rad: it is less than 25 ms from another"),
     ] {
         let refused = moved(config, &tremble, &["--path-tolerance", "0.005"]);
         let said = text(&refused.stderr);

@@ -104,8 +104,16 @@ impl<'d> Clerk<'d> {
             Ok(Ask::HandBack(_) | Ask::Resend(_)) => {
                 return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
             }
-            // What a hand or a force moves is asked for beside a host.
-            Ok(Ask::Freedrive { .. } | Ask::Force { .. } | Ask::ToolContact { .. } | Ask::Renew | Ask::Stiffen) => {
+            // What a hand, a force or a motion moves is asked for beside a host.
+            Ok(
+                Ask::Freedrive { .. }
+                | Ask::Force { .. }
+                | Ask::ToolContact { .. }
+                | Ask::Renew
+                | Ask::Stiffen
+                | Ask::Move { .. }
+                | Ask::Cancel,
+            ) => {
                 return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
             }
             // No source of a board takes readings from the network.

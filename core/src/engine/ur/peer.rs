@@ -803,6 +803,11 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     #[cfg(feature = "reverse")]
+    fn move_ends(&mut self) {
+        exclusive(&mut self.program).into_iter().for_each(Reverse::move_ends);
+    }
+
+    #[cfg(feature = "reverse")]
     fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         let program = exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?;
         program.can_guide()?;

@@ -299,3 +299,67 @@ fn after_a_reconnect_only_a_program_that_shows_our_move_is_stopped() {
     state!(t 200 => Silent);
     assert!(!t.machine.is_motion_unknown());
 }
+
+/// Asks for the end of the move, where one may be.
+#[cfg(feature = "reverse")]
+fn end(t: &Trace, of: &mut MoveEnd) -> Result<MoveNumber, Reason> {
+    of.ask(&t.machine, t.now)
+}
+
+#[cfg(feature = "reverse")]
+fn observed(t: &Trace, of: &mut MoveEnd) -> Option<Reason> {
+    of.observe(&t.machine, &t.evidence, t.machine.config(), t.now)
+}
+
+#[cfg(feature = "reverse")]
+#[test]
+fn a_move_is_cancelled_until_its_end_is_shown_and_the_next_one_is_another() {
+    let mut of = MoveEnd::default();
+    let mut t = waiting();
+    assert_eq!((end(&t, &mut of), of.cancels(&t.machine)), (Err(Reason::NotCommanding), None));
+    assert_eq!(delegate(&mut t), Ok(FIRST));
+    assert_eq!(end(&t, &mut of), Ok(FIRST), "it is to begin");
+    let mut t = running();
+    assert_eq!(end(&t, &mut of), Ok(FIRST));
+    for _ in 0..10 {
+        state!(t 8 => Keep);
+        assert_eq!((observed(&t, &mut of), of.cancels(&t.machine)), (None, Some(FIRST)));
+    }
+    state!(t 8, mirror = Some(Mirrored::Ended(FIRST)) => Keep);
+    assert_eq!((observed(&t, &mut of), of.cancels(&t.machine)), (None, None));
+    assert_eq!(end(&t, &mut of), Err(Reason::NotCommanding), "it has ended");
+    state!(t 8, at_rest = true => Keep);
+    state!(t 192 => Keep);
+    assert_eq!(delegate(&mut t), Ok(SECOND));
+    state!(t 8 => Start);
+    state!(t 8, mirror = Some(Mirrored::Running(SECOND)), at_rest = false => Keep);
+    assert_eq!((observed(&t, &mut of), of.cancels(&t.machine)), (None, None), "nobody asks for the end of this one");
+    state!(t 8, mirror = Some(Mirrored::Idle) => Keep);
+    assert_eq!(end(&t, &mut of), Err(Reason::NotCommanding), "a program that waits executes none");
+}
+
+#[cfg(feature = "reverse")]
+#[test]
+fn a_move_that_does_not_end_is_a_fault_in_time_and_pauses_are_none() {
+    let mut t = running();
+    let mut of = MoveEnd::default();
+    let patience = t.machine.config().stop_timeout;
+    assert_eq!(end(&t, &mut of), Ok(FIRST));
+    let begun = t.now;
+    while t.now.since(begun) < patience {
+        state!(t 8 => Keep);
+        // Asked again, it does not have longer.
+        assert_eq!(end(&t, &mut of), Ok(FIRST));
+        if t.now.since(begun) <= patience {
+            assert_eq!(observed(&t, &mut of), None);
+        }
+    }
+    state!(t 8 => Keep);
+    assert_eq!(observed(&t, &mut of), Some(Reason::NotAtRest));
+    state!(t 8, paused = true => Keep);
+    assert_eq!(observed(&t, &mut of), None, "it is heard once the pause ends");
+    state!(t 8, paused = false => Keep);
+    assert_eq!((observed(&t, &mut of), of.cancels(&t.machine)), (None, Some(FIRST)));
+    t.machine.release(t.now);
+    assert_eq!((observed(&t, &mut of), of.cancels(&t.machine)), (None, None), "the machine cancels it by itself");
+}

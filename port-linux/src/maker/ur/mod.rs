@@ -17,7 +17,9 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 
 use outrigger_core::drive::Application;
-use outrigger_core::engine::ur::{ConnectConfig, Next, Ports, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions};
+use outrigger_core::engine::ur::{
+    CommandPath, ConnectConfig, Next, Ports, StatesFrom, Ur, UrConfig, UrEngine, UrEvent, UrOptions,
+};
 use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
 use outrigger_core::robot::{RobotMode, Safety, SoftwareVersion};
@@ -229,6 +231,10 @@ impl Controller<6> for UrController {
         recorder: usize,
     ) -> Result<(), Failure> {
         run(config, law, net, application, recorder).await
+    }
+
+    fn makes_moves(config: &UrConfig) -> bool {
+        config.peer.path == CommandPath::Player
     }
 
     fn coast(config: &UrConfig, event: &UrEvent) -> Option<String> {

@@ -68,6 +68,8 @@ pub(super) struct Player {
     /// What the arm was to give way to last, and whether a contact ends the motion.
     pub(super) guidance: Option<Guidance>,
     pub(super) watches: bool,
+    /// The move is to come to rest on its way: it leaves its plan.
+    ends: bool,
     /// A force that is to act beside the move that runs, by the next order.
     pub(super) beside: Option<ForceMode>,
     /// The newest verdict was about a move: whether the program answers in time is judged by the move then.
@@ -121,7 +123,8 @@ impl Player {
             return course.holds(state, &config);
         }
         let shown = self.mirrored.map(|held| held.value);
-        let planned = self.legs.planned(self.elapsed()).filter(|_| shown == Some(Mirrored::Running(*number)));
+        let runs = shown == Some(Mirrored::Running(*number)) && !self.ends;
+        let planned = self.legs.planned(self.elapsed()).filter(|_| runs);
         // What is shown may be three cycles old.
         let late = asked.speed() * period.times(3).as_secs_f32();
         let config = CourseConfig { position: config.position + late, ..config };
@@ -233,7 +236,7 @@ impl Reverse {
             line: None,
         });
         self.player.guidance = None;
-        (self.player.beside, self.player.tolerated) = (None, None);
+        (self.player.beside, self.player.tolerated, self.player.ends) = (None, None, false);
         if asked.leads_on() {
             self.player.legs.begin(*asked.to());
             #[cfg(feature = "urcap")]
@@ -263,6 +266,11 @@ impl Reverse {
     #[cfg(feature = "tool-moves")]
     pub(in crate::engine::ur) fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
         self.player.locating.as_ref().and_then(Locating::outcome)
+    }
+
+    /// The move comes to rest from now on.
+    pub(in crate::engine::ur) const fn move_ends(&mut self) {
+        self.player.ends = true;
     }
 
     pub(in crate::engine::ur) fn asked_move(&self) -> Option<JointMove<6>> {

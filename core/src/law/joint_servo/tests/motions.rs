@@ -189,6 +189,31 @@ fn another_motion_goes_on_from_where_the_first_one_wants_the_joints_and_as_fast(
 }
 
 #[test]
+fn a_motion_that_nobody_goes_on_with_is_given_up_for_another_from_where_the_arm_is_held() {
+    let limits = Limits { velocity: JointVelocities([3.0; 6]), ..Limits::default() };
+    let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
+    let mut plant = Plant::at(HOME);
+    law.arm(&plant.state).unwrap();
+    run(&mut law, &mut plant, 100).unwrap();
+    law.suspend();
+    plant.state.velocities = JointVelocities::ZERO;
+    law.arm(&plant.state).unwrap();
+    let (held, elapsed) = (plant.state.positions, law.elapsed());
+    let to = held.map(|q| q - 0.1);
+    let there = Waypoint {
+        setpoint: Setpoint { positions: to, velocities: JointVelocities::ZERO },
+        accelerations: None,
+        at: Duration::from_secs(2),
+    };
+    assert_eq!(law.replace(&[there], true, &limits), Ok(Replaced { progress: Progress::Suspended, elapsed }));
+    assert_eq!(law.reference(Duration::ZERO, 1.0), Setpoint { positions: held, velocities: JointVelocities::ZERO });
+    run(&mut law, &mut plant, 400).unwrap();
+    assert_eq!(law.progress(), Progress::Finished);
+    let off = plant.state.positions.zip_with(to.as_array(), |a, b| a - b).max_abs();
+    assert!(off < 1e-3, "{off}");
+}
+
+#[test]
 fn a_cancelled_motion_comes_to_rest_within_the_acceleration_limit_and_is_over() {
     let limits = Limits { velocity: JointVelocities([3.0; 6]), ..Limits::default() };
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());

@@ -1,0 +1,98 @@
+//! A motion that a run is asked for: how far it is, until it ends, and its end where that is asked for here.
+
+use std::io::IsTerminal as _;
+
+use outrigger_core::request::Ask;
+use outrigger_core::time::Duration;
+use serde_json::Value;
+
+use super::{Conversation, Heard, parsed, print, words};
+use crate::exit::{Failure, Outcome};
+use crate::signals::{Leaves, Signals};
+
+/// How often is looked whether somebody wants its end.
+const LOOK: Duration = Duration::from_millis(100);
+
+impl Conversation<'_> {
+    /// Asks for a motion, and stays with it: it ends with this process.
+    pub(super) fn follow(&mut self, asked: Ask<'_>) -> Outcome {
+        let mut signals = Signals::listen(Leaves::Nothing)?;
+        self.send(asked)?;
+        let (line, answer) = self.answer()?;
+        self.tell(&line, &answer)?;
+        let Some(number) = number_of(&answer) else { return Err(super::odd(&answer)) };
+        self.send(Ask::Watch)?;
+        self.until = None;
+        let mut said = Said::default();
+        loop {
+            if let Some(who) = signals.heard() {
+                said.end();
+                eprintln!("{who}: the motion is cancelled; the arm comes to rest, and stays commanded");
+                self.send(Ask::Cancel)?;
+            }
+            let line = match self.hear(Some(self.clock.now() + LOOK))? {
+                Heard::Line(line) => line,
+                Heard::Nothing => continue,
+                Heard::Gone => {
+                    said.end();
+                    return Err(Failure::Connection("the run ended before the motion did".into()));
+                }
+            };
+            let answer = parsed(&line)?;
+            // Also what came of the word that cancels it, which is told by its end.
+            if answer.get("do").and_then(Value::as_str) != Some("watch") {
+                continue;
+            }
+            if self.args.json {
+                print(&line)?;
+            }
+            if number_of(&answer) != Some(number) {
+                said.end();
+                return Err(Failure::Fault(
+                    "another motion was begun: look at `status` for what became of this one".into(),
+                ));
+            }
+            if let Some(end) = words::end_of_motion(&answer, &self.args.robot) {
+                said.end();
+                return match end {
+                    Ok(_) if self.args.json => Ok(()),
+                    Ok(text) => print(&text),
+                    Err(why) => Err(Failure::Fault(why)),
+                };
+            }
+            if !self.args.json {
+                said.progress(&answer);
+            }
+        }
+    }
+}
+
+fn number_of(answer: &Value) -> Option<u64> {
+    answer.get("motion")?.get("number")?.as_u64()
+}
+
+/// What has been said of how far it is.
+#[derive(Default)]
+struct Said {
+    tenth: Option<u64>,
+    line: bool,
+}
+
+impl Said {
+    fn progress(&mut self, answer: &Value) {
+        let percent = answer.get("motion").and_then(|motion| motion.get("percent")).and_then(Value::as_u64);
+        let Some(percent) = percent else { return };
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K{percent:3} %");
+            self.line = true;
+        } else if self.tenth.replace(percent / 10) != Some(percent / 10) {
+            eprintln!("{percent:3} %");
+        }
+    }
+
+    fn end(&mut self) {
+        if std::mem::take(&mut self.line) {
+            eprintln!();
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! A motion that another process asks for, made ready before the loop hears of it: read, judged whole, and thinned.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use outrigger_core::command::{Limits, MoveTarget};
+use outrigger_core::law::JointServoConfig;
+use outrigger_core::robot::{JointPositions, JointVelocities, Pose};
+use outrigger_core::time::Duration;
+use outrigger_core::trajectory::{Setpoint, Spacing, Tolerances, Waypoint};
+
+use super::given::{Asked, Giving};
+use super::played::Playing;
+use super::spaced::thinned;
+use super::{Motion, begins_beside};
+
+/// A goal nearer than this is where the arm is \[rad\].
+const THERE: f32 = 1e-4;
+/// For people.
+const EXPECTED: &str = "file=PATH, or q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=";
+
+/// Who makes the motions that a session is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MadeBy {
+    /// The law follows them.
+    Law,
+    /// The controller makes them by itself.
+    Controller,
+}
+
+/// What has to be known of a session to make a motion ready for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Moving<const N: usize> {
+    pub(crate) limits: Limits<N>,
+    pub(crate) by: MadeBy,
+}
+
+/// Where the arm stands, and how far apart its states are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Stands<const N: usize> {
+    pub(crate) at: Option<JointPositions<N>>,
+    pub(crate) cycle: Option<Duration>,
+}
+
+/// A motion that is ready to be begun.
+#[derive(Debug)]
+pub(crate) struct Ready<const N: usize> {
+    pub(super) how: How<N>,
+    /// How long it takes at full speed, as far as that is known.
+    pub(super) whole: Duration,
+}
+
+#[derive(Debug)]
+pub(super) enum How<const N: usize> {
+    /// For the law: waypoints from the first that is due later than at the beginning, and where the arm has to be at first, where
+    /// that matters.
+    Follow { waypoints: Vec<Waypoint<N>>, begins: Option<JointPositions<N>> },
+    /// For the controller.
+    Play(Box<Playing<N>>),
+    /// Likewise, to one place.
+    Give { giving: Giving<N>, from: JointPositions<N> },
+}
+
+/// What is asked for, in words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Wish<const N: usize> {
+    /// The motion in this file.
+    File(String),
+    /// One place.
+    Place(Asked<N>),
+}
+
+impl<const N: usize> Wish<N> {
+    /// What these words ask for: the rest of the text behind `file=` is a path.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub(crate) fn of(how: &str) -> Result<Self, String> {
+        if let Some(path) = how.trim_start().strip_prefix("file=") {
+            if !Path::new(path).is_absolute() {
+                return Err(format!("file: expected a path from the root, found '{path}'"));
+            }
+            return Ok(Self::File(path.to_owned()));
+        }
+        let (mut goal, mut linear, mut speed, mut acceleration) = (None, false, None, None);
+        for word in how.split_whitespace() {
+            match word.split_once('=') {
+                Some((name @ "q", value)) => goal = Some(MoveTarget::joints(angles(name, value)?)),
+                Some((name @ "pose", value)) => goal = Some(MoveTarget::pose(pose(name, value)?)),
+                Some((name @ "speed", value)) => speed = Some(above_zero(name, value)?),
+                Some((name @ "acceleration", value)) => acceleration = Some(above_zero(name, value)?),
+                None if word == "linear" => linear = true,
+                _ => return Err(format!("expected {EXPECTED}, found '{word}'")),
+            }
+        }
+        let target = goal.ok_or_else(|| format!("expected {EXPECTED}, found '{how}'"))?;
+        Ok(Self::Place(Asked::new(if linear { target.linear() } else { target }, speed, acceleration)))
+    }
+}
+
+fn numbers<const N: usize>(value: &str) -> Option<[f32; N]> {
+    let each = value.split(',').map(|number| number.trim().parse().ok().filter(|number: &f32| number.is_finite()));
+    each.collect::<Option<Vec<f32>>>()?.try_into().ok()
+}
+
+fn angles<const N: usize>(name: &str, value: &str) -> Result<JointPositions<N>, String> {
+    numbers(value).map(JointPositions).ok_or_else(|| format!("{name}: expected {N} angles in rad, found '{value}'"))
+}
+
+fn pose(name: &str, value: &str) -> Result<Pose, String> {
+    let expected = || format!("{name}: expected x,y,z in m and a rotation vector in rad, found '{value}'");
+    let [x, y, z, rx, ry, rz] = numbers(value).ok_or_else(expected)?;
+    Ok(Pose { position: [x, y, z], rotation: [rx, ry, rz] })
+}
+
+fn above_zero(name: &str, value: &str) -> Result<f32, String> {
+    let number = value.parse().ok().filter(|number: &f32| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("{name}: expected a number above 0, found '{value}'"))
+}
+
+/// Makes the motion ready for an arm that `stands` so. It may take as long as its file is long.
+///
+/// # Errors
+/// Why the arm cannot make it, with the waypoint and the joint, and what to do.
+pub(crate) fn ready<const N: usize>(
+    wish: &Wish<N>,
+    moving: &Moving<N>,
+    stands: &Stands<N>,
+) -> Result<Ready<N>, String> {
+    let at = stands.at.ok_or("where the arm stands is not known yet: ask again once there are states")?;
+    match wish {
+        Wish::File(path) => {
+            let path = Path::new(path);
+            let motion = Motion::<N>::read(path).map_err(|failure| failure.to_string())?;
+            let named = |what: String| format!("{}: {what}", path.display());
+            if moving.by == MadeBy::Law && *motion.tolerances() != Tolerances::default() {
+                return Err(named(
+                    "its tolerances are not heeded where the law of a run follows it, which has its own: leave them out".into(),
+                ));
+            }
+            along(motion, moving, at, stands.cycle).map_err(named)
+        }
+        Wish::Place(asked) => place(at, *asked, moving),
+    }
+}
+
+/// The whole of a file.
+fn along<const N: usize>(
+    motion: Motion<N>,
+    moving: &Moving<N>,
+    at: JointPositions<N>,
+    cycle: Option<Duration>,
+) -> Result<Ready<N>, String> {
+    let checked = |motion: &Motion<N>| {
+        let slower = "give it more time there, or raise the limit in the configuration";
+        motion.check(&moving.limits).map_err(|unfit| format!("{unfit}; {slower}"))
+    };
+    checked(&motion)?;
+    let tolerances = *motion.tolerances();
+    let whole = motion.waypoints().last().map_or(Duration::ZERO, |last| last.at);
+    let begins = motion.waypoints().first().filter(|first| first.at == Duration::ZERO);
+    let begins = begins.map(|first| first.setpoint.positions);
+    if let Some(beside) = begins.and_then(|begins| begins_beside(&at, &begins)) {
+        return Err(beside);
+    }
+    let how = match moving.by {
+        MadeBy::Law => {
+            let spacing =
+                Spacing::for_cycle(cycle.unwrap_or(Duration::ZERO), JointServoConfig::default().path_tolerance);
+            let motion = motion.spaced(&spacing).map_err(|missed| format!("{missed}; give it more time there"))?;
+            checked(&motion)?;
+            let mut waypoints = motion.into_waypoints();
+            if begins.is_some() {
+                waypoints.remove(0);
+            }
+            How::Follow { waypoints, begins }
+        }
+        MadeBy::Controller => {
+            let thin = Motion::through(thinned(motion.from_rest_at(at).into_waypoints())?);
+            let thin = thin.map_err(|unfit| unfit.to_string())?;
+            checked(&thin)?;
+            let playing = Playing::new(thin.into_waypoints(), tolerances, moving.limits, Arc::default());
+            How::Play(Box::new(playing.ok_or("nothing would move: the arm stands at every waypoint")?))
+        }
+    };
+    Ok(Ready { how, whole })
+}
+
+/// One place: by the controller's own motion, or as the shortest cubic that is nowhere faster or steeper.
+fn place<const N: usize>(at: JointPositions<N>, asked: Asked<N>, moving: &Moving<N>) -> Result<Ready<N>, String> {
+    asked.check(&moving.limits)?;
+    let Asked { target, speed, acceleration } = asked;
+    let give = || How::Give { giving: Giving::new(asked, Arc::default()), from: at };
+    let to = match (target.known(), moving.by) {
+        (Some(destination), _) => destination.joints,
+        // How long it takes is not known before the controller has said where it leads.
+        (None, MadeBy::Controller) => return Ok(Ready { how: give(), whole: Duration::ZERO }),
+        (None, MadeBy::Law) => {
+            return Err("a pose, and a straight line, is gone to by the controller's own motion: run with session.path = \"player\", \
+                        or use 'outrigger move --to' while nothing runs"
+                .into());
+        }
+    };
+    let longest = to.zip_with(at.as_array(), |to, at| to - at).max_abs();
+    if longest < THERE {
+        return Err("q: the arm is there already".into());
+    }
+    let whole = (1.5 * longest / speed).max((6.0 * longest / acceleration).sqrt());
+    let whole = Duration::from_micros((f64::from(whole) * 1e6).ceil() as u64);
+    let setpoint = Setpoint { positions: to, velocities: JointVelocities::ZERO };
+    let waypoint = Waypoint { setpoint, accelerations: None, at: whole };
+    // As a cubic it is held to the limits of each joint, whoever makes it.
+    let motion = Motion::through(vec![waypoint]).map_err(|unfit| format!("q: {unfit}"))?;
+    motion.clone().from_rest_at(at).check(&moving.limits).map_err(|unfit| format!("q: {unfit}; ask for less"))?;
+    let how = match moving.by {
+        MadeBy::Law => How::Follow { waypoints: motion.into_waypoints(), begins: None },
+        MadeBy::Controller => give(),
+    };
+    Ok(Ready { how, whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: JointPositions<2> = JointPositions([0.0, 1.0]);
+
+    fn moving(by: MadeBy) -> Moving<2> {
+        Moving { limits: Limits::default(), by }
+    }
+
+    fn stands() -> Stands<2> {
+        Stands { at: Some(HOME), cycle: Some(Duration::from_millis(2)) }
+    }
+
+    /// A file of this name.
+    fn file(name: &str, text: &str) -> Wish<2> {
+        let path = std::env::temp_dir().join(format!("outrigger-asked-{}-{name}", std::process::id()));
+        std::fs::write(&path, text).expect("room for a file");
+        Wish::File(path.to_str().expect("text").into())
+    }
+
+    #[test]
+    fn a_file_or_a_place_is_asked_for_in_words() {
+        assert_eq!(Wish::<2>::of("file=/a b/c.csv"), Ok(Wish::File("/a b/c.csv".into())));
+        let to = JointPositions([0.5, -1.0]);
+        let said = Wish::of("q=0.5,-1 speed=0.1");
+        assert_eq!(said, Ok(Wish::Place(Asked { target: to.into(), speed: 0.1, acceleration: 0.8 })));
+        let pose = Pose { position: [0.4, -0.2, 0.3], rotation: [0.0, 3.0, 0.0] };
+        let line = Asked { target: MoveTarget::pose(pose).linear(), speed: 0.1, acceleration: 0.5 };
+        assert_eq!(Wish::<2>::of("pose=0.4,-0.2,0.3,0,3,0 linear"), Ok(Wish::Place(line)));
+        for (how, said) in [
+            ("", "expected file=PATH"),
+            ("file=c.csv", "file: expected a path from the root, found 'c.csv'"),
+            ("q=1", "q: expected 2 angles in rad, found '1'"),
+            ("q=1,nan", "q: expected 2 angles in rad"),
+            ("q=1,2 speed=0", "speed: expected a number above 0, found '0'"),
+            ("q=1,2 acceleration=x", "acceleration: expected a number above 0"),
+            ("q=1,2 hurry", "expected file=PATH"),
+            ("pose=1,2", "pose: expected x,y,z in m and a rotation vector in rad, found '1,2'"),
+            ("linear", "expected file=PATH"),
+            ("speed=1", "expected file=PATH"),
+        ] {
+            let error = Wish::<2>::of(how).unwrap_err();
+            assert!(error.starts_with(said), "{how}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_judged_whole_and_told_by_waypoint_and_joint() {
+        for by in [MadeBy::Law, MadeBy::Controller] {
+            let refused = |wish: Wish<2>| ready(&wish, &moving(by), &stands()).expect_err("no motion");
+            let fast = refused(file("fast.csv", "0,0,1\n10,1,1\n10.5,1,3\n20,0,1\n"));
+            assert!(fast.contains("fast.csv: on the way to waypoint 2 joint 2 would reach"), "{fast}");
+            let beside = refused(file("beside.csv", "0,0.1,1\n10,1,1\n"));
+            assert!(beside.contains("joint 1 stands 0.100 rad from where the motion begins"), "{beside}");
+            assert!(refused(Wish::File("/nowhere/at-all.csv".into())).contains("cannot be read"));
+            assert!(refused(file("cut.csv", "0,0,1\n1,0,0.")).contains("is the file whole?"));
+            let goal = r#"{"goal": {"trajectory": {"points": [{"positions": [0, 1], "time_from_start": 1},
+                {"positions": [0.1, 1], "time_from_start": 5}]}, "goal_time_tolerance": 2}}"#;
+            let heeded = ready(&file("goal.json", goal), &moving(by), &stands());
+            match by {
+                MadeBy::Law => assert!(heeded.is_err_and(|said| said.contains("its tolerances are not heeded"))),
+                MadeBy::Controller => assert!(heeded.is_ok(), "{heeded:?}"),
+            }
+        }
+        let long: String =
+            (0..=4_000).map(|i| format!("{},{},1\n", f64::from(i) * 0.05, 1e-4 * f64::from(i))).collect();
+        let long = file("long.csv", &long);
+        let Ok(Ready { how: How::Follow { waypoints, begins }, whole }) = ready(&long, &moving(MadeBy::Law), &stands())
+        else {
+            panic!("it is one");
+        };
+        assert_eq!((waypoints.len(), begins, whole), (4_000, Some(HOME), Duration::from_secs(200)));
+        let played = ready(&long, &moving(MadeBy::Controller), &stands());
+        assert!(matches!(played, Ok(Ready { how: How::Play(_), .. })), "{played:?}");
+        let nowhere = Stands { at: None, ..stands() };
+        assert!(ready(&long, &moving(MadeBy::Law), &nowhere).is_err_and(|said| said.contains("not known yet")));
+    }
+
+    #[test]
+    fn a_place_is_held_to_the_limits_and_gone_to_no_faster_than_asked() {
+        let to = JointPositions([0.6, 1.0]);
+        let place = |speed, acceleration| Wish::Place(Asked { target: to.into(), speed, acceleration });
+        let ready = |wish: &Wish<2>, by| ready(wish, &moving(by), &stands());
+        let Ok(Ready { how: How::Follow { waypoints, begins: None }, whole }) = ready(&place(0.5, 0.8), MadeBy::Law)
+        else {
+            panic!("it is one");
+        };
+        assert_eq!((waypoints.len(), waypoints[0].setpoint.positions, waypoints[0].at), (1, to, whole));
+        // The steeper of 1.5·0.6/0.5 s and √(6·0.6/0.8) s.
+        assert!((whole.as_secs_f32() - 2.1213).abs() < 1e-3, "{whole:?}");
+        assert!(matches!(ready(&place(0.5, 0.8), MadeBy::Controller), Ok(Ready { how: How::Give { .. }, .. })));
+        for by in [MadeBy::Law, MadeBy::Controller] {
+            let fast = ready(&place(50.0, 0.8), by).expect_err("too fast");
+            assert!(fast.starts_with("found speed 50, expected at most"), "{fast}");
+            let mut slow = moving(by);
+            slow.limits.velocity.0[0] = 0.1;
+            let fast = super::ready(&place(0.5, 0.8), &slow, &stands()).expect_err("too fast for this joint");
+            assert!(fast.starts_with("q: on the way to waypoint 1 joint 1 would reach"), "{fast}");
+            let slowly = |target| Wish::Place(Asked { target, speed: 0.1, acceleration: 0.1 });
+            let far = ready(&slowly(JointPositions([9.0, 1.0]).into()), by).expect_err("too far");
+            assert!(far.starts_with("joint 1: found 9 rad, expected"), "{far}");
+            assert!(ready(&slowly(HOME.into()), by).is_err_and(|said| said.contains("there already")));
+            let line = ready(&slowly(MoveTarget::joints(to).linear()), by);
+            match by {
+                MadeBy::Law => assert!(line.is_err_and(|said| said.contains("session.path = \"player\""))),
+                MadeBy::Controller => assert!(matches!(line, Ok(Ready { how: How::Give { .. }, .. })), "{line:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The motion under way in a session beside its law's own: begun by who asked for it, fed, ended, and told of.
+
+use std::any::Any;
+
+use outrigger_core::command::LocateError;
+use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::law::{FeedError, Law};
+use outrigger_core::mode::{Asker, Mode};
+use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Waypoint};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::asked::{How, Ready};
+use super::begins_beside;
+use super::fed::{Feeding, Task};
+
+/// How far a motion is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It is to begin once the arm rests.
+    Waits,
+    Runs,
+    /// It came to its end, and the arm rests there.
+    Done,
+    /// Somebody ended it.
+    Cancelled,
+    /// Commanding ended on its way; a request to resume goes on with it.
+    Suspended,
+    /// Commanding ended on its way, or its end came early: nothing goes on with it.
+    Stopped,
+    /// It was not begun.
+    Refused(Reason),
+    /// It was not begun: there is no such place.
+    NotFound(LocateError),
+}
+
+impl Stage {
+    /// Whether it moves the arm, or is about to.
+    pub(crate) const fn goes_on(self) -> bool {
+        matches!(self, Self::Waits | Self::Runs)
+    }
+
+    /// As it stands in answers.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Waits => "waiting",
+            Self::Runs => "running",
+            Self::Done => "done",
+            Self::Cancelled => "cancelled",
+            Self::Suspended => "suspended",
+            Self::Stopped => "stopped",
+            Self::Refused(_) | Self::NotFound(_) => "refused",
+        }
+    }
+}
+
+/// How a motion stands, for who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Its number in this session, from 1.
+    pub(crate) number: u32,
+    pub(crate) stage: Stage,
+    /// How much of it is behind, in percent.
+    pub(crate) percent: u8,
+    /// How long it takes at full speed, in tenths of a second.
+    pub(crate) tenths: u32,
+}
+
+/// Why a motion is not begun, or not ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Against {
+    /// For this reason.
+    Reason(Reason),
+    /// This one is under way.
+    Busy(Standing),
+    /// A hand or a force moves the arm.
+    Guided,
+    /// The law follows no motion of joints.
+    Law,
+    /// What follows it does not take it.
+    Feed(FeedError),
+    /// A joint is elsewhere than where it begins.
+    Elsewhere,
+    /// None is under way.
+    Nothing,
+}
+
+impl Against {
+    /// As it stands in answers.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Reason(_) => "Refused",
+            Self::Busy(_) => "Busy",
+            Self::Guided => "Guided",
+            Self::Law => "NoJointLaw",
+            Self::Feed(_) => "NotTaken",
+            Self::Elsewhere => "Elsewhere",
+            Self::Nothing => "NoMotion",
+        }
+    }
+}
+
+/// What is known of the motion that was begun last.
+#[derive(Debug)]
+struct Begun<const N: usize> {
+    asker: Option<Asker>,
+    standing: Standing,
+    whole: Duration,
+    /// Of one to one place: from where \[rad\].
+    from: Option<JointPositions<N>>,
+    cancelled: bool,
+}
+
+/// The motion under way, and what it is fed from.
+#[derive(Debug)]
+pub(crate) struct UnderWay<const N: usize> {
+    task: Option<Task<N>>,
+    begun: Option<Begun<N>>,
+    /// It belongs to this session, which makes no other.
+    own: bool,
+    count: u32,
+    /// Where large memory is given back, which takes its time.
+    spent: Option<UnboundedSender<Box<dyn Any + Send>>>,
+}
+
+impl<const N: usize> UnderWay<N> {
+    /// Of a session that has this to do.
+    pub(crate) fn new(task: Option<Task<N>>) -> Self {
+        let own = task.is_some();
+        let whole = task.as_ref().map_or(Duration::ZERO, Task::whole);
+        let begun = own.then(|| Begun::new(1, None, whole));
+        Self { task, begun, own, count: u32::from(own), spent: None }
+    }
+
+    /// The same, with motions that are over given away there.
+    pub(crate) fn spending(&mut self, to: UnboundedSender<Box<dyn Any + Send>>) {
+        self.spent = Some(to);
+    }
+
+    /// How the motion stands that was begun last.
+    pub(crate) fn standing(&self) -> Option<Standing> {
+        self.begun.as_ref().map(|begun| begun.standing)
+    }
+
+    /// Whether the law has been given another motion than its own.
+    pub(crate) const fn is_asked(&self) -> bool {
+        !self.own && self.count > 0
+    }
+
+    /// Whether it was ended by who was asked.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.begun.as_ref().is_some_and(|begun| begun.cancelled)
+    }
+
+    /// Begins what is ready, for this asker: its number.
+    ///
+    /// # Errors
+    /// Why not; everything goes on as before.
+    pub(crate) fn begin<P: Peer<N>, L: Law<N>>(
+        &mut self,
+        ready: Ready<N>,
+        asker: Asker,
+        engine: &mut Engine<'_, N, P, L>,
+    ) -> Result<u32, Against> {
+        if let Err(against) = self.may_begin(engine) {
+            self.spend(ready);
+            return Err(against);
+        }
+        let Ready { how, whole } = ready;
+        let (task, from) = match how {
+            How::Follow { waypoints, begins } => match follow(waypoints, begins, engine) {
+                Ok(feeding) => (Task::Feed(feeding), None),
+                Err((against, waypoints)) => {
+                    self.spend(waypoints);
+                    return Err(against);
+                }
+            },
+            How::Play(playing) => (Task::Play(*playing), None),
+            How::Give { giving, from } => (Task::Give(giving), Some(from)),
+        };
+        self.end_task();
+        self.count = self.count.wrapping_add(1);
+        self.task = Some(task);
+        self.begun = Some(Begun { from, ..Begun::new(self.count, Some(asker), whole) });
+        Ok(self.count)
+    }
+
+    fn may_begin<P: Peer<N>, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Result<(), Against> {
+        let standing = self.standing().filter(|standing| self.own || standing.stage.goes_on());
+        match standing {
+            Some(standing) => Err(Against::Busy(standing)),
+            None if engine.mode() != Mode::Command => Err(Against::Reason(Reason::NotCommanding)),
+            None if engine.is_guided() => Err(Against::Guided),
+            None => Ok(()),
+        }
+    }
+
+    /// The motion under way comes to rest, and the arm stays commanded.
+    ///
+    /// # Errors
+    /// [`Against::Nothing`] where none is, [`Against::Feed`] where the law goes on with it.
+    pub(crate) fn cancel<P: Peer<N>, L: Law<N>>(
+        &mut self,
+        engine: &mut Engine<'_, N, P, L>,
+        now: Instant,
+    ) -> Result<(), Against> {
+        let (Some(begun), Some(task)) = (&mut self.begun, &mut self.task) else { return Err(Against::Nothing) };
+        if begun.cancelled {
+            return Ok(());
+        }
+        if engine.mode() != Mode::Command || !begun.standing.stage.goes_on() {
+            return Err(Against::Nothing);
+        }
+        match task {
+            Task::Feed(feeding) => {
+                engine.cancel().map_err(Against::Feed)?;
+                feeding.cancel();
+            }
+            Task::Give(giving) => {
+                giving.cancel();
+                // One that is not given away yet is not, and has no end.
+                let _ = engine.end_move(now);
+            }
+            Task::Play(playing) => {
+                playing.cancel();
+                let _ = engine.end_move(now);
+            }
+        }
+        begun.cancelled = true;
+        Ok(())
+    }
+
+    /// This asker has gone away: its motion ends with it. One that is suspended is whose who resumes it.
+    pub(crate) fn gone<P: Peer<N>, L: Law<N>>(&mut self, asker: Asker, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        if self.begun.as_ref().is_some_and(|begun| begun.asker == Some(asker)) {
+            let _ = self.cancel(engine, now);
+        }
+    }
+
+    /// Looks at the engine, after each of its inputs: gives it what it has room for.
+    pub(crate) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        let (Some(task), Some(begun)) = (&mut self.task, &mut self.begun) else { return };
+        match task {
+            Task::Give(giving) => giving.observe(engine, now),
+            Task::Play(playing) => playing.observe(engine, now),
+            Task::Feed(feeding) => feeding.observe(engine, now),
+        }
+        begun.look(task, engine);
+        let over = !begun.standing.stage.goes_on() && begun.standing.stage != Stage::Suspended;
+        if over && !self.own {
+            self.end_task();
+        } else if begun.standing.stage == Stage::Suspended {
+            // It is whose who resumes it.
+            begun.asker = None;
+        }
+    }
+
+    fn end_task(&mut self) {
+        if let Some(task) = self.task.take() {
+            self.spend(task);
+        }
+    }
+
+    fn spend(&self, what: impl Any + Send) {
+        if let Some(spent) = &self.spent {
+            // Nobody is there at the end.
+            let _ = spent.send(Box::new(what));
+        }
+    }
+}
+
+impl<const N: usize> Begun<N> {
+    const fn new(number: u32, asker: Option<Asker>, whole: Duration) -> Self {
+        let tenths = whole.as_micros() / 100_000;
+        let tenths = if tenths > u32::MAX as u64 { u32::MAX } else { tenths as u32 };
+        let standing = Standing { number, stage: Stage::Waits, percent: 0, tenths };
+        Self { asker, standing, whole, from: None, cancelled: false }
+    }
+
+    fn look<P: Peer<N>, L: Law<N>>(&mut self, task: &Task<N>, engine: &Engine<'_, N, P, L>) {
+        let (mode, before) = (engine.mode(), self.standing.stage);
+        let commands = mode == Mode::Command;
+        let goal = if let Task::Give(giving) = task { giving.goal() } else { None };
+        let (stage, elapsed) = match task {
+            Task::Feed(_) => match (commands, engine.law().progress()) {
+                (true, Progress::Finished) if self.cancelled => (Stage::Cancelled, None),
+                (true, Progress::Finished) => (Stage::Done, Some(self.whole)),
+                (true, Progress::Running) => (Stage::Runs, Some(engine.law().elapsed())),
+                (false, Progress::Suspended) if self.cancelled => (Stage::Cancelled, None),
+                (false, Progress::Suspended) => (Stage::Suspended, None),
+                _ => (before, None),
+            },
+            Task::Play(playing) => {
+                let (stage, elapsed) = playing.stands(commands);
+                (stage, Some(elapsed))
+            }
+            Task::Give(giving) => (giving.stands(commands), None),
+        };
+        self.standing.stage = if self.cancelled && matches!(stage, Stage::Done | Stage::Stopped | Stage::Refused(_)) {
+            Stage::Cancelled
+        } else {
+            stage
+        };
+        let share = match (&self.from, stage, elapsed, engine.state()) {
+            (_, Stage::Done, ..) => 1.0,
+            // Its own time is that of its end from then on.
+            _ if self.cancelled => return,
+            (Some(from), Stage::Runs, _, Some(state)) => {
+                let Some(to) = goal else { return };
+                let way = |from: &JointPositions<N>| to.zip_with(from.as_array(), |to, from| to - from).max_abs();
+                1.0 - way(&state.positions) / way(from)
+            }
+            (None, _, Some(elapsed), _) if self.whole > Duration::ZERO => {
+                elapsed.as_secs_f32() / self.whole.as_secs_f32()
+            }
+            _ => return,
+        };
+        self.standing.percent = (share.clamp(0.0, 1.0) * 100.0) as u8;
+    }
+}
+
+/// Has the law follow these, in place of what it follows; gives them back where it does not.
+fn follow<const N: usize, P: Peer<N>, L: Law<N>>(
+    waypoints: Vec<Waypoint<N>>,
+    begins: Option<JointPositions<N>>,
+    engine: &mut Engine<'_, N, P, L>,
+) -> Result<Feeding<N>, (Against, Vec<Waypoint<N>>)> {
+    let wanted = engine.law().setpoint().map(|setpoint| setpoint.positions);
+    let first = waypoints.get(..waypoints.len().min(MAX_WAYPOINTS - 1)).unwrap_or_default();
+    let (next, last) = (first.len(), first.len() == waypoints.len());
+    let against = match (wanted, begins) {
+        (None, _) => Some(Against::Law),
+        (Some(wanted), Some(begins)) if begins_beside(&wanted, &begins).is_some() => Some(Against::Elsewhere),
+        _ => engine.replace(first, last).err().map(Against::Feed),
+    };
+    match against {
+        Some(against) => Err((against, waypoints)),
+        None => Ok(Feeding::new(waypoints, next, None)),
+    }
+}
