@@ -91,6 +91,25 @@ fn a_program_of_ours_carries_joint_speeds_and_ends_with_the_release() {
     });
 }
 
+/// Its program has ended meanwhile, or still ends.
+#[test]
+fn where_this_machine_stands_still_while_it_stops_one_stopj_is_said_and_not_a_second() {
+    for lasting in [90, 111, 150, 400] {
+        each(|what, rig| {
+            rig.input(Input::Release);
+            rig.pause_host(ms(lasting));
+            rig.run_for(secs(2));
+            let (stops, story) =
+                (rig.record().commands.iter().filter(|text| text.text.contains("stopj")), rig.record().story());
+            assert!(stops.count() <= 1, "{what}, {lasting} ms:\n{story}");
+            assert!(
+                rig.controller.truth().at_rest() && rig.engine().mode() == Mode::Monitor,
+                "{what}, {lasting} ms:\n{story}"
+            );
+        });
+    }
+}
+
 #[test]
 fn a_stop_at_the_pendant_ends_commanding_and_is_named() {
     each(|software, rig| {

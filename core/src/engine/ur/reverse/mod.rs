@@ -81,8 +81,8 @@ enum Stage {
     Called(Instant),
     Greeting(Instant),
     Ready,
-    /// Since when, and whether `stopj` was sent for it.
-    Ending(Instant, bool),
+    /// Since when.
+    Ending(Instant),
 }
 
 /// The connection of a program of ours, and what goes over it.
@@ -91,6 +91,8 @@ pub(super) struct Reverse {
     door: Door,
     fetch: Option<Fetch>,
     stage: Stage,
+    /// `stopj` went out as text since commanding ended: it is not said a second time, whether the program still ends or has ended.
+    stopped: bool,
     /// When the newest order was made.
     spoke: Instant,
     /// What the session is for, while it stands.
@@ -165,6 +167,7 @@ impl Reverse {
             door: Door::default(),
             fetch: (options.program.by == Delivery::UrCap).then(Fetch::default),
             stage: Stage::Away,
+            stopped: false,
             spoke: Instant::ZERO,
             software: None,
             made: None,
@@ -300,7 +303,7 @@ impl Reverse {
                 self.hang_up(Stage::Away);
                 tell(ProgramNews::Other { version: 0 });
             }
-            Stage::Ending(since, _) if now.since(since) > HANG_UP => self.hang_up(Stage::Away),
+            Stage::Ending(since) if now.since(since) > HANG_UP => self.hang_up(Stage::Away),
             _ => {}
         }
         // What a program that is paused does not answer is nobody's fault while nothing is commanded.
@@ -392,7 +395,7 @@ impl Reverse {
             |since: Instant, limit: Duration| Some(since + limit + Duration::from_micros(1)).filter(|at| *at > now);
         let stage = match self.stage {
             Stage::Greeting(since) => past(since, GREETING),
-            Stage::Ending(since, _) => past(since, self.config.end_timeout).or(past(since, HANG_UP)),
+            Stage::Ending(since) => past(since, self.config.end_timeout).or(past(since, HANG_UP)),
             Stage::Ready if self.stays() && matches!(self.moment.mode, Mode::Monitor | Mode::Offline) => {
                 Some(self.spoke + STAY).filter(|at| *at > now)
             }
@@ -449,7 +452,7 @@ impl Reverse {
     #[cfg(feature = "postcard")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(self.door, self.beside, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
-        to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending))?;
+        to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending, self.stopped))?;
         to.put(&(&self.positions, &self.player, self.lag))?;
         #[cfg(feature = "urcap")]
         to.put(&self.is_foreign().then_some(self.forward.account))?;
@@ -463,7 +466,7 @@ impl Reverse {
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
             from.take()?;
-        (self.counter, self.waiting, self.oldest, self.mirrors, self.ending) = from.take()?;
+        (self.counter, self.waiting, self.oldest, self.mirrors, self.ending, self.stopped) = from.take()?;
         (self.positions, self.player, self.lag) = from.take()?;
         #[cfg(feature = "urcap")]
         {

@@ -18,6 +18,7 @@ impl Reverse {
     pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, paused: bool) {
         let state = if self.takes_positions() { state.copied() } else { None };
         self.moment = Moment { now, mode, state, paused };
+        self.stopped &= mode == Mode::Stopping;
     }
 
     pub(super) const fn takes_positions(&self) -> bool {
@@ -87,11 +88,9 @@ impl Reverse {
             // A text would end the program of the pendant around it, and nothing of ours moves on.
             Verdict::Stop if self.fetch.is_some() => false,
             Verdict::Stop if matches!(self.stage, Stage::Ending(..)) && !paused => false,
+            Verdict::Stop if self.stopped => false,
             Verdict::Stop => {
-                // It is not sent a second time for a program that takes long to end.
-                if let Stage::Ending(since, false) = self.stage {
-                    self.stage = Stage::Ending(since, true);
-                }
+                self.stopped = mode == Mode::Stopping;
                 return Ok(Wrote::StopText);
             }
         };
@@ -115,7 +114,7 @@ impl Reverse {
 
     /// The program is to come to rest and to end.
     pub(super) fn end(&mut self, now: Instant) -> bool {
-        self.stage = Stage::Ending(now, false);
+        self.stage = Stage::Ending(now);
         if self.is_foreign() {
             return self.control(ControlMode::Stopped, [0; 6]);
         }
@@ -189,9 +188,8 @@ impl Reverse {
                 self.end(now);
                 false
             }
-            (Mode::Stopping, Stage::Ending(since, false)) if now.since(since) > self.config.end_timeout => {
-                self.stage = Stage::Ending(since, true);
-                true
+            (Mode::Stopping, Stage::Ending(since)) if now.since(since) > self.config.end_timeout => {
+                !core::mem::replace(&mut self.stopped, true)
             }
             _ => false,
         }

@@ -210,18 +210,18 @@ impl World {
 
     /// All that decides what follows, as far as these sequences can tell.
     fn print(&self) -> String {
-        let Reverse { door, stage, waiting, ending, made, mirrors, spoke, filled, .. } = &self.reverse;
+        let Reverse { door, stage, waiting, ending, made, mirrors, spoke, filled, stopped, .. } = &self.reverse;
         let since = |at: &Instant| self.now.since(*at).as_millis().min(1_200);
         let stage = match stage {
             Stage::Called(at) => format!("called {}", since(at)),
             Stage::Greeting(at) => format!("greeting {}", since(at)),
-            Stage::Ending(at, told) => format!("ending {} {told}", since(at)),
+            Stage::Ending(at) => format!("ending {}", since(at)),
             Stage::Away | Stage::Ready => format!("{stage:?}"),
         };
         let waits: Vec<u64> = waiting.iter().map(&since).collect();
         let Self { port, .. } = self;
         format!(
-            "{door:?} {stage} {waits:?} {ending:?} {} {} {} {filled} {port:?}",
+            "{door:?} {stage} {waits:?} {ending:?} {} {} {} {filled} {stopped} {port:?}",
             made.is_some(),
             mirrors.value,
             since(spoke)

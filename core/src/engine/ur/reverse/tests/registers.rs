@@ -128,17 +128,22 @@ impl World {
 
     /// All that decides what follows, as far as these sequences can tell.
     fn print(&self) -> String {
-        let Reverse { stage, waiting, ending, made, mirrors, spoke, counter, .. } = &self.reverse;
+        let Reverse { stage, waiting, ending, made, mirrors, spoke, counter, stopped, .. } = &self.reverse;
         let since = |at: &Instant| self.now.since(*at).as_millis().min(1_200);
         let stage = match stage {
             Stage::Called(at) => format!("called {}", since(at)),
-            Stage::Ending(at, told) => format!("ending {} {told}", since(at)),
+            Stage::Ending(at) => format!("ending {}", since(at)),
             stage => format!("{stage:?}"),
         };
         let waits: Vec<u64> = waiting.iter().map(&since).collect();
         let token = made.is_some_and(|made| made.token == self.registers[1]);
         let ahead = i32::from(*counter) - (self.registers[0] & 0xFFFF);
-        format!("{stage} {waits:?} {ending:?} {token} {} {} {} {ahead}", mirrors.value, since(spoke), self.runs)
+        format!(
+            "{stage} {waits:?} {ending:?} {token} {} {} {} {ahead} {stopped}",
+            mirrors.value,
+            since(spoke),
+            self.runs
+        )
     }
 }
 
