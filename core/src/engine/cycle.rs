@@ -4,12 +4,12 @@
 //! [`Cycle::answer`] says what goes out. A law, a sensor or the governor may refuse on the way: the caller reports the
 //! refusal by [`Cycle::fault`] and asks again, so that zero velocity goes out in the very same cycle.
 
+mod executed;
+
 use super::event::{Event, Events};
 use crate::command::{Approved, ApprovedMove, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
-#[cfg(feature = "trajectories")]
-use crate::law::Replaced;
-use crate::law::{FeedError, Law};
+use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
     Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Mirrored, Mode,
@@ -17,7 +17,7 @@ use crate::mode::{
     PendantReading, PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "reverse")]
-use crate::mode::{Asker, Guide, GuideLimits, MoveEnd, ResidentReading, ResidentWatch};
+use crate::mode::{Guide, MoveEnd, ResidentReading, ResidentWatch};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
 #[cfg(feature = "reverse")]
@@ -26,7 +26,6 @@ use crate::robot::{
     ControllerTime, JointVelocities, MasterSafetyState, ProgramState, Reason, ReasonSet, RobotMode, Safety, State,
 };
 use crate::time::{Duration, Instant, earliest};
-use crate::trajectory::Waypoint;
 
 /// What goes out in this cycle.
 #[derive(Debug)]
@@ -254,34 +253,6 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     pub(super) const fn law_mut(&mut self) -> &mut L {
         &mut self.law
-    }
-
-    /// One waypoint more for the law, within the limits.
-    pub(super) fn feed(&mut self, waypoint: &Waypoint<N>, last: bool) -> Result<(), FeedError> {
-        self.law.feed(waypoint, last, self.governor.limits())
-    }
-
-    /// What was approved in this cycle does not go on to the controller: the arm may be as much slower.
-    pub(super) fn held_back(&mut self) {
-        self.following.held_back();
-    }
-
-    /// Another motion for the law, from the next state on.
-    #[cfg(feature = "trajectories")]
-    pub(super) fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
-        if !(self.begun && self.mode.mode() == Mode::Command) {
-            return Err(FeedError::NotCommanding);
-        }
-        self.law.replace(waypoints, last, self.governor.limits())
-    }
-
-    /// The law's motion comes to rest.
-    #[cfg(feature = "trajectories")]
-    pub(super) fn cancel(&mut self) -> Result<Replaced, FeedError> {
-        if !(self.begun && self.mode.mode() == Mode::Command) {
-            return Err(FeedError::NotCommanding);
-        }
-        self.law.cancel(self.governor.limits())
     }
 
     pub(super) const fn sources(&self) -> &Sources {
@@ -621,88 +592,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
     }
 
-    /// The controller is to execute `asked` by itself: see [`ModeMachine::delegate`]. The law rests from now on.
-    ///
-    /// # Errors
-    /// Why not; nothing changes then.
-    pub(super) fn delegate(&mut self, asked: &JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
-        let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
-        self.governor.judge_move(asked, state)?;
-        let number = self.mode.delegate(now, &self.evidence)?;
-        #[cfg(feature = "reverse")]
-        self.guide.clear();
-        self.rest_law();
-        Ok(number)
-    }
-
-    /// What the law had asked for is over: it begins anew from rest, and nobody has asked it to go on with anything.
-    fn rest_law(&mut self) {
-        if core::mem::take(&mut self.begun) {
-            self.law.suspend();
-        }
-        self.resume = false;
-        self.governor.reset();
-    }
-
-    /// A hand or a force is to move the arm: see [`Guide::begin`]. The law rests from now on.
-    ///
-    /// # Errors
-    /// Why not; nothing changes then.
-    #[cfg(feature = "reverse")]
-    pub(super) fn guide(&mut self, asker: Asker, limits: GuideLimits, now: Instant) -> Result<MoveNumber, Reason> {
-        let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
-        let number = self.guide.begin(asker, limits, &mut self.mode, &self.evidence, state, now)?;
-        self.rest_law();
-        Ok(number)
-    }
-
-    /// A force is to move the arm beside the move that the controller executes: see [`Guide::join`].
-    ///
-    /// # Errors
-    /// Why not; nothing changes then.
-    #[cfg(feature = "reverse")]
-    pub(super) fn join(&mut self, asker: Asker, limits: GuideLimits, now: Instant) -> Result<MoveNumber, Reason> {
-        let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
-        self.guide.join(asker, limits, &self.mode, &self.evidence, state, now)
-    }
-
-    /// Whether the program shows that it executes a move.
-    #[cfg(feature = "reverse")]
-    pub(super) fn executes(&self) -> bool {
-        let shown = self.evidence.mirrored.map(|held| held.value);
-        self.mode.executes_move() && matches!(shown, Some(Mirrored::Running(_)))
-    }
-
-    /// Who began it goes on answering for it: see [`Guide::renew`].
-    #[cfg(feature = "reverse")]
-    pub(super) fn renew(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
-        self.guide.renew(asker, now)
-    }
-
-    /// It is to end: see [`Guide::end`].
-    #[cfg(feature = "reverse")]
-    pub(super) fn end_guide(&mut self) -> Result<(), Reason> {
-        self.guide.end(&self.mode)
-    }
-
     /// The move that the controller executes is to end: see [`MoveEnd::ask`].
     #[cfg(feature = "reverse")]
     pub(super) fn end_move(&mut self, now: Instant) -> Result<(), Reason> {
         self.move_end.ask(&self.mode, now).map(|_| ())
-    }
-
-    /// Whether a hand or a force moves the arm, or is about to.
-    #[cfg(feature = "reverse")]
-    pub(super) const fn is_guided(&self) -> bool {
-        self.guide.is_on()
-    }
-
-    /// The law is to make the motion again: see [`ModeMachine::stream`].
-    ///
-    /// # Errors
-    /// Why not; nothing changes then.
-    pub(super) fn stream(&mut self, now: Instant) -> Result<(), Reason> {
-        self.mode.stream(now, &self.evidence)
     }
 
     /// What goes out now: asking is taking. `asked` is the move that the controller was asked to execute last.

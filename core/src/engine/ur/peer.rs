@@ -1,20 +1,22 @@
 //! The conversation with a controller of Universal Robots: links, detection, facts, text.
 
+mod intake;
+mod unacked;
+
 use super::config::{StatesFrom, UrConfig, UrOptions};
 use super::connector::Connector;
-use super::event::{DownCause, Next, ProgramNews, UrEvent};
-use super::identity::{Identity, KnownBy};
+use super::event::{DownCause, ProgramNews, UrEvent};
+use super::identity::Identity;
 use super::links::{LINKS, WATCHED};
 use super::memory::Memory;
 use super::motion::MotionText;
 use super::outputs::{Known, OutputsPath};
-use super::path::ProgramConfig;
-use super::primary::{Facts, Primary, PrimaryEvent};
-use super::realtime::{Realtime, RealtimeEvent};
+use super::primary::{Facts, Primary};
+use super::realtime::Realtime;
 use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
-use super::rtde::{Attached, StateEvent, StateLink, attached};
-use crate::client::rtde::{Claim, Input as RtdeInput};
+use super::rtde::{Attached, StateLink, attached};
+use crate::client::rtde::Claim;
 #[cfg(feature = "reverse")]
 use crate::command::Guidance;
 use crate::command::JointMove;
@@ -24,12 +26,11 @@ use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
 use crate::engine::event::Events;
-use crate::engine::io::{Endpoint, Input, LinkId, Output};
+use crate::engine::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::frame::StreamCounts;
-use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::{FeedError, Law};
 use crate::link::{Unacked, UnackedConfig};
 #[cfg(feature = "reverse")]
@@ -37,15 +38,11 @@ use crate::mode::Word;
 use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-#[cfg(feature = "reverse")]
-use crate::robot::ProgramState;
 use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
 use crate::time::{Duration, Instant, earliest};
 use crate::trajectory::{Leg, Waypoint};
 #[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
-use crate::wire::primary::Report;
-use crate::wire::rtde;
 
 /// Up to three connections to one controller of Universal Robots.
 ///
@@ -155,294 +152,6 @@ impl Ur<'_> {
         shared(&self.program).map_or(0, Reverse::strangers)
     }
 
-    fn opened<L: Law<6>>(&mut self, link: LinkId, cx: &mut Cx<'_, '_, L>) {
-        if !self.connector.opened(link, cx.now) {
-            return;
-        }
-        match link {
-            LinkId::PRIMARY => self.begin_primary(),
-            LinkId::REALTIME => self.realtime.reset(),
-            _ => self.rtde.iter_mut().for_each(|rtde| rtde.handle(cx.now, RtdeInput::Opened)),
-        }
-        self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
-        cx.events.push_peer(UrEvent::Opened(link));
-    }
-
-    fn begin_primary(&mut self) {
-        self.primary.reset();
-        self.refusal.forget();
-    }
-
-    /// The program's connection is gone, or nobody can listen for it.
-    fn lost_program<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
-        let Some(program) = exclusive(&mut self.program) else { return };
-        if link == LinkId::REVERSE {
-            self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
-        }
-        match cause {
-            DownCause::Refused => {
-                let next = Next::Retry(program.refused(link, cx.now));
-                let ProgramConfig { port, script_port, trajectory_port, command_port, .. } = cx.config.peer.program;
-                let port = match link {
-                    LinkId::SCRIPT => script_port,
-                    LinkId::TRAJECTORY => trajectory_port,
-                    LinkId::COMMAND => command_port,
-                    _ => port,
-                };
-                let endpoint = Endpoint { port };
-                cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
-            }
-            _ if link == LinkId::SCRIPT => program.answered(),
-            _ if link != LinkId::REVERSE => program.closed_beside(link),
-            DownCause::Unacknowledged => program.hang_up_now(),
-            _ => program.closed().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news))),
-        }
-    }
-
-    /// A link is gone, or is given up.
-    fn lost<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
-        if link.index() >= LinkId::REVERSE.index() {
-            return self.lost_program(link, cause, cx);
-        }
-        let Some((endpoint, next)) = self.connector.lost(link, cause, cx.now) else { return };
-        cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
-        self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
-        if link == LinkId::PRIMARY {
-            // In Monitor the other witness may speak from now on; while commanding, silence is to be noticed as such.
-            if matches!(cx.cycle.mode_now(), Mode::Offline | Mode::Monitor) {
-                self.begin_primary();
-            }
-            return;
-        }
-        if link == LinkId::RTDE && next == Next::Without {
-            self.rtde.iter_mut().for_each(|rtde| rtde.handle(cx.now, RtdeInput::Closed));
-            return self.establish(LinkId::REALTIME, cx);
-        }
-        self.forget_session(cx);
-        cx.cycle.link_lost(cx.now, cause.reason(), cx.events);
-    }
-
-    fn forget_session<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
-        self.rtde.iter_mut().for_each(|rtde| rtde.handle(cx.now, RtdeInput::Closed));
-        self.motion.close();
-        exclusive(&mut self.program).into_iter().for_each(Reverse::close);
-        self.outputs.forget(cx.events);
-        self.identity = None;
-        cx.cycle.take_arrival();
-    }
-
-    fn take_primary<L: Law<6>>(&mut self, count: usize, cx: &mut Cx<'_, '_, L>) {
-        let (link, events) = (LinkId::PRIMARY, &mut *cx.events);
-        let (mut understood, mut speaks, mut local) = (false, false, false);
-        self.primary.commit(count, cx.now, |said, _| match said {
-            PrimaryEvent::Software(_) | PrimaryEvent::State | PrimaryEvent::Other => understood = true,
-            PrimaryEvent::Report(report) => {
-                understood = true;
-                local |= report.says_local_control();
-                events.push_peer(UrEvent::Report(report));
-            }
-            PrimaryEvent::Frame(error) => events.push_peer(UrEvent::Skipped { link, error }),
-            PrimaryEvent::Malformed(error) => {
-                speaks = true;
-                events.push_peer(UrEvent::Malformed { link, error });
-            }
-        });
-        if understood || speaks {
-            // One sub-package that cannot be used is no silence.
-            self.connector.heard(link, cx.now);
-        }
-        if understood {
-            self.connector.greeted(link, cx.now);
-            self.compare_software(cx);
-            self.learn_kinematics(cx);
-            let known = Known {
-                identity: self.identity,
-                facts: self.primary.facts(),
-                config: cx.config,
-                mode: cx.cycle.mode_now(),
-            };
-            self.outputs.observe_primary(&known, cx.cycle.state(), cx.now, cx.events);
-            if local {
-                self.refused(cx);
-            }
-        } else if !self.connector.is_greeted(link)
-            && let Some(found) = self.primary.wrong_service()
-        {
-            self.lost(link, DownCause::WrongService(found), cx);
-        }
-    }
-
-    /// A primary link that comes back may show another controller, or the version that had to be guessed.
-    fn compare_software<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
-        let Some(identity) = self.identity.filter(|identity| identity.known_by != KnownBy::Configuration) else {
-            return;
-        };
-        let software = self.primary.facts().software;
-        if cx.cycle.mode_now() == Mode::Monitor && software.is_some_and(|software| software != identity.software) {
-            self.lost(LinkId::REALTIME, DownCause::OtherController, cx);
-        }
-    }
-
-    /// The arm's own calibrated geometry, else what the controller is configured for, else the configured model's.
-    fn learn_kinematics<L: Law<6>>(&self, cx: &mut Cx<'_, '_, L>) {
-        if !cx.cycle.law().needs_kinematics() {
-            return;
-        }
-        let (facts, options) = (self.primary.facts(), &cx.config.peer);
-        let configured = facts.configuration.as_ref().map(|configuration| &configuration.geometry);
-        let sent = facts.geometry.as_ref().or(configured);
-        let parameters = sent.and_then(|g| DhParameters::from_arrays(g.theta, g.a, g.d, g.alpha).ok());
-        let parameters = parameters.or(options.model.map(DhParameters::of));
-        let tcp = options.tcp.or(facts.tcp_offset).unwrap_or_default();
-        cx.cycle.set_chain(parameters.map(|parameters| KinematicChain::new(parameters, &tcp)));
-    }
-
-    fn take_realtime<L: Law<6>>(&mut self, count: usize, arrival: Instant, cx: &mut Cx<'_, '_, L>) -> bool {
-        let (link, now) = (LinkId::REALTIME, cx.now);
-        let (events, cycle) = (&mut *cx.events, &mut *cx.cycle);
-        let heeded = self.identity.is_some_and(|identity| identity.states == link);
-        let full = self.realtime.window().len() <= count;
-        let mut states = 0_u32;
-        self.realtime.commit(count, |heard| match heard {
-            RealtimeEvent::State(state) => {
-                states = states.saturating_add(1);
-                if heeded {
-                    cycle.hear(state, arrival, now, events);
-                }
-            }
-            RealtimeEvent::Frame(error) => events.push_peer(UrEvent::Skipped { link, error }),
-            RealtimeEvent::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
-        });
-        if states > 0 {
-            self.connector.heard(link, now);
-        } else if !self.connector.is_greeted(link)
-            && let Some(found) = self.realtime.wrong_service()
-        {
-            self.lost(link, DownCause::WrongService(found), cx);
-            return false;
-        }
-        if self.identity.is_none() && !self.connector.is_greeted(link) {
-            self.detect(cx);
-            return false;
-        }
-        heeded && arrived(states, arrival, full, cx)
-    }
-
-    /// Bytes on the link of RTDE, with when they arrived, or its deadline.
-    fn take_rtde<L: Law<6>>(&mut self, received: Option<(usize, Instant)>, cx: &mut Cx<'_, '_, L>) -> bool {
-        let Some(rtde) = self.rtde.as_deref_mut() else { return false };
-        let (link, now) = (LinkId::RTDE, cx.now);
-        let (events, cycle) = (&mut *cx.events, &mut *cx.cycle);
-        let heeded = self.identity.is_some_and(|identity| identity.states == link);
-        let arrival = received.map_or(now, |(_, arrival)| arrival);
-        let full = received.is_some_and(|(count, _)| rtde.receive_window().len() <= count);
-        let (mut states, mut understood, mut software, mut unusable) = (0_u32, false, None, None);
-        match received {
-            Some((count, arrival)) => rtde.commit(count, arrival, now),
-            None => rtde.handle(now, RtdeInput::Tick),
-        }
-        while let Some(event) = rtde.poll_event() {
-            match event {
-                StateEvent::State(state) => {
-                    states = states.saturating_add(1);
-                    if heeded {
-                        cycle.hear(&state, arrival, now, events);
-                    }
-                }
-                StateEvent::Software(version) => software = Some(version),
-                StateEvent::Understood => understood = true,
-                StateEvent::Text(text) => events.push_peer(UrEvent::Report(Report::by_rtde(&text))),
-                StateEvent::Skipped(error) => events.push_peer(UrEvent::Skipped { link, error }),
-                StateEvent::Malformed(error) => events.push_peer(UrEvent::Malformed { link, error }),
-                StateEvent::NotOurs(input) => {
-                    understood = true;
-                    events.push_peer(UrEvent::NotOurs(input));
-                }
-                StateEvent::Unusable(why) => unusable = unusable.or(Some(why)),
-                StateEvent::Unexpected => {}
-            }
-        }
-        self.software = software.or(self.software);
-        if let Some(why) = unusable {
-            self.lost(link, DownCause::Rtde(why), cx);
-            return false;
-        }
-        if understood || software.is_some() {
-            self.connector.answered(link, now);
-        }
-        if states == 0 {
-            return false;
-        }
-        #[cfg(feature = "reverse")]
-        if heeded
-            && let Some(program) = exclusive(&mut self.program).filter(|program| program.by_registers())
-            && let Some(said) = rtde.mirrored()
-        {
-            let shown = cycle.state().and_then(|state| state.program_state);
-            let ends = matches!(shown, Some(ProgramState::Stopping | ProgramState::Stopped));
-            let news = program.shows(said, !ends, arrival);
-            news.into_iter().for_each(|news| events.push_peer(UrEvent::Program(news)));
-            if let Some(figures) = program.figures(now) {
-                cycle.set_answers(figures);
-            }
-        }
-        self.connector.heard(link, now);
-        if self.identity.is_none() {
-            self.establish(link, cx);
-            return false;
-        }
-        heeded && arrived(states, arrival, full, cx)
-    }
-
-    /// Enough is known of the controller, perhaps: the session stands, or RTDE is asked for states.
-    fn detect<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
-        let Some((_, _, oldest)) = self.realtime.known() else { return };
-        let (software, _) = self.software(oldest, &cx.config.peer);
-        let ask = self.rtde.is_some()
-            && match cx.config.peer.connect.states {
-                StatesFrom::Auto => rtde::registry::exists(software),
-                StatesFrom::Realtime => false,
-                StatesFrom::Rtde => true,
-            };
-        self.software = None;
-        if ask {
-            self.connector.ask_rtde(cx.now);
-        } else {
-            self.establish(LinkId::REALTIME, cx);
-        }
-    }
-
-    /// Which software it is, and how that is known.
-    fn software(&self, oldest: SoftwareVersion, options: &UrOptions) -> (SoftwareVersion, KnownBy) {
-        match (options.software, self.primary.facts().software.or(self.software)) {
-            (Some(software), _) => (software, KnownBy::Configuration),
-            (None, Some(software)) => (software, KnownBy::Message),
-            (None, None) => (oldest, KnownBy::Packet),
-        }
-    }
-
-    /// The session stands, with states from this link.
-    fn establish<L: Law<6>>(&mut self, states: LinkId, cx: &mut Cx<'_, '_, L>) {
-        let Some((packet_size, period, oldest)) = self.realtime.known() else { return };
-        let (software, known_by) = self.software(oldest, &cx.config.peer);
-        let identity = Identity { software, known_by, packet_size, period, states };
-        self.identity = Some(identity);
-        self.motion.open(cx.config.peer.text, software);
-        if let Some(program) = exclusive(&mut self.program) {
-            let without_states = program.by_registers() && states != LinkId::RTDE;
-            self.unfit = without_states || cx.config.peer.unfit(software).is_some();
-            program.open(software, period, cx.config);
-            if self.unfit {
-                cx.events.push_peer(UrEvent::Program(ProgramNews::Unfit));
-            }
-        }
-        self.connector.greeted(states, cx.now);
-        self.learn_kinematics(cx);
-        cx.events.push_peer(UrEvent::Established(identity));
-        cx.cycle.set_limits(cx.config.limits_on(software, period));
-        cx.cycle.establish(cx.config.cycle(period), cx.now, cx.events);
-    }
-
     /// The controller refused some text.
     fn refused<L>(&mut self, cx: &mut Cx<'_, '_, L>) {
         if self.refusal.refused(cx.now) {
@@ -468,64 +177,6 @@ impl Ur<'_> {
             return None;
         }
         local.filter(|_| now > over + machine.config().evidence_age)
-    }
-
-    /// For how long the oldest text waits to be acknowledged; zero where none does.
-    fn unacked_age(&self, now: Instant) -> Duration {
-        let link = self.carrying();
-        self.unacked.get(link.index()).map_or(Duration::ZERO, |unacked| unacked.age(now))
-    }
-
-    /// The link by which motion goes out.
-    fn carrying(&self) -> LinkId {
-        match shared(&self.program) {
-            Some(program) if !program.carries() => LinkId::REALTIME,
-            Some(program) if program.by_registers() => LinkId::RTDE,
-            Some(_) => LinkId::REVERSE,
-            None => LinkId::REALTIME,
-        }
-    }
-
-    fn is_waiting(&self) -> bool {
-        self.unacked.iter().any(Unacked::is_waiting)
-    }
-
-    fn judge_unacked<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
-        // Mostly nothing waits.
-        if !self.is_waiting() {
-            return;
-        }
-        for link in WATCHED.iter().copied() {
-            let Some(unacked) = self.unacked.get(link.index()) else { continue };
-            if link == LinkId::REVERSE {
-                if !shared(&self.program).is_some_and(Reverse::is_connected) {
-                    continue;
-                }
-            } else if !self.connector.is_connected(link) {
-                continue;
-            }
-            let config = unacked_config(link, &cx.config.peer, cx.cycle);
-            let verdict = unacked.judge(&config, ended(cx.cycle), cx.now);
-            if let Some(reason) = verdict.fault {
-                cx.cycle.fault(cx.now, reason, cx.events);
-            }
-            if verdict.drop {
-                self.lost(link, DownCause::Unacknowledged, cx);
-            }
-        }
-    }
-
-    /// When un-acknowledged bytes will next mean something.
-    fn unacked_deadline<L: Law<6>>(&self, now: Instant, options: &UrOptions, cycle: &Cycle<6, L>) -> Option<Instant> {
-        if !self.is_waiting() {
-            return None;
-        }
-        let mut first = None;
-        for (link, unacked) in WATCHED.iter().copied().zip(&self.unacked) {
-            let config = unacked_config(link, options, cycle);
-            first = earliest(&[first, unacked.next_deadline(&config, ended(cycle), now)]);
-        }
-        first
     }
 
     /// Whether its registers are ours, where the program gets its orders in some.

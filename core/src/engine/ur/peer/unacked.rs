@@ -1,0 +1,77 @@
+//! What the controller has not acknowledged, by the link that carries what moves the arm.
+
+use super::super::config::UrOptions;
+use super::super::event::DownCause;
+use super::super::links::WATCHED;
+use super::super::reverse::{Reverse, shared};
+use super::{Cx, Ur, ended, unacked_config};
+use crate::engine::cycle::Cycle;
+use crate::engine::io::LinkId;
+use crate::law::Law;
+use crate::link::Unacked;
+use crate::time::{Duration, Instant, earliest};
+
+impl Ur<'_> {
+    /// For how long the oldest text waits to be acknowledged; zero where none does.
+    pub(super) fn unacked_age(&self, now: Instant) -> Duration {
+        let link = self.carrying();
+        self.unacked.get(link.index()).map_or(Duration::ZERO, |unacked| unacked.age(now))
+    }
+
+    /// The link by which motion goes out.
+    pub(super) fn carrying(&self) -> LinkId {
+        match shared(&self.program) {
+            Some(program) if !program.carries() => LinkId::REALTIME,
+            Some(program) if program.by_registers() => LinkId::RTDE,
+            Some(_) => LinkId::REVERSE,
+            None => LinkId::REALTIME,
+        }
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.unacked.iter().any(Unacked::is_waiting)
+    }
+
+    pub(super) fn judge_unacked<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+        // Mostly nothing waits.
+        if !self.is_waiting() {
+            return;
+        }
+        for link in WATCHED.iter().copied() {
+            let Some(unacked) = self.unacked.get(link.index()) else { continue };
+            if link == LinkId::REVERSE {
+                if !shared(&self.program).is_some_and(Reverse::is_connected) {
+                    continue;
+                }
+            } else if !self.connector.is_connected(link) {
+                continue;
+            }
+            let config = unacked_config(link, &cx.config.peer, cx.cycle);
+            let verdict = unacked.judge(&config, ended(cx.cycle), cx.now);
+            if let Some(reason) = verdict.fault {
+                cx.cycle.fault(cx.now, reason, cx.events);
+            }
+            if verdict.drop {
+                self.lost(link, DownCause::Unacknowledged, cx);
+            }
+        }
+    }
+
+    /// When un-acknowledged bytes will next mean something.
+    pub(super) fn unacked_deadline<L: Law<6>>(
+        &self,
+        now: Instant,
+        options: &UrOptions,
+        cycle: &Cycle<6, L>,
+    ) -> Option<Instant> {
+        if !self.is_waiting() {
+            return None;
+        }
+        let mut first = None;
+        for (link, unacked) in WATCHED.iter().copied().zip(&self.unacked) {
+            let config = unacked_config(link, options, cycle);
+            first = earliest(&[first, unacked.next_deadline(&config, ended(cycle), now)]);
+        }
+        first
+    }
+}
