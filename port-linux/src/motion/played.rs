@@ -25,7 +25,9 @@ pub(crate) struct Playing<const N: usize> {
     number: Option<MoveNumber>,
     offer: Offer,
     newest: Option<ControllerTime>,
+    /// Somebody ended it, and that is done.
     cancelled: bool,
+    is_over: bool,
     /// Why it was not begun, or not gone on with, or ended before its end.
     against: Option<Reason>,
     told: Arc<Mutex<Played<N>>>,
@@ -53,7 +55,8 @@ impl<const N: usize> Playing<N> {
         let moves = |way: &Waypoint<N>| waypoints.first().is_some_and(|first| way.setpoint != first.setpoint);
         waypoints.iter().any(moves).then_some(())?;
         let (number, offer, newest, against) = (None, Offer::new(PATIENCE), None, None);
-        Some(Self { waypoints, tolerances, limits, playback, number, offer, newest, cancelled: false, against, told })
+        let (cancelled, is_over) = (false, false);
+        Some(Self { waypoints, tolerances, limits, playback, number, offer, newest, cancelled, is_over, against, told })
     }
 
     /// How long it takes at full speed.
@@ -69,6 +72,7 @@ impl<const N: usize> Playing<N> {
     /// How it stands, where the arm is commanded or not, and how much of its own time has passed.
     pub(super) const fn stands(&self, commanded: bool) -> (Stage, Duration) {
         let stage = match (self.playback.progress(), self.against) {
+            _ if self.is_over => Stage::Stopped,
             (Progress::Finished, _) => Stage::Done,
             (Progress::Waiting | Progress::Suspended, Some(reason)) => Stage::Refused(reason),
             (Progress::Running | Progress::Endless, Some(_)) => Stage::Stopped,
@@ -115,7 +119,7 @@ impl<const N: usize> Playing<N> {
                 self.playback.finish();
             }
         }
-        let has_ended = self.cancelled && (rests || self.number.is_none());
+        self.is_over = self.cancelled && (rests || self.number.is_none());
         // Somebody looks at it just now: the next state is soon enough.
         let Ok(mut told) = self.told.try_lock() else { return };
         let Played { trace, against, refused } = &mut *told;
@@ -126,7 +130,7 @@ impl<const N: usize> Playing<N> {
         (trace.mode, trace.elapsed, trace.progress) = (mode, self.playback.elapsed(), self.playback.progress());
         trace.late = engine.tolerated().map_or(Duration::ZERO, Watch::late);
         trace.cancelled = self.cancelled;
-        if has_ended && mode == Mode::Command {
+        if self.is_over && mode == Mode::Command {
             trace.progress = Progress::Finished;
         }
         let fresh = engine.state().filter(|s| self.newest.replace(s.controller_time) != Some(s.controller_time));
