@@ -15,7 +15,7 @@ const MAGIC: &[u8; 9] = b"OUTRIGSET";
 /// What those beside a KRC began with, in formats before 4.
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
 /// The number of the format.
-const FORMAT: u8 = 6;
+const FORMAT: u8 = 7;
 /// Before the content: magic, format and kind, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
@@ -267,7 +267,7 @@ mod tests {
             assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: FORMAT }));
         }
         let text = SettingsError::OtherFormat { found: 2, expected: FORMAT }.to_string();
-        assert_eq!(text, "settings of format 2, and this version reads format 6: compile them again");
+        assert_eq!(text, "settings of format 2, and this version reads format 7: compile them again");
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((FORMAT, sums), (6, [(428, 2_961_751_370), (476, 1_171_406_176)]));
+        assert_eq!((FORMAT, sums), (7, [(428, 2_961_751_370), (570, 290_939_915)]));
     }
 
     #[test]
