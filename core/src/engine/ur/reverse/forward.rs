@@ -310,6 +310,12 @@ impl Reverse {
         begun.then(|| Duration::from_micros(account.pursuit.reached()))
     }
 
+    /// How much of a move's own time can have passed \[µs\], where a program of External Control makes it.
+    #[cfg(feature = "tolerances")]
+    pub(super) fn could_have_led(&self) -> Option<u64> {
+        self.is_foreign().then(|| self.forward.account.pursuit.elapsed())
+    }
+
     /// That the move is late, once.
     pub(in crate::engine::ur) fn lateness(&mut self) -> Option<ProgramNews> {
         let account = &mut self.forward.account;

@@ -386,13 +386,16 @@ impl Reverse {
     /// # Errors
     /// The one that does not hold.
     pub(in crate::engine::ur) fn heed_tolerances(&mut self, state: &State<6>, paused: bool) -> Result<(), Reason> {
-        let led = self.led();
+        let led = self.led().map(Duration::as_micros);
+        // A program of ours shows its own time, which is all that can have passed.
+        #[cfg(feature = "tolerances")]
+        let could = led.unwrap_or_default();
+        #[cfg(all(feature = "tolerances", feature = "urcap"))]
+        let could = self.could_have_led().unwrap_or(could);
         let player = &mut self.player;
         match (&mut player.tolerated, led) {
             #[cfg(feature = "tolerances")]
-            (Some(tolerated), Some(led)) => {
-                tolerated.observe(&player.legs, led.as_micros(), self.period, state, paused)
-            }
+            (Some(tolerated), Some(led)) => tolerated.observe(&player.legs, [led, could], self.period, state, paused),
             _ => {
                 let _ = (state, paused);
                 Ok(())

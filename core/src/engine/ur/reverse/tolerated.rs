@@ -31,14 +31,15 @@ impl Tolerated {
         &self.watch
     }
 
-    /// Takes a state while the program shows `elapsed` µs of the move along `legs`, in cycles of `period`; `paused`: its time stands.
+    /// Takes a state while the program shows `elapsed` µs of the move along `legs`, of which `could` µs can have passed since it
+    /// began, in cycles of `period`; `paused`: its time stands.
     ///
     /// # Errors
     /// The tolerance that does not hold.
     pub(super) fn observe(
         &mut self,
         legs: &Legs,
-        elapsed: u64,
+        [elapsed, could]: [u64; 2],
         period: Duration,
         state: &State<6>,
         paused: bool,
@@ -49,7 +50,7 @@ impl Tolerated {
         }
         let Some(whole) = legs.whole() else { return Ok(()) };
         let scaling = if paused { 0.0 } else { state.scaling() };
-        let (passed, at) = self.passed.unwrap_or((elapsed.saturating_mul(1_000), state.controller_time));
+        let (passed, at) = self.passed.unwrap_or((could.saturating_mul(1_000), state.controller_time));
         let dt = state.controller_time.since(at);
         let nanos = (dt.as_secs_f32().min(1.0) * scaling * 1e9) as u32;
         let passed = passed.saturating_add(u64::from(nanos));
@@ -108,7 +109,7 @@ mod tests {
         // In the middle: 0.5 rad, at 0.75 rad/s; 18 mrad in three cycles.
         let judged = |measured, target| {
             let mut tolerated = Tolerated::new(TOLERANCES);
-            tolerated.observe(&legs, 1_000_000, PERIOD, &state(1, measured, target, 1.0), false)
+            tolerated.observe(&legs, [1_000_000; 2], PERIOD, &state(1, measured, target, 1.0), false)
         };
         for (measured, target) in [(0.5, 0.5), (0.463, 0.5), (0.5, 0.537), (0.537, 0.463)] {
             assert_eq!(judged(measured, target), Ok(()), "{measured} {target}");
@@ -123,7 +124,7 @@ mod tests {
         let (legs, mut tolerated) = (legs(), Tolerated::new(TOLERANCES));
         (0..2_000).find(|cycle| {
             let state = state(*cycle, measured, measured, scaling);
-            tolerated.observe(&legs, elapsed, PERIOD, &state, paused) == Err(Reason::GoalTolerance)
+            tolerated.observe(&legs, [elapsed; 2], PERIOD, &state, paused) == Err(Reason::GoalTolerance)
         })
     }
 
@@ -137,5 +138,10 @@ mod tests {
         // The program stands at 1.95 s: 50 ms, three cycles and the time that is allowed.
         assert!(lasts(1_950_000, 0.998, 1.0, false).is_some_and(|cycles| cycles.abs_diff(22) <= 1));
         assert_eq!(lasts(0, 0.0, 1.0, false), None, "it has not gone on its way");
+        // One that is a second behind what could have passed is not given that second once more.
+        let mut behind = Tolerated::new(TOLERANCES);
+        let judged =
+            |cycle| behind.observe(&legs(), [1_500_000, 2_500_000], PERIOD, &state(cycle, 0.844, 0.844, 1.0), false);
+        assert!((0..50).map(judged).position(|judged| judged.is_err()).is_some_and(|cycles| cycles.abs_diff(13) <= 1));
     }
 }
