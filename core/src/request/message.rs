@@ -81,7 +81,7 @@ pub enum Ask<'a> {
     Move {
         /// The epoch that was seen.
         epoch: Epoch,
-        /// Which motion: `file=/tmp/swing.csv`, `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`. Not empty.
+        /// Which motion: `file=/srv/motions/swing.csv`, `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`. Not empty.
         how: &'a str,
     },
     /// That it ends, whoever began it: the arm comes to rest, and stays commanded.

@@ -25,8 +25,9 @@ pub(crate) struct Playing<const N: usize> {
     number: Option<MoveNumber>,
     offer: Offer,
     newest: Option<ControllerTime>,
-    /// Somebody ended it, and that is done.
+    /// Somebody ended it.
     cancelled: bool,
+    /// The arm rests after that.
     is_over: bool,
     /// Why it was not begun, or not gone on with, or ended before its end.
     against: Option<Reason>,
@@ -88,7 +89,8 @@ impl<const N: usize> Playing<N> {
         let mode = engine.mode();
         if mode != Mode::Command {
             self.playback.suspend();
-            (self.number, self.offer) = (None, Offer::new(PATIENCE));
+            // Why it was not gone on with was told while commanding, once.
+            (self.number, self.offer, self.against) = (None, Offer::new(PATIENCE), None);
         } else if self.number.is_none() && !self.cancelled {
             self.against = self.begin(engine, now);
         }
