@@ -294,7 +294,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((FORMAT, sums), (7, [(428, 2_961_751_370), (570, 290_939_915)]));
+        assert_eq!((FORMAT, sums), (7, [(428, 3_439_929_455), (570, 1_455_411_047)]));
     }
 
     #[test]

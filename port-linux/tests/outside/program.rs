@@ -19,7 +19,7 @@ use super::Asks;
 use super::relay::{self, Relay};
 
 /// Longest wait for a motion.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// From one request to the next.
 const AGAIN: Duration = Duration::from_secs(3);
 /// Longest wait for the stop of one.
@@ -233,7 +233,7 @@ impl Program {
     }
 
     /// Waits until the arm has been commanded to move for a while. Where the machine kept the program from that, it is asked
-    /// again, as an operator would.
+    /// again, as an operator would; what had begun is to go on.
     pub(super) fn until_it_moves(&mut self) {
         let begun = elapsed(self.begun);
         let mut asked = begun;
@@ -245,10 +245,10 @@ impl Program {
             if now - asked > AGAIN {
                 asked = now;
                 if let Some(keys) = &mut self.keys {
-                    keys.write_all(b"ar").expect("room for keys");
+                    keys.write_all(b"ac").expect("room for keys");
                 } else if let Some(input) = &mut self.child.stdin {
                     // It may be closed.
-                    let _ = input.write_all(b"acknowledge\nrequest\n");
+                    let _ = input.write_all(b"acknowledge\nresume\n");
                 }
             }
             std::thread::sleep(Duration::from_millis(5));
