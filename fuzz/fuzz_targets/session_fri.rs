@@ -5,6 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use outrigger_core::command::outputs::{VariableValue, Write};
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrlConvention, ToolImpedance};
 use outrigger_core::mode::Mode;
@@ -37,7 +38,8 @@ const LIFE: std::time::Duration = std::time::Duration::from_millis(2_500);
 
 fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
     match what % 32 {
-        0..=7 => rig.advance(u64::from(much)),
+        0..=6 => rig.advance(u64::from(much)),
+        7 => rig.input(Input::Set(variable(much))),
         8 => rig.request(),
         9 => rig.input(Input::Resume(rig.session.mode_machine().epoch())),
         10 => rig.input(Input::Release),
@@ -78,6 +80,17 @@ fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
             rig.krc.add_fault(Fault::new(kind, rig.krc.now(), Some(span)));
         }
     }
+}
+
+/// A variable of the KRL program, or none that can be set: there are 16 of each kind, and the first are the handshake's.
+fn variable(much: u8) -> Write {
+    let value = match much / 32 % 4 {
+        0 => VariableValue::Bool(much & 1 == 1),
+        1 => VariableValue::Int(i32::from(much) - 128),
+        2 => VariableValue::Real(f32::from(much)),
+        _ => VariableValue::Real(f32::NAN),
+    };
+    Write::Variable { index: much % 20, value }
 }
 
 // The rig checks each command: the newest measurement is answered, once, with numbers.

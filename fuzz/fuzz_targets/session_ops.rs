@@ -13,7 +13,7 @@ use outrigger_core::engine::ur::UrOptions;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::command::outputs::{DigitalOutput, Write};
+use outrigger_core::command::outputs::{DigitalOutput, VariableValue, Write};
 use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
@@ -368,12 +368,14 @@ fn is_setting(text: &[u8]) -> bool {
 /// Something to set, or nothing that can be set.
 fn write(much: u8) -> Write {
     let (index, high) = (much % 16, much >= 64);
-    match much / 16 % 6 {
+    match much / 16 % 7 {
         0 => Write::Digital { output: DigitalOutput::Standard(index), high },
         1 => Write::Analog { index: index % 3, domain: None, level: f32::from(index) / 12.0 },
         2 => Write::SpeedSlider(f32::from(index) / 12.0),
         3 => Write::Gravity([0.0, f32::from(index), 9.82]),
         4 => Write::Tcp(Pose { position: [0.0, 0.0, f32::from(index)], rotation: [f32::from(index); 3] }),
+        // No arm of Universal Robots' has such a one.
+        5 => Write::Variable { index, value: VariableValue::Bool(high) },
         _ => Write::Payload { mass: f32::from(index), center_of_gravity: high.then_some([0.0; 3]) },
     }
 }

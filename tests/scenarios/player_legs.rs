@@ -12,8 +12,9 @@ use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
 
 use super::{ms, secs};
 
-const SOFTWARE: [SoftwareVersion; 4] = [
+const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(3, 0),
+    SoftwareVersion::new(3, 1),
     SoftwareVersion::new(3, 15),
     SoftwareVersion::new(5, 15),
     SoftwareVersion::new(10, 11),
@@ -130,7 +131,10 @@ fn cubic_and_quintic_legs_are_kept_to_and_end_where_they_are_to() {
     each(|software, rig| {
         for quintic in [false, true] {
             let swing = Swing::from(rig, 0.5, quintic);
+            let begun = rig.now();
             let worst = play(rig, &swing, |_, _| {});
+            let took = rig.now().since(begun).as_secs_f32();
+            assert!((0.0..0.5).contains(&(took - swing.seconds)), "{software}: {took} s for {} s", swing.seconds);
             rig.run_for(ms(400));
             let end = rig.controller.truth().q;
             let error = end.iter().zip(swing.at(swing.seconds)[0]).map(|(q, to)| (q - f64::from(to)).abs());

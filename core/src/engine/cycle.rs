@@ -327,6 +327,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         let transition = self.mode.tick(now);
         self.after(transition, events);
+        if let Some(lapse) = self.operator.wake(now) {
+            events.push(Event::Lapsed(lapse));
+        }
     }
 
     fn grade_changed<E>(&mut self, now: Instant, events: &mut Events<E>) {

@@ -519,7 +519,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             }
         }
         let cycle = if self.peer.is_established() { self.cycle.next_deadline(now) } else { None };
-        self.due = earliest(&[self.peer.next_deadline(now, &self.config, &self.cycle), cycle]);
+        let lapse = self.cycle.operator().lapses_at();
+        self.due = earliest(&[self.peer.next_deadline(now, &self.config, &self.cycle), cycle, lapse]);
         #[cfg(feature = "postcard")]
         self.record_outcomes(now);
     }

@@ -231,6 +231,23 @@ impl Operator {
         }
     }
 
+    /// Time has passed, with a state or without: whether the automatic request is over its time.
+    pub fn wake(&mut self, now: Instant) -> Option<Lapse> {
+        let over = self.lapses_at().is_some_and(|end| now >= end);
+        over.then(|| {
+            self.automatic = Automatic::Spent;
+            Lapse::TooLate
+        })
+    }
+
+    /// When the automatic request lapses, where it is still to be asked.
+    pub(crate) fn lapses_at(&self) -> Option<Instant> {
+        match self.automatic {
+            Automatic::Until(end) => Some(end + Duration::from_micros(1)),
+            Automatic::NotStarted | Automatic::Spent => None,
+        }
+    }
+
     /// What the lines have against a request, of whoever.
     #[must_use]
     pub fn unmet(&self) -> ReasonSet {
@@ -341,8 +358,8 @@ impl Operator {
         if self.config.has_inputs() {
             self.observe_inputs(levels, fresh, gap, machine, evidence, now, &mut outcome);
         }
-        if let Automatic::Until(end) = self.automatic {
-            self.ask_by_itself(end, machine, evidence, now, &mut outcome);
+        if matches!(self.automatic, Automatic::Until(_)) {
+            self.ask_by_itself(machine, evidence, now, &mut outcome);
         }
         (outcome != Outcome::default()).then_some(outcome)
     }
@@ -428,23 +445,12 @@ impl Operator {
         Some(self.ask(by, machine, evidence, now))
     }
 
-    fn ask_by_itself(
-        &mut self,
-        end: Instant,
-        machine: &mut ModeMachine,
-        evidence: &Evidence,
-        now: Instant,
-        outcome: &mut Outcome,
-    ) {
-        outcome.lapsed = if machine.latch().is_some() {
-            Some(Lapse::Latched)
-        } else if now > end {
-            Some(Lapse::TooLate)
-        } else {
-            None
-        };
-        if outcome.lapsed.is_some() {
+    fn ask_by_itself(&mut self, machine: &mut ModeMachine, evidence: &Evidence, now: Instant, outcome: &mut Outcome) {
+        if machine.latch().is_some() {
             self.automatic = Automatic::Spent;
+            outcome.lapsed = Some(Lapse::Latched);
+        } else if let Some(lapse) = self.wake(now) {
+            outcome.lapsed = Some(lapse);
         } else if machine.mode() == Mode::Monitor && self.unmet().is_empty() && machine.unmet(evidence, now).is_empty()
         {
             let asked = self.ask(Channel::Automatic, machine, evidence, now);

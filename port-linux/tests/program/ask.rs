@@ -5,13 +5,18 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::mpsc::channel;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::standstill::Window;
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
+
+/// Longest wait for a status, on a busy machine too: no motion of these tests takes as long.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder of a test's own, empty: the users' directory for sockets, too.
 pub(crate) fn folder(name: &str) -> PathBuf {
@@ -116,9 +121,20 @@ impl Run {
     pub(crate) fn watch_for(&self, wanted: impl Fn(&str) -> bool) -> String {
         let mut watching = self.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().expect("it");
         let lines = BufReader::new(watching.stdout.take().expect("piped")).lines();
-        let found = lines.map(|line| line.expect("text")).find(|line| wanted(line));
+        let (sender, statuses) = channel();
+        let reader = thread::spawn(move || lines.map_while(Result::ok).all(|line| sender.send(line).is_ok()));
+        let (begun, mut last) = (Instant::now(), String::new());
+        let found = loop {
+            let left = PATIENCE.saturating_sub(begun.elapsed());
+            match statuses.recv_timeout(left) {
+                Ok(status) if wanted(&status) => break Some(status),
+                Ok(status) => last = status,
+                Err(_) => break None,
+            }
+        };
         watching.kill().and_then(|()| watching.wait()).expect("it ends");
-        found.expect("the run goes on")
+        reader.join().expect("it only reads");
+        found.unwrap_or_else(|| panic!("the run has ended, or never has such a status; its last: {last}"))
     }
 
     /// Waits until a request would be granted. What a busy machine has ended is acknowledged.
@@ -179,8 +195,8 @@ pub(crate) fn configuration(robot: &str) -> String {
 }
 
 /// How long before commanding ended a standstill of this machine is looked for that ended it, and how long that is.
-const LOOKED_BACK: std::time::Duration = std::time::Duration::from_millis(140);
-const ENDING: std::time::Duration = std::time::Duration::from_millis(20);
+const LOOKED_BACK: Duration = Duration::from_millis(140);
+const ENDING: Duration = Duration::from_millis(20);
 
 /// Nothing but what was asked for ended commanding, unless this machine stood still.
 fn fell_back(said: &[String], window: Window) {
@@ -330,7 +346,7 @@ fn a_program_that_stays_is_sent_and_handed_back_on_request() {
         assert!(run.done(&["resend"]).contains("is sent to the controller again"));
         let runs = |wanted: bool| {
             (0..100).any(|_| {
-                thread::sleep(std::time::Duration::from_millis(50));
+                thread::sleep(Duration::from_millis(50));
                 arm.controller().program().0 == wanted
             })
         };
@@ -474,7 +490,7 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
             }
             // Until rest is measured.
             assert!(answer.contains("NotAtRest"), "{answer}");
-            thread::sleep(std::time::Duration::from_millis(100));
+            thread::sleep(Duration::from_millis(100));
         }
         assert!(begun, "it never rests");
         assert!(run.refused(&["renew"], 4).contains("(NotYours)"), "it is another's");

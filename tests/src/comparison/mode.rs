@@ -160,6 +160,8 @@ impl Mode {
             .there(),
             path("player", "`movej` by Outrigger's player, only to −180°", CB3, CommandPath::Player).place(),
             path("player-e", "`movej` by Outrigger's player, only to −180°", E_SERIES, CommandPath::Player).place(),
+            path("player-cubics", "two cubics by Outrigger's player", CB3, CommandPath::Player).open_loop(),
+            path("player-cubics-e", "two cubics by Outrigger's player", E_SERIES, CommandPath::Player).open_loop(),
             path("closed-loop-e", "`speedj` streamed, closed loop, P 20, D 0.1", E_SERIES, CommandPath::Text),
         ]);
         modes

@@ -45,8 +45,9 @@ const SHOULDER: usize = 1;
 pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let begun = Rc::new(Cell::new(None));
     let mut setup = match task.wanted {
+        _ if task.path == CommandPath::Player => played(&task),
         Wanted::ThereAndBack | Wanted::There => there(&task),
-        Wanted::Place => place(&task),
+        Wanted::Place => unreachable!("only the player has such a move"),
         Wanted::ToAndFro(_) => to_and_fro(&task, Rc::clone(&begun)),
     };
     setup.config.peer.path = task.path;
@@ -55,12 +56,15 @@ pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let mut buffers = Buffers::default();
     let mut rig = Rig::new(setup, &mut buffers);
     rig.command();
-    if task.wanted == Wanted::Place {
+    if task.path == CommandPath::Player {
         // The first move waits until the arm has stood for a while; what comes behind it is at once given away.
         delegate(&mut rig, 0.02);
         // Not in step with the control cycles.
         rig.run_for(Duration::from_millis(1_500) + Duration::from_micros(Rng::new(seed, 77).up_to(16_000)));
-        delegate(&mut rig, task.wanted.at(task.wanted.length()));
+        match task.wanted {
+            Wanted::Place => delegate(&mut rig, task.wanted.at(task.wanted.length())),
+            wanted => lead(&mut rig, wanted),
+        }
     }
     begun.set(Some(rig.now()));
     let mut ends = task.wanted.length() + 1.5;
@@ -110,10 +114,25 @@ fn delegate(rig: &mut Rig<'_>, way: f64) {
 }
 
 /// By the player, which is asked for it later: until then the arm is held where it is.
-fn place(task: &Task) -> Setup {
+fn played(task: &Task) -> Setup {
     let mut setup = there(&Task { wanted: Wanted::There, ..*task });
     setup.law = Setup::new(task.software).law;
     setup
+}
+
+/// The player is led along a motion, of which it makes each cubic by itself.
+fn lead(rig: &mut Rig<'_>, wanted: Wanted) {
+    let from = rig.controller.truth().q;
+    let joints =
+        |way: f64| JointPositions([from[0] + way, from[1], from[2], from[3], from[4], from[5]].map(|q| q as f32));
+    rig.delegate(JointMove::along(joints(0.0), 2.5).expect("a move")).expect("nothing speaks against it");
+    let halves = [wanted.length() / 2.0, wanted.length()];
+    for t in halves {
+        let setpoint = Setpoint { positions: joints(wanted.at(t)), velocities: JointVelocities::ZERO };
+        let at = core::Duration::from_micros((t * 1e6) as u64);
+        let waypoint = Waypoint { setpoint, accelerations: None, at };
+        rig.lead_on(&waypoint, t == wanted.length()).expect("room for both");
+    }
 }
 
 /// By a sensor that says how fast the shoulder is to move.
@@ -143,12 +162,12 @@ fn to_and_fro(task: &Task, begun: Rc<Cell<Option<SimTime>>>) -> Setup {
 fn course(rig: &Rig<'_>, task: &Task, begun: Option<SimTime>) -> Course {
     let record = rig.record();
     let (joint, start) = match task.wanted {
+        _ if task.path == CommandPath::Player => (0, begun.unwrap_or_default()),
         Wanted::ThereAndBack | Wanted::There => {
             let first = record.commands.iter().find(|command| command.mode == Mode::Command).expect("a command");
             (0, SimTime::from_micros(first.at.as_micros() - first.state_age.as_micros() as u64))
         }
-        Wanted::Place => (0, begun.unwrap_or_default()),
-        Wanted::ToAndFro(_) => (SHOULDER, begun.unwrap_or_default()),
+        Wanted::Place | Wanted::ToAndFro(_) => (SHOULDER, begun.unwrap_or_default()),
     };
     let from = record.motion_at(start).expect("a cycle before").q[joint];
     let mut own = 0.0;

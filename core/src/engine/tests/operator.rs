@@ -361,6 +361,17 @@ fn the_automatic_request_lapses_after_its_time_and_says_so() {
     assert_eq!(bench.engine.mode(), Mode::Arming);
 }
 
+#[test]
+fn the_automatic_request_lapses_beside_a_controller_that_never_answers() {
+    let mut bench = Bench::new(5, 15, by_itself());
+    bench.silent = (0..=u16::MAX).collect();
+    bench.input(Input::Start);
+    bench.run(59_000);
+    assert!(!bench.events.contains(&Event::Lapsed(Lapse::TooLate)));
+    bench.run(2_000);
+    assert_eq!((bench.engine.mode(), bench.events.contains(&Event::Lapsed(Lapse::TooLate))), (Mode::Offline, true));
+}
+
 #[cfg(feature = "postcard")]
 #[test]
 fn the_inputs_are_replayed() {
