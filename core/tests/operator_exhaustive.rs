@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::mode::{
-    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Lapse, Mode, ModeConfig, ModeMachine, Operator,
+    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeConfig, ModeMachine, Operator,
     OperatorConfig, Outcome, PeerGate, Pendant, Refusal, RequestAs, Word,
 };
 use outrigger_core::robot::{Reason, RobotMode, Safety, SafetyMode};
@@ -141,8 +141,16 @@ struct Step {
     /// A message with the present epoch asked.
     message: bool,
     outcome: Outcome,
+    /// The automatic request is over its time.
+    too_late: bool,
     refusal: Option<Refusal>,
     acknowledged: bool,
+}
+
+impl Step {
+    const fn lapsed(&self) -> bool {
+        self.too_late || self.outcome.lapsed
+    }
 }
 
 const START: Instant = Instant::from_micros(1_000_000);
@@ -245,6 +253,7 @@ impl World {
             }
             Event::Ready | Event::Accepted | Event::NotReady | Event::Late | Event::Stopped | Event::Paused => {
                 self.now = self.now + CYCLE;
+                step.too_late = self.operator.wake(self.now);
                 self.evidence = Some((event, self.now));
                 let _ = self.machine.observe(self.now, &self.facts());
                 rises[0] = self.look_at_inputs(event != Event::Late);
@@ -252,6 +261,7 @@ impl World {
             }
             Event::Wait(cycles) => {
                 self.now = self.now + CYCLE.times(cycles.into());
+                step.too_late = self.operator.wake(self.now);
                 let _ = self.machine.tick(self.now);
             }
             Event::Fault => {
@@ -398,12 +408,12 @@ impl World {
             let rose = rose && step.outcome.stopped.is_none();
             assert!(!rose, "a rise that counts was told to be held");
         }
-        match step.outcome.lapsed {
-            Some(Lapse::Latched) => assert!(self.machine.latch().is_some()),
-            Some(Lapse::TooLate) => assert!(self.now.since(START) > START_WITHIN),
-            None => {}
+        assert!(!step.outcome.lapsed || self.machine.latch().is_some());
+        assert!(!step.too_late || self.now.since(START) > START_WITHIN);
+        if config.start_within.is_some() && self.operator.asks_by_itself() {
+            assert!(self.now.since(START) <= START_WITHIN, "it still asks by itself");
         }
-        if step.outcome.lapsed.is_some() {
+        if step.lapsed() {
             assert!(!self.lapsed, "lapsed twice");
             assert!(!self.operator.asks_by_itself());
         }
@@ -439,7 +449,7 @@ impl World {
         if step.outcome.stopped.is_some() {
             self.line_released = Some(self.now);
         }
-        self.lapsed |= step.outcome.lapsed.is_some();
+        self.lapsed |= step.lapsed();
         self.ended |= event == Event::End;
         // What is out of the machine is not asked about here; it only must not pile up.
         let _ = self.machine.action();

@@ -12,9 +12,10 @@ use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
 use crate::mode::{
-    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Mirrored, Mode,
-    ModeConfig, ModeMachine, MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig,
-    PendantReading, PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
+    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Lapse, Mirrored,
+    Mode, ModeConfig, ModeMachine, MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant,
+    PendantConfig, PendantReading, PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig,
+    Transition,
 };
 #[cfg(feature = "reverse")]
 use crate::mode::{Guide, MoveEnd, ResidentReading, ResidentWatch};
@@ -327,8 +328,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         let transition = self.mode.tick(now);
         self.after(transition, events);
-        if let Some(lapse) = self.operator.wake(now) {
-            events.push(Event::Lapsed(lapse));
+        if self.operator.wake(now) {
+            events.push(Event::Lapsed(Lapse::TooLate));
         }
     }
 
@@ -764,8 +765,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         if let Some(asked) = outcome.requested {
             self.begin(asked, false, now, events);
         }
-        if let Some(lapse) = outcome.lapsed {
-            events.push(Event::Lapsed(lapse));
+        if outcome.lapsed {
+            events.push(Event::Lapsed(Lapse::Latched));
         }
         outcome.acknowledged.is_some()
     }
@@ -805,7 +806,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let guide = self.guide.next_deadline();
         #[cfg(not(feature = "reverse"))]
         let guide = None;
-        earliest(&[link, self.mode.next_deadline(), guide])
+        earliest(&[link, self.mode.next_deadline(), guide, self.operator.next_deadline()])
     }
 
     /// Everything but the configuration, which the session has.

@@ -518,9 +518,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                 self.with_peer(now, P::shut_down);
             }
         }
-        let cycle = if self.peer.is_established() { self.cycle.next_deadline(now) } else { None };
-        let lapse = self.cycle.operator().lapses_at();
-        self.due = earliest(&[self.peer.next_deadline(now, &self.config, &self.cycle), cycle, lapse]);
+        let (peer, cycle) = (self.peer.next_deadline(now, &self.config, &self.cycle), self.cycle.next_deadline(now));
+        self.due = earliest(&[peer, cycle]);
         #[cfg(feature = "postcard")]
         self.record_outcomes(now);
     }

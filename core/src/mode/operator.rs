@@ -142,8 +142,8 @@ pub struct Outcome {
     pub acknowledged: Option<Result<(), Refusal>>,
     /// Somebody requested; `Ok(None)` where the arm is commanded already.
     pub requested: Option<Result<Option<Transition>, Refusal>>,
-    /// The automatic request is not asked any more.
-    pub lapsed: Option<Lapse>,
+    /// The automatic request is not asked any more, because a reason was latched.
+    pub lapsed: bool,
 }
 
 /// Whether this device still asks by itself.
@@ -231,21 +231,19 @@ impl Operator {
         }
     }
 
-    /// Time has passed, with a state or without: whether the automatic request is over its time.
-    pub fn wake(&mut self, now: Instant) -> Option<Lapse> {
-        let over = self.lapses_at().is_some_and(|end| now >= end);
-        over.then(|| {
+    /// Time has passed, with a state or without: before anything else that comes at `now`. Whether the automatic request is over
+    /// its time just now.
+    pub fn wake(&mut self, now: Instant) -> bool {
+        let over = matches!(self.automatic, Automatic::Until(end) if now > end);
+        if over {
             self.automatic = Automatic::Spent;
-            Lapse::TooLate
-        })
+        }
+        over
     }
 
-    /// When the automatic request lapses, where it is still to be asked.
-    pub(crate) fn lapses_at(&self) -> Option<Instant> {
-        match self.automatic {
-            Automatic::Until(end) => Some(end + Duration::from_micros(1)),
-            Automatic::NotStarted | Automatic::Spent => None,
-        }
+    /// When [`wake`](Self::wake) is due at the latest.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        if let Automatic::Until(end) = self.automatic { Some(end + Duration::from_micros(1)) } else { None }
     }
 
     /// What the lines have against a request, of whoever.
@@ -448,9 +446,7 @@ impl Operator {
     fn ask_by_itself(&mut self, machine: &mut ModeMachine, evidence: &Evidence, now: Instant, outcome: &mut Outcome) {
         if machine.latch().is_some() {
             self.automatic = Automatic::Spent;
-            outcome.lapsed = Some(Lapse::Latched);
-        } else if let Some(lapse) = self.wake(now) {
-            outcome.lapsed = Some(lapse);
+            outcome.lapsed = true;
         } else if machine.mode() == Mode::Monitor && self.unmet().is_empty() && machine.unmet(evidence, now).is_empty()
         {
             let asked = self.ask(Channel::Automatic, machine, evidence, now);
