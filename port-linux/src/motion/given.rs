@@ -9,7 +9,7 @@ use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
 use outrigger_core::robot::{JointPositions, Pose, Reason};
 use outrigger_core::time::{Duration, Instant};
 
-use super::under_way::Stage;
+use super::stage::Stage;
 
 /// So long it may take, once commanding, until a move can be given away.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);

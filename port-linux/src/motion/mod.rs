@@ -8,6 +8,7 @@ mod json;
 mod played;
 mod recording;
 mod spaced;
+mod stage;
 mod trace;
 mod under_way;
 
@@ -25,8 +26,9 @@ pub(crate) use self::fed::{Feeding, Task};
 pub(crate) use self::given::{Asked, Given, Giving, Step};
 pub(crate) use self::played::{Played, Playing};
 pub(crate) use self::spaced::thinned;
+pub(crate) use self::stage::{Stage, Standing};
 pub(crate) use self::trace::{Moment, Trace};
-pub(crate) use self::under_way::{Against, Stage, Standing, UnderWay};
+pub(crate) use self::under_way::{Against, UnderWay};
 use crate::exit::Failure;
 
 /// A motion through any number of waypoints, each a setpoint with the time it is due.

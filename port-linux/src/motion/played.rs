@@ -11,8 +11,8 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Beginning, Leg, Playback, Progress, Tolerances, Watch, Waypoint};
 
 use super::given::PATIENCE;
+use super::stage::Stage;
 use super::trace::{Moment, Trace};
-use super::under_way::Stage;
 
 /// What is still to be given away, and where is told how the motion goes.
 #[derive(Debug)]

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 
-use outrigger_core::command::LocateError;
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::{FeedError, Law};
 use outrigger_core::mode::{Asker, Mode};
@@ -14,58 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::asked::{How, Ready};
 use super::begins_beside;
 use super::fed::{Feeding, Task};
-
-/// How far a motion is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// It is to begin once the arm rests.
-    Waits,
-    Runs,
-    /// It came to its end, and the arm rests there.
-    Done,
-    /// Somebody ended it.
-    Cancelled,
-    /// Commanding ended on its way; a request to resume goes on with it.
-    Suspended,
-    /// Commanding ended on its way, or its end came early: nothing goes on with it.
-    Stopped,
-    /// It was not begun.
-    Refused(Reason),
-    /// It was not begun: there is no such place.
-    NotFound(LocateError),
-}
-
-impl Stage {
-    /// Whether it moves the arm, or is about to.
-    pub(crate) const fn goes_on(self) -> bool {
-        matches!(self, Self::Waits | Self::Runs)
-    }
-
-    /// As it stands in answers.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Waits => "waiting",
-            Self::Runs => "running",
-            Self::Done => "done",
-            Self::Cancelled => "cancelled",
-            Self::Suspended => "suspended",
-            Self::Stopped => "stopped",
-            Self::Refused(_) | Self::NotFound(_) => "refused",
-        }
-    }
-}
-
-/// How a motion stands, for who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
-    /// Its number in this session, from 1.
-    pub(crate) number: u32,
-    pub(crate) stage: Stage,
-    /// How much of it is behind, in percent.
-    pub(crate) percent: u8,
-    /// How long it takes at full speed, in tenths of a second.
-    pub(crate) tenths: u32,
-}
+use super::stage::{Stage, Standing};
 
 /// Why a motion is not begun, or not ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
