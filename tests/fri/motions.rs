@@ -59,7 +59,6 @@ impl Run {
         let beginning = Trajectory::beginning(&motion[..MAX_WAYPOINTS]).expect("a beginning");
         let fastest = config.limits.velocity.0.iter().copied().fold(f32::INFINITY, f32::min);
         let servo = JointServoConfig { joint_speed: fastest, ..JointServoConfig::default() };
-        let servo = servo.for_cycle(Duration::from_micros(period.as_micros() as u64));
         let law = JointServo::new(Reference::Absolute(beginning), servo);
         let rig = Rig::new(options, config, law, KrlConvention::RosControl);
         Self { rig, motion, next: MAX_WAYPOINTS, worst: 0.0, lead: 0.0 }
