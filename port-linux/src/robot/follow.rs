@@ -125,8 +125,7 @@ where
         }
         let (trajectory, next) = motion.beginning().map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
         let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, f32::min);
-        let servo =
-            JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() };
+        let servo = JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() };
         let law = JointServo::new(Reference::Absolute(trajectory), servo).with_tolerances(tolerances);
         // One that `outrigger replay` knows.
         let law = AnyLaw::JointServo(law);
