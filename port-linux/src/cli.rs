@@ -95,12 +95,15 @@ the program that runs and without disturbing its motion, and says of each whethe
   tool-voltage=0|12|24         supply of the tool [V]
   flag.N=on|off                0 to 31; no controller shows them
   payload=KG[@X,Y,Z]           mass [kg], centre [m]; with no centre, it stays (3.3 on)
+  tcp=X,Y,Z,RX,RY,RZ           tool centre point from the flange [m, rad as a rotation vector]
+  gravity=X,Y,Z                up is where this points from the base [m/s^2], e.g. 0,0,9.82
   speed-slider=0.5             0 to 1; a jump while the arm moves can stop it with a fault
   zero-force-torque            what the sensor reads now becomes zero; 5.0 and later
 
 Where the robot has RTDE (3.4 and later) and nobody else owns the inputs, digital and analog outputs and the slider \
 are set by it, everything else by text; --via decides otherwise. In local control a controller takes no text: newer \
-ones say so, older ones are silent, and nothing is confirmed.
+ones say so, older ones are silent, and nothing is confirmed. A KRC listens to one computer only: there the run that \
+commands it is asked, by `outrigger ask CONFIG set`.
 Exit code 4 where something was refused or not confirmed, 3 without a connection.
 
 Examples:
