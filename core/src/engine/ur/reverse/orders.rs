@@ -12,6 +12,9 @@ use crate::wire::external_control::{ControlMode, ControlRepr};
 use crate::wire::player::PlayerOrderRepr;
 use crate::wire::program::{Kind, OrderRepr, What};
 
+/// For so many cycles without a new position the program goes on as it went (`urscript/programs/servoj.script`).
+const BRIDGED: u64 = 2;
+
 impl Reverse {
     /// What the next verdict is carried out by. A program that is `paused`, or for which no time passes, does nothing before it goes
     /// on, and then what it was amid.
@@ -59,7 +62,7 @@ impl Reverse {
                 let full = self.is_full();
                 let (step, rests) = match &state {
                     Some(state) if mode == Mode::Command => {
-                        let step = self.positions.settle(state, &self.limits, self.ring());
+                        let step = self.positions.settle(state, &self.limits, self.ring(), self.longest_step());
                         // A point that is the one before would only fill the ring.
                         (step, matches!(self.kind, Kind::Buffered) && self.positions.rests())
                     }
@@ -73,7 +76,8 @@ impl Reverse {
             Verdict::Move(approved) => match &state {
                 Some(state) => {
                     let (full, ring) = (self.is_full(), self.ring());
-                    let step = self.positions.advance(approved, state, &self.limits, self.config.divergence, ring)?;
+                    let (limits, divergence, longest) = (&self.limits, self.config.divergence, self.longest_step());
+                    let step = self.positions.advance(approved, state, limits, divergence, ring, longest)?;
                     let what = if full { What::Keep } else { What::Values };
                     self.order(what, step.cycles, step.to, now)
                 }
@@ -110,6 +114,13 @@ impl Reverse {
     /// The period in which points are taken out of the ring, zero while it is full; `None` where there is no ring.
     fn ring(&self) -> Option<Duration> {
         matches!(self.kind, Kind::Buffered).then_some(if self.is_full() { Duration::ZERO } else { self.period })
+    }
+
+    /// How long a step of positions is at most, after lost states: what was approved may last; and where each is moved to at once,
+    /// only as long as the program had gone on by itself, and one cycle, or the arm would jump faster than it may move.
+    fn longest_step(&self) -> Duration {
+        let longest = self.limits.longest_step;
+        if self.ring().is_some() { longest } else { longest.min(self.period.times(BRIDGED + 1)) }
     }
 
     /// The program is to come to rest and to end.

@@ -56,7 +56,7 @@ impl Positions {
 
     /// The target one step on, as far as the approved speeds take it: the only function that makes a position of them. The
     /// robot's speed scaling shortens the step; where positions wait in a `ring`, of which one is taken out in each period, it
-    /// has our own time stand still instead, by a period of zero.
+    /// has our own time stand still instead, by a period of zero. After lost states it goes on for no `longest` time more.
     ///
     /// # Errors
     /// `PositionLimit` where it would leave its range, `TrackingError` where the arm is more than `divergence` \[rad\] away.
@@ -67,9 +67,10 @@ impl Positions {
         limits: &Limits<6>,
         divergence: f32,
         ring: Option<Duration>,
+        longest: Duration,
     ) -> Result<Step, Reason> {
         let (JointVelocities(speeds), _authority) = approved.into_parts();
-        self.advance_at(speeds, state, limits, divergence, ring)
+        self.advance_at(speeds, state, limits, divergence, ring, longest)
     }
 
     fn advance_at(
@@ -79,6 +80,7 @@ impl Positions {
         limits: &Limits<6>,
         divergence: f32,
         ring: Option<Duration>,
+        longest: Duration,
     ) -> Result<Step, Reason> {
         if self.since.is_none() {
             self.hold(state);
@@ -86,7 +88,7 @@ impl Positions {
         let mut next = *self;
         next.speeds = speeds;
         let share = if ring.is_some() { 1.0 } else { state.scaling() };
-        let passed = next.go_on(state, limits, share, ring != Some(Duration::ZERO));
+        let passed = next.go_on(state, longest, share, ring != Some(Duration::ZERO));
         for ((to, measured), (lowest, highest)) in next
             .micros()
             .iter()
@@ -110,9 +112,15 @@ impl Positions {
     /// The target comes to rest, in the direction in which it goes. Once the controller's own is at rest as well, it comes
     /// back to that one, no faster than a joint may move: what it was taken ahead while nobody knew that the robot's speed
     /// scaling holds the arm is not to be caught up with. What waits in a `ring` is on its way already.
-    pub(super) fn settle(&mut self, state: &State<6>, limits: &Limits<6>, ring: Option<Duration>) -> Step {
+    pub(super) fn settle(
+        &mut self,
+        state: &State<6>,
+        limits: &Limits<6>,
+        ring: Option<Duration>,
+        longest: Duration,
+    ) -> Step {
         let before = *self;
-        let passed = self.go_on(state, limits, 0.0, ring != Some(Duration::ZERO));
+        let passed = self.go_on(state, longest, 0.0, ring != Some(Duration::ZERO));
         let ranges = limits.position_min.iter().zip(limits.position_max.iter());
         if self.micros().iter().zip(ranges).any(|(to, (lowest, highest))| {
             let to = *to as f32 * 1e-6;
@@ -138,11 +146,9 @@ impl Positions {
     }
 
     /// The target goes on at its speeds, of which no more than `share` are left after a while; where time does `not pass` it
-    /// stays. Says what time that was.
-    fn go_on(&mut self, state: &State<6>, limits: &Limits<6>, share: f32, passes: bool) -> Duration {
-        let passed = self.since.map_or(Duration::ZERO, |since| state.controller_time.since(since));
-        // After lost states a step is no longer than what was approved may last.
-        let passed = passed.min(limits.longest_step);
+    /// stays. Says what time that was: after lost states no more than `longest`.
+    fn go_on(&mut self, state: &State<6>, longest: Duration, share: f32, passes: bool) -> Duration {
+        let passed = self.since.map_or(Duration::ZERO, |since| state.controller_time.since(since)).min(longest);
         self.since = Some(state.controller_time);
         if passes {
             let most = passed.as_secs_f32() / SETTLING.as_secs_f32();
@@ -226,46 +232,48 @@ mod tests {
     }
 
     proptest! {
-            #[test]
-            fn a_target_never_turns_nor_jumps_nor_leaves_its_range(
-                cycles in prop::collection::vec(cycle(), 1..200), ring in any::<bool>(),
-            ) {
-                let limits = limits();
-                let mut follower = Follower { state: State::default(), scaling: 1.0 };
-                let mut positions = Positions::UNKNOWN;
-                positions.hold(&follower.state);
-                let (mut to, mut since) = ([0; 6], 1_i32);
-                for cycle in cycles {
-                    follower.step(to);
-                    let waits = |period| ring.then_some(period);
-                    let before = to[0];
-    let most = (1e6 * PERIOD.as_secs_f32()) as i32 * since.min(5) + 1;
-                    follower.state.speed_scaling = Some(follower.scaling);
-                    let step = match cycle {
-                        Cycle::Lost => {
-                            since += 1;
-                            continue;
-                        }
-                        Cycle::Move(scaling) => {
-                            follower.scaling = scaling;
-                            follower.state.speed_scaling = Some(scaling);
-                            let period = waits(PERIOD);
-                            positions.advance_at([SPEED; 6], &follower.state, &limits, 1.0, period)
-                        }
-                        Cycle::Full => positions.advance_at([SPEED; 6], &follower.state, &limits, 1.0, waits(Duration::ZERO)),
-                        Cycle::Held => {
-                            follower.scaling = 0.0;
-                            Ok(positions.settle(&follower.state, &limits, waits(PERIOD)))
-                        }
-                    };
-                    let Ok(step) = step else { break };
-                    let rests = follower.state.target_velocities.0[0].abs() < AT_REST;
-                    prop_assert!(step.to[0] >= before || rests, "turns: {before} to {}", step.to[0]);
-                    prop_assert!((step.to[0] - before).abs() <= most, "jumps: {before} to {}", step.to[0]);
-                    prop_assert!(step.to[0] <= 500_000, "leaves its range");
-                    prop_assert!(step.cycles >= 1);
-                    (to, since) = (step.to, 1);
-                }
+        #[test]
+        fn a_target_never_turns_nor_jumps_nor_leaves_its_range(
+            cycles in prop::collection::vec(cycle(), 1..200), ring in any::<bool>(),
+        ) {
+            let limits = limits();
+            let mut follower = Follower { state: State::default(), scaling: 1.0 };
+            let mut positions = Positions::UNKNOWN;
+            positions.hold(&follower.state);
+            let (mut to, mut since) = ([0; 6], 1_i32);
+            for cycle in cycles {
+                follower.step(to);
+                let waits = |period| ring.then_some(period);
+                let before = to[0];
+                let cycles = if ring { 5 } else { 3 };
+                let longest = PERIOD.times(cycles as u64);
+                let most = (1e6 * PERIOD.as_secs_f32()) as i32 * since.min(cycles) + 1;
+                follower.state.speed_scaling = Some(follower.scaling);
+                let step = match cycle {
+                    Cycle::Lost => {
+                        since += 1;
+                        continue;
+                    }
+                    Cycle::Move(scaling) => {
+                        follower.scaling = scaling;
+                        follower.state.speed_scaling = Some(scaling);
+                        let period = waits(PERIOD);
+                        positions.advance_at([SPEED; 6], &follower.state, &limits, 1.0, period, longest)
+                    }
+                    Cycle::Full => positions.advance_at([SPEED; 6], &follower.state, &limits, 1.0, waits(Duration::ZERO), longest),
+                    Cycle::Held => {
+                        follower.scaling = 0.0;
+                        Ok(positions.settle(&follower.state, &limits, waits(PERIOD), longest))
+                    }
+                };
+                let Ok(step) = step else { break };
+                let rests = follower.state.target_velocities.0[0].abs() < AT_REST;
+                prop_assert!(step.to[0] >= before || rests, "turns: {before} to {}", step.to[0]);
+                prop_assert!((step.to[0] - before).abs() <= most, "jumps: {before} to {}", step.to[0]);
+                prop_assert!(step.to[0] <= 500_000, "leaves its range");
+                prop_assert!(step.cycles >= 1);
+                (to, since) = (step.to, 1);
             }
         }
+    }
 }
