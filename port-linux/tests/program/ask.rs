@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::standstill::Window;
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_sim::time::SimTime;
 
 /// Longest wait for a status, on a busy machine too: no motion of these tests takes as long.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -123,9 +124,9 @@ impl Run {
         let lines = BufReader::new(watching.stdout.take().expect("piped")).lines();
         let (sender, statuses) = channel();
         let reader = thread::spawn(move || lines.map_while(Result::ok).all(|line| sender.send(line).is_ok()));
-        let (begun, mut last) = (Instant::now(), String::new());
+        let (clock, mut last) = (Clock::start(), String::new());
         let found = loop {
-            let left = PATIENCE.saturating_sub(begun.elapsed());
+            let left = PATIENCE.saturating_sub(clock.now().since(SimTime::ZERO));
             match statuses.recv_timeout(left) {
                 Ok(status) if wanted(&status) => break Some(status),
                 Ok(status) => last = status,
