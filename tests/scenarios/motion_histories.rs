@@ -158,7 +158,7 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
         rig.run_until(ms(20_000), |rig| ended(rig) || rig.engine().mode() != Mode::Command);
     }
     let what = || format!("seed {seed}, {software}, {}: {points:?}\n{told:?}\n{}", way.name(), rig.record().story());
-    judge(&rig, &line, faster(&way), &what);
+    judge(&rig, &line, &what);
     if ended(&rig) {
         let end = off(&line[line.len() - 1..], &rig.controller.truth().q);
         assert!(end < 0.01, "{end} rad off its end: {}", what());
@@ -175,14 +175,8 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
     assert!(refused, "it does not end: {progress:?}, {apart} rad from where it was left: {}", what());
 }
 
-/// What of the limit's speed the arm may be faster for a moment: what its drives are wrong by, and where positions are asked for,
-/// what `servoj` makes of two that come in one cycle, over its look-ahead.
-pub(super) fn faster(way: &Way) -> f64 {
-    if way.path.is_positions() { 0.05 } else { 0.02 }
-}
-
 /// By the arm's own truth.
-pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], faster: f64, what: &dyn Fn() -> String) {
+pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String) {
     let mut transitions = rig.record().transitions().map(|t| (sim_time(t.at), t.to)).peekable();
     let mut commanded = None::<SimTime>;
     let mut mode = Mode::Offline;
@@ -198,7 +192,7 @@ pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], faster: f64, what: &dyn Fn
             commanded = Some(motion.at);
         }
         let fastest = motion.speed();
-        assert!(fastest < f64::from(FASTEST) * (1.0 + faster), "{fastest} rad/s at {}: {}", motion.at, what());
+        assert!(fastest < f64::from(FASTEST) * 1.02, "{fastest} rad/s at {}: {}", motion.at, what());
         let apart = off(line, &motion.q);
         assert!(apart < 0.1, "{apart} rad off its path at {}: {}", motion.at, what());
         let calm = commanded.is_none_or(|last| motion.at.since(last) > REST_WITHIN);

@@ -64,7 +64,7 @@ fn lives_through(seed: u64, software: SoftwareVersion) {
         played.elapsed(),
         what()
     );
-    judge(&rig, &line, 0.02, &what);
+    judge(&rig, &line, &what);
 }
 
 #[test]

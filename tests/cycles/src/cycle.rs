@@ -296,8 +296,8 @@ pub fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
 #[cfg(feature = "reverse")]
 const PROGRAMS: [(&str, Limit, CommandPath); 3] = [
     ("state to an order by reverse socket, speedj", Limit::counted(12_774, None), CommandPath::ReverseSpeedJ),
-    ("state to an order by reverse socket, servoj", Limit::counted(15_754, None), CommandPath::ReverseServoJ),
-    ("state to an order by reverse socket, buffered", Limit::counted(15_795, None), CommandPath::Buffered),
+    ("state to an order by reverse socket, servoj", Limit::counted(15_003, None), CommandPath::ReverseServoJ),
+    ("state to an order by reverse socket, buffered", Limit::counted(15_064, None), CommandPath::Buffered),
 ];
 
 /// The same for each path by a program on the controller, with joint servo.

@@ -62,7 +62,9 @@ impl Reverse {
                 let full = self.is_full();
                 let (step, rests) = match &state {
                     Some(state) if mode == Mode::Command => {
-                        let step = self.positions.settle(state, &self.limits, self.ring(), self.longest_step());
+                        let ring = self.ring();
+                        let longest = self.longest_step(ring);
+                        let step = self.positions.settle(state, &self.limits, ring, longest);
                         // A point that is the one before would only fill the ring.
                         (step, matches!(self.kind, Kind::Buffered) && self.positions.rests())
                     }
@@ -76,7 +78,7 @@ impl Reverse {
             Verdict::Move(approved) => match &state {
                 Some(state) => {
                     let (full, ring) = (self.is_full(), self.ring());
-                    let (limits, divergence, longest) = (&self.limits, self.config.divergence, self.longest_step());
+                    let (limits, divergence, longest) = (&self.limits, self.config.divergence, self.longest_step(ring));
                     let step = self.positions.advance(approved, state, limits, divergence, ring, longest)?;
                     let what = if full { What::Keep } else { What::Values };
                     self.order(what, step.cycles, step.to, now)
@@ -118,9 +120,9 @@ impl Reverse {
 
     /// How long a step of positions is at most, after lost states: what was approved may last; and where each is moved to at once,
     /// only as long as the program had gone on by itself, and one cycle, or the arm would jump faster than it may move.
-    fn longest_step(&self) -> Duration {
+    fn longest_step(&self, ring: Option<Duration>) -> Duration {
         let longest = self.limits.longest_step;
-        if self.ring().is_some() { longest } else { longest.min(self.period.times(BRIDGED + 1)) }
+        if ring.is_some() { longest } else { longest.min(self.period.times(BRIDGED + 1)) }
     }
 
     /// The program is to come to rest and to end.
