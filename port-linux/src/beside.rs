@@ -65,6 +65,18 @@ pub(crate) fn record(args: &RecordArgs) -> Outcome {
     }
 }
 
+/// `outrigger ros2`.
+///
+/// # Errors
+/// Those of [`monitor`]; [`Failure::BadInput`] where the domain cannot be joined.
+#[cfg(feature = "ros2")]
+pub(crate) fn ros2(args: &crate::ros2::Ros2Args) -> Outcome {
+    match look(&args.robot, &args.controller, args.states)? {
+        Looked::Ur(controller, config) => crate::ros2::run(controller, config, args),
+        Looked::Krc(controller, config) => crate::ros2::run(controller, config, args),
+    }
+}
+
 /// `outrigger doctor`.
 ///
 /// # Errors

@@ -295,6 +295,23 @@ Examples:
   outrigger dashboard 192.168.56.101 play
   outrigger dashboard 127.0.0.1:40000 --json | jq .robot_mode")]
     Dashboard(DashboardArgs),
+    /// Show a robot to ROS 2, as UR's driver would, without an installation of it
+    #[cfg(feature = "ros2")]
+    #[command(after_help = "\
+Reads only; nothing is sent to the robot. Topics, types and units are in port-linux/docs/ros2.md: joint_states, /tf, \
+tcp_pose_broadcaster/pose, io_and_status_controller/io_states and more, for any controller from CB2 on. What a controller does \
+not tell is not published.
+
+The node joins by one network interface, this machine's own unless --interface names another. ROS_DOMAIN_ID, ROS_DISTRO and \
+ROS_LOCALHOST_ONLY are heeded. Where the others have another release of ROS 2, say which: some layouts differ.
+
+Examples:
+  outrigger ros2 192.168.56.101
+  outrigger ros2 192.168.56.101 --interface 192.168.1.20 --distro humble
+  outrigger ros2 127.0.0.1:40000 --namespace /cell/arm1 --tf-prefix arm1_
+  outrigger ros2 192.168.0.20 --kind krc
+  ros2 topic echo /joint_states                on any machine with ROS 2 that shares the interface")]
+    Ros2(Box<crate::ros2::Ros2Args>),
     /// Print recorded traffic as one JSON object per message
     #[command(after_help = "\
 FILE holds the bytes as they crossed the wire, or is what `outrigger record` wrote; '-' reads standard input.
@@ -403,6 +420,8 @@ fn run(command: Command) -> Outcome {
         Command::Script(args) => crate::script::run(&args),
         Command::Watch(args) => crate::watch::run(&args),
         Command::Dashboard(args) => crate::dashboard::run(&args),
+        #[cfg(feature = "ros2")]
+        Command::Ros2(args) => crate::beside::ros2(&args),
         Command::Decode(args) => crate::decode::run(&args),
     }
 }

@@ -76,6 +76,8 @@ mod replay;
 mod report;
 mod requests;
 mod robot;
+#[cfg(feature = "ros2")]
+mod ros2;
 mod run;
 mod script;
 mod sensor;

@@ -204,6 +204,12 @@ impl Reader {
         self.now().ok()
     }
 
+    /// Whether nothing more is put in: what is there now is the last.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.sources.strong_count() == 0
+    }
+
     /// Entries this reader has lost so far.
     #[must_use]
     pub const fn lost(&self) -> u64 {
@@ -212,7 +218,7 @@ impl Reader {
 
     fn now(&mut self) -> Result<Item, NoItem> {
         // Asked first: what the last one put in before it went is found.
-        let ended = self.sources.strong_count() == 0;
+        let ended = self.is_over();
         for (ring, next) in self.rings.iter_mut().flatten() {
             match ring.find(*next) {
                 Found::Entry(entry) => {

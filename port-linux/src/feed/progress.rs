@@ -1,11 +1,13 @@
-//! How far a recorder is that takes entries out of a feed.
+//! How far somebody is who takes entries out of a feed: a recorder, or a node of ROS 2.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// How far a recorder is; read from any thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Progress {
+    /// What becomes of a message, in a word.
+    done: &'static str,
     messages: AtomicU64,
     bytes: AtomicU64,
     lost: AtomicU64,
@@ -13,7 +15,25 @@ pub struct Progress {
     failure: Mutex<Option<String>>,
 }
 
+impl Default for Progress {
+    fn default() -> Self {
+        Self::of("recorded")
+    }
+}
+
 impl Progress {
+    /// Of somebody whose messages are `done` so.
+    pub(crate) const fn of(done: &'static str) -> Self {
+        Self {
+            done,
+            messages: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
     /// Messages written.
     #[must_use]
     pub fn messages(&self) -> u64 {
@@ -60,7 +80,7 @@ impl Progress {
     /// What is shown of it beside a session.
     pub(crate) fn shown(&self) -> Vec<(String, String)> {
         let megabytes = self.bytes() as f64 / 1e6;
-        let mut shown = vec![("recorded".to_owned(), format!("{} messages, {megabytes:.1} MB", self.messages()))];
+        let mut shown = vec![(self.done.to_owned(), format!("{} messages, {megabytes:.1} MB", self.messages()))];
         if self.lost() > 0 {
             shown.push(("entries lost".to_owned(), self.lost().to_string()));
         }

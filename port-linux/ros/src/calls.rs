@@ -1,0 +1,429 @@
+//! Services of Surface D: what a call asks for, and how it is answered (`core/docs/protocol/ros2-surface.md` 2).
+//!
+//! Nothing is done here. A call becomes a [`Deed`], or is refused with its reason; whoever does it says what came of it.
+
+use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write};
+use outrigger_core::command::{ForceMode, ForceType};
+use outrigger_core::robot::{Pose, Wrench};
+
+use crate::cdr::{CdrError, decode, encode};
+use crate::endpoint::{Distro, Offer};
+use crate::messages::{
+    GetRobotSoftwareVersion, Inertia, QueryTrajectoryState, QueryTrajectoryStateRequest, QueryTrajectoryStateResponse,
+    Service, SetAnalogOutput, SetAnalogOutputRequest, SetAnalogOutputResponse, SetForceMode, SetForceModeRequest,
+    SetForceModeResponse, SetGravity, SetGravityRequest, SetGravityResponse, SetIO, SetIORequest, SetIOResponse,
+    SetPayload, SetPayloadInertia, SetPayloadRequest, SetPayloadResponse, SetPayloadShort, SetSpeedSliderFraction,
+    SetSpeedSliderRequest, SetSpeedSliderResponse, SoftwareVersionResponse, Time, Trigger, TriggerResponse, Twist,
+};
+use crate::pose::rotation_vector;
+
+/// What a call asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Deed {
+    /// An output, or something else that is set.
+    Set(Write),
+    /// To be commanded.
+    Request,
+    /// To be commanded no more.
+    Release,
+    /// To clear what is latched.
+    Acknowledge,
+    /// A force, along and around some axes.
+    Force(ForceMode),
+    /// The force, or the hand, is over.
+    Stiffen,
+    /// Which software the controller has.
+    Version,
+    /// Where the motion under way will be.
+    Query(Time),
+}
+
+/// Why nothing is done.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refused {
+    /// These are no such bytes.
+    #[error(transparent)]
+    Bytes(#[from] CdrError),
+    /// A value is none of those that are possible.
+    #[error("{name}: expected {expected}, found {found}")]
+    Value {
+        /// Of the field.
+        name: &'static str,
+        /// What there may be.
+        expected: &'static str,
+        /// What there is.
+        found: String,
+    },
+}
+
+fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) -> Result<T, Refused> {
+    Err(Refused::Value { name, expected, found: found.to_string() })
+}
+
+macro_rules! offers {
+    ($( $name:ident: $at:literal, $service:ty, $does:literal; )*) => {
+        $( static $name: Offer = Offer { name: $at, service: <$service as Service>::TYPE, does: $does }; )*
+
+        /// Every service of the surface but those of the dashboard.
+        pub static OFFERS: &[&Offer] = &[$( &$name ),*];
+    };
+}
+
+offers! {
+    SET_IO: "io_and_status_controller/set_io", SetIO,
+        "fun 1: digital output, pin 0 to 17; 3: analog output, pin 0 or 1, state 0 to 1; 4: tool voltage 0, 12 or 24";
+    SET_ANALOG: "io_and_status_controller/set_analog_output", SetAnalogOutput,
+        "pin 0 or 1, domain 0 (mA) or 1 (V), state 0 to 1";
+    SET_PAYLOAD: "io_and_status_controller/set_payload", SetPayload,
+        "mass kg and center of gravity m; an inertia other than 0 is refused";
+    SET_SLIDER: "io_and_status_controller/set_speed_slider", SetSpeedSliderFraction, "0.01 to 1";
+    ZERO_FT: "io_and_status_controller/zero_ftsensor", Trigger, "what the sensor reads now becomes zero";
+    RESEND: "io_and_status_controller/resend_robot_program", Trigger,
+        "request: command the arm, where every precondition holds";
+    HAND_BACK: "io_and_status_controller/hand_back_control", Trigger, "release: the arm comes to rest";
+    ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
+    START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
+        "task frame in base or tool0_controller; while commanding";
+    STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
+    VERSION: "ur_configuration_controller/get_software_version", GetRobotSoftwareVersion,
+        "major, minor, bugfix, build of the controller";
+    GRAVITY: "gravity_update_controller/set_gravity", SetGravity, "direction of gravity, frame base; not while commanding";
+    QUERY: "scaled_joint_trajectory_controller/query_state", QueryTrajectoryState,
+        "where the motion under way is wanted now";
+}
+
+/// What a call of `offer` asks for, by the layouts of `distro`.
+///
+/// # Errors
+/// Why it is not done.
+pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
+    let is = |other: &'static Offer| std::ptr::eq(offer, other);
+    if is(&SET_IO) {
+        return set_io(&decode(bytes)?).map(Deed::Set);
+    } else if is(&SET_ANALOG) {
+        return set_analog(&decode(bytes)?).map(Deed::Set);
+    } else if is(&SET_PAYLOAD) {
+        return set_payload(bytes, distro).map(Deed::Set);
+    } else if is(&SET_SLIDER) {
+        let SetSpeedSliderRequest { speed_slider_fraction: fraction } = decode(bytes)?;
+        return match fraction {
+            0.01..=1.0 => Ok(Deed::Set(Write::SpeedSlider(fraction as f32))),
+            _ => wrong("speed_slider_fraction", "0.01 to 1", fraction),
+        };
+    } else if is(&START_FORCE) {
+        return force(&decode(bytes)?).map(Deed::Force);
+    } else if is(&GRAVITY) {
+        return gravity(&decode(bytes)?).map(Deed::Set);
+    } else if is(&QUERY) {
+        return Ok(Deed::Query(decode::<QueryTrajectoryStateRequest>(bytes)?.time));
+    }
+    // What is left is asked without words: its one byte, or none, says nothing.
+    let plain = [
+        (&ZERO_FT, Deed::Set(Write::ZeroForceTorqueSensor)),
+        (&RESEND, Deed::Request),
+        (&HAND_BACK, Deed::Release),
+        (&ACKNOWLEDGE, Deed::Acknowledge),
+        (&STOP_FORCE, Deed::Stiffen),
+        (&VERSION, Deed::Version),
+    ];
+    let found = plain.into_iter().find(|(of, _)| is(of)).map(|(_, deed)| deed);
+    found.map_or_else(|| wrong("service", "one that is offered", offer.name), Ok)
+}
+
+/// The answer to a call of `offer`: whether it was done, and in words why not.
+#[must_use]
+pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
+    let is = |other: &'static Offer| std::ptr::eq(offer, other);
+    if is(&SET_IO) {
+        encode(&SetIOResponse { success })
+    } else if is(&SET_ANALOG) {
+        encode(&SetAnalogOutputResponse { success })
+    } else if is(&SET_PAYLOAD) {
+        encode(&SetPayloadResponse { success })
+    } else if is(&SET_SLIDER) {
+        encode(&SetSpeedSliderResponse { success })
+    } else if is(&START_FORCE) {
+        encode(&SetForceModeResponse { success })
+    } else if is(&GRAVITY) {
+        encode(&SetGravityResponse { success, status: text.into() })
+    } else if is(&VERSION) {
+        encode(&SoftwareVersionResponse::default())
+    } else if is(&QUERY) {
+        encode(&QueryTrajectoryStateResponse { success, message: text.into(), ..Default::default() })
+    } else {
+        encode(&TriggerResponse { success, message: text.into() })
+    }
+}
+
+/// The answer to [`Deed::Version`].
+#[must_use]
+pub fn version([major, minor, bugfix, build]: [u32; 4]) -> Vec<u8> {
+    encode(&SoftwareVersionResponse { major, minor, bugfix, build })
+}
+
+/// Which output has this number: 0–7 standard, 8–15 configurable, 16 and 17 at the tool.
+fn digital(pin: i8) -> Option<DigitalOutput> {
+    Some(match u8::try_from(pin).ok()? {
+        pin @ 0..=7 => DigitalOutput::Standard(pin),
+        pin @ 8..=15 => DigitalOutput::Configurable(pin - 8),
+        pin @ 16..=17 => DigitalOutput::Tool(pin - 16),
+        _ => return None,
+    })
+}
+
+fn set_io(request: &SetIORequest) -> Result<Write, Refused> {
+    let SetIORequest { fun, pin, state } = *request;
+    match fun {
+        1 => match (digital(pin), state) {
+            (None, _) => wrong("pin", "0 to 17", pin),
+            (Some(output), 0.0 | 1.0) => Ok(Write::Digital { output, high: state == 1.0 }),
+            _ => wrong("state", "0 or 1", state),
+        },
+        3 => analog(pin, None, state),
+        4 => Ok(Write::ToolVoltage(match state {
+            0.0 => ToolVoltage::Off,
+            12.0 => ToolVoltage::V12,
+            24.0 => ToolVoltage::V24,
+            _ => return wrong("state", "0, 12 or 24 V", state),
+        })),
+        _ => wrong("fun", "1 (digital output), 3 (analog output) or 4 (tool voltage)", fun),
+    }
+}
+
+fn analog(pin: i8, domain: Option<AnalogDomain>, level: f32) -> Result<Write, Refused> {
+    let Some(index) = u8::try_from(pin).ok().filter(|pin| *pin <= 1) else { return wrong("pin", "0 or 1", pin) };
+    match level {
+        0.0..=1.0 => Ok(Write::Analog { index, domain, level }),
+        _ => wrong("state", "0 to 1, of the output's range", level),
+    }
+}
+
+fn set_analog(request: &SetAnalogOutputRequest) -> Result<Write, Refused> {
+    let data = request.data;
+    let domain = match data.domain {
+        0 => AnalogDomain::Current,
+        1 => AnalogDomain::Voltage,
+        other => return wrong("domain", "0 (current) or 1 (voltage)", other),
+    };
+    analog(i8::try_from(data.pin).unwrap_or(i8::MAX), Some(domain), data.state)
+}
+
+/// Bytes of the oldest layout, behind the encapsulation.
+const SHORT: usize = 32;
+
+/// Three layouts have one name; the oldest is told by its length.
+fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
+    let (mass, center, inertia) = if bytes.len() <= 4 + SHORT {
+        let SetPayloadShort { mass, center_of_gravity } = decode(bytes)?;
+        (mass, center_of_gravity, [0.0; 6])
+    } else if distro < Distro::Rolling {
+        let SetPayloadRequest { mass, center_of_gravity, ixx, iyy, izz, ixy, ixz, iyz, .. } = decode(bytes)?;
+        (mass, center_of_gravity, [ixx, iyy, izz, ixy, ixz, iyz])
+    } else {
+        let SetPayloadInertia { payload: Inertia { m, com, ixx, ixy, ixz, iyy, iyz, izz }, .. } = decode(bytes)?;
+        (m as f32, com, [ixx, iyy, izz, ixy, ixz, iyz])
+    };
+    let center: [f64; 3] = center.into();
+    let center = center.map(|value| value as f32);
+    // Read as another layout, a mass in double precision is a mass of 0 where its last digits are 0.
+    let newer = bytes.get(4..12).and_then(|eight| eight.try_into().ok()).map_or(0.0, f64::from_le_bytes);
+    if mass == 0.0 && bytes.len() > 4 + SHORT && distro < Distro::Rolling && (0.001..1000.0).contains(&newer) {
+        return wrong(
+            "mass",
+            "one in single precision (is --distro that of the client?)",
+            format!("{newer} kg in double"),
+        );
+    }
+    if !(mass.is_finite() && mass >= 0.0 && center.iter().all(|value| value.is_finite() && value.abs() <= 4.0)) {
+        let found = format!("{mass} kg at {center:?}");
+        return wrong("payload", "a mass from 0 kg on, its center within 4 m (is --distro that of the client?)", found);
+    }
+    if inertia.iter().any(|value| *value != 0.0) {
+        return wrong("inertia", "0: the controller reckons it from mass and center", format!("{inertia:?} kg·m²"));
+    }
+    Ok(Write::Payload { mass, center_of_gravity: Some(center) })
+}
+
+/// Gravity itself \[m/s²\], whatever length the vector has.
+const GRAVITY_OF_EARTH: f64 = 9.82;
+
+fn gravity(request: &SetGravityRequest) -> Result<Write, Refused> {
+    let SetGravityRequest { gravity } = request;
+    if !is_base(&gravity.header.frame_id) {
+        return wrong("gravity.header.frame_id", "base", &gravity.header.frame_id);
+    }
+    let vector: [f64; 3] = gravity.vector.into();
+    let norm = vector.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if !norm.is_finite() || norm < 1e-3 {
+        return wrong("gravity.vector", "a direction", format!("{vector:?}"));
+    }
+    // The controller is told what the base feels, which points the other way.
+    Ok(Write::Gravity(vector.map(|v| (-v / norm * GRAVITY_OF_EARTH) as f32)))
+}
+
+/// Whether a frame is the base, whatever stands before its name.
+fn is_base(frame: &str) -> bool {
+    frame.is_empty() || frame == "base" || frame.ends_with("_base")
+}
+
+fn force(request: &SetForceModeRequest) -> Result<ForceMode, Refused> {
+    let SetForceModeRequest { task_frame, wrench, r#type: kind, speed_limits, deviation_limits, .. } = request;
+    let frame = &task_frame.header.frame_id;
+    if !is_base(frame) {
+        return wrong("task_frame.header.frame_id", "base: no other frame is known here", frame);
+    }
+    let Some(rotation) = rotation_vector(task_frame.pose.orientation) else {
+        return wrong("task_frame.pose.orientation", "a quaternion", "one of length 0");
+    };
+    let Some(kind) = ForceType::from_number(*kind) else { return wrong("type", "1, 2 or 3", kind) };
+    let selection = [
+        request.selection_vector_x,
+        request.selection_vector_y,
+        request.selection_vector_z,
+        request.selection_vector_rx,
+        request.selection_vector_ry,
+        request.selection_vector_rz,
+    ];
+    let Twist { linear, angular } = speed_limits;
+    let speeds = [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z];
+    let three = |of: [f64; 3]| of.map(|value| value as f32);
+    let position = &task_frame.pose.position;
+    let mode = ForceMode {
+        task_frame: Pose { position: three([position.x, position.y, position.z]), rotation: three(rotation) },
+        selection,
+        wrench: Wrench { force: three(wrench.force.into()), torque: three(wrench.torque.into()) },
+        kind,
+        limits: std::array::from_fn(|i| if selection[i] { speeds[i] as f32 } else { deviation_limits[i] }),
+        damping: request.damping_factor,
+        gain_scaling: request.gain_scaling,
+    };
+    match mode.check(true) {
+        Ok(_) => Ok(mode),
+        Err(error) => wrong("force mode", "every number in its range", error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cdr::decode;
+    use crate::messages::{Analog, Header, Nothing, PoseStamped, Vector3, Vector3Stamped};
+
+    fn io(fun: i8, pin: i8, state: f32) -> Result<Deed, String> {
+        let bytes = encode(&SetIORequest { fun, pin, state });
+        deed(&SET_IO, &bytes, Distro::Jazzy).map_err(|refused| refused.to_string())
+    }
+
+    #[test]
+    fn an_output_is_set_by_its_number_and_what_is_none_is_named() {
+        let digital = |output, high| Ok(Deed::Set(Write::Digital { output, high }));
+        assert_eq!(io(1, 7, 1.0), digital(DigitalOutput::Standard(7), true));
+        assert_eq!(io(1, 8, 0.0), digital(DigitalOutput::Configurable(0), false));
+        assert_eq!(io(1, 17, 1.0), digital(DigitalOutput::Tool(1), true));
+        assert_eq!(io(3, 1, 0.5), Ok(Deed::Set(Write::Analog { index: 1, domain: None, level: 0.5 })));
+        assert_eq!(io(4, 0, 24.0), Ok(Deed::Set(Write::ToolVoltage(ToolVoltage::V24))));
+        for (fun, pin, state, said) in [
+            (1, 18, 1.0, "pin: expected 0 to 17, found 18"),
+            (1, -1, 1.0, "pin: expected 0 to 17, found -1"),
+            (1, 0, 0.5, "state: expected 0 or 1, found 0.5"),
+            (2, 0, 1.0, "fun: expected 1 (digital output), 3 (analog output) or 4 (tool voltage), found 2"),
+            (3, 2, 0.5, "pin: expected 0 or 1, found 2"),
+            (3, 0, f32::NAN, "state: expected 0 to 1, of the output's range, found NaN"),
+            (4, 0, 5.0, "state: expected 0, 12 or 24 V, found 5"),
+        ] {
+            assert_eq!(io(fun, pin, state), Err(said.into()));
+        }
+        let data = Analog { pin: 1, domain: 1, state: 0.25 };
+        let volts = Write::Analog { index: 1, domain: Some(AnalogDomain::Voltage), level: 0.25 };
+        let bytes = encode(&SetAnalogOutputRequest { data });
+        assert_eq!(deed(&SET_ANALOG, &bytes, Distro::Jazzy), Ok(Deed::Set(volts)));
+    }
+
+    #[test]
+    fn the_three_layouts_of_a_payload_are_told_apart() {
+        let center = Vector3 { x: 0.0, y: 0.01, z: 0.05 };
+        let expected = Deed::Set(Write::Payload { mass: 1.5, center_of_gravity: Some([0.0, 0.01, 0.05]) });
+        let short = encode(&SetPayloadShort { mass: 1.5, center_of_gravity: center });
+        assert_eq!(short.len(), 4 + SHORT);
+        let long = SetPayloadRequest { mass: 1.5, center_of_gravity: center, ..SetPayloadRequest::default() };
+        let inertia = Inertia { m: 1.5, com: center, ..Inertia::default() };
+        let newest = encode(&SetPayloadInertia { payload: inertia, ..SetPayloadInertia::default() });
+        assert_eq!((encode(&long).len(), newest.len()), (4 + 88, 4 + 88));
+        for distro in Distro::ALL {
+            assert_eq!(deed(&SET_PAYLOAD, &short, distro), Ok(expected));
+            let bytes = if distro == Distro::Rolling { newest.clone() } else { encode(&long) };
+            assert_eq!(deed(&SET_PAYLOAD, &bytes, distro), Ok(expected));
+        }
+        let heavy = encode(&SetPayloadRequest { ixx: 0.1, ..long });
+        let said = deed(&SET_PAYLOAD, &heavy, Distro::Jazzy).unwrap_err().to_string();
+        assert!(said.starts_with("inertia: expected 0"), "{said}");
+        // The newest layout read as the one before: the mass is no mass.
+        assert!(deed(&SET_PAYLOAD, &newest, Distro::Jazzy).is_err());
+    }
+
+    #[test]
+    fn a_slider_a_direction_and_words_without_content() {
+        let slider = |speed_slider_fraction| encode(&SetSpeedSliderRequest { speed_slider_fraction });
+        assert_eq!(deed(&SET_SLIDER, &slider(0.3), Distro::Jazzy), Ok(Deed::Set(Write::SpeedSlider(0.3))));
+        for none in [0.0, 1.01, f64::NAN, f64::INFINITY] {
+            assert!(deed(&SET_SLIDER, &slider(none), Distro::Jazzy).is_err(), "{none}");
+        }
+        let down = |frame: &str, z| {
+            let header = Header { frame_id: frame.into(), ..Header::default() };
+            let gravity = Vector3Stamped { header, vector: Vector3 { x: 0.0, y: 0.0, z } };
+            deed(&GRAVITY, &encode(&SetGravityRequest { gravity }), Distro::Jazzy)
+        };
+        assert_eq!(down("left_base", -1.0), Ok(Deed::Set(Write::Gravity([0.0, 0.0, 9.82]))));
+        assert!(down("map", -1.0).is_err() && down("base", 0.0).is_err());
+        for nothing in [encode(&Nothing::default()), vec![0, 1, 0, 0]] {
+            assert_eq!(deed(&RESEND, &nothing, Distro::Jazzy), Ok(Deed::Request));
+        }
+        assert!(matches!(deed(&SET_SLIDER, &[0, 1, 0, 0, 1], Distro::Jazzy), Err(Refused::Bytes(_))));
+    }
+
+    #[test]
+    fn a_force_has_limits_by_what_each_axis_does() {
+        let mut request = SetForceModeRequest {
+            task_frame: PoseStamped::default(),
+            selection_vector_z: true,
+            r#type: 2,
+            deviation_limits: [0.01; 6],
+            damping_factor: 0.025,
+            gain_scaling: 0.5,
+            ..SetForceModeRequest::default()
+        };
+        request.task_frame.pose.orientation.w = 1.0;
+        request.wrench.force.z = -20.0;
+        request.speed_limits.linear.z = 0.05;
+        let asked = |request: &SetForceModeRequest| deed(&START_FORCE, &encode(request), Distro::Jazzy);
+        let Ok(Deed::Force(mode)) = asked(&request) else { panic!("{:?}", asked(&request)) };
+        assert_eq!(mode.limits, [0.01, 0.01, 0.05, 0.01, 0.01, 0.01]);
+        assert_eq!((mode.wrench.force, mode.selection[2]), ([0.0, 0.0, -20.0], true));
+        let refused = |change: fn(&mut SetForceModeRequest), said: &str| {
+            let mut changed = request.clone();
+            change(&mut changed);
+            let error = asked(&changed).unwrap_err().to_string();
+            assert!(error.starts_with(said), "{error}");
+        };
+        // A client that fills in no defaults sends zeros.
+        refused(|request| request.r#type = 0, "type: expected 1, 2 or 3, found 0");
+        refused(
+            |request| request.task_frame.pose.orientation.w = 0.0,
+            "task_frame.pose.orientation: expected a quaternion",
+        );
+        refused(|request| request.task_frame.header.frame_id = "tool0".into(), "task_frame.header.frame_id");
+        refused(|request| request.damping_factor = 2.0, "force mode: expected every number in its range");
+    }
+
+    #[test]
+    fn every_service_is_understood_and_answered() {
+        for offer in OFFERS {
+            assert!(answer(offer, true, "done").len() > 4, "{}", offer.name);
+            assert!(!matches!(deed(offer, &[0, 1, 0, 0], Distro::Jazzy), Err(Refused::Value { name: "service", .. })));
+        }
+        let refused: TriggerResponse = decode(&answer(&RESEND, false, "not remote")).expect("its type");
+        assert_eq!(refused, TriggerResponse { success: false, message: "not remote".into() });
+        let software: SoftwareVersionResponse = decode(&version([5, 15, 0, 7])).expect("its type");
+        assert_eq!((software.major, software.build), (5, 7));
+    }
+}

@@ -1,0 +1,343 @@
+//! Surface D: topics as UR's driver for ROS 2 names them (`core/docs/protocol/ros2-surface.md` 1), for a controller of any age.
+//!
+//! What a controller does not tell is not published, and nothing is made up for it.
+
+use outrigger_core::robot::Generation;
+
+use crate::cdr::encode;
+use crate::endpoint::{Distro, Names, Qos, Topic, When};
+use crate::messages::{
+    Analog, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message, Number,
+    PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped, WrenchStamped,
+};
+use crate::pose::{pose, transform, wrench_at_tool, wrench_turned};
+use crate::readings::{Readings, Variable};
+use crate::scaling::Scaling;
+
+/// Joints of a UR, in the order of every message.
+pub const UR_JOINTS: [&str; 6] =
+    ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
+/// Joints of an LWR, whose own names are A1 to A6 with E1 between A2 and A3.
+pub const LWR_JOINTS: [&str; 7] = ["joint_a1", "joint_a2", "joint_e1", "joint_a3", "joint_a4", "joint_a5", "joint_a6"];
+
+macro_rules! topics {
+    ($( $name:ident: $topic:literal, $message:ty, $qos:expr, $when:ident, $tells:literal; )*) => {
+        $( static $name: Topic = Topic {
+            name: $topic, message: <$message as Message>::TYPE, qos: $qos, when: When::$when, tells: $tells,
+        }; )*
+
+        /// Every topic of the surface.
+        pub static TOPICS: &[&Topic] = &[$( &$name ),*];
+    };
+}
+
+topics! {
+    JOINT_STATES: "joint_states", JointState, Qos::SYSTEM, State,
+        "position rad, velocity rad/s, effort: current A, of a KRC torque Nm";
+    DYNAMIC_JOINT_STATES: "dynamic_joint_states", DynamicJointState, Qos::SYSTEM, State,
+        "the same under names of their own; Humble and Jazzy";
+    SPEED_SCALING: "speed_scaling_state_broadcaster/speed_scaling", Number, Qos::SYSTEM, State,
+        "scaling in force, percent";
+    IO_STATES: "io_and_status_controller/io_states", IOStates, Qos::SYSTEM, State,
+        "18 digital inputs and outputs, 2 analog ones each: V or A";
+    TOOL_DATA: "io_and_status_controller/tool_data", ToolDataMsg, Qos::SYSTEM, State,
+        "the tool's connector: V, A, °C";
+    ROBOT_MODE: "io_and_status_controller/robot_mode", RobotModeMsg, Qos::LATCHED, Change,
+        "-1 no controller, 3 power off, 5 idle, 7 running";
+    SAFETY_MODE: "io_and_status_controller/safety_mode", SafetyModeMsg, Qos::LATCHED, Change,
+        "1 normal, 2 reduced, 3 protective stop, 5 safeguard stop, 6 and 7 emergency stop";
+    PROGRAM_RUNNING: "io_and_status_controller/robot_program_running", Flag, Qos::LATCHED, Change,
+        "whether this node commands the arm";
+    WRENCH: "force_torque_sensor_broadcaster/wrench", WrenchStamped, Qos::SYSTEM, State,
+        "force N and torque Nm at the tool's centre point";
+    TCP_POSE: "tcp_pose_broadcaster/pose", PoseStamped, Qos::SYSTEM, State,
+        "tool's centre point in the base frame, m";
+    TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller, the same pose";
+    ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
+        "URDF: links, joints and limits of the model, where that is known";
+}
+
+/// An arm by its names.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// In the order of the controller.
+    pub joints: Vec<String>,
+    base: String,
+    tool: String,
+}
+
+impl Arm {
+    /// These joints, below a prefix.
+    #[must_use]
+    pub fn new(joints: &[&str], names: &Names) -> Self {
+        let joints = joints.iter().map(|joint| names.frame(joint)).collect();
+        Self { joints, base: names.frame("base"), tool: names.frame("tool0_controller") }
+    }
+}
+
+/// Publishes what a robot tells.
+#[derive(Debug)]
+pub struct Driver {
+    arm: Arm,
+    distro: Distro,
+    scaling: Scaling,
+    robot_mode: Option<i8>,
+    safety_mode: Option<u8>,
+    commands: Option<bool>,
+}
+
+impl Driver {
+    /// Of an arm, for readers of this release.
+    #[must_use]
+    pub const fn new(arm: Arm, distro: Distro) -> Self {
+        Self { arm, distro, scaling: Scaling::new(), robot_mode: None, safety_mode: None, commands: None }
+    }
+
+    /// The arm.
+    #[must_use]
+    pub const fn arm(&self) -> &Arm {
+        &self.arm
+    }
+
+    /// Whether this node commands the arm.
+    pub fn commands(&mut self, commands: bool, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
+        if self.commands.replace(commands) != Some(commands) {
+            emit(&PROGRAM_RUNNING, encode(&Flag { data: commands }));
+        }
+    }
+
+    /// The text of the robot's description.
+    pub fn described(urdf: String, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
+        emit(&ROBOT_DESCRIPTION, encode(&Text { data: urdf }));
+    }
+
+    /// One more state, received at `stamp`.
+    pub fn state(&mut self, readings: &Readings, stamp: Time, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
+        let header = |frame_id: &str| Header { stamp, frame_id: frame_id.into() };
+        let joints = self.joints(readings, header(""));
+        if self.distro <= Distro::Jazzy {
+            emit(&DYNAMIC_JOINT_STATES, encode(&dynamic(&joints)));
+        }
+        emit(&JOINT_STATES, encode(&joints));
+        if let Some(scaling) = self.scaling.observe(readings) {
+            emit(&SPEED_SCALING, encode(&Number { data: scaling * 100.0 }));
+        }
+        if let Some(states) = io_states(readings) {
+            emit(&IO_STATES, encode(&states));
+        }
+        if let Some(data) = tool_data(readings) {
+            emit(&TOOL_DATA, encode(&data));
+        }
+        if let Some(mode) = readings.robot_mode()
+            && self.robot_mode.replace(mode) != Some(mode)
+        {
+            emit(&ROBOT_MODE, encode(&RobotModeMsg { mode }));
+        }
+        if let Some(mode) = readings.safety_mode()
+            && self.safety_mode.replace(mode) != Some(mode)
+        {
+            emit(&SAFETY_MODE, encode(&SafetyModeMsg { mode }));
+        }
+        if let Some(wrench) = wrench(readings) {
+            emit(&WRENCH, encode(&WrenchStamped { header: header(&self.arm.tool), wrench }));
+        }
+        if let Some(at) = tool_pose(readings) {
+            emit(&TCP_POSE, encode(&PoseStamped { header: header(&self.arm.base), pose: pose(at) }));
+            let transform = TransformStamped {
+                header: header(&self.arm.base),
+                child_frame_id: self.arm.tool.clone(),
+                transform: transform(at),
+            };
+            emit(&TF, encode(&TFMessage { transforms: vec![transform] }));
+        }
+    }
+
+    fn joints(&self, readings: &Readings, header: Header) -> JointState {
+        let all = |of| readings.all(of).unwrap_or_default().to_vec();
+        let effort = match readings.all(Variable::ActualCurrent) {
+            Some(current) => current.to_vec(),
+            // A KRC tells torques.
+            None => all(Variable::ActualTorque),
+        };
+        JointState {
+            header,
+            name: self.arm.joints.clone(),
+            position: all(Variable::ActualQ),
+            velocity: all(Variable::ActualQd),
+            effort,
+        }
+    }
+}
+
+fn dynamic(joints: &JointState) -> DynamicJointState {
+    let of = [("position", &joints.position), ("velocity", &joints.velocity), ("effort", &joints.effort)];
+    let values = |joint: usize| {
+        let known = of.iter().filter_map(|(name, values)| Some(((*name).to_owned(), *values.get(joint)?)));
+        let (interface_names, values) = known.unzip();
+        InterfaceValue { interface_names, values }
+    };
+    DynamicJointState {
+        header: joints.header.clone(),
+        joint_names: joints.name.clone(),
+        interface_values: (0..joints.name.len()).map(values).collect(),
+    }
+}
+
+/// Terminals as they are numbered in every message: 0–7 standard, 8–15 configurable, 16 and 17 at the tool.
+const TERMINALS: u8 = 18;
+
+fn io_states(readings: &Readings) -> Option<IOStates> {
+    let digital = |of| {
+        let bits = readings.bits(of)?;
+        Some((0..TERMINALS).map(|pin| Digital { pin, state: bits >> pin & 1 == 1 }).collect())
+    };
+    let types = readings.bits(Variable::AnalogIoTypes).unwrap_or_default();
+    let analog = |of: [Variable; 2], first: u8| {
+        let one = |(pin, of): (u8, Variable)| {
+            let state = readings.number(of)? as f32;
+            Some(Analog { pin, domain: (types >> (first + pin) & 1) as u8, state })
+        };
+        (0..).zip(of).filter_map(one).collect()
+    };
+    Some(IOStates {
+        digital_in_states: digital(Variable::DigitalInputBits)?,
+        digital_out_states: digital(Variable::DigitalOutputBits).unwrap_or_default(),
+        flag_states: vec![],
+        analog_in_states: analog([Variable::AnalogInput0, Variable::AnalogInput1], 0),
+        analog_out_states: analog([Variable::AnalogOutput0, Variable::AnalogOutput1], 2),
+    })
+}
+
+fn tool_data(readings: &Readings) -> Option<ToolDataMsg> {
+    let number = |of| readings.number(of).unwrap_or_default();
+    let types = readings.bits(Variable::ToolAnalogInputTypes).unwrap_or_default();
+    Some(ToolDataMsg {
+        analog_input_range2: (types & 1) as i8,
+        analog_input_range3: (types >> 1 & 1) as i8,
+        analog_input2: number(Variable::ToolAnalogInput0),
+        analog_input3: number(Variable::ToolAnalogInput1),
+        // UR's driver leaves it at 0, too.
+        tool_voltage_48v: 0.0,
+        tool_output_voltage: readings.integer(Variable::ToolOutputVoltage)? as u8,
+        tool_current: number(Variable::ToolOutputCurrent) as f32,
+        tool_temperature: number(Variable::ToolTemperature) as f32,
+        tool_mode: number(Variable::ToolMode) as u8,
+    })
+}
+
+/// Where the tool is; a KRC tells it as a frame.
+pub(crate) fn tool_pose(readings: &Readings) -> Option<[f64; 6]> {
+    let finite = |pose: &[f64; 6]| pose.iter().all(|value| value.is_finite());
+    if let Some(pose) = readings.array(Variable::ActualTcpPose) {
+        return Some(pose).filter(finite);
+    }
+    let rows: [f64; 12] = readings.array(Variable::MeasuredFrame)?;
+    crate::pose::of_rows(&rows).filter(finite)
+}
+
+fn wrench(readings: &Readings) -> Option<crate::messages::Wrench> {
+    let force: [f64; 6] = readings.array(Variable::ActualTcpForce)?;
+    let Some(target) = readings.array(Variable::TargetTcpPose).or_else(|| readings.array(Variable::ActualTcpPose))
+    else {
+        // A KRC's is told where it acts, along the tool's axes.
+        return Some(force.into());
+    };
+    match readings.software()?.generation() {
+        Generation::Cb2 | Generation::Cb3 => Some(wrench_turned(force, target)),
+        Generation::ESeries | Generation::PolyScopeX => {
+            Some(wrench_at_tool(force, target, readings.array(Variable::TcpOffset)?))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::robot::SoftwareVersion;
+    use outrigger_core::wire::fields::Value;
+
+    use super::*;
+    use crate::cdr::decode;
+    use crate::readings::Port;
+
+    fn published(readings: &Readings, distro: Distro) -> Vec<(&'static str, Vec<u8>)> {
+        let arm = Arm::new(&UR_JOINTS, &Names::new("", "left_").unwrap());
+        let mut driver = Driver::new(arm, distro);
+        let mut out = vec![];
+        let stamp = Time { sec: 5, nanosec: 7 };
+        driver.state(readings, stamp, &mut |topic, bytes| out.push((topic.name, bytes)));
+        // What is told on change is told once.
+        driver.state(readings, stamp, &mut |topic, _| assert_ne!(topic.when, When::Change, "{}", topic.name));
+        out
+    }
+
+    fn of<M: Message>(out: &[(&str, Vec<u8>)], name: &str) -> M {
+        let (_, bytes) = out.iter().find(|(topic, _)| *topic == name).unwrap_or_else(|| panic!("no {name}"));
+        decode(bytes).expect("its type")
+    }
+
+    #[test]
+    fn what_a_robot_tells_is_published_and_what_it_does_not_is_absent() {
+        let mut readings = Readings::default();
+        readings.state(Port::Realtime, 0, |visitor| visitor.field("q_actual", Value::F64s(&[0.5; 6])));
+        let few = published(&readings, Distro::Lyrical);
+        assert_eq!(few.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["joint_states"]);
+        let state: JointState = of(&few, "joint_states");
+        assert_eq!((state.header.stamp.sec, state.name[0].as_str()), (5, "left_shoulder_pan_joint"));
+        assert_eq!((state.position, state.velocity), (vec![0.5; 6], vec![]));
+        assert!(published(&readings, Distro::Humble).iter().any(|(name, _)| *name == "dynamic_joint_states"));
+
+        readings.identified(SoftwareVersion::new(5, 15));
+        readings.state(Port::Rtde, 0, |visitor| {
+            for (name, value) in [
+                ("actual_q", Value::F64s(&[1.0; 6])),
+                ("actual_current", Value::F64s(&[2.0; 6])),
+                ("actual_TCP_pose", Value::F64s(&[0.1, 0.2, 0.3, 0.0, 0.0, 0.0])),
+                ("target_TCP_pose", Value::F64s(&[0.1, 0.2, 0.3, 0.0, 0.0, 0.0])),
+                ("actual_TCP_force", Value::F64s(&[1.0, 2.0, 3.0, 0.0, 0.0, 0.0])),
+                ("actual_digital_input_bits", Value::Unsigned(0b101)),
+                ("actual_digital_output_bits", Value::Unsigned(1 << 17)),
+                ("analog_io_types", Value::Unsigned(0b0101)),
+                ("standard_analog_input0", Value::F64(5.0)),
+                ("standard_analog_output1", Value::F64(0.02)),
+                ("tool_output_voltage", Value::Signed(24)),
+                ("tool_mode", Value::Unsigned(253)),
+                ("robot_mode", Value::Signed(7)),
+                ("safety_mode", Value::Signed(1)),
+                ("speed_scaling", Value::F64(0.5)),
+                ("target_speed_fraction", Value::F64(0.5)),
+                ("runtime_state", Value::Unsigned(2)),
+            ] {
+                visitor.field(name, value);
+            }
+        });
+        let all = published(&readings, Distro::Jazzy);
+        let io: IOStates = of(&all, "io_and_status_controller/io_states");
+        let high: Vec<u8> = io.digital_in_states.iter().filter(|input| input.state).map(|input| input.pin).collect();
+        assert_eq!((io.digital_in_states.len(), high), (18, vec![0, 2]));
+        assert!(io.digital_out_states[17].state && io.digital_out_states[17].pin == 17);
+        assert_eq!(io.analog_in_states, [Analog { pin: 0, domain: 1, state: 5.0 }]);
+        assert_eq!(io.analog_out_states, [Analog { pin: 1, domain: 0, state: 0.02 }]);
+        assert_eq!(of::<Number>(&all, "speed_scaling_state_broadcaster/speed_scaling").data, 25.0);
+        assert_eq!(of::<ToolDataMsg>(&all, "io_and_status_controller/tool_data").tool_mode, 253);
+        assert_eq!(of::<RobotModeMsg>(&all, "io_and_status_controller/robot_mode").mode, 7);
+        let pose: PoseStamped = of(&all, "tcp_pose_broadcaster/pose");
+        assert_eq!((pose.header.frame_id.as_str(), pose.pose.position.z), ("left_base", 0.3));
+        let tf: TFMessage = of(&all, "/tf");
+        assert_eq!(tf.transforms[0].child_frame_id, "left_tool0_controller");
+        // Without the tool's offset nobody knows the lever.
+        assert!(!all.iter().any(|(name, _)| name.contains("wrench")));
+        readings.state(Port::Rtde, 0, |visitor| visitor.field("tcp_offset", Value::F64s(&[0.0; 6])));
+        let wrench: WrenchStamped = of(&published(&readings, Distro::Jazzy), "force_torque_sensor_broadcaster/wrench");
+        assert_eq!((wrench.wrench.force.z, wrench.header.frame_id.as_str()), (3.0, "left_tool0_controller"));
+    }
+
+    #[test]
+    fn whether_it_commands_is_told_on_change() {
+        let mut driver = Driver::new(Arm::new(&UR_JOINTS, &Names::default()), Distro::Jazzy);
+        let mut told = vec![];
+        for commands in [false, false, true, true, false] {
+            driver.commands(commands, &mut |_, bytes| told.push(decode::<Flag>(&bytes).expect("its type").data));
+        }
+        assert_eq!(told, [false, true, false]);
+    }
+}

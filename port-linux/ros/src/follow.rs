@@ -1,0 +1,287 @@
+//! Goals of `FollowJointTrajectory`, and trajectories as topics bring them: judged as UR's controllers judge them, with the joints
+//! in the order of the arm (`core/docs/protocol/ros2-surface.md` 7.2).
+
+use crate::messages::{FollowError, FollowGoal, JointTolerance, JointTrajectory, JointTrajectoryPoint, Span, Time};
+
+/// One point, with the joints in the order of the arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// After the beginning \[s\].
+    pub at: f64,
+    /// \[rad\].
+    pub positions: Vec<f64>,
+    /// \[rad/s\].
+    pub velocities: Option<Vec<f64>>,
+    /// \[rad/s²\].
+    pub accelerations: Option<Vec<f64>>,
+}
+
+/// How far a joint may be off \[rad\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// As whoever follows it has it by itself.
+    Default,
+    /// Any.
+    Unlimited,
+    /// So far.
+    Within(f64),
+}
+
+/// What is to be followed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// At least one, with times that increase.
+    pub points: Vec<Point>,
+    /// On the way, by joint.
+    pub path: Vec<Tolerance>,
+    /// At its end, by joint.
+    pub goal: Vec<Tolerance>,
+    /// How late it may be there \[s\]; `None`: any.
+    pub goal_time: Option<f64>,
+}
+
+/// Why a goal is not followed: the code of the result, and words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unfit {
+    /// The code.
+    pub code: FollowError,
+    /// What is wrong, and where.
+    pub text: String,
+}
+
+fn unfit<T>(code: FollowError, text: String) -> Result<T, Unfit> {
+    Err(Unfit { code, text })
+}
+
+fn invalid<T>(text: String) -> Result<T, Unfit> {
+    unfit(FollowError::InvalidGoal, text)
+}
+
+/// What this goal wants of an arm with these joints, at `now`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<Wanted, Unfit> {
+    if !goal.multi_dof_trajectory.points.is_empty() {
+        return invalid("multi_dof_trajectory: found points, expected none: this arm has single joints".into());
+    }
+    if !goal.component_path_tolerance.is_empty() || !goal.component_goal_tolerance.is_empty() {
+        return invalid("component tolerances: found some, expected none: this arm has single joints".into());
+    }
+    let points = trajectory(&goal.trajectory, joints, now)?;
+    let goal_time = seconds(goal.goal_time_tolerance, "goal_time_tolerance")?;
+    Ok(Wanted {
+        points,
+        path: tolerances(&goal.path_tolerance, joints, "path_tolerance")?,
+        goal: tolerances(&goal.goal_tolerance, joints, "goal_tolerance")?,
+        goal_time: (goal_time > 0.0).then_some(goal_time),
+    })
+}
+
+/// The points of a trajectory, for an arm with these joints, at `now`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn trajectory(trajectory: &JointTrajectory, joints: &[String], now: Time) -> Result<Vec<Point>, Unfit> {
+    let order = order(&trajectory.joint_names, joints)?;
+    let Some(last) = trajectory.points.last() else {
+        return invalid("points: found none, expected at least one".into());
+    };
+    if last.velocities.iter().any(|velocity| velocity.abs() > f64::from(f32::EPSILON)) {
+        return invalid("the last point: found a velocity other than 0, expected an arm at rest there".into());
+    }
+    let mut points: Vec<Point> = Vec::with_capacity(trajectory.points.len());
+    for (number, point) in trajectory.points.iter().enumerate() {
+        let point = one(point, number, &order)?;
+        if let Some(before) = points.last().filter(|before| point.at <= before.at) {
+            let (at, before) = (point.at, before.at);
+            return invalid(format!(
+                "point {number}: found time {at} s, expected more than {before} s of the one before"
+            ));
+        }
+        if point.at < 0.0 {
+            return invalid(format!("point {number}: found time {} s, expected none before the beginning", point.at));
+        }
+        points.push(point);
+    }
+    let stamp = trajectory.header.stamp;
+    if stamp != Time::default() {
+        let end = f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9 + points.last().map_or(0.0, |last| last.at);
+        let now = f64::from(now.sec) + f64::from(now.nanosec) * 1e-9;
+        if end < now {
+            let text = format!("header.stamp: found an end {:.3} s ago; 0 means at once", now - end);
+            return unfit(FollowError::OldHeaderTimestamp, text);
+        }
+    }
+    Ok(points)
+}
+
+/// Where each joint of the arm stands in the names of a message.
+fn order(names: &[String], joints: &[String]) -> Result<Vec<usize>, Unfit> {
+    let wrong = |text| unfit(FollowError::InvalidJoints, text);
+    if names.len() != joints.len() {
+        let expected = joints.join(", ");
+        return wrong(format!("joint_names: found {}, expected {}: {expected}", names.len(), joints.len()));
+    }
+    let mut order = Vec::with_capacity(joints.len());
+    for joint in joints {
+        match names.iter().position(|name| name == joint) {
+            Some(index) => order.push(index),
+            None => {
+                let found = names.join(", ");
+                return wrong(format!("joint_names: '{joint}' is missing; found {found} (a prefix? see --tf-prefix)"));
+            }
+        }
+    }
+    Ok(order)
+}
+
+fn one(point: &JointTrajectoryPoint, number: usize, order: &[usize]) -> Result<Point, Unfit> {
+    let JointTrajectoryPoint { positions, velocities, accelerations, effort, time_from_start } = point;
+    if !effort.is_empty() {
+        return invalid(format!("point {number}: found effort, expected none: torques are not followed"));
+    }
+    let sorted = |values: &[f64], name: &str| {
+        let count = order.len();
+        if values.len() != count {
+            return invalid(format!("point {number}: found {} {name}, expected {count}", values.len()));
+        }
+        let sorted: Vec<f64> = order.iter().filter_map(|index| values.get(*index).copied()).collect();
+        match sorted.iter().find(|value| !value.is_finite()) {
+            Some(value) => invalid(format!("point {number}: found {value} among the {name}, expected numbers")),
+            None => Ok(sorted),
+        }
+    };
+    let optional = |values: &[f64], name| match values {
+        [] => Ok(None),
+        values => sorted(values, name).map(Some),
+    };
+    let point = Point {
+        at: seconds(*time_from_start, "time_from_start")?,
+        positions: sorted(positions, "positions")?,
+        velocities: optional(velocities, "velocities")?,
+        accelerations: optional(accelerations, "accelerations")?,
+    };
+    if point.accelerations.is_some() && point.velocities.is_none() {
+        return invalid(format!("point {number}: found accelerations without velocities, expected both or neither"));
+    }
+    Ok(point)
+}
+
+fn seconds(span: Span, name: &str) -> Result<f64, Unfit> {
+    if span.nanosec >= 1_000_000_000 {
+        return invalid(format!("{name}: found {} ns, expected less than a second of them", span.nanosec));
+    }
+    Ok(span.seconds())
+}
+
+/// By joint, in the order of the arm: 0 is the default, -1 any.
+fn tolerances(of: &[JointTolerance], joints: &[String], name: &str) -> Result<Vec<Tolerance>, Unfit> {
+    if let Some(other) = of.iter().find(|tolerance| !joints.contains(&tolerance.name)) {
+        return unfit(
+            FollowError::InvalidJoints,
+            format!("{name}: found joint '{}', which this arm has not", other.name),
+        );
+    }
+    let one = |joint: &String| {
+        let Some(found) = of.iter().rev().find(|tolerance| tolerance.name == *joint) else {
+            return Ok(Tolerance::Default);
+        };
+        match found.position {
+            0.0 => Ok(Tolerance::Default),
+            -1.0 => Ok(Tolerance::Unlimited),
+            value if value.is_finite() && value > 0.0 => Ok(Tolerance::Within(value)),
+            value => invalid(format!("{name} of {joint}: found {value}, expected rad, 0 (default) or -1 (any)")),
+        }
+    };
+    joints.iter().map(one).collect()
+}
+
+/// The point of a message with these values; what is not known is left out.
+#[must_use]
+pub fn point(positions: Vec<f64>, velocities: Vec<f64>, at: f64) -> JointTrajectoryPoint {
+    JointTrajectoryPoint { positions, velocities, time_from_start: Span::from_seconds(at), ..Default::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Header, MultiDofPoint};
+
+    fn joints() -> Vec<String> {
+        ["a", "b"].map(String::from).to_vec()
+    }
+
+    fn to(positions: [f64; 2], at: f64) -> JointTrajectoryPoint {
+        point(positions.to_vec(), vec![], at)
+    }
+
+    fn named(names: [&str; 2], points: Vec<JointTrajectoryPoint>) -> FollowGoal {
+        let trajectory =
+            JointTrajectory { joint_names: names.map(String::from).to_vec(), points, ..Default::default() };
+        FollowGoal { trajectory, ..FollowGoal::default() }
+    }
+
+    const NOW: Time = Time { sec: 100, nanosec: 0 };
+
+    #[test]
+    fn joints_come_in_any_order_and_tolerances_by_name() {
+        let mut wanted = named(["b", "a"], vec![to([1.0, 2.0], 0.5), to([3.0, 4.0], 1.25)]);
+        let tolerance = |name: &str, position| JointTolerance { name: name.into(), position, ..Default::default() };
+        wanted.path_tolerance = vec![tolerance("b", -1.0)];
+        wanted.goal_tolerance = vec![tolerance("b", 0.0), tolerance("a", 0.01)];
+        wanted.goal_time_tolerance = Span { sec: 2, nanosec: 0 };
+        let wanted = goal(&wanted, &joints(), NOW).expect("a goal");
+        assert_eq!(wanted.points[0].positions, [2.0, 1.0]);
+        assert_eq!((wanted.points[1].at, wanted.points[1].velocities.clone()), (1.25, None));
+        assert_eq!(wanted.path, [Tolerance::Default, Tolerance::Unlimited]);
+        assert_eq!(wanted.goal, [Tolerance::Within(0.01), Tolerance::Default]);
+        assert_eq!(wanted.goal_time, Some(2.0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_code_and_its_place() {
+        let good = || named(["a", "b"], vec![to([1.0, 2.0], 0.5), to([3.0, 4.0], 1.0)]);
+        let refused = |change: &dyn Fn(&mut FollowGoal), code: FollowError, said: &str| {
+            let mut changed = good();
+            change(&mut changed);
+            let error = goal(&changed, &joints(), NOW).expect_err(said);
+            assert!(error.code == code && error.text.starts_with(said), "{error:?}");
+        };
+        assert!(goal(&good(), &joints(), NOW).is_ok());
+        let (bad, names) = (FollowError::InvalidGoal, FollowError::InvalidJoints);
+        refused(&|g| g.trajectory.points.clear(), bad, "points: found none");
+        refused(&|g| g.trajectory.joint_names.truncate(1), names, "joint_names: found 1, expected 2: a, b");
+        refused(&|g| g.trajectory.joint_names[1] = "c".into(), names, "joint_names: 'b' is missing; found a, c");
+        refused(&|g| g.trajectory.joint_names[1] = String::new(), names, "joint_names: 'b' is missing");
+        refused(&|g| g.trajectory.points[1].velocities = vec![0.0, 0.1], bad, "the last point: found a velocity");
+        refused(
+            &|g| g.trajectory.points[1].time_from_start = Span { sec: 0, nanosec: 500_000_000 },
+            bad,
+            "point 1: found time 0.5 s",
+        );
+        refused(&|g| g.trajectory.points[0].time_from_start.sec = -3, bad, "point 0: found time -2.5 s");
+        refused(&|g| g.trajectory.points[0].positions = vec![1.0], bad, "point 0: found 1 positions, expected 2");
+        refused(&|g| g.trajectory.points[0].positions[0] = f64::NAN, bad, "point 0: found NaN among the positions");
+        refused(&|g| g.trajectory.points[0].velocities = vec![1.0], bad, "point 0: found 1 velocities");
+        refused(&|g| g.trajectory.points[0].accelerations = vec![1.0; 2], bad, "point 0: found accelerations without");
+        refused(&|g| g.trajectory.points[0].effort = vec![1.0; 2], bad, "point 0: found effort");
+        refused(&|g| g.multi_dof_trajectory.points = vec![MultiDofPoint::default()], bad, "multi_dof_trajectory");
+        refused(
+            &|g| g.trajectory.header = Header { stamp: Time { sec: 50, nanosec: 0 }, ..Header::default() },
+            FollowError::OldHeaderTimestamp,
+            "header.stamp: found an end 49.000 s ago",
+        );
+        refused(
+            &|g| g.path_tolerance = vec![JointTolerance { name: "z".into(), ..Default::default() }],
+            names,
+            "path_tolerance: found joint 'z'",
+        );
+        refused(
+            &|g| g.goal_tolerance = vec![JointTolerance { name: "a".into(), position: -2.0, ..Default::default() }],
+            bad,
+            "goal_tolerance of a: found -2",
+        );
+        refused(&|g| g.goal_time_tolerance.nanosec = u32::MAX, bad, "goal_time_tolerance: found 4294967295 ns");
+    }
+}

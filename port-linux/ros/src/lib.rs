@@ -1,0 +1,17 @@
+//! The robot as ROS 2 shows it, without a transport: messages as bytes, endpoints with their types and qualities of service, and
+//! what is published, asked and answered at each.
+//!
+//! Bytes and names are those of `core/docs/protocol/ros2-surface.md`. Whoever has a transport (DDS in the `outrigger` command,
+//! another tomorrow) publishes what this crate gives it and hands over what it receives.
+#![deny(unsafe_code)]
+
+pub mod calls;
+pub mod cdr;
+pub mod driver;
+pub mod endpoint;
+pub mod follow;
+pub mod goals;
+pub mod messages;
+pub mod pose;
+pub mod readings;
+pub mod scaling;

@@ -1,0 +1,58 @@
+//! `rmw_dds_common`: which node has which endpoints, for `ros2 node` and its like.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Message;
+
+/// Which endpoint, or participant: 16 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Gid(pub [u8; 16]);
+
+/// The same as Humble sends it: 24 bytes, of which the last 8 are zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WideGid(pub [u8; 16]);
+
+impl Serialize for WideGid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.0, [0_u8; 8]).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for WideGid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (gid, _) = <([u8; 16], [u8; 8])>::deserialize(deserializer)?;
+        Ok(Self(gid))
+    }
+}
+
+impl From<Gid> for WideGid {
+    fn from(gid: Gid) -> Self {
+        Self(gid.0)
+    }
+}
+
+/// `rmw_dds_common/msg/NodeEntitiesInfo`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
+pub struct NodeEntities<G> {
+    pub node_namespace: String,
+    pub node_name: String,
+    pub reader_gid_seq: Vec<G>,
+    pub writer_gid_seq: Vec<G>,
+}
+
+/// `rmw_dds_common/msg/ParticipantEntitiesInfo`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
+pub struct ParticipantEntities<G> {
+    pub gid: G,
+    pub node_entities_info_seq: Vec<NodeEntities<G>>,
+}
+
+impl Message for ParticipantEntities<Gid> {
+    const TYPE: &'static str = "rmw_dds_common/msg/ParticipantEntitiesInfo";
+}
+
+impl Message for ParticipantEntities<WideGid> {
+    const TYPE: &'static str = "rmw_dds_common/msg/ParticipantEntitiesInfo";
+}

@@ -1,0 +1,82 @@
+//! The messages, from their definitions: fields in the order in which they are sent (`core/docs/protocol/ros2-surface.md` 5).
+//!
+//! Names of fields are those of the definitions, which say what each is; units are SI. A text is UTF-8.
+
+macro_rules! messages {
+    ($( $(#[$meta:meta])* $name:ident = $type:literal { $( $field:ident : $of:ty ),* $(,)? } )*) => { $(
+        $(#[$meta])*
+        #[doc = concat!("`", $type, "`")]
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
+        pub struct $name { $( pub $field: $of, )* }
+
+        impl $crate::messages::Message for $name {
+            const TYPE: &'static str = $type;
+        }
+    )* };
+}
+
+mod action;
+mod basic;
+mod control;
+mod graph;
+mod ur;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use self::action::*;
+pub use self::basic::*;
+pub use self::control::*;
+pub use self::graph::*;
+pub use self::ur::*;
+
+/// A message, or one half of a service.
+pub trait Message: Serialize + DeserializeOwned {
+    /// `package/kind/Name`.
+    const TYPE: &'static str;
+}
+
+/// Both halves of a service.
+pub trait Service {
+    /// `package/srv/Name`.
+    const TYPE: &'static str;
+    /// What is asked.
+    type Request: Message;
+    /// What is answered.
+    type Response: Message;
+}
+
+macro_rules! services {
+    ($( $name:ident = $type:literal: $request:ty => $response:ty; )*) => { $(
+        #[doc = concat!("`", $type, "`")]
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl $crate::messages::Service for $name {
+            const TYPE: &'static str = $type;
+            type Request = $request;
+            type Response = $response;
+        }
+    )* };
+}
+pub(crate) use services;
+
+/// What [`Message::TYPE`] is called on DDS: `package::kind::dds_::Name_`.
+#[must_use]
+pub fn dds_type(name: &str) -> String {
+    let mut parts = name.rsplitn(2, '/');
+    let (last, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    format!("{}::dds_::{last}_", rest.replace('/', "::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_their_names_on_dds() {
+        assert_eq!(dds_type(JointState::TYPE), "sensor_msgs::msg::dds_::JointState_");
+        assert_eq!(dds_type("std_srvs/srv/Trigger_Request"), "std_srvs::srv::dds_::Trigger_Request_");
+    }
+}

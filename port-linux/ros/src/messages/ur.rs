@@ -1,0 +1,93 @@
+//! `ur_msgs`, and of `ur_dashboard_msgs` what states are told by.
+
+use super::{Inertia, Nothing, PoseStamped, Span, Twist, Vector3, Vector3Stamped, Wrench, services};
+
+messages! {
+    /// Domain: 0 current, 1 voltage.
+    #[derive(Copy)]
+    Analog = "ur_msgs/msg/Analog" { pin: u8, domain: u8, state: f32 }
+    #[derive(Copy, Eq)]
+    Digital = "ur_msgs/msg/Digital" { pin: u8, state: bool }
+    IOStates = "ur_msgs/msg/IOStates" {
+        digital_in_states: Vec<Digital>,
+        digital_out_states: Vec<Digital>,
+        flag_states: Vec<Digital>,
+        analog_in_states: Vec<Analog>,
+        analog_out_states: Vec<Analog>,
+    }
+    #[derive(Copy)]
+    ToolDataMsg = "ur_msgs/msg/ToolDataMsg" {
+        analog_input_range2: i8,
+        analog_input_range3: i8,
+        analog_input2: f64,
+        analog_input3: f64,
+        tool_voltage_48v: f32,
+        tool_output_voltage: u8,
+        tool_current: f32,
+        tool_temperature: f32,
+        tool_mode: u8,
+    }
+    #[derive(Copy, Eq)]
+    RobotModeMsg = "ur_dashboard_msgs/msg/RobotMode" { mode: i8 }
+    #[derive(Copy, Eq)]
+    SafetyModeMsg = "ur_dashboard_msgs/msg/SafetyMode" { mode: u8 }
+
+    #[derive(Copy)]
+    SetIORequest = "ur_msgs/srv/SetIO_Request" { fun: i8, pin: i8, state: f32 }
+    #[derive(Copy, Eq)]
+    SetIOResponse = "ur_msgs/srv/SetIO_Response" { success: bool }
+    #[derive(Copy)]
+    SetAnalogOutputRequest = "ur_msgs/srv/SetAnalogOutput_Request" { data: Analog }
+    #[derive(Copy, Eq)]
+    SetAnalogOutputResponse = "ur_msgs/srv/SetAnalogOutput_Response" { success: bool }
+    #[derive(Copy)]
+    SetSpeedSliderRequest = "ur_msgs/srv/SetSpeedSliderFraction_Request" { speed_slider_fraction: f64 }
+    #[derive(Copy, Eq)]
+    SetSpeedSliderResponse = "ur_msgs/srv/SetSpeedSliderFraction_Response" { success: bool }
+    /// Until version 2.5.
+    #[derive(Copy)]
+    SetPayloadShort = "ur_msgs/srv/SetPayload_Request" { mass: f32, center_of_gravity: Vector3 }
+    /// Of version 2.6: Humble to Lyrical.
+    #[derive(Copy)]
+    SetPayloadRequest = "ur_msgs/srv/SetPayload_Request" {
+        mass: f32,
+        center_of_gravity: Vector3,
+        ixx: f64, iyy: f64, izz: f64, ixy: f64, ixz: f64, iyz: f64,
+        transition_time: Span,
+    }
+    /// From version 3.0 on: Rolling.
+    #[derive(Copy)]
+    SetPayloadInertia = "ur_msgs/srv/SetPayload_Request" { payload: Inertia, transition_time: Span }
+    #[derive(Copy, Eq)]
+    SetPayloadResponse = "ur_msgs/srv/SetPayload_Response" { success: bool }
+    SetForceModeRequest = "ur_msgs/srv/SetForceMode_Request" {
+        task_frame: PoseStamped,
+        selection_vector_x: bool, selection_vector_y: bool, selection_vector_z: bool,
+        selection_vector_rx: bool, selection_vector_ry: bool, selection_vector_rz: bool,
+        wrench: Wrench,
+        r#type: u8,
+        speed_limits: Twist,
+        deviation_limits: [f32; 6],
+        damping_factor: f32,
+        gain_scaling: f32,
+    }
+    #[derive(Copy, Eq)]
+    SetForceModeResponse = "ur_msgs/srv/SetForceMode_Response" { success: bool }
+    #[derive(Copy, Eq)]
+    SoftwareVersionResponse = "ur_msgs/srv/GetRobotSoftwareVersion_Response" {
+        major: u32, minor: u32, bugfix: u32, build: u32,
+    }
+    SetGravityRequest = "ur_msgs/srv/SetGravity_Request" { gravity: Vector3Stamped }
+    #[derive(Eq)]
+    SetGravityResponse = "ur_msgs/srv/SetGravity_Response" { success: bool, status: String }
+}
+
+services! {
+    SetIO = "ur_msgs/srv/SetIO": SetIORequest => SetIOResponse;
+    SetAnalogOutput = "ur_msgs/srv/SetAnalogOutput": SetAnalogOutputRequest => SetAnalogOutputResponse;
+    SetSpeedSliderFraction = "ur_msgs/srv/SetSpeedSliderFraction": SetSpeedSliderRequest => SetSpeedSliderResponse;
+    SetPayload = "ur_msgs/srv/SetPayload": SetPayloadRequest => SetPayloadResponse;
+    SetForceMode = "ur_msgs/srv/SetForceMode": SetForceModeRequest => SetForceModeResponse;
+    GetRobotSoftwareVersion = "ur_msgs/srv/GetRobotSoftwareVersion": Nothing => SoftwareVersionResponse;
+    SetGravity = "ur_msgs/srv/SetGravity": SetGravityRequest => SetGravityResponse;
+}

@@ -1,0 +1,547 @@
+//! What a robot has told, under the names of RTDE, whichever of its ports it came by.
+//!
+//! 30004 and 30003 tell most things many times a second, 30001 and 30002 the rest ten times. What comes by the better one is not
+//! overwritten by the other, unless the better one has fallen silent.
+
+use outrigger_core::robot::{Generation, RobotMode, SoftwareVersion};
+use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+
+/// Most values of one variable.
+const MOST: usize = 12;
+/// After so long without news \[µs\], a worse port is believed.
+const SILENCE: u64 = 1_000_000;
+
+/// By which port something came, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Port {
+    /// 30001 or 30002.
+    Primary,
+    /// 30003.
+    Realtime,
+    /// 30004, by what a session asks for.
+    Rtde,
+    /// 30004, by what is asked for to be shown.
+    Variables,
+    /// A KRC's Fast Research Interface.
+    Fri,
+}
+
+macro_rules! variables {
+    ($( $(#[$doc:meta])* $name:ident: $($field:literal)|+; )*) => {
+        /// A variable, by the name of RTDE.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Variable {
+            $( $(#[$doc])* $name, )*
+        }
+
+        /// How many variables there are.
+        const COUNT: usize = [$( Variable::$name, )*].len();
+
+        impl Variable {
+            /// The one that a field of a state is; fields of 30003 and of FRI have names of their own.
+            fn of(field: &str) -> Option<Self> {
+                match field {
+                    $( $($field)|+ => Some(Self::$name), )*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+variables! {
+    /// s, since the controller was started.
+    Timestamp: "timestamp" | "time";
+    /// rad.
+    TargetQ: "target_q" | "q_target" | "cmd_jnt_pos";
+    /// rad/s.
+    TargetQd: "target_qd" | "qd_target";
+    /// Nm.
+    TargetMoment: "target_moment" | "m_target";
+    /// rad.
+    ActualQ: "actual_q" | "q_actual" | "msr_jnt_pos";
+    /// rad/s.
+    ActualQd: "actual_qd" | "qd_actual";
+    /// A.
+    ActualCurrent: "actual_current" | "i_actual";
+    /// Nm.
+    ActualTorque: "actual_current_as_torque" | "msr_jnt_trq";
+    /// m and a rotation vector, in the base frame.
+    ActualTcpPose: "actual_TCP_pose" | "tool_vector_actual" | "tool_vector";
+    /// m/s, rad/s.
+    ActualTcpSpeed: "actual_TCP_speed" | "tcp_speed_actual" | "tcp_speed";
+    /// N, Nm, along the base's axes.
+    ActualTcpForce: "actual_TCP_force" | "tcp_force" | "est_ext_tcp_ft";
+    /// m and a rotation vector, in the base frame.
+    TargetTcpPose: "target_TCP_pose" | "tool_vector_target";
+    /// m/s, rad/s.
+    TargetTcpSpeed: "target_TCP_speed" | "tcp_speed_target";
+    /// °C.
+    JointTemperatures: "joint_temperatures" | "motor_temperatures" | "temperature";
+    /// s.
+    ActualExecutionTime: "actual_execution_time" | "controller_timer";
+    /// Cycles of the controller.
+    ControlStep: "control_step";
+    /// As the controller numbers it.
+    RobotMode: "robot_mode";
+    /// As the controller numbers them.
+    JointMode: "joint_mode" | "joint_modes";
+    /// As the controller numbers it.
+    SafetyMode: "safety_mode";
+    /// As the controller numbers it.
+    SafetyStatus: "safety_status";
+    /// As the controller numbers it.
+    ToolMode: "tool_mode";
+    /// 1 stopped, 2 playing, 3 pausing, 4 paused, 5 resuming.
+    RuntimeState: "runtime_state" | "program_state";
+    /// 0 power on, 1 program running, 2 teach button, 3 power button.
+    RobotStatusBits: "robot_status_bits";
+    /// 0 … 1.
+    SpeedScaling: "speed_scaling";
+    /// 0 … 1.
+    TargetSpeedFraction: "target_speed_fraction";
+    /// kg·m/s.
+    ActualMomentum: "actual_momentum" | "linear_momentum_norm";
+    /// V.
+    ActualMainVoltage: "actual_main_voltage" | "v_main";
+    /// V.
+    ActualRobotVoltage: "actual_robot_voltage" | "v_robot";
+    /// A.
+    ActualRobotCurrent: "actual_robot_current" | "i_robot";
+    /// V.
+    ActualJointVoltage: "actual_joint_voltage" | "v_actual";
+    /// A.
+    IoCurrent: "io_current";
+    /// m/s².
+    ActualToolAccelerometer: "actual_tool_accelerometer" | "tool_accelerometer_values";
+    /// N.
+    TcpForceScalar: "tcp_force_scalar";
+    /// Standard 0–7, configurable 8–15, tool 16–17.
+    DigitalInputBits: "actual_digital_input_bits" | "digital_input_bits";
+    /// The same.
+    DigitalOutputBits: "actual_digital_output_bits" | "digital_outputs";
+    /// Bit set: V, else A. Inputs 0 and 1, outputs 0 and 1.
+    AnalogIoTypes: "analog_io_types";
+    /// V or A.
+    AnalogInput0: "standard_analog_input0";
+    /// V or A.
+    AnalogInput1: "standard_analog_input1";
+    /// V or A.
+    AnalogOutput0: "standard_analog_output0";
+    /// V or A.
+    AnalogOutput1: "standard_analog_output1";
+    /// Bit set: V, else A.
+    ToolAnalogInputTypes: "tool_analog_input_types";
+    /// V or A.
+    ToolAnalogInput0: "tool_analog_input0";
+    /// V or A.
+    ToolAnalogInput1: "tool_analog_input1";
+    /// V.
+    ToolOutputVoltage: "tool_output_voltage";
+    /// A.
+    ToolOutputCurrent: "tool_output_current";
+    /// °C.
+    ToolTemperature: "tool_temperature";
+    /// V, of the tool board's supply.
+    ToolVoltage48: "tool_voltage_48v";
+    /// As the controller numbers it.
+    ToolOutputMode: "tool_output_mode";
+    /// As the controller numbers it.
+    ToolDigitalOutput0Mode: "tool_digital_output0_mode";
+    /// As the controller numbers it.
+    ToolDigitalOutput1Mode: "tool_digital_output1_mode";
+    /// m and a rotation vector, in the flange's frame.
+    TcpOffset: "tcp_offset";
+    /// kg.
+    Payload: "payload" | "payload_mass";
+    /// m, in the flange's frame.
+    PayloadCog: "payload_cog";
+    /// kg·m²: xx, yy, zz, xy, xz, yz.
+    PayloadInertia: "payload_inertia";
+    /// m: three rows of a frame, of a KRC.
+    MeasuredFrame: "msr_cart_pos";
+}
+
+/// Values of one variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Slot {
+    values: [f64; MOST],
+    count: u8,
+    by: Port,
+    at: u64,
+}
+
+/// The newest values of everything.
+#[derive(Clone, Debug)]
+pub struct Readings {
+    slots: [Option<Slot>; COUNT],
+    /// Which port brings joints, and when it did last \[µs\].
+    leads: Option<(Port, u64)>,
+    /// The layout of 30003, or of the robot's mode on 30001, is CB2's.
+    is_cb2: bool,
+    software: Option<SoftwareVersion>,
+}
+
+impl Default for Readings {
+    fn default() -> Self {
+        Self { slots: [None; COUNT], leads: None, is_cb2: false, software: None }
+    }
+}
+
+impl Readings {
+    /// Takes a state that came by `port` at `at` \[µs\], whose fields `visit` shows: whether it is one to publish by, because no
+    /// better port brings states.
+    pub fn state(&mut self, port: Port, at: u64, visit: impl FnOnce(&mut dyn FieldVisitor)) -> bool {
+        let mut taking = Taking { readings: self, port, at, package: "", joints: false, joint: 0 };
+        visit(&mut taking);
+        let joints = taking.joints;
+        if !joints {
+            return false;
+        }
+        self.lead(port, at)
+    }
+
+    /// The same of a part of 30001 or 30002, by its name.
+    pub fn sub_package(&mut self, name: &str, at: u64, visit: impl FnOnce(&mut dyn FieldVisitor)) -> bool {
+        let mut taking = Taking { readings: self, port: Port::Primary, at, package: name, joints: false, joint: 0 };
+        visit(&mut taking);
+        taking.joints && self.lead(Port::Primary, at)
+    }
+
+    fn lead(&mut self, port: Port, at: u64) -> bool {
+        let leads = self.leads.is_none_or(|(leader, seen)| port >= leader || at > seen.saturating_add(SILENCE));
+        if leads {
+            self.leads = Some((port, at));
+        }
+        leads
+    }
+
+    /// The controller has this software.
+    pub const fn identified(&mut self, software: SoftwareVersion) {
+        self.software = Some(software);
+    }
+
+    /// The session is over: nothing that was known holds any more.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Of the controller.
+    #[must_use]
+    pub const fn software(&self) -> Option<SoftwareVersion> {
+        self.software
+    }
+
+
+    /// All values of a variable.
+    #[must_use]
+    pub fn all(&self, of: Variable) -> Option<&[f64]> {
+        let slot = self.slots.get(of as usize)?.as_ref()?;
+        slot.values.get(..usize::from(slot.count))
+    }
+
+    /// `N` values, where it has as many.
+    #[must_use]
+    pub fn array<const N: usize>(&self, of: Variable) -> Option<[f64; N]> {
+        self.all(of)?.try_into().ok()
+    }
+
+    /// The one value.
+    #[must_use]
+    pub fn number(&self, of: Variable) -> Option<f64> {
+        self.all(of)?.first().copied()
+    }
+
+    /// The same as a number of the controller's.
+    #[must_use]
+    pub fn integer(&self, of: Variable) -> Option<i64> {
+        self.number(of).filter(|value| value.is_finite()).map(|value| value.round() as i64)
+    }
+
+    /// The same as bits.
+    #[must_use]
+    pub fn bits(&self, of: Variable) -> Option<u64> {
+        self.number(of).filter(|value| *value >= 0.0).map(|value| value as u64)
+    }
+
+    /// The robot's mode as CB3 and later number it, in which ROS does.
+    #[must_use]
+    pub fn robot_mode(&self) -> Option<i8> {
+        let raw = i32::try_from(self.integer(Variable::RobotMode)?).ok()?;
+        if !self.is_cb2 {
+            return i8::try_from(raw).ok();
+        }
+        Some(match RobotMode::from_raw(Generation::Cb2, raw) {
+            RobotMode::NoController => -1,
+            RobotMode::NotConnected => 0,
+            RobotMode::Shutdown => 2,
+            RobotMode::EmergencyStopped | RobotMode::FatalError | RobotMode::NoPower => 3,
+            RobotMode::Initializing => 4,
+            RobotMode::Ready => 5,
+            RobotMode::Freedrive => 6,
+            RobotMode::Running | RobotMode::SecurityStopped | RobotMode::SafeguardStop => 7,
+            _ => return None,
+        })
+    }
+
+    /// The safety mode; a CB2 tells it by its robot mode.
+    #[must_use]
+    pub fn safety_mode(&self) -> Option<u8> {
+        if !self.is_cb2 {
+            return u8::try_from(self.integer(Variable::SafetyMode)?).ok();
+        }
+        let raw = i32::try_from(self.integer(Variable::RobotMode)?).ok()?;
+        Some(match RobotMode::from_raw(Generation::Cb2, raw) {
+            RobotMode::SecurityStopped => 3,
+            RobotMode::SafeguardStop => 5,
+            RobotMode::EmergencyStopped => 7,
+            RobotMode::FatalError => 9,
+            RobotMode::NoController | RobotMode::NotConnected | RobotMode::Unknown(_) => 11,
+            _ => 1,
+        })
+    }
+
+    fn put(&mut self, of: Variable, values: &[f64], by: Port, at: u64) {
+        let Some(slot) = self.slots.get_mut(of as usize) else { return };
+        if slot.is_some_and(|old| old.by > by && at <= old.at.saturating_add(SILENCE)) {
+            return;
+        }
+        let mut kept = [0.0; MOST];
+        let count = values.len().min(MOST);
+        kept.iter_mut().zip(values).for_each(|(kept, value)| *kept = *value);
+        *slot = Some(Slot { values: kept, count: count as u8, by, at });
+    }
+
+    /// One of several values that come apart; what was there is kept.
+    fn put_one(&mut self, of: Variable, index: usize, value: f64, by: Port, at: u64) {
+        let mut values = [0.0; MOST];
+        let mut count = index + 1;
+        if let Some(old) = self.all(of) {
+            values.iter_mut().zip(old).for_each(|(kept, old)| *kept = *old);
+            count = count.max(old.len());
+        }
+        if let Some(kept) = values.get_mut(index) {
+            *kept = value;
+            self.put(of, values.get(..count).unwrap_or_default(), by, at);
+        }
+    }
+}
+
+/// Takes fields into readings.
+struct Taking<'r> {
+    readings: &'r mut Readings,
+    port: Port,
+    at: u64,
+    /// Of 30001 or 30002.
+    package: &'r str,
+    joints: bool,
+    /// How many joints of a package have begun.
+    joint: usize,
+}
+
+impl Taking<'_> {
+    fn one(&mut self, of: Variable, index: usize, value: f64) {
+        self.readings.put_one(of, index, value, self.port, self.at);
+    }
+
+    fn take(&mut self, of: Variable, values: &[f64]) {
+        self.joints |= of == Variable::ActualQ;
+        self.readings.put(of, values, self.port, self.at);
+    }
+
+    /// A field of a part of 30001 or 30002.
+    fn of_package(&mut self, name: &str, values: &[f64]) {
+        let Some(value) = values.first().copied() else { return };
+        let joint = self.joint.saturating_sub(1);
+        match (self.package, name) {
+            ("joint_data", "q_actual") => {
+                self.joints = true;
+                self.one(Variable::ActualQ, joint, value);
+            }
+            ("joint_data", "q_target") => self.one(Variable::TargetQ, joint, value),
+            ("joint_data", "qd_actual") => self.one(Variable::ActualQd, joint, value),
+            ("joint_data", "i_actual") => self.one(Variable::ActualCurrent, joint, value),
+            ("joint_data", "v_actual") => self.one(Variable::ActualJointVoltage, joint, value),
+            ("joint_data", "t_motor") => self.one(Variable::JointTemperatures, joint, value),
+            ("joint_data", "joint_mode") => self.one(Variable::JointMode, joint, value),
+            ("robot_mode_data", "robot_mode") => {
+                self.take(Variable::RobotMode, &[if value > 127.0 { value - 256.0 } else { value }])
+            }
+            ("robot_mode_data", "is_power_on_robot") => self.bit(0, value),
+            ("robot_mode_data", "is_program_running") => self.bit(1, value),
+            ("robot_mode_data", "speed_fraction") => {
+                self.readings.is_cb2 = true;
+                self.take(Variable::TargetSpeedFraction, &[value]);
+            }
+            ("robot_mode_data", "target_speed_fraction" | "speed_scaling") => {
+                if let Some(of) = Variable::of(name) {
+                    self.take(of, values);
+                }
+            }
+            ("cartesian_info", _) => {
+                let poses = [Variable::ActualTcpPose, Variable::TcpOffset];
+                for (of, prefix) in poses.into_iter().zip(["", "tcp_offset_"]) {
+                    let axis = ["x", "y", "z", "rx", "ry", "rz"]
+                        .iter()
+                        .position(|axis| name.strip_prefix(prefix) == Some(*axis));
+                    if let Some(axis) = axis {
+                        self.one(of, axis, value);
+                    }
+                }
+            }
+            ("masterboard_data", "digital_input_bits" | "digital_output_bits" | "master_io_current")
+            | ("masterboard_data", "robot_voltage_48v" | "robot_current" | "safety_mode") => self.take(
+                match name {
+                    "digital_input_bits" => Variable::DigitalInputBits,
+                    "digital_output_bits" => Variable::DigitalOutputBits,
+                    "master_io_current" => Variable::IoCurrent,
+                    "robot_voltage_48v" => Variable::ActualRobotVoltage,
+                    "robot_current" => Variable::ActualRobotCurrent,
+                    _ => Variable::SafetyMode,
+                },
+                &[value],
+            ),
+            ("masterboard_data", "analog_input") => {
+                for (of, value) in [Variable::AnalogInput0, Variable::AnalogInput1].into_iter().zip(values) {
+                    self.take(of, &[*value]);
+                }
+            }
+            ("masterboard_data", "analog_output") => {
+                for (of, value) in [Variable::AnalogOutput0, Variable::AnalogOutput1].into_iter().zip(values) {
+                    self.take(of, &[*value]);
+                }
+            }
+            ("masterboard_data", "analog_output_domain") => {
+                let bits =
+                    values.iter().take(2).zip([4.0, 8.0]).map(|(domain, bit)| if *domain > 0.0 { bit } else { 0.0 });
+                self.take(Variable::AnalogIoTypes, &[bits.sum::<f64>() + 3.0]);
+            }
+            ("tool_data", "tool_mode" | "tool_output_voltage" | "tool_temperature" | "tool_voltage_48v") => {
+                if let Some(of) = Variable::of(name) {
+                    self.take(of, &[value]);
+                }
+            }
+            ("tool_data", "tool_current") => self.take(Variable::ToolOutputCurrent, &[value]),
+            ("tool_data", "analog_input_2") => self.take(Variable::ToolAnalogInput0, &[value]),
+            ("tool_data", "analog_input_3") => self.take(Variable::ToolAnalogInput1, &[value]),
+            _ => {}
+        }
+    }
+
+    fn bit(&mut self, bit: u32, value: f64) {
+        let old = self.readings.bits(Variable::RobotStatusBits).unwrap_or_default();
+        let bits = if value > 0.0 { old | 1 << bit } else { old & !(1 << bit) };
+        self.take(Variable::RobotStatusBits, &[bits as f64]);
+    }
+}
+
+impl FieldVisitor for Taking<'_> {
+    fn field(&mut self, name: &str, value: Value<'_>) {
+        let mut values = [0.0; MOST];
+        let count = match value {
+            Value::Bool(value) => one(&mut values, f64::from(u8::from(value))),
+            Value::Unsigned(value) | Value::Mask(value) => one(&mut values, value as f64),
+            Value::Signed(value) => one(&mut values, value as f64),
+            Value::F32(value) => one(&mut values, f64::from(value)),
+            Value::F64(value) => one(&mut values, value),
+            Value::Bytes(of) => many(&mut values, of.iter().map(|value| f64::from(*value))),
+            Value::U32s(of) => many(&mut values, of.iter().map(|value| f64::from(*value))),
+            Value::I32s(of) => many(&mut values, of.iter().map(|value| f64::from(*value))),
+            Value::F32s(of) => many(&mut values, of.iter().map(|value| f64::from(*value))),
+            Value::F64s(of) => many(&mut values, of.iter().copied()),
+            _ => 0,
+        };
+        let values = values.get(..count).unwrap_or_default();
+        if values.is_empty() {
+            return;
+        }
+        if !self.package.is_empty() {
+            return self.of_package(name, values);
+        }
+        if name == "tool_vector" {
+            self.readings.is_cb2 = true;
+        }
+        if let Some(of) = Variable::of(name) {
+            self.take(of, values);
+        }
+    }
+
+    fn begin(&mut self, _: &str, group: Group) {
+        self.joint += usize::from(self.package == "joint_data" && group == Group::Record);
+    }
+
+    fn end(&mut self) {}
+}
+
+fn one(values: &mut [f64; MOST], value: f64) -> usize {
+    values[0] = value;
+    1
+}
+
+fn many(values: &mut [f64; MOST], of: impl ExactSizeIterator<Item = f64>) -> usize {
+    let count = of.len().min(MOST);
+    values.iter_mut().zip(of).for_each(|(kept, value)| *kept = value);
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(of: &'static [(&str, Value<'static>)]) -> impl FnOnce(&mut dyn FieldVisitor) {
+        move |visitor| of.iter().for_each(|(name, value)| visitor.field(name, *value))
+    }
+
+    #[test]
+    fn the_better_port_is_believed_until_it_falls_silent() {
+        let mut readings = Readings::default();
+        assert!(readings.state(Port::Realtime, 0, fields(&[("q_actual", Value::F64s(&[1.0; 6]))])));
+        assert!(readings.state(Port::Rtde, 10, fields(&[("actual_q", Value::F64s(&[2.0; 6]))])));
+        assert!(!readings.state(Port::Realtime, 2_000, fields(&[("q_actual", Value::F64s(&[3.0; 6]))])));
+        assert_eq!(readings.array(Variable::ActualQ), Some([2.0; 6]));
+        // What the better one does not bring is taken from the other.
+        readings.state(Port::Realtime, 4_000, fields(&[("v_robot", Value::F64(48.0))]));
+        assert_eq!(readings.number(Variable::ActualRobotVoltage), Some(48.0));
+        assert!(readings.state(Port::Realtime, 1_100_000, fields(&[("q_actual", Value::F64s(&[3.0; 6]))])));
+        assert_eq!(readings.array(Variable::ActualQ), Some([3.0; 6]));
+        readings.forget();
+        assert_eq!(readings.all(Variable::ActualQ), None);
+    }
+
+    #[test]
+    fn joints_of_the_ten_hertz_interface_come_one_by_one() {
+        let mut readings = Readings::default();
+        let joints = |visitor: &mut dyn FieldVisitor| {
+            visitor.begin("joints", Group::List);
+            for joint in 0..6 {
+                visitor.begin("", Group::Record);
+                visitor.field("q_actual", Value::F64(f64::from(joint)));
+                visitor.field("joint_mode", Value::Unsigned(253));
+                visitor.end();
+            }
+            visitor.end();
+        };
+        assert!(readings.sub_package("joint_data", 0, joints));
+        assert_eq!(readings.array(Variable::ActualQ), Some([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]));
+        let pose = fields(&[("x", Value::F64(0.5)), ("rz", Value::F64(1.5)), ("tcp_offset_z", Value::F64(0.1))]);
+        assert!(!readings.sub_package("cartesian_info", 0, pose));
+        assert_eq!(readings.array(Variable::ActualTcpPose), Some([0.5, 0.0, 0.0, 0.0, 0.0, 1.5]));
+        assert_eq!(readings.all(Variable::TcpOffset), Some(&[0.0, 0.0, 0.1][..]));
+    }
+
+    #[test]
+    fn modes_of_a_cb2_are_told_as_those_of_later_ones() {
+        let mut readings = Readings::default();
+        readings.state(
+            Port::Realtime,
+            0,
+            fields(&[("tool_vector", Value::F64s(&[0.0; 6])), ("robot_mode", Value::F64(0.0))]),
+        );
+        assert_eq!((readings.robot_mode(), readings.safety_mode()), (Some(7), Some(1)));
+        readings.state(Port::Realtime, 0, fields(&[("robot_mode", Value::F64(5.0))]));
+        assert_eq!((readings.robot_mode(), readings.safety_mode()), (Some(3), Some(7)));
+        let mut later = Readings::default();
+        later.state(Port::Rtde, 0, fields(&[("robot_mode", Value::Signed(-1)), ("safety_mode", Value::Signed(12))]));
+        assert_eq!((later.robot_mode(), later.safety_mode()), (Some(-1), Some(12)));
+    }
+}

@@ -1,0 +1,86 @@
+//! The speed scaling that is told: the controller's own times its slider, and how it comes back after a pause.
+
+use crate::readings::{Readings, Variable};
+
+/// How much it rises with each state after a pause (`core/docs/protocol/ros2-surface.md` 7.1).
+const RISE: f64 = 0.01;
+
+/// Numbers of `runtime_state`.
+const PLAYING: i64 = 2;
+const PAUSED: i64 = 4;
+const RESUMING: i64 = 5;
+
+/// How a program stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Stands {
+    #[default]
+    Runs,
+    Paused,
+    /// It goes on, as fast as this.
+    Rises(f64),
+}
+
+/// Follows a program through its pauses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scaling {
+    stands: Stands,
+}
+
+impl Scaling {
+    /// Of a program that has not paused yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { stands: Stands::Runs }
+    }
+
+    /// The scaling (0 … 1) of one more state; `None` where the controller tells neither.
+    pub fn observe(&mut self, readings: &Readings) -> Option<f64> {
+        let (own, slider) = (readings.number(Variable::SpeedScaling), readings.number(Variable::TargetSpeedFraction));
+        let product = match (own, slider) {
+            (None, None) => return None,
+            (own, slider) => own.unwrap_or(1.0) * slider.unwrap_or(1.0),
+        };
+        let state = readings.integer(Variable::RuntimeState);
+        self.stands = match (self.stands, state) {
+            (_, Some(PAUSED)) => Stands::Paused,
+            (Stands::Paused, Some(PLAYING)) => Stands::Rises(0.0),
+            (Stands::Rises(at), _) if at + RISE > product => Stands::Runs,
+            (Stands::Rises(at), Some(PLAYING)) => Stands::Rises(at + RISE),
+            (stands, _) => stands,
+        };
+        Some(match (self.stands, state) {
+            (_, Some(RESUMING)) => 0.0,
+            (Stands::Rises(at), _) => at.min(product),
+            _ => product,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::wire::fields::Value;
+
+    use super::*;
+    use crate::readings::Port;
+
+    #[test]
+    fn it_rises_again_after_a_pause_and_is_nothing_while_a_program_resumes() {
+        let (mut readings, mut scaling) = (Readings::default(), Scaling::default());
+        assert_eq!(scaling.observe(&readings), None);
+        let mut at = |state: i64, slider: f64| {
+            readings.state(Port::Rtde, 0, |visitor| {
+                visitor.field("runtime_state", Value::Signed(state));
+                visitor.field("speed_scaling", Value::F64(1.0));
+                visitor.field("target_speed_fraction", Value::F64(slider));
+            });
+            scaling.observe(&readings).expect("both are told")
+        };
+        assert_eq!(at(PLAYING, 0.5), 0.5);
+        assert_eq!(at(PAUSED, 0.0), 0.0);
+        assert_eq!(at(RESUMING, 0.5), 0.0);
+        let risen: Vec<f64> = (0..60).map(|_| at(PLAYING, 0.5)).collect();
+        assert_eq!((risen[0], risen[59]), (0.0, 0.5));
+        assert!(risen.windows(2).all(|pair| pair[1] >= pair[0] && pair[1] - pair[0] < 0.021), "{risen:?}");
+        assert_eq!(risen.iter().filter(|value| **value < 0.5).count(), 50);
+    }
+}

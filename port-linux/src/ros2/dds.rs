@@ -1,0 +1,460 @@
+//! DDS as the transport: bytes of messages in and out, by topic and service.
+//!
+//! Requests of services tell who asks in one of two ways (`core/docs/protocol/ros2-surface.md` 6): Fast DDS beside the message,
+//! Cyclone DDS in 16 bytes before it. A server understands either, and answers in the same way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+use std::time::{Duration, Instant};
+
+use outrigger_ros::cdr::{ENCAPSULATION, encode};
+use outrigger_ros::endpoint::{Distro, Qos};
+use outrigger_ros::messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
+use rustdds::bytes::Bytes;
+use rustdds::no_key::{
+    DataWriter, Decode, DefaultDecoder, DeserializedCacheChange, DeserializerAdapter, SerializerAdapter, SimpleDataReader,
+};
+use rustdds::policy::{Durability, History, Reliability};
+use rustdds::rpc::SampleIdentity;
+use rustdds::with_key::WriteOptionsBuilder;
+use rustdds::{
+    DomainParticipant, DomainParticipantBuilder, DomainParticipantStatusEvent, DomainParticipantStatusListener, GUID,
+    Publisher, QosPolicies, QosPolicyBuilder, RTPSEntity as _, RepresentationIdentifier, SequenceNumber,
+    StatusEvented as _, Subscriber, Timestamp, Topic, TopicKind,
+};
+
+use crate::exit::Failure;
+
+/// At least so many samples are kept for readers, whatever is offered: with one, a busy machine loses some (measured).
+const KEPT: i32 = 10;
+/// So long an answer waits for its reader to be found.
+const MATCHING: Duration = Duration::from_secs(1);
+/// Answers that wait for that, at most.
+const WAITING: usize = 64;
+/// Bytes before a request of Cyclone DDS: who asks, and the number of the request.
+const WHO_ASKS: usize = 16;
+
+/// A message without its encapsulation.
+struct Payload(Bytes);
+
+/// A message as it came.
+struct Raw(Vec<u8>);
+
+/// Passes bytes through.
+struct Through;
+
+/// Passes bytes through, with how they are encoded before them.
+#[derive(Clone)]
+struct AsTheyAre;
+
+impl SerializerAdapter<Payload> for Through {
+    type Error = std::io::Error;
+
+    fn output_encoding() -> RepresentationIdentifier {
+        RepresentationIdentifier::CDR_LE
+    }
+
+    fn to_bytes(value: &Payload) -> Result<Bytes, Self::Error> {
+        Ok(value.0.clone())
+    }
+}
+
+impl DeserializerAdapter<Raw> for Through {
+    type Error = std::io::Error;
+    type Decoded = Raw;
+
+    fn supported_encodings() -> &'static [RepresentationIdentifier] {
+        &[RepresentationIdentifier::CDR_LE, RepresentationIdentifier::CDR_BE]
+    }
+
+    fn transform_decoded(decoded: Raw) -> Raw {
+        decoded
+    }
+}
+
+impl DefaultDecoder<Raw> for Through {
+    type Decoder = AsTheyAre;
+    const DECODER: AsTheyAre = AsTheyAre;
+}
+
+impl Decode<'_, Raw> for AsTheyAre {
+    type Error = std::io::Error;
+
+    fn decode_bytes(self, bytes: &[u8], encoding: RepresentationIdentifier) -> Result<Raw, Self::Error> {
+        let little = encoding == RepresentationIdentifier::CDR_LE;
+        let mut whole = if little { ENCAPSULATION.to_vec() } else { vec![0; ENCAPSULATION.len()] };
+        whole.extend_from_slice(bytes);
+        Ok(Raw(whole))
+    }
+}
+
+type Writer = DataWriter<Payload, Through>;
+type Reader = SimpleDataReader<Raw, Through>;
+
+/// Where something is published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Out(usize);
+
+/// Where something is heard: a topic, or requests of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct In(usize);
+
+/// Who asked, for an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asker {
+    at: In,
+    /// Whose participant it is.
+    from: GUID,
+    style: Style,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Style {
+    Beside(SampleIdentity),
+    Before([u8; WHO_ASKS]),
+}
+
+/// What came in.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) at: In,
+    /// The message, with its encapsulation.
+    pub(super) bytes: Vec<u8>,
+    /// Of a request.
+    pub(super) asker: Option<Asker>,
+}
+
+/// What others do, in words, once each.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Remark {
+    /// A reader or writer of others wants what is not offered.
+    Incompatible { topic: String, theirs: String, ours: String },
+}
+
+/// Set by the transport's threads where something came.
+#[derive(Debug, Default)]
+struct Came(AtomicBool);
+
+impl Wake for Came {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+struct Listening {
+    reader: Reader,
+    /// Of a service: where its answers go.
+    answers: Option<Writer>,
+}
+
+/// An answer whose reader is not known yet.
+struct Waits {
+    to: Asker,
+    payload: Bytes,
+    until: Instant,
+}
+
+/// What is offered on one domain.
+pub(super) struct Dds {
+    participant: DomainParticipant,
+    status: DomainParticipantStatusListener,
+    publisher: Publisher,
+    subscriber: Subscriber,
+    writers: Vec<Writer>,
+    listening: Vec<Listening>,
+    graph: Writer,
+    distro: Distro,
+    came: Arc<Came>,
+    /// Readers of others that a writer of ours serves.
+    matched: BTreeMap<GUID, BTreeSet<GUID>>,
+    names: BTreeMap<GUID, String>,
+    waits: Vec<Waits>,
+    remarks: BTreeSet<Remark>,
+}
+
+/// What the operating system or the domain refuses.
+fn refused(what: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::BadInput(format!("ROS 2: {what}: {error}"))
+}
+
+fn policies(qos: Qos) -> QosPolicies {
+    // Where a reader stands still, what it does not take is dropped for it.
+    let reliable = Reliability::Reliable { max_blocking_time: rustdds::Duration::ZERO };
+    let depth = if qos.latched { i32::from(qos.depth) } else { KEPT.max(i32::from(qos.depth)) };
+    QosPolicyBuilder::new()
+        .reliability(if qos.reliable { reliable } else { Reliability::BestEffort })
+        .durability(if qos.latched { Durability::TransientLocal } else { Durability::Volatile })
+        .history(History::KeepLast { depth })
+        .build()
+}
+
+impl Dds {
+    /// Joins `domain` by this network interface.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] with what the operating system refuses.
+    pub(super) fn join(domain: u16, interface: IpAddr, distro: Distro) -> Result<Self, Failure> {
+        let built = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
+        let participant = built.map_err(|error| refused(&format!("cannot join domain {domain} at {interface}"), error))?;
+        let plain = policies(Qos::SYSTEM);
+        let publisher = participant.create_publisher(&plain).map_err(|error| refused("no publisher", error))?;
+        let subscriber = participant.create_subscriber(&plain).map_err(|error| refused("no subscriber", error))?;
+        let graph = policies(Qos::LATCHED);
+        let name = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
+        let topic = participant.create_topic("ros_discovery_info".into(), name.into(), &graph, TopicKind::NoKey);
+        let graph = topic
+            .and_then(|topic| publisher.create_datawriter_no_key(&topic, Some(graph)))
+            .map_err(|error| refused("ros_discovery_info", error))?;
+        Ok(Self {
+            status: participant.status_listener(),
+            participant,
+            publisher,
+            subscriber,
+            writers: vec![],
+            listening: vec![],
+            graph,
+            distro,
+            came: Arc::default(),
+            matched: BTreeMap::new(),
+            names: BTreeMap::new(),
+            waits: vec![],
+            remarks: BTreeSet::new(),
+        })
+    }
+
+    fn topic(&self, name: String, message: &str, qos: &QosPolicies) -> Result<Topic, Failure> {
+        let made = self.participant.create_topic(name.clone(), dds_type(message), qos, TopicKind::NoKey);
+        made.map_err(|error| refused(&name, error))
+    }
+
+    fn writer(&mut self, name: String, message: &str, qos: Qos) -> Result<Writer, Failure> {
+        let policies = policies(qos);
+        let topic = self.topic(name.clone(), message, &policies)?;
+        let made = self.publisher.create_datawriter_no_key(&topic, Some(policies));
+        let writer: Writer = made.map_err(|error| refused(&name, error))?;
+        self.names.insert(writer.guid(), name);
+        Ok(writer)
+    }
+
+    fn reader(&mut self, name: String, message: &str, qos: Qos) -> Result<Reader, Failure> {
+        let policies = policies(qos);
+        let topic = self.topic(name.clone(), message, &policies)?;
+        let made = self.subscriber.create_simple_datareader_no_key(&topic, Some(policies));
+        let reader: Reader = made.map_err(|error| refused(&name, error))?;
+        self.names.insert(reader.guid(), name);
+        reader.set_waker(Some(Waker::from(Arc::clone(&self.came))));
+        Ok(reader)
+    }
+
+    /// Publishes at this topic, by its whole name.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub(super) fn publishes(&mut self, name: &str, message: &str, qos: Qos) -> Result<Out, Failure> {
+        let writer = self.writer(format!("rt{name}"), message, qos)?;
+        self.writers.push(writer);
+        Ok(Out(self.writers.len() - 1))
+    }
+
+    /// Listens to this topic, by its whole name.
+    ///
+    /// # Errors
+    /// Those of [`publishes`](Self::publishes).
+    pub(super) fn listens(&mut self, name: &str, message: &str, qos: Qos) -> Result<In, Failure> {
+        let reader = self.reader(format!("rt{name}"), message, qos)?;
+        self.listening.push(Listening { reader, answers: None });
+        Ok(In(self.listening.len() - 1))
+    }
+
+    /// Serves this service, by its whole name; its types are `service` with `_Request` and `_Response` behind.
+    ///
+    /// # Errors
+    /// Those of [`publishes`](Self::publishes).
+    pub(super) fn serves(&mut self, name: &str, service: &str) -> Result<In, Failure> {
+        let reader = self.reader(format!("rq{name}Request"), &format!("{service}_Request"), Qos::SERVICES)?;
+        let answers = self.writer(format!("rr{name}Reply"), &format!("{service}_Response"), Qos::SERVICES)?;
+        self.listening.push(Listening { reader, answers: Some(answers) });
+        Ok(In(self.listening.len() - 1))
+    }
+
+    /// Tells which node all of this belongs to, for `ros2 node`.
+    pub(super) fn announce(&self, namespace: &str, name: &str) {
+        let gid = |guid: GUID| Gid(guid.to_bytes());
+        let answers = self.listening.iter().filter_map(|listening| listening.answers.as_ref());
+        let node = NodeEntities {
+            node_namespace: if namespace.is_empty() { "/".into() } else { namespace.into() },
+            node_name: name.into(),
+            reader_gid_seq: self.listening.iter().map(|listening| gid(listening.reader.guid())).collect(),
+            writer_gid_seq: self.writers.iter().chain(answers).map(|writer| gid(writer.guid())).collect(),
+        };
+        let gid = gid(self.participant.guid());
+        let bytes = if self.distro == Distro::Humble {
+            let wide = |gids: &[Gid]| gids.iter().copied().map(WideGid::from).collect();
+            let node = NodeEntities {
+                reader_gid_seq: wide(&node.reader_gid_seq),
+                writer_gid_seq: wide(&node.writer_gid_seq),
+                node_namespace: node.node_namespace,
+                node_name: node.node_name,
+            };
+            encode(&ParticipantEntities { gid: WideGid::from(gid), node_entities_info_seq: vec![node] })
+        } else {
+            encode(&ParticipantEntities { gid, node_entities_info_seq: vec![node] })
+        };
+        let _ = self.graph.write(Payload(body(bytes)), Some(Timestamp::now()));
+    }
+
+    /// Publishes a message; one that finds no room is dropped.
+    pub(super) fn publish(&self, out: Out, message: Vec<u8>) -> bool {
+        let written = self.writers.get(out.0).map(|writer| writer.write(Payload(body(message)), Some(Timestamp::now())));
+        matches!(written, Some(Ok(())))
+    }
+
+    /// Answers who asked, as soon as its reader is known.
+    pub(super) fn answer(&mut self, to: Asker, message: Vec<u8>) {
+        let payload = match to.style {
+            Style::Beside(_) => body(message),
+            Style::Before(who) => {
+                let mut prefixed = who.to_vec();
+                prefixed.extend_from_slice(message.get(ENCAPSULATION.len()..).unwrap_or_default());
+                prefixed.into()
+            }
+        };
+        if self.waits.len() < WAITING {
+            self.waits.push(Waits { to, payload, until: Instant::now() + MATCHING });
+        }
+        self.answer_those_found();
+    }
+
+    /// Whether a reader of the same participant takes the answers.
+    fn is_found(&self, to: &Asker) -> bool {
+        let Some(writer) = self.listening.get(to.at.0).and_then(|listening| listening.answers.as_ref()) else {
+            return false;
+        };
+        let readers = self.matched.get(&writer.guid());
+        readers.is_some_and(|readers| readers.iter().any(|reader| reader.prefix == to.from.prefix))
+    }
+
+    fn answer_those_found(&mut self) {
+        let now = Instant::now();
+        for waits in std::mem::take(&mut self.waits) {
+            // Nobody may have told of a reader that takes it all the same.
+            if !self.is_found(&waits.to) && now < waits.until {
+                self.waits.push(waits);
+                continue;
+            }
+            let related = match waits.to.style {
+                Style::Beside(identity) => Some(identity),
+                Style::Before(_) => None,
+            };
+            let options = WriteOptionsBuilder::new()
+                .source_timestamp(Timestamp::now())
+                .related_sample_identity_opt(related)
+                .build();
+            if let Some(writer) = self.listening.get(waits.to.at.0).and_then(|listening| listening.answers.as_ref()) {
+                let _ = writer.write_with_options(Payload(waits.payload), options);
+            }
+        }
+    }
+
+    /// What came in since the last look.
+    pub(super) fn look(&mut self) -> Vec<Arrival> {
+        while let Some(event) = self.status.try_recv_status() {
+            self.learn(event);
+        }
+        if !self.waits.is_empty() {
+            self.answer_those_found();
+        }
+        if !self.came.0.swap(false, Ordering::AcqRel) {
+            return vec![];
+        }
+        let mut arrivals = vec![];
+        for (index, listening) in self.listening.iter().enumerate() {
+            let reader = &listening.reader;
+            reader.set_waker(Some(Waker::from(Arc::clone(&self.came))));
+            reader.drain_read_notifications();
+            // What is encoded in another way, or addressed to nobody, is none of ours.
+            loop {
+                match reader.try_take_one() {
+                    Ok(Some(sample)) => arrivals.extend(arrival(In(index), listening.answers.is_some(), sample)),
+                    Ok(None) => break,
+                    Err(_) => {}
+                }
+            }
+        }
+        arrivals
+    }
+
+    fn learn(&mut self, event: DomainParticipantStatusEvent) {
+        match event {
+            DomainParticipantStatusEvent::RemoteReaderMatched { local_writer, remote_reader } => {
+                self.matched.entry(local_writer).or_default().insert(remote_reader);
+            }
+            DomainParticipantStatusEvent::ReaderLost { guid, .. } => {
+                self.matched.values_mut().for_each(|readers| drop(readers.remove(&guid)));
+            }
+            DomainParticipantStatusEvent::RemoteReaderQosIncompatible { local_writer, requested_qos, offered_qos, .. } => {
+                self.incompatible(local_writer, &requested_qos, &offered_qos);
+            }
+            DomainParticipantStatusEvent::RemoteWriterQosIncompatible { local_reader, requested_qos, offered_qos, .. } => {
+                self.incompatible(local_reader, &offered_qos, &requested_qos);
+            }
+            _ => {}
+        }
+    }
+
+    fn incompatible(&mut self, of: GUID, theirs: &QosPolicies, ours: &QosPolicies) {
+        let Some(topic) = self.names.get(&of) else { return };
+        let topic = topic.trim_start_matches("rt").to_owned();
+        self.remarks.insert(Remark::Incompatible { topic, theirs: words(theirs), ours: words(ours) });
+    }
+
+    /// How many readers of others this writer serves.
+    pub(super) fn readers(&self, out: Out) -> usize {
+        let writer = self.writers.get(out.0).and_then(|writer| self.matched.get(&writer.guid()));
+        writer.map_or(0, BTreeSet::len)
+    }
+
+    /// What others do that cannot work, since the beginning.
+    pub(super) const fn remarks(&self) -> &BTreeSet<Remark> {
+        &self.remarks
+    }
+}
+
+/// A message without its encapsulation.
+fn body(mut message: Vec<u8>) -> Bytes {
+    message.drain(..ENCAPSULATION.len().min(message.len()));
+    message.into()
+}
+
+fn arrival(at: In, is_request: bool, sample: DeserializedCacheChange<Raw>) -> Option<Arrival> {
+    let from = sample.writer_guid();
+    let sequence_number = sample.sequence_number;
+    let related = sample.related_sample_identity();
+    let Raw(mut bytes) = sample.into_value();
+    if !is_request {
+        return Some(Arrival { at, bytes, asker: None });
+    }
+    let style = match related {
+        Some(SampleIdentity { writer_guid, sequence_number: given }) => {
+            // Fast DDS says where its answers go, and leaves the number to the request's own.
+            let unknown = given == SequenceNumber::UNKNOWN;
+            let sequence_number = if unknown { sequence_number } else { given };
+            Style::Beside(SampleIdentity { writer_guid, sequence_number })
+        }
+        None => {
+            let who = bytes.get(ENCAPSULATION.len()..ENCAPSULATION.len() + WHO_ASKS)?.try_into().ok()?;
+            bytes.drain(ENCAPSULATION.len()..ENCAPSULATION.len() + WHO_ASKS);
+            Style::Before(who)
+        }
+    };
+    Some(Arrival { at, bytes, asker: Some(Asker { at, from, style }) })
+}
+
+fn words(qos: &QosPolicies) -> String {
+    let reliable = matches!(qos.reliability(), Some(Reliability::Reliable { .. }));
+    let latched = matches!(qos.durability(), Some(Durability::TransientLocal));
+    Qos { reliable, latched, depth: 0 }.to_string()
+}
