@@ -23,7 +23,7 @@ pub(crate) struct DemoArgs {
 }
 
 /// What kind of controller ROBOT is, for commands without a configuration.
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ControllerArgs {
     /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
     #[arg(long, value_name = "KIND", default_value = "ur")]

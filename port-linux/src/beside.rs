@@ -12,7 +12,7 @@ use outrigger_core::law::{AnyLaw, LawConfig};
 use crate::args::{
     CheckConfigArgs, ControllerArgs, DoctorArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC,
 };
-use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress};
+use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
 use crate::maker::Controller as _;
@@ -65,13 +65,19 @@ pub(crate) fn record(args: &RecordArgs) -> Outcome {
     }
 }
 
-/// `outrigger ros2`.
+/// `outrigger ros2`: beside the robot that a configuration names, as `run`; else only looking.
 ///
 /// # Errors
-/// Those of [`monitor`]; [`Failure::BadInput`] where the domain cannot be joined.
+/// Those of [`monitor`] and of [`run`]; [`Failure::BadInput`] where the domain cannot be joined.
 #[cfg(feature = "ros2")]
 pub(crate) fn ros2(args: &crate::ros2::Ros2Args) -> Outcome {
-    match look(&args.robot, &args.controller, args.states)? {
+    let path = Path::new(&args.robot);
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let run = args.run(path)?;
+        return run_with(&run, Some(&args.joins));
+    }
+    let robot = args.robot.parse().map_err(|error| Failure::Usage(format!("ROBOT: {error}")))?;
+    match look(&robot, &args.controller, args.states)? {
         Looked::Ur(controller, config) => crate::ros2::run(controller, config, args),
         Looked::Krc(controller, config) => crate::ros2::run(controller, config, args),
     }
@@ -126,17 +132,41 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
 /// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
 /// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
 pub(crate) fn run(args: &RunArgs) -> Outcome {
+    run_with(args, None)
+}
+
+/// How a node of ROS 2 joins, where there is to be one.
+#[cfg(feature = "ros2")]
+type Joins = crate::ros2::JoinArgs;
+#[cfg(not(feature = "ros2"))]
+type Joins = std::convert::Infallible;
+
+fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
     match AnyConfiguration::load(&args.config)? {
-        AnyConfiguration::Host(configuration) => run_beside_ur(*configuration, args),
-        AnyConfiguration::Krc(configuration) => run_beside_krc(*configuration, args),
+        AnyConfiguration::Host(configuration) => run_beside_ur(*configuration, args, joins),
+        AnyConfiguration::Krc(configuration) => run_beside_krc(*configuration, args, joins),
         // These say what in it is not for a host.
-        AnyConfiguration::Board(_) => run_beside_ur(Configuration::load(&args.config)?, args),
-        AnyConfiguration::KrcBoard(_) => run_beside_krc(KrcConfiguration::load(&args.config)?, args),
+        AnyConfiguration::Board(_) => run_beside_ur(Configuration::load(&args.config)?, args, joins),
+        AnyConfiguration::KrcBoard(_) => run_beside_krc(KrcConfiguration::load(&args.config)?, args, joins),
     }
 }
 
-fn run_beside_ur(configuration: Configuration, args: &RunArgs) -> Outcome {
-    let Configuration { mut control, run, host, serve } = configuration;
+/// The same run with a node beside it, where there is to be one.
+fn with_node(plan: Plan, ros: &RosSettings, joints: usize, joins: Option<&Joins>) -> Result<Plan, Failure> {
+    #[cfg(feature = "ros2")]
+    return Ok(match joins {
+        Some(joins) => plan.with_node(joins.settings(ros, joints)?, ros.command),
+        None => plan,
+    });
+    #[cfg(not(feature = "ros2"))]
+    {
+        let (_, _, _) = (ros, joints, joins);
+        Ok(plan)
+    }
+}
+
+fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
+    let Configuration { mut control, run, host, serve, ros } = configuration;
     if let Some(robot) = &args.robot {
         control.robot.address = robot.clone();
     }
@@ -146,21 +176,22 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs) -> Outcome {
     let (config, law) = (control.engine(), law(control.law, &args.config)?);
     let controller = UrController::new(Target::resolve(&control.robot.address)?);
     let plan = Plan::new(control.robot.address.to_string(), control.sources, run, host, serve, args)?;
-    run::run(controller, config, law, &plan)
+    run::run(controller, config, law, &with_node(plan, &ros, 6, joins)?)
 }
 
-fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs) -> Outcome {
+fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
     if args.robot.is_some() {
         return Err(Failure::Usage(NO_ROBOT_OF_A_KRC.into()));
     }
     if args.states.is_some() {
         return Err(Failure::Usage(STATES_OF_A_KRC.into()));
     }
-    let KrcConfiguration { listen, engine: config, law: named, sources, variables, run, host, serve } = configuration;
+    let KrcConfiguration { listen, engine: config, law: named, sources, variables, run, host, serve, ros } =
+        configuration;
     let law = law(named, &args.config)?;
     let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
-    let plan = plan.with_variables(variables);
+    let plan = with_node(plan.with_variables(variables), &ros, 7, joins)?;
     run::run(KrcController::new(robot, listen), config, law, &plan)
 }
 
@@ -242,7 +273,7 @@ pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failur
 pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
     let lines = match AnyConfiguration::load(&args.config)? {
         AnyConfiguration::Host(configuration) => {
-            let Configuration { control, run, host, serve } = *configuration;
+            let Configuration { control, run, host, serve, ros } = *configuration;
             check::on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, &serve)
         }
         AnyConfiguration::Krc(configuration) => {

@@ -196,6 +196,12 @@ impl<M: Maker> Panel<M> {
         self
     }
 
+    /// Where events and figures go as well.
+    #[cfg(feature = "ros2")]
+    pub(crate) const fn feed(&self) -> Option<&Feed> {
+        self.feed.as_ref()
+    }
+
     /// The operator's next wish. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Wish {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
@@ -394,11 +400,13 @@ pub(crate) struct Onlooker<M> {
     progress: Option<Arc<Progress>>,
     /// What happens beside the session, in words.
     remarks: Option<UnboundedReceiver<String>>,
+    /// What a node of ROS 2 says.
+    told: Option<UnboundedReceiver<String>>,
 }
 
 impl<M: Maker> Onlooker<M> {
     pub(crate) const fn new(panel: Panel<M>) -> Self {
-        Self { panel, progress: None, remarks: None }
+        Self { panel, progress: None, remarks: None, told: None }
     }
 
     /// The same beside a recorder: ends where `progress` has failed, and shows the `remarks` of what is recorded apart.
@@ -408,7 +416,13 @@ impl<M: Maker> Onlooker<M> {
         progress: Arc<Progress>,
         remarks: UnboundedReceiver<String>,
     ) -> Self {
-        Self { panel: panel.with_feed(feed), progress: Some(progress), remarks: Some(remarks) }
+        Self { panel: panel.with_feed(feed), progress: Some(progress), remarks: Some(remarks), told: None }
+    }
+
+    /// The same, showing what a node of ROS 2 says.
+    #[cfg(feature = "ros2")]
+    pub(crate) fn hearing(self, told: UnboundedReceiver<String>) -> Self {
+        Self { told: Some(told), ..self }
     }
 
     pub(crate) fn finish(self) -> Outcome {
@@ -427,6 +441,10 @@ where
                 wish = self.panel.next() => wish,
                 text = next_of(&mut self.remarks) => {
                     self.panel.say("rtde", text, vec![]);
+                    continue;
+                }
+                text = next_of(&mut self.told) => {
+                    self.panel.say("ros2", text, vec![]);
                     continue;
                 }
             };

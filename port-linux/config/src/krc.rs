@@ -16,7 +16,10 @@ use crate::law::{self, Surroundings};
 use crate::reader::{Problem, Section};
 use crate::sources::{Input, SourceSettings};
 use crate::variables::VariableSettings;
-use crate::{BoardInput, DeviceSettings, Failure, HostSettings, RunSettings, ServeSettings, limits, session};
+use crate::{
+    BoardInput, DeviceSettings, Failure, HostSettings, RosSettings, RunSettings, ServeSettings, limits, refuse_unasked,
+    session,
+};
 
 /// Everything such a file says to a process on a host.
 #[derive(Clone, Debug)]
@@ -37,6 +40,8 @@ pub struct KrcConfiguration {
     pub host: HostSettings,
     /// Who may read what this process reads.
     pub serve: ServeSettings,
+    /// The robot as a node of ROS 2.
+    pub ros: RosSettings,
 }
 
 impl KrcConfiguration {
@@ -73,11 +78,13 @@ impl KrcConfiguration {
             );
         }
         let serve = ServeSettings::of(root.section("serve"));
+        let ros = RosSettings::of(root.section("ros"));
+        refuse_unasked(root, &ros, &run);
         let Common { listen, mut engine, law, rest, sources, variables } = common?;
         law::refuse_long_motion(root, &rest);
         engine.operator.start_within = run.asks_within();
         session::check_operator(root, &engine.operator);
-        Some(Self { listen, engine, law, sources, variables, run, host, serve })
+        Some(Self { listen, engine, law, sources, variables, run, host, serve, ros })
     }
 }
 

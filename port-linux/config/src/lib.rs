@@ -1,7 +1,7 @@
 //! Outrigger's configuration files: TOML in which an unknown key is an error, and every error says line, key, what was
 //! found and what was expected. All errors come at once.
 //!
-//! A file is for a process on a host ([`Configuration`], with `[run]`, `[host]` and `[serve]`) or for a board ([`Board`], with
+//! A file is for a process on a host ([`Configuration`], with `[run]`, `[host]`, `[serve]` and `[ros]`) or for a board ([`Board`], with
 //! `[device]`); beside a KRC for [`KrcConfiguration`] or [`KrcBoard`]. What is common to both ([`Control`]) is read by the
 //! same code. A board's build script compiles its file into the bytes of its settings with [`firmware::compile_in`].
 
@@ -16,6 +16,7 @@ mod law;
 mod limits;
 mod outputs;
 mod reader;
+mod ros;
 mod run;
 mod serve;
 mod session;
@@ -36,6 +37,7 @@ pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
 pub use reader::{Key, Problem, Takes, Written};
+pub use ros::{RosSettings, Surface};
 pub use run::{End, RunSettings, Start, wrong_variable};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states};
@@ -84,6 +86,8 @@ pub struct Configuration {
     pub host: HostSettings,
     /// Who may read what this process reads.
     pub serve: ServeSettings,
+    /// The robot as a node of ROS 2.
+    pub ros: RosSettings,
 }
 
 impl Configuration {
@@ -109,6 +113,8 @@ impl Configuration {
         let run = RunSettings::of(root.section("run"));
         let host = HostSettings::of(root.section("host"));
         let serve = ServeSettings::of(root.section("serve"));
+        let ros = RosSettings::of(root.section("ros"));
+        refuse_unasked(root, &ros, &run);
         let mut control = control?;
         law::refuse_long_motion(root, &control.rest);
         control.session.operator.start_within = run.asks_within();
@@ -116,7 +122,7 @@ impl Configuration {
         if let Some(expected) = run.unlockable(control.session.software, control.robot.model) {
             root.complain_at("run.lock_pendant", expected);
         }
-        Some(Self { control, run, host, serve })
+        Some(Self { control, run, host, serve, ros })
     }
 }
 
@@ -180,8 +186,18 @@ impl Board {
     }
 }
 
+/// What ROS 2 asks for goes the way of all requests.
+fn refuse_unasked(root: &mut Section<'_, '_>, ros: &RosSettings, run: &RunSettings) {
+    if ros.command && !run.requests {
+        root.complain_at(
+            "ros.command",
+            "false, or run.requests = true: what ROS 2 asks for is a request like any other",
+        );
+    }
+}
+
 fn refuse_tables_of_hosts(root: &mut Section<'_, '_>) {
-    for table in ["run", "host", "serve"] {
+    for table in ["run", "host", "serve", "ros"] {
         root.refuse(table, "no such table: it is for a host's file, and this one, with [device], is for a board");
     }
 }

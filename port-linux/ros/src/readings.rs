@@ -232,7 +232,6 @@ impl Readings {
         self.software
     }
 
-
     /// All values of a variable.
     #[must_use]
     pub fn all(&self, of: Variable) -> Option<&[f64]> {

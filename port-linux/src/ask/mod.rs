@@ -21,7 +21,7 @@ use self::board::Board;
 use crate::beside;
 use crate::clock::{Clock, std_duration};
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::requests::connect;
+use crate::requests::{connect, said};
 
 /// Runs the command.
 ///
@@ -180,7 +180,7 @@ impl<'a> Conversation<'a> {
             }
             self.send(Ask::Renew)?;
             let (line, answer) = self.answer()?;
-            if words::failure(&answer).is_some() {
+            if said::failure(&answer).is_some() {
                 return self.tell(&line, &answer);
             }
         }
@@ -207,7 +207,7 @@ impl<'a> Conversation<'a> {
         if self.args.json {
             print(line)?;
         }
-        if let Some(failure) = words::failure(answer) {
+        if let Some(failure) = said::failure(answer) {
             return Err(failure);
         }
         if self.args.json { Ok(()) } else { print(&words::of(answer)) }

@@ -36,25 +36,36 @@ pub(crate) struct Moving<const N: usize> {
 }
 
 /// Where the arm stands, and how far apart its states are.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stands<const N: usize> {
     pub(crate) at: Option<JointPositions<N>>,
+    pub(crate) speed: JointVelocities<N>,
+    /// Where the motion under way wants it.
+    pub(crate) wanted: Option<Setpoint<N>>,
     pub(crate) cycle: Option<Duration>,
+}
+
+impl<const N: usize> Default for Stands<N> {
+    fn default() -> Self {
+        Self { at: None, speed: JointVelocities::ZERO, wanted: None, cycle: None }
+    }
 }
 
 /// A motion that is ready to be begun.
 #[derive(Debug)]
 pub(crate) struct Ready<const N: usize> {
     pub(super) how: How<N>,
+    /// It may take the place of another one that the law follows.
+    pub(crate) replaces: bool,
     /// How long it takes at full speed, as far as that is known.
     pub(super) whole: Duration,
 }
 
 #[derive(Debug)]
 pub(super) enum How<const N: usize> {
-    /// For the law: waypoints from the first that is due later than at the beginning, and where the arm has to be at first, where
-    /// that matters.
-    Follow { waypoints: Vec<Waypoint<N>>, begins: Option<JointPositions<N>> },
+    /// For the law: waypoints from the first that is due later than at the beginning, where the arm has to be at first, where
+    /// that matters, and how far it may be off, where the motion says so itself.
+    Follow { waypoints: Vec<Waypoint<N>>, begins: Option<JointPositions<N>>, tolerances: Option<Tolerances<N>> },
     /// For the controller.
     Play(Box<Playing<N>>),
     /// Likewise, to one place.
@@ -66,6 +77,9 @@ pub(super) enum How<const N: usize> {
 pub(crate) enum Wish<const N: usize> {
     /// The motion in this file.
     File(String),
+    /// This one.
+    #[cfg(feature = "ros2")]
+    Motion(Box<Motion<N>>),
     /// One place.
     Place(Asked<N>),
 }
@@ -133,13 +147,10 @@ pub(crate) fn ready<const N: usize>(
             let path = Path::new(path);
             let motion = Motion::<N>::read(path).map_err(|failure| failure.to_string())?;
             let named = |what: String| format!("{}: {what}", path.display());
-            if moving.by == MadeBy::Law && *motion.tolerances() != Tolerances::default() {
-                return Err(named(
-                    "its tolerances are not heeded where the law of a run follows it, which has its own: leave them out".into(),
-                ));
-            }
             along(motion, moving, at, stands.cycle).map_err(named)
         }
+        #[cfg(feature = "ros2")]
+        Wish::Motion(motion) => along((**motion).clone(), moving, at, stands.cycle),
         Wish::Place(asked) => place(at, *asked, moving),
     }
 }
@@ -173,7 +184,7 @@ fn along<const N: usize>(
             if begins.is_some() {
                 waypoints.remove(0);
             }
-            How::Follow { waypoints, begins }
+            How::Follow { waypoints, begins, tolerances: (tolerances != Tolerances::default()).then_some(tolerances) }
         }
         MadeBy::Controller => {
             let thin = Motion::through(thinned(motion.from_rest_at(at).into_waypoints())?);
@@ -183,7 +194,7 @@ fn along<const N: usize>(
             How::Play(Box::new(playing.ok_or("nothing would move: the arm stands at every waypoint")?))
         }
     };
-    Ok(Ready { how, whole })
+    Ok(Ready { how, whole, replaces: false })
 }
 
 /// One place: by the controller's own motion, or as the shortest cubic that is nowhere faster or steeper.
@@ -194,7 +205,7 @@ fn place<const N: usize>(at: JointPositions<N>, asked: Asked<N>, moving: &Moving
     let to = match (target.known(), moving.by) {
         (Some(destination), _) => destination.joints,
         // How long it takes is not known before the controller has said where it leads.
-        (None, MadeBy::Controller) => return Ok(Ready { how: give(), whole: Duration::ZERO }),
+        (None, MadeBy::Controller) => return Ok(Ready { how: give(), whole: Duration::ZERO, replaces: false }),
         (None, MadeBy::Law) => {
             return Err("a pose, and a straight line, is gone to by the controller's own motion: run with session.path = \"player\", \
                         or use 'outrigger move --to' while nothing runs"
@@ -213,10 +224,10 @@ fn place<const N: usize>(at: JointPositions<N>, asked: Asked<N>, moving: &Moving
     let motion = Motion::through(vec![waypoint]).map_err(|unfit| format!("q: {unfit}"))?;
     motion.clone().from_rest_at(at).check(&moving.limits).map_err(|unfit| format!("q: {unfit}; ask for less"))?;
     let how = match moving.by {
-        MadeBy::Law => How::Follow { waypoints: motion.into_waypoints(), begins: None },
+        MadeBy::Law => How::Follow { waypoints: motion.into_waypoints(), begins: None, tolerances: None },
         MadeBy::Controller => give(),
     };
-    Ok(Ready { how, whole })
+    Ok(Ready { how, whole, replaces: false })
 }
 
 #[cfg(test)]
@@ -230,7 +241,7 @@ mod tests {
     }
 
     fn stands() -> Stands<2> {
-        Stands { at: Some(HOME), cycle: Some(Duration::from_millis(2)) }
+        Stands { at: Some(HOME), cycle: Some(Duration::from_millis(2)), ..Stands::default() }
     }
 
     /// A file of this name.
@@ -279,15 +290,19 @@ mod tests {
             let goal = r#"{"goal": {"trajectory": {"points": [{"positions": [0, 1], "time_from_start": 1},
                 {"positions": [0.1, 1], "time_from_start": 5}]}, "goal_time_tolerance": 2}}"#;
             let heeded = ready(&file("goal.json", goal), &moving(by), &stands());
-            match by {
-                MadeBy::Law => assert!(heeded.is_err_and(|said| said.contains("its tolerances are not heeded"))),
-                MadeBy::Controller => assert!(heeded.is_ok(), "{heeded:?}"),
+            match (by, &heeded) {
+                (MadeBy::Law, Ok(Ready { how: How::Follow { tolerances: Some(own), .. }, .. })) => {
+                    assert_eq!(own.goal_time, Some(Duration::from_secs(2)));
+                }
+                (MadeBy::Controller, Ok(_)) => {}
+                _ => panic!("{heeded:?}"),
             }
         }
         let long: String =
             (0..=4_000).map(|i| format!("{},{},1\n", f64::from(i) * 0.05, 1e-4 * f64::from(i))).collect();
         let long = file("long.csv", &long);
-        let Ok(Ready { how: How::Follow { waypoints, begins }, whole }) = ready(&long, &moving(MadeBy::Law), &stands())
+        let Ok(Ready { how: How::Follow { waypoints, begins, tolerances: None }, whole, .. }) =
+            ready(&long, &moving(MadeBy::Law), &stands())
         else {
             panic!("it is one");
         };
@@ -303,7 +318,8 @@ mod tests {
         let to = JointPositions([0.6, 1.0]);
         let place = |speed, acceleration| Wish::Place(Asked { target: to.into(), speed, acceleration });
         let ready = |wish: &Wish<2>, by| ready(wish, &moving(by), &stands());
-        let Ok(Ready { how: How::Follow { waypoints, begins: None }, whole }) = ready(&place(0.5, 0.8), MadeBy::Law)
+        let Ok(Ready { how: How::Follow { waypoints, begins: None, .. }, whole, .. }) =
+            ready(&place(0.5, 0.8), MadeBy::Law)
         else {
             panic!("it is one");
         };

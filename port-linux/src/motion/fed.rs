@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::ControllerTime;
+use outrigger_core::robot::{ControllerTime, Reason};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::trajectory::{Progress, Waypoint};
+use outrigger_core::trajectory::{Progress, Tolerances, Watch, Waypoint};
 
 use super::given::Giving;
 use super::played::Playing;
@@ -22,6 +22,9 @@ pub(crate) struct Feeding<const N: usize> {
     trace: Option<Arc<Mutex<Trace<N>>>>,
     newest: Option<ControllerTime>,
     cancelled: bool,
+    /// Its own tolerances, where it has some, and the one that did not hold.
+    watch: Option<Watch<N>>,
+    missed: Option<Reason>,
 }
 
 /// What is done beside an engine, but for what an operator does.
@@ -49,7 +52,25 @@ impl<const N: usize> Task<N> {
 impl<const N: usize> Feeding<N> {
     /// Of these, of which the engine has those before `next`.
     pub(crate) const fn new(waypoints: Vec<Waypoint<N>>, next: usize, trace: Option<Arc<Mutex<Trace<N>>>>) -> Self {
-        Self { waypoints, next, trace, newest: None, cancelled: false }
+        Self { waypoints, next, trace, newest: None, cancelled: false, watch: None, missed: None }
+    }
+
+    /// The same, held to these tolerances beside those of the law.
+    pub(crate) const fn held_to(mut self, tolerances: Option<Tolerances<N>>) -> Self {
+        if let Some(tolerances) = tolerances {
+            self.watch = Some(Watch::new(tolerances));
+        }
+        self
+    }
+
+    /// Whether it has come to its end, where the law has.
+    pub(super) fn has_arrived(&self) -> bool {
+        self.watch.as_ref().is_none_or(Watch::has_arrived)
+    }
+
+    /// The tolerance that did not hold.
+    pub(super) const fn missed(&self) -> Option<Reason> {
+        self.missed
     }
 
     /// What the engine follows from now on is the way to rest.
@@ -69,7 +90,16 @@ impl<const N: usize> Feeding<N> {
                 self.next = usize::MAX;
             }
         }
+        let before = self.newest;
         let fresh = engine.state().filter(|s| self.newest.replace(s.controller_time) != Some(s.controller_time));
+        if let (Mode::Command, false, None, Some(watch), Some(state), Some(wanted)) =
+            (engine.mode(), self.cancelled, self.missed, &mut self.watch, fresh, engine.law().setpoint())
+        {
+            let error = wanted.positions.zip_with(state.positions.as_array(), |wanted, actual| wanted - actual);
+            let ended = engine.law().progress() == Progress::Finished;
+            let dt = before.map_or(Duration::ZERO, |before| state.controller_time.since(before));
+            self.missed = watch.observe(&error, ended, dt, state.scaling()).err();
+        }
         // Somebody looks at it just now: the next state is soon enough.
         let Some(mut trace) = self.trace.as_ref().and_then(|trace| trace.try_lock().ok()) else { return };
         trace.mode = engine.mode();

@@ -220,12 +220,12 @@ fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {
     positions.is_finite() && velocities.is_finite() && accelerations
 }
 
-/// One waypoint of a file: when, where, and as far as it says, how fast and how steep.
-struct Row<const N: usize> {
-    at: f64,
-    positions: [f32; N],
-    velocities: Option<[f32; N]>,
-    accelerations: Option<[f32; N]>,
+/// One waypoint as others give it: when \[s\], where, and as far as they say, how fast and how steep.
+pub(crate) struct Row<const N: usize> {
+    pub(crate) at: f64,
+    pub(crate) positions: [f32; N],
+    pub(crate) velocities: Option<[f32; N]>,
+    pub(crate) accelerations: Option<[f32; N]>,
 }
 
 /// Largest file that is read as text \[B\]: more than a million waypoints with everything.
@@ -236,7 +236,7 @@ const LONGEST: f64 = 86_400.0;
 
 /// The motion of these rows: a speed that is not given is the mean of the slopes on both sides, each weighed by the time on the other
 /// side, and zero at both ends and where a joint turns back.
-fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfit> {
+pub(crate) fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfit> {
     let slope = |a: &Row<N>, b: &Row<N>, joint: usize| {
         let span = b.at - a.at;
         let way = f64::from(b.positions[joint]) - f64::from(a.positions[joint]);

@@ -8,7 +8,7 @@ use outrigger_core::law::{Excess, Law, Quantity, survey};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
 use outrigger_core::robot::{ControllerTime, JointPositions, Reason, State};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::trajectory::{Beginning, Leg, Playback, Progress, Tolerances, Watch, Waypoint};
+use outrigger_core::trajectory::{Beginning, Leg, Playback, Progress, Setpoint, Tolerances, Watch, Waypoint};
 
 use super::given::PATIENCE;
 use super::stage::Stage;
@@ -63,6 +63,11 @@ impl<const N: usize> Playing<N> {
     /// How long it takes at full speed.
     pub(super) fn whole(&self) -> Duration {
         self.waypoints.last().map_or(Duration::ZERO, |last| last.at)
+    }
+
+    /// Where the joints are wanted now; `None` before it has begun.
+    pub(super) fn wanted(&self) -> Option<Setpoint<N>> {
+        self.number.map(|_| self.playback.wanted(&self.waypoints))
     }
 
     /// Somebody ends it: nothing more of it is given away.

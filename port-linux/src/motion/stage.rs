@@ -17,6 +17,8 @@ pub(crate) enum Stage {
     Suspended,
     /// Commanding ended on its way, or its end came early: nothing goes on with it.
     Stopped,
+    /// A joint left the tolerance that the motion brought along; the arm came to rest, and stays commanded.
+    Missed(Reason),
     /// It was not begun.
     Refused(Reason),
     /// It was not begun: there is no such place.
@@ -38,6 +40,7 @@ impl Stage {
             Self::Cancelled => "cancelled",
             Self::Suspended => "suspended",
             Self::Stopped => "stopped",
+            Self::Missed(_) => "missed",
             Self::Refused(_) | Self::NotFound(_) => "refused",
         }
     }

@@ -7,7 +7,7 @@ use outrigger_core::law::{FeedError, Law};
 use outrigger_core::mode::{Asker, Mode};
 use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Waypoint};
+use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Waypoint};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::asked::{How, Ready};
@@ -58,6 +58,8 @@ struct Begun<const N: usize> {
     /// Of one to one place: from where \[rad\].
     from: Option<JointPositions<N>>,
     cancelled: bool,
+    /// The tolerance that did not hold, of those that it brought along.
+    missed: Option<Reason>,
 }
 
 /// The motion under way, and what it is fed from.
@@ -91,6 +93,15 @@ impl<const N: usize> UnderWay<N> {
         self.begun.as_ref().map(|begun| begun.standing)
     }
 
+    /// Where the motion under way wants the joints now; `None` where that is not known.
+    pub(crate) fn wanted<P: Peer<N>, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Setpoint<N>> {
+        match self.task.as_ref()? {
+            Task::Feed(_) => engine.law().setpoint().copied(),
+            Task::Play(playing) => playing.wanted(),
+            Task::Give(_) => None,
+        }
+    }
+
     /// Whether the law has been given another motion than its own.
     pub(crate) const fn is_asked(&self) -> bool {
         !self.own && self.count > 0
@@ -111,14 +122,14 @@ impl<const N: usize> UnderWay<N> {
         asker: Asker,
         engine: &mut Engine<'_, N, P, L>,
     ) -> Result<u32, Against> {
-        if let Err(against) = self.may_begin(engine) {
+        if let Err(against) = self.may_begin(&ready, engine) {
             self.spend(ready);
             return Err(against);
         }
-        let Ready { how, whole } = ready;
+        let Ready { how, whole, .. } = ready;
         let (task, from) = match how {
-            How::Follow { waypoints, begins } => match follow(waypoints, begins, engine) {
-                Ok(feeding) => (Task::Feed(feeding), None),
+            How::Follow { waypoints, begins, tolerances } => match follow(waypoints, begins, engine) {
+                Ok(feeding) => (Task::Feed(feeding.held_to(tolerances)), None),
                 Err((against, waypoints)) => {
                     self.spend(waypoints);
                     return Err(against);
@@ -134,8 +145,11 @@ impl<const N: usize> UnderWay<N> {
         Ok(self.count)
     }
 
-    fn may_begin<P: Peer<N>, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Result<(), Against> {
-        let standing = self.standing().filter(|standing| self.own || standing.stage.goes_on());
+    fn may_begin<P: Peer<N>, L: Law<N>>(&self, ready: &Ready<N>, engine: &Engine<'_, N, P, L>) -> Result<(), Against> {
+        // What the law follows may be followed by something else from where it is.
+        let follows = matches!((&ready.how, &self.task), (How::Follow { .. }, Some(Task::Feed(_))));
+        let goes_on = |standing: &Standing| standing.stage.goes_on() && !(ready.replaces && follows);
+        let standing = self.standing().filter(|standing| self.own || goes_on(standing));
         match standing {
             Some(standing) => Err(Against::Busy(standing)),
             None if engine.mode() != Mode::Command => Err(Against::Reason(Reason::NotCommanding)),
@@ -192,7 +206,16 @@ impl<const N: usize> UnderWay<N> {
         match task {
             Task::Give(giving) => giving.observe(engine, now),
             Task::Play(playing) => playing.observe(engine, now),
-            Task::Feed(feeding) => feeding.observe(engine, now),
+            Task::Feed(feeding) => {
+                feeding.observe(engine, now);
+                if begun.missed.is_none() && feeding.missed().is_some() {
+                    begun.missed = feeding.missed();
+                    // One that is at its end already needs no way to rest.
+                    if engine.cancel().is_ok() {
+                        feeding.cancel();
+                    }
+                }
+            }
         }
         begun.look(task, engine);
         let over = !begun.standing.stage.goes_on() && begun.standing.stage != Stage::Suspended;
@@ -223,7 +246,7 @@ impl<const N: usize> Begun<N> {
         let tenths = whole.as_micros() / 100_000;
         let tenths = if tenths > u32::MAX as u64 { u32::MAX } else { tenths as u32 };
         let standing = Standing { number, stage: Stage::Waits, percent: 0, tenths };
-        Self { asker, standing, whole, from: None, cancelled: false }
+        Self { asker, standing, whole, from: None, cancelled: false, missed: None }
     }
 
     fn look<P: Peer<N>, L: Law<N>>(&mut self, task: &Task<N>, engine: &Engine<'_, N, P, L>) {
@@ -231,12 +254,13 @@ impl<const N: usize> Begun<N> {
         let commands = mode == Mode::Command;
         let goal = if let Task::Give(giving) = task { giving.goal() } else { None };
         let (stage, elapsed) = match task {
-            Task::Feed(_) => match (commands, engine.law().progress()) {
-                (true, Progress::Finished) if self.cancelled => (Stage::Cancelled, None),
-                (true, Progress::Finished) => (Stage::Done, Some(self.whole)),
-                (true, Progress::Running) => (Stage::Runs, Some(engine.law().elapsed())),
-                (false, Progress::Suspended) if self.cancelled => (Stage::Cancelled, None),
-                (false, Progress::Suspended) => (Stage::Suspended, None),
+            Task::Feed(feeding) => match (commands, engine.law().progress(), self.missed) {
+                (true, Progress::Finished, Some(reason)) => (Stage::Missed(reason), None),
+                (true, Progress::Finished, None) if self.cancelled => (Stage::Cancelled, None),
+                (true, Progress::Finished, None) if feeding.has_arrived() => (Stage::Done, Some(self.whole)),
+                (true, Progress::Running, _) => (Stage::Runs, Some(engine.law().elapsed())),
+                (false, Progress::Suspended, _) if self.cancelled => (Stage::Cancelled, None),
+                (false, Progress::Suspended, _) => (Stage::Suspended, None),
                 _ => (before, None),
             },
             Task::Play(playing) => {

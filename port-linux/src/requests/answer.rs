@@ -198,7 +198,7 @@ fn motion(json: &mut Json, standing: Option<Standing>, here: bool) {
     json.begin_object().key("number").integer(number).key("state").text(stage.name());
     json.key("percent").integer(u32::from(percent)).key("seconds").float(f64::from(tenths) / 10.0).key("reason");
     match stage {
-        Stage::Refused(why) => reason(json, why, here),
+        Stage::Refused(why) | Stage::Missed(why) => reason(json, why, here),
         Stage::NotFound(why) => {
             json.begin_object().key("name").text(why.name()).key("text").text(why.text());
             json.key("advice").text(why.advice()).end_object();

@@ -52,6 +52,19 @@ impl Pace {
         Self { per_second, at_once, tokens: at_once, at: now }
     }
 
+    /// Takes one where there is one.
+    #[cfg(feature = "ros2")]
+    fn take_now(&mut self, now: Instant) -> bool {
+        let gained = now.since(self.at).as_secs_f32() * self.per_second;
+        self.tokens = (self.tokens + gained).min(self.at_once);
+        self.at = now;
+        let has = self.tokens >= 1.0;
+        if has {
+            self.tokens -= 1.0;
+        }
+        has
+    }
+
     /// Takes one: how long to wait before it may be used.
     pub(super) fn take(&mut self, now: Instant) -> StdDuration {
         let gained = now.since(self.at).as_secs_f32() * self.per_second;
@@ -148,6 +161,43 @@ impl<const N: usize> Shared<N> {
         let sent = lane.send(letter).await.is_ok();
         self.bell.ring();
         sent
+    }
+
+    /// Hands a letter to the loop at once, or not at all.
+    #[cfg(feature = "ros2")]
+    pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
+        let ends = matches!(letter.asked, Asked::Release | Asked::Gone(_));
+        let lane = if letter.asked == Asked::Release { &self.releases } else { &self.asks };
+        let may = ends || self.passed_on.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
+        let sent = may && lane.try_send(letter).is_ok();
+        self.bell.ring();
+        sent
+    }
+
+    /// One more who asks.
+    #[cfg(feature = "ros2")]
+    pub(super) fn next_asker(&self) -> Asker {
+        Asker(self.askers.fetch_add(1, Ordering::Relaxed))
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) fn newest(&self) -> Status {
+        self.slot.get()
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) fn stands(&self) -> Stands<N> {
+        self.stands.lock().map(|stands| *stands).unwrap_or_default()
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) fn moving(&self) -> Moving<N> {
+        self.moving.clone()
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) const fn is_here(&self) -> bool {
+        self.here
     }
 
     fn status(&self, id: Option<u32>, word: &str, now: &Status) -> String {

@@ -16,6 +16,7 @@ use outrigger_core::link::Grade;
 use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Word};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::Setpoint;
 use tokio::sync::mpsc::{OwnedPermit, Receiver, UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::answer::{Answer, Line, Verdict};
@@ -32,7 +33,7 @@ const NEWS: Duration = Duration::from_secs(10);
 
 /// What was asked, understood.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     Request(Epoch),
     Resume(Epoch),
     Release,
@@ -329,6 +330,7 @@ impl<const N: usize> Desk<N> {
             return;
         };
         stands.at = Some(state.positions);
+        stands.speed = state.velocities;
         if let Some(before) = newest.replace(state.controller_time) {
             let passed = state.controller_time.since(before);
             // A state that was lost makes it longer, never shorter.
@@ -369,7 +371,7 @@ impl<const N: usize> Desk<N> {
         now: Instant,
         (epoch, mode, grade, latch): (Epoch, Mode, Grade, Option<Reason>),
         ending: bool,
-        motion: Option<Standing>,
+        (motion, wanted): (Option<Standing>, impl FnOnce() -> Option<Setpoint<N>>),
         unmet: impl Fn() -> ReasonSet,
         variables: impl FnOnce() -> Option<Variables>,
     ) {
@@ -378,7 +380,7 @@ impl<const N: usize> Desk<N> {
             self.look_at = now + UNMET;
             // Somebody looks at it just now: next time is soon enough.
             if let Ok(mut stands) = self.stands.try_lock() {
-                *stands = self.seen.0;
+                *stands = Stands { wanted: wanted(), ..self.seen.0 };
             }
             // While commanding, what a request would be refused for is of no interest.
             let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet() } else { ReasonSet::EMPTY };
@@ -482,7 +484,7 @@ mod tests {
 
         fn observe(&mut self, at: u64, of: (Epoch, Mode, Grade, Option<Reason>)) {
             let unmet = || ReasonSet::EMPTY.with(Reason::RobotNotRunning);
-            self.desk.observe(Instant::from_micros(at), of, false, None, unmet, || None);
+            self.desk.observe(Instant::from_micros(at), of, false, (None, || None), unmet, || None);
         }
 
         fn answer(&mut self) -> Option<(Option<u32>, Verdict, Mode)> {

@@ -10,6 +10,9 @@ mod board;
 mod client;
 mod desk;
 pub(crate) mod guidance;
+#[cfg(feature = "ros2")]
+mod inside;
+pub(crate) mod said;
 pub(crate) mod seat;
 mod slot;
 
@@ -27,6 +30,11 @@ use self::client::{Pace, Shared, attend};
 use self::desk::Spent;
 pub(crate) use self::desk::{Desk, next_asked};
 use self::seat::Place;
+#[cfg(feature = "ros2")]
+pub(crate) use self::{
+    desk::Asked,
+    inside::{Decided, Inside},
+};
 use crate::clock::Clock;
 use crate::config::{SourceSettings, VariableSettings};
 use crate::exit::Failure;
@@ -40,6 +48,19 @@ const CLIENTS: usize = 100;
 const WAITING: usize = 64;
 /// At the end, clients that still read get so long to take what they have not taken yet.
 const FAREWELL: Duration = Duration::from_millis(100);
+
+/// Where a client in the same process asks.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 is such a client"))]
+pub(crate) struct Local<const N: usize>(Arc<Shared<N>>);
+
+#[cfg(feature = "ros2")]
+impl<const N: usize> Local<N> {
+    /// One client.
+    pub(crate) fn client(&self) -> Inside<N> {
+        Inside::new(Arc::clone(&self.0))
+    }
+}
 
 /// Listens, until it is dropped or [finished](Requests::finish).
 #[derive(Debug)]
@@ -62,7 +83,7 @@ impl Requests {
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
         moving: Moving<N>,
         clock: Clock,
-    ) -> Result<(Self, Desk<N>), Failure> {
+    ) -> Result<(Self, Desk<N>, Local<N>), Failure> {
         let place = Place::take(&seat::directory(), seat)?;
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
         let listener = place.listener().map_err(failed)?;
@@ -75,13 +96,15 @@ impl Requests {
         let loop_side = (desk.slot(), desk.bell(), desk.stands());
         let shared =
             Shared::new(robot.to_owned(), here, (sources, variables), moving, clock, loop_side, releases, asks);
+        let shared = Arc::new(shared);
+        let local = Local(Arc::clone(&shared));
         let work = move || {
-            if let Err(error) = runtime.block_on(serve(listener, Arc::new(shared), spent, closing)) {
+            if let Err(error) = runtime.block_on(serve(listener, shared, spent, closing)) {
                 complain(&format!("requests are not taken any more: {error}"));
             }
         };
         let worker = Worker::start("requests", work).map_err(failed)?;
-        Ok((Self { place, open, worker }, desk))
+        Ok((Self { place, open, worker }, desk, local))
     }
 
     /// Where it listens.

@@ -12,19 +12,19 @@ use crate::show::Variables;
 /// How a run stood at its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Status {
-    pub(super) epoch: Epoch,
-    pub(super) mode: Mode,
-    pub(super) grade: Grade,
+    pub(crate) epoch: Epoch,
+    pub(crate) mode: Mode,
+    pub(crate) grade: Grade,
     /// The first reason since the last acknowledge.
-    pub(super) latch: Option<Reason>,
+    pub(crate) latch: Option<Reason>,
     /// What a request would be refused for; nothing while commanding.
-    pub(super) unmet: ReasonSet,
+    pub(crate) unmet: ReasonSet,
     /// The run is about to end.
-    pub(super) ending: bool,
+    pub(crate) ending: bool,
     /// What a program on the controller sends, at the last look.
-    pub(super) variables: Option<Variables>,
+    pub(crate) variables: Option<Variables>,
     /// The motion that was begun last, of those that somebody asked for.
-    pub(super) motion: Option<Standing>,
+    pub(crate) motion: Option<Standing>,
 }
 
 impl Default for Status {

@@ -1,19 +1,22 @@
 //! What `outrigger ros2` takes.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
+use std::path::Path;
 
 use clap::Args;
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_ros::endpoint::Distro;
 
-use crate::args::ControllerArgs;
-use crate::config::{RobotAddress, parse_states};
+use crate::args::{ControllerArgs, RunArgs};
+use crate::config::{Surface, parse_states};
+use crate::exit::Failure;
 
 /// `outrigger ros2`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Ros2Args {
-    /// HOST[:PORT-BASE]: nothing is commanded
-    pub robot: RobotAddress,
+    /// HOST[:PORT-BASE]: nothing is commanded; or CONFIG.toml: what `run` does, with a node beside it
+    #[arg(value_name = "ROBOT|CONFIG.toml")]
+    pub robot: String,
     /// What kind of controller it is.
     #[command(flatten)]
     pub controller: ControllerArgs,
@@ -31,24 +34,42 @@ pub(crate) struct Ros2Args {
     pub json: bool,
 }
 
+impl Ros2Args {
+    /// The run of the configuration at `path`.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what only goes without a configuration.
+    pub(crate) fn run(&self, path: &Path) -> Result<RunArgs, Failure> {
+        if self.controller != ControllerArgs::default() || self.seconds.is_some() {
+            let what = "--kind, --listen and --seconds are for a ROBOT without a configuration: leave them out";
+            return Err(Failure::Usage(what.into()));
+        }
+        let states = (self.states != StatesFrom::default()).then_some(self.states);
+        Ok(RunArgs { config: path.to_owned(), robot: None, record: None, states, json: self.json })
+    }
+}
+
 /// How a node joins.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct JoinArgs {
     /// Before the names of topics, services and actions: /cell/arm1
-    #[arg(long, value_name = "NAMESPACE", default_value = "")]
-    pub namespace: String,
+    #[arg(long, value_name = "NAMESPACE")]
+    pub namespace: Option<String>,
     /// Before the names of joints and frames: arm1_
-    #[arg(long, value_name = "PREFIX", default_value = "")]
-    pub tf_prefix: String,
+    #[arg(long, value_name = "PREFIX")]
+    pub tf_prefix: Option<String>,
+    /// Whose names topics have: driver (UR's for ROS 2), native (of PolyScope X) or both
+    #[arg(long, value_name = "NAMES", value_parser = parse_surface)]
+    pub surface: Option<Surface>,
     /// Release of ROS 2 that the others have: humble, jazzy, kilted, lyrical or rolling; default: ROS_DISTRO, or jazzy
     #[arg(long, value_name = "DISTRO", value_parser = parse_distro)]
     pub distro: Option<Distro>,
     /// Domain, 0 to 232; default: ROS_DOMAIN_ID, or 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=232))]
     pub domain: Option<u16>,
-    /// Address of the network interface to join by: anybody there can read what is published
-    #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
-    pub interface: IpAddr,
+    /// Address of the network interface to join by, default 127.0.0.1: anybody there can read what is published
+    #[arg(long, value_name = "ADDR")]
+    pub interface: Option<IpAddr>,
 }
 
 fn parse_distro(text: &str) -> Result<Distro, String> {
@@ -56,4 +77,13 @@ fn parse_distro(text: &str) -> Result<Distro, String> {
         let names: Vec<_> = Distro::ALL.iter().map(|distro| distro.name()).collect();
         format!("expected one of {}", names.join(", "))
     })
+}
+
+fn parse_surface(text: &str) -> Result<Surface, String> {
+    match text {
+        "driver" => Ok(Surface::Driver),
+        "native" => Ok(Surface::Native),
+        "both" => Ok(Surface::Both),
+        _ => Err("expected driver, native or both".into()),
+    }
 }

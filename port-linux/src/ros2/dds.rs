@@ -15,7 +15,8 @@ use outrigger_ros::endpoint::{Distro, Qos};
 use outrigger_ros::messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
 use rustdds::bytes::Bytes;
 use rustdds::no_key::{
-    DataWriter, Decode, DefaultDecoder, DeserializedCacheChange, DeserializerAdapter, SerializerAdapter, SimpleDataReader,
+    DataWriter, Decode, DefaultDecoder, DeserializedCacheChange, DeserializerAdapter, SerializerAdapter,
+    SimpleDataReader,
 };
 use rustdds::policy::{Durability, History, Reliability};
 use rustdds::rpc::SampleIdentity;
@@ -198,7 +199,8 @@ impl Dds {
     /// [`Failure::BadInput`] with what the operating system refuses.
     pub(super) fn join(domain: u16, interface: IpAddr, distro: Distro) -> Result<Self, Failure> {
         let built = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
-        let participant = built.map_err(|error| refused(&format!("cannot join domain {domain} at {interface}"), error))?;
+        let participant =
+            built.map_err(|error| refused(&format!("cannot join domain {domain} at {interface}"), error))?;
         let plain = policies(Qos::SYSTEM);
         let publisher = participant.create_publisher(&plain).map_err(|error| refused("no publisher", error))?;
         let subscriber = participant.create_subscriber(&plain).map_err(|error| refused("no subscriber", error))?;
@@ -308,7 +310,8 @@ impl Dds {
 
     /// Publishes a message; one that finds no room is dropped.
     pub(super) fn publish(&self, out: Out, message: Vec<u8>) -> bool {
-        let written = self.writers.get(out.0).map(|writer| writer.write(Payload(body(message)), Some(Timestamp::now())));
+        let written =
+            self.writers.get(out.0).map(|writer| writer.write(Payload(body(message)), Some(Timestamp::now())));
         matches!(written, Some(Ok(())))
     }
 
@@ -395,10 +398,20 @@ impl Dds {
             DomainParticipantStatusEvent::ReaderLost { guid, .. } => {
                 self.matched.values_mut().for_each(|readers| drop(readers.remove(&guid)));
             }
-            DomainParticipantStatusEvent::RemoteReaderQosIncompatible { local_writer, requested_qos, offered_qos, .. } => {
+            DomainParticipantStatusEvent::RemoteReaderQosIncompatible {
+                local_writer,
+                requested_qos,
+                offered_qos,
+                ..
+            } => {
                 self.incompatible(local_writer, &requested_qos, &offered_qos);
             }
-            DomainParticipantStatusEvent::RemoteWriterQosIncompatible { local_reader, requested_qos, offered_qos, .. } => {
+            DomainParticipantStatusEvent::RemoteWriterQosIncompatible {
+                local_reader,
+                requested_qos,
+                offered_qos,
+                ..
+            } => {
                 self.incompatible(local_reader, &offered_qos, &requested_qos);
             }
             _ => {}

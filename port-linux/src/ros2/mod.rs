@@ -2,6 +2,8 @@
 
 mod args;
 mod dds;
+mod face;
+mod followed;
 mod node;
 
 use outrigger_core::engine::Config;
@@ -11,6 +13,7 @@ use outrigger_ros::endpoint::{Distro, Names};
 pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::node::{Node, Settings};
 use crate::clock::Clock;
+use crate::config::RosSettings;
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
 use crate::law::BoxedLaw;
@@ -57,26 +60,30 @@ const VARIABLES: &[&str] = &[
     "payload_inertia",
 ];
 
-/// What is taken of a controller beside a session's own links.
-fn wanted() -> Wanted {
-    Wanted::Variables(VARIABLES.iter().map(|name| (*name).to_owned()).collect())
+/// Variables of a controller that are asked for beside those of a session, and beside `others`.
+pub(crate) fn variables(others: &[String]) -> Vec<String> {
+    let more = VARIABLES.iter().filter(|name| !others.iter().any(|other| other == *name));
+    others.iter().cloned().chain(more.map(|name| (*name).to_owned())).collect()
 }
 
 impl JoinArgs {
-    /// The node of an arm with `joints` joints.
+    /// The node of an arm with `joints` joints: by these words, then by the configuration, then by the environment.
     ///
     /// # Errors
     /// [`Failure::Usage`] for what is no name, and for an environment that says something else than a number or a release.
-    pub(crate) fn settings(&self, joints: usize) -> Result<Settings, Failure> {
+    pub(crate) fn settings(&self, ros: &RosSettings, joints: usize) -> Result<Settings, Failure> {
         let usage = |text: String| Failure::Usage(text);
-        let names = Names::new(&self.namespace, &self.tf_prefix).map_err(|error| usage(error.to_string()))?;
-        let domain = match (self.domain, variable("ROS_DOMAIN_ID")) {
-            (Some(domain), _) => domain,
-            (None, Some(text)) => text.parse().ok().filter(|domain| *domain <= 232).ok_or_else(|| {
-                usage(format!("ROS_DOMAIN_ID: expected 0 to 232, found '{text}'; or say --domain"))
-            })?,
-            (None, None) => 0,
-        };
+        let namespace = self.namespace.as_ref().unwrap_or(&ros.namespace);
+        let prefix = self.tf_prefix.as_ref().unwrap_or(&ros.tf_prefix);
+        let names = Names::new(namespace, prefix).map_err(|error| usage(error.to_string()))?;
+        let domain =
+            match (self.domain, variable("ROS_DOMAIN_ID")) {
+                (Some(domain), _) => domain,
+                (None, Some(text)) => text.parse().ok().filter(|domain| *domain <= 232).ok_or_else(|| {
+                    usage(format!("ROS_DOMAIN_ID: expected 0 to 232, found '{text}'; or say --domain"))
+                })?,
+                (None, None) => 0,
+            };
         let distro = match (self.distro, variable("ROS_DISTRO")) {
             (Some(distro), _) => distro,
             (None, Some(text)) => Distro::from_name(&text).ok_or_else(|| {
@@ -84,12 +91,20 @@ impl JoinArgs {
             })?,
             (None, None) => Distro::default(),
         };
-        if variable("ROS_LOCALHOST_ONLY").is_some_and(|only| only == "1") && !self.interface.is_loopback() {
-            let interface = self.interface;
-            return Err(usage(format!("ROS_LOCALHOST_ONLY=1, and --interface {interface} is not this machine's own")));
+        let interface = self.interface.unwrap_or(ros.interface);
+        if variable("ROS_LOCALHOST_ONLY").is_some_and(|only| only == "1") && !interface.is_loopback() {
+            return Err(usage(format!("ROS_LOCALHOST_ONLY=1, and {interface} is not this machine's own")));
         }
         let joints: &[&str] = if joints == LWR_JOINTS.len() { &LWR_JOINTS } else { &UR_JOINTS };
-        Ok(Settings { names, distro, domain, interface: self.interface, joints })
+        Ok(Settings {
+            names,
+            distro,
+            domain,
+            interface,
+            surface: self.surface.unwrap_or(ros.surface),
+            joints,
+            goals_request: ros.goals_request,
+        })
     }
 }
 
@@ -106,17 +121,18 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     config: Config<N, C::Options>,
     args: &Ros2Args,
 ) -> Outcome {
-    let settings = args.joins.settings(N)?;
+    let settings = args.joins.settings(&RosSettings::default(), N)?;
     let clock = Clock::start();
-    let (feed, variables) = Feed::pair(C::ENTRIES);
-    let node = Node::start(&settings, feed.reader(), clock.origin_unix_nanos())?;
+    let (feed, apart) = Feed::pair(C::ENTRIES);
+    let (node, told) = Node::start::<N>(&settings, feed.reader(), clock, None)?;
     let progress = node.progress();
     let session = crate::block_on(async move {
-        let (_apart, remarks) = Apart::start(&mut controller, &config, wanted(), clock, variables)?;
+        let (_apart, remarks) =
+            Apart::start(&mut controller, &config, Wanted::Variables(variables(&[])), clock, apart)?;
         let mut net = controller.open(clock, None).await?.with_feed(&feed, None);
         let operators = Operators::here(Leaves::Nothing)?;
         let panel = Panel::new("ros2", Format::choose(args.json), clock, controller, operators, args.seconds);
-        let mut onlooker = Onlooker::recorded(panel, feed, progress, remarks);
+        let mut onlooker = Onlooker::recorded(panel, feed, progress, remarks).hearing(told);
         C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
         onlooker.finish()
     });

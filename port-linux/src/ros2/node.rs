@@ -14,9 +14,16 @@ use outrigger_ros::endpoint::{Distro, Names, Topic};
 use outrigger_ros::messages::Time;
 use outrigger_ros::readings::{Port, Readings};
 
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
 use super::dds::{Dds, Out, Remark};
+use super::face::Face;
+use super::followed::Remarks;
+use crate::clock::Clock;
+use crate::config::Surface;
 use crate::exit::Failure;
 use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, VARIABLES, What, stream_memory};
+use crate::requests::Inside;
 use crate::worker::{Joined, Worker};
 
 /// How often it looks.
@@ -37,33 +44,45 @@ pub(crate) struct Settings {
     pub(crate) domain: u16,
     /// By which it joins.
     pub(crate) interface: IpAddr,
+    /// Whose names topics have.
+    pub(crate) surface: Surface,
     /// Joints of the arm, in its order.
     pub(crate) joints: &'static [&'static str],
+    /// A goal while nothing is commanded is a request as well.
+    pub(crate) goals_request: bool,
 }
 
 /// A node on its thread. Ends with this.
 #[derive(Debug)]
 pub(crate) struct Node {
-    worker: Worker,
+    worker: Option<Worker>,
     leaves: Arc<AtomicBool>,
     progress: Arc<Progress>,
 }
 
 impl Node {
-    /// Joins, and publishes what `reader` hears; times are since `origin` \[ns since 1970\].
+    /// Joins, publishes what `reader` hears, and is a `client` of the run beside it, where it may command; what is refused is told in
+    /// words.
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the domain cannot be joined.
-    pub(crate) fn start(settings: &Settings, reader: Reader, origin: u64) -> Result<Self, Failure> {
+    pub(crate) fn start<const N: usize>(
+        settings: &Settings,
+        reader: Reader,
+        clock: Clock,
+        client: Option<Inside<N>>,
+    ) -> Result<(Self, UnboundedReceiver<String>), Failure> {
         let mut dds = Dds::join(settings.domain, settings.interface, settings.distro)?;
         let mut topics = vec![];
         for topic in driver::TOPICS {
             topics.push((*topic, dds.publishes(&settings.names.of(topic.name), topic.message, topic.qos)?));
         }
-        dds.announce(&settings.names.namespace, NAME);
         let driver = Driver::new(Arm::new(settings.joints, &settings.names), settings.distro);
+        let face = Face::offer(&mut dds, settings, driver.arm().joints.clone(), client)?;
+        dds.announce(&settings.names.namespace, NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));
-        let (asked, told) = (Arc::clone(&leaves), Arc::clone(&progress));
+        let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
+        let (told, remarks) = unbounded_channel();
         let work = move || {
             let mut memory = stream_memory();
             let Some(streams) = Streams::new(&mut memory) else { return };
@@ -71,19 +90,20 @@ impl Node {
                 dds,
                 topics,
                 driver,
+                face,
                 streams,
                 readings: Readings::default(),
-                origin,
+                clock,
                 messages: 0,
                 bytes: 0,
                 remarks: 0,
+                told,
             };
-            working.begin();
-            working.work(reader, &asked, &told);
+            working.work(reader, &asked, &noted);
         };
         let worker = Worker::start("ros2", work)
             .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-        Ok(Self { worker, leaves, progress })
+        Ok((Self { worker: Some(worker), leaves, progress }, remarks))
     }
 
     /// What it has done so far.
@@ -92,27 +112,29 @@ impl Node {
     }
 
     /// Leaves, and says so to the others; whether it did in time.
-    pub(crate) fn finish(self) -> bool {
+    pub(crate) fn finish(mut self) -> bool {
         self.leaves.store(true, Ordering::Release);
-        self.worker.join(PATIENCE) == Joined::Ended
+        self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
     }
 }
 
-struct Working<'m> {
+struct Working<'m, const N: usize> {
     dds: Dds,
     topics: Vec<(&'static Topic, Out)>,
     driver: Driver,
+    face: Face<N>,
     streams: Streams<'m>,
     readings: Readings,
-    origin: u64,
+    clock: Clock,
     /// What went out.
     messages: u64,
     bytes: u64,
-    /// How many remarks have been told.
+    /// How many of those about others have been told.
     remarks: usize,
+    told: UnboundedSender<String>,
 }
 
-impl Working<'_> {
+impl<const N: usize> Working<'_, N> {
     fn work(&mut self, mut reader: Reader, leaves: &AtomicBool, progress: &Progress) {
         while !leaves.load(Ordering::Acquire) {
             let over = reader.is_over();
@@ -124,18 +146,33 @@ impl Working<'_> {
             }
             progress.note(self.messages, self.bytes, reader.lost());
             if over {
-                return;
+                break;
             }
-            let _ = self.dds.look();
-            self.tell_remarks();
+            self.attend();
             std::thread::sleep(PACE);
         }
+        let stamp = self.stamp(self.clock.now());
+        self.face.leave(&mut self.dds, stamp);
     }
 
-    fn begin(&mut self) {
+    /// Takes what others ask, and tells them what came of it.
+    fn attend(&mut self) {
+        let now = self.clock.now();
+        let when = (now, self.stamp(now));
+        let mut remarks = vec![];
+        for arrival in self.dds.look() {
+            self.face.arrival(arrival, &self.readings, &mut self.dds, when, &mut remarks);
+        }
+        self.face.step(&mut self.dds, when, &mut remarks);
         let mut out = vec![];
-        self.driver.commands(false, &mut |topic, bytes| out.push((topic, bytes)));
+        self.driver.commands(self.face.commands(), &mut |topic, bytes| out.push((topic, bytes)));
         self.publish(out);
+        self.tell(remarks);
+    }
+
+    /// `at` by the calendar.
+    fn stamp(&self, at: Instant) -> Time {
+        Time::from_unix_nanos(self.clock.origin_unix_nanos().saturating_add(at.as_micros().saturating_mul(1_000)))
     }
 
     fn publish(&mut self, out: Vec<(&'static Topic, Vec<u8>)>) {
@@ -159,9 +196,8 @@ impl Working<'_> {
     }
 
     fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
+        let (micros, stamp) = (at.as_micros(), self.stamp(at));
         let (driver, readings) = (&mut self.driver, &mut self.readings);
-        let micros = at.as_micros();
-        let stamp = Time::from_unix_nanos(self.origin.saturating_add(micros.saturating_mul(1_000)));
         let mut out = vec![];
         self.streams.received(port, bytes, first_start, |message| {
             let fresh = match &message {
@@ -171,9 +207,7 @@ impl Working<'_> {
                     readings.state(port, micros, |to| message.visit_state(to))
                 }
                 Message::Fri(_) => readings.state(Port::Fri, micros, |to| message.visit_state(to)),
-                Message::SubPackage(package) => {
-                    readings.sub_package(package.name(), micros, |to| package.visit(to))
-                }
+                Message::SubPackage(package) => readings.sub_package(package.name(), micros, |to| package.visit(to)),
                 Message::Primary(_, Some(software)) => {
                     readings.identified(*software);
                     false
@@ -187,15 +221,24 @@ impl Working<'_> {
         self.publish(out);
     }
 
-    /// What others want that cannot be, each once.
-    fn tell_remarks(&mut self) {
+    /// What was refused, and what others want that cannot be, each once.
+    fn tell(&mut self, mut remarks: Remarks) {
         let all = self.dds.remarks();
-        for remark in all.iter().skip(self.remarks) {
-            let Remark::Incompatible { topic, theirs, ours } = remark;
-            crate::show::complain(&format!(
+        for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {
+            remarks.push(format!(
                 "{topic}: somebody asks for {theirs}, and it is offered {ours}: they hear nothing of it"
             ));
         }
         self.remarks = all.len();
+        for remark in remarks {
+            // Nobody listens any more at the end.
+            let _ = self.told.send(format!("ROS 2: {remark}"));
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.leaves.store(true, Ordering::Release);
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Listening {
 
 impl Listeners {
     /// Starts those that the configuration of a run beside `robot` asks for, with a queue of `capacity` entries, and another one
-    /// for `variables`; `None` where it asks for none.
+    /// for `variables`, or for a `node` of ROS 2; `None` where nobody is to listen.
     ///
     /// # Errors
     /// [`Failure::BadInput`] for a file or an address that cannot be had, and for variables without a file.
@@ -43,6 +43,7 @@ impl Listeners {
         record: Option<&Path>,
         variables: &[String],
         serve: &ServeSettings,
+        node: bool,
         capacity: usize,
         clock: Clock,
     ) -> Result<Option<Self>, Failure> {
@@ -50,10 +51,10 @@ impl Listeners {
             let what = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
             return Err(Failure::BadInput(what.into()));
         }
-        if record.is_none() && serve.listen.is_none() {
+        if record.is_none() && serve.listen.is_none() && !node {
             return Ok(None);
         }
-        let (feed, variables) = if variables.is_empty() {
+        let (feed, variables) = if variables.is_empty() && !node {
             (Feed::new(capacity), None)
         } else {
             // Of a thread of its own, for which the one that commands does not wait.

@@ -80,16 +80,18 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
     let _lock = RobotLock::take(controller.seat())?;
     let by = if C::makes_moves(&config) { MadeBy::Controller } else { MadeBy::Law };
     let moving = Moving { limits: config.limits, by };
-    let (requests, mut desk) = plan.requests(controller.seat(), moving, clock).transpose().map_or_else(
+    let (requests, mut desk, local) = plan.requests(controller.seat(), moving, clock).transpose().map_or_else(
         // Everything else works without.
-        |failure| (Some(Err(failure)), None),
-        |taken| taken.map_or((None, None), |(requests, desk)| (Some(Ok(requests)), Some(desk))),
+        |failure| (Some(Err(failure)), None, None),
+        |taken| {
+            taken.map_or((None, None, None), |(requests, desk, local)| (Some(Ok(requests)), Some(desk), Some(local)))
+        },
     );
     let finished = plan.carry_out(clock, C::ENTRIES, async |mut beside| {
         // Ended with this: a loss of it ends nothing else.
         let (_apart, remarks) = match beside.listening.as_mut().and_then(|listening| listening.variables.take()) {
             Some(feed) => {
-                let wanted = Wanted::Variables(plan.run.record_variables.clone());
+                let wanted = Wanted::Variables(plan.further_variables());
                 let (apart, remarks) = Apart::start(&mut controller, &config, wanted, clock, feed)?;
                 (Some(apart), Some(remarks))
             }
@@ -123,9 +125,17 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         if let Some(listens) = listens {
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
+        #[cfg(feature = "ros2")]
+        let node = service.beside_node(plan, local)?;
+        #[cfg(not(feature = "ros2"))]
+        drop(local);
         let recorder = service.recorder();
         let mut service = Attached::new(service, watcher);
         C::run(config, law, &mut net, &mut service, recorder).await?;
+        #[cfg(feature = "ros2")]
+        if let Some(node) = node {
+            node.finish();
+        }
         service.inner.finish(plan.format)
     });
     // Before the lock: the next process has the place to itself.
@@ -230,6 +240,8 @@ struct Service<M: Maker, T, const N: usize> {
     tail: Option<Tail>,
     /// Of what is recorded apart, in words.
     remarks: Option<UnboundedReceiver<String>>,
+    /// What a node of ROS 2 says.
+    told: Option<UnboundedReceiver<String>>,
     /// What other processes ask.
     desk: Option<Desk<N>>,
     /// What moves the arm beside the law's own motion.
@@ -288,10 +300,28 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             progress,
             tail,
             remarks: None,
+            told: None,
             desk: None,
             under_way: UnderWay::new(None),
             pendant: None,
         })
+    }
+
+    /// The node of ROS 2 beside it, where there is to be one, as a client of this run where it may command.
+    #[cfg(feature = "ros2")]
+    fn beside_node(
+        &mut self,
+        plan: &Plan,
+        local: Option<crate::requests::Local<N>>,
+    ) -> Result<Option<crate::ros2::Node>, Failure> {
+        let (Some((settings, commands)), Some(feed)) = (&plan.node, self.panel.feed()) else { return Ok(None) };
+        let client = local.filter(|_| *commands).map(|local| local.client());
+        let may = if client.is_some() { "commands by calls and goals" } else { "commands nothing" };
+        let (node, told) = crate::ros2::Node::start(settings, feed.reader(), self.clock, client)?;
+        self.told = Some(told);
+        let text = format!("node of ROS 2 in domain {}, by {}: it {may}", settings.domain, settings.interface);
+        self.panel.say("ros2", text, vec![]);
+        Ok(Some(node))
     }
 
     /// How many bytes the engine records into.
@@ -452,6 +482,7 @@ where
                 report = next_report(&mut self.recordings) => { self.recorded(&report); None }
                 text = next_news(&mut self.pendant) => { self.panel.say("pendant", text, vec![]); None }
                 text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
+                text = next_of(&mut self.told) => { self.panel.say("ros2", text, vec![]); None }
             };
             if let Some(input) = input {
                 return input;
@@ -522,8 +553,8 @@ where
         if let Some(desk) = &mut self.desk {
             let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch());
             let variables = || self.panel.variables(engine);
-            let standing = self.under_way.standing();
-            desk.observe(now, of, self.ending.is_some(), standing, || engine.unmet(now), variables);
+            let motion = (self.under_way.standing(), || self.under_way.wanted(engine));
+            desk.observe(now, of, self.ending.is_some(), motion, || engine.unmet(now), variables);
         }
         let settings = &self.source_settings;
         self.panel.observe(engine, now, || {

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 use crate::feed::What;
 use crate::motion::asked::Moving;
 use crate::recordings::{Kept, Recordings};
-use crate::requests::{Desk, Requests};
+use crate::requests::{Desk, Local, Requests};
 use crate::show::Format;
 
 /// What a configuration says of a run, whatever the controller.
@@ -29,6 +29,9 @@ pub(crate) struct Plan {
     pub(super) format: Format,
     /// It is a process of its own, that others can ask.
     own: bool,
+    /// The node beside it, and whether it may command.
+    #[cfg(feature = "ros2")]
+    pub(super) node: Option<(crate::ros2::Settings, bool)>,
 }
 
 /// Who takes part in a run beside its operator.
@@ -57,7 +60,19 @@ impl Plan {
             Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
             format => format,
         };
-        Ok(Self { robot, sources, variables: vec![], run, host, serve, text, format, own: true })
+        Ok(Self {
+            robot,
+            sources,
+            variables: vec![],
+            run,
+            host,
+            serve,
+            text,
+            format,
+            own: true,
+            #[cfg(feature = "ros2")]
+            node: None,
+        })
     }
 
     /// Of a program that has no file of it, and is a process of its `own` that others can ask, or not.
@@ -79,12 +94,38 @@ impl Plan {
             text: String::new(),
             format,
             own,
+            #[cfg(feature = "ros2")]
+            node: None,
         }
     }
 
     /// The same beside a program on the controller that shares these variables.
     pub(crate) fn with_variables(self, variables: Vec<VariableSettings>) -> Self {
         Self { variables, ..self }
+    }
+
+    /// The same beside a node of ROS 2, which may command or not.
+    #[cfg(feature = "ros2")]
+    pub(crate) fn with_node(self, settings: crate::ros2::Settings, commands: bool) -> Self {
+        Self { node: Some((settings, commands)), ..self }
+    }
+
+    /// Whether there is one.
+    const fn has_node(&self) -> bool {
+        #[cfg(feature = "ros2")]
+        return self.node.is_some();
+        #[cfg(not(feature = "ros2"))]
+        false
+    }
+
+    /// Variables of RTDE that are asked for beside those of the session.
+    pub(super) fn further_variables(&self) -> Vec<String> {
+        let recorded = &self.run.record_variables;
+        #[cfg(feature = "ros2")]
+        if self.node.is_some() {
+            return crate::ros2::variables(recorded);
+        }
+        recorded.clone()
     }
 
     fn record(&self) -> Option<&Path> {
@@ -97,7 +138,7 @@ impl Plan {
         seat: SocketAddr,
         moving: Moving<N>,
         clock: Clock,
-    ) -> Option<Result<(Requests, Desk<N>), Failure>> {
+    ) -> Option<Result<(Requests, Desk<N>, Local<N>), Failure>> {
         let wanted = self.own && self.run.requests;
         let told = (&*self.sources, &*self.variables);
         wanted.then(|| Requests::start(seat, &self.robot, told, moving, clock))
@@ -110,8 +151,15 @@ impl Plan {
         entries: usize,
         session: impl AsyncFnOnce(Beside) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let listeners =
-            Listeners::start(&self.robot, self.record(), &self.run.record_variables, &self.serve, entries, clock)?;
+        let listeners = Listeners::start(
+            &self.robot,
+            self.record(),
+            &self.run.record_variables,
+            &self.serve,
+            self.has_node(),
+            entries,
+            clock,
+        )?;
         let listening = listeners.as_ref().map(Listeners::feed);
         if let Some(Listening { feed, progress: Some(_), .. }) = &listening
             && !self.text.is_empty()

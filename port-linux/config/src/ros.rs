@@ -1,0 +1,75 @@
+//! `[ros]`: the robot as a node of ROS 2.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use outrigger_core::{settings, words};
+
+use crate::reader::Section;
+
+settings! {
+    /// The robot as a node of ROS 2, for `outrigger ros2 CONFIG.toml`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RosSettings in "ros." {
+        /// Calls, goals and commands of ROS 2 are heeded, by the same preconditions as anybody's.
+        pub command: bool = false,
+        /// A goal while nothing is commanded is a request as well, where nothing is latched.
+        pub goals_request: bool = false,
+        /// Address of the network interface that it joins by.
+        pub interface nowhere: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
+        /// Whose names its topics and services have.
+        pub surface: Surface = Surface::Driver,
+        /// Before the names of topics, services and actions; empty: none.
+        pub namespace nowhere: String = String::new(),
+        /// Before the names of joints and frames; empty: none.
+        pub tf_prefix nowhere: String = String::new(),
+    }
+}
+
+/// Whose names topics and services have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// Those of UR's driver for ROS 2.
+    Driver,
+    /// Those that a controller with PolyScope X has by itself.
+    Native,
+    /// Both.
+    Both,
+}
+
+words!(Surface { "driver" = Driver, "native" = Native, "both" = Both });
+
+impl Surface {
+    /// Whether the names of UR's driver are among them.
+    #[must_use]
+    pub const fn has_driver(self) -> bool {
+        matches!(self, Self::Driver | Self::Both)
+    }
+
+    /// Whether those of PolyScope X are among them.
+    #[must_use]
+    pub const fn has_native(self) -> bool {
+        matches!(self, Self::Native | Self::Both)
+    }
+}
+
+impl RosSettings {
+    pub(crate) fn of(section: Section<'_, '_>) -> Self {
+        section.settings(|ros: &mut Self, section| {
+            let what = "the address of a network interface of this machine, e.g. \"192.168.1.20\"";
+            if let Some(text) = section.text("interface", what) {
+                match text.parse() {
+                    Ok(address) => ros.interface = address,
+                    Err(_) => section.complain("interface", what),
+                }
+            }
+            let names = "letters, digits and '_', no digit first, e.g.";
+            if let Some(text) = section.text("namespace", &format!("{names} \"/cell/arm1\"")) {
+                ros.namespace = text.into();
+            }
+            if let Some(text) = section.text("tf_prefix", &format!("{names} \"arm1_\"")) {
+                ros.tf_prefix = text.into();
+            }
+            ros.read(section);
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! A client in the same process: asks as any other, without a socket and without text, and waits for nobody.
+
+use std::sync::Arc;
+
+use outrigger_core::mode::{Asker, Epoch};
+use tokio::sync::mpsc;
+
+use super::answer::{Answer, Line};
+use super::client::Shared;
+use super::desk::{Asked, Letter, Reply};
+use super::said;
+use super::slot::Status;
+use crate::motion::asked::{Moving, Ready, Stands};
+
+/// Answers that it is owed at most.
+const OWED: usize = 32;
+
+/// One client of a run in the same process.
+#[derive(Debug)]
+pub(crate) struct Inside<const N: usize> {
+    shared: Arc<Shared<N>>,
+    asker: Asker,
+    lines: mpsc::Sender<Line>,
+    answers: mpsc::Receiver<Line>,
+    next: u32,
+}
+
+/// What came of something that was asked.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    /// The number that it was given.
+    pub(crate) id: u32,
+    /// How the run stood then.
+    pub(crate) status: Status,
+    /// Why it is not done, in the words of `outrigger ask`.
+    pub(crate) done: Result<(), String>,
+}
+
+impl<const N: usize> Inside<N> {
+    pub(super) fn new(shared: Arc<Shared<N>>) -> Self {
+        let (lines, answers) = mpsc::channel(OWED);
+        Self { asker: shared.next_asker(), shared, lines, answers, next: 0 }
+    }
+
+    /// How the run stands.
+    pub(crate) fn status(&self) -> Status {
+        self.shared.newest()
+    }
+
+    /// Where the arm stands.
+    pub(crate) fn stands(&self) -> Stands<N> {
+        self.shared.stands()
+    }
+
+    /// What its motions are held to.
+    pub(crate) fn moving(&self) -> Moving<N> {
+        self.shared.moving()
+    }
+
+    /// Who it is, for what somebody has to answer for.
+    pub(crate) const fn asker(&self) -> Asker {
+        self.asker
+    }
+
+    /// Asks: the number that its outcome will have. `None` where too much has been asked just now.
+    pub(crate) fn ask(&mut self, asked: Asked) -> Option<u32> {
+        self.pass_on(asked, None)
+    }
+
+    /// Asks to begin what is ready, having seen this epoch.
+    pub(crate) fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
+        self.pass_on(Asked::Move(epoch, self.asker), Some(motion))
+    }
+
+    fn pass_on(&mut self, asked: Asked, motion: Option<Ready<N>>) -> Option<u32> {
+        let id = self.next;
+        let to = self.lines.clone().try_reserve_owned().ok();
+        // Not for want of an answer is the arm not stopped.
+        if to.is_none() && asked != Asked::Release {
+            return None;
+        }
+        let letter = Letter { asked, reply: Reply { id: Some(id), to }, motion };
+        self.shared.hand_over(letter).then(|| {
+            self.next = self.next.wrapping_add(1);
+            id
+        })
+    }
+
+    /// What came of something that was asked, where there is any news.
+    pub(crate) fn decided(&mut self) -> Option<Decided> {
+        loop {
+            match self.answers.try_recv().ok()? {
+                Line::Answer(Answer { id: None, .. }) | Line::Text(_) => {}
+                Line::Answer(answer) => {
+                    let (id, status) = (answer.id.unwrap_or_default(), answer.status);
+                    let line = answer.line(self.shared.is_here());
+                    let failure = serde_json::from_str(&line).ok().and_then(|answer| said::failure(&answer));
+                    let done = failure.map_or(Ok(()), |failure| Err(failure.to_string()));
+                    return Some(Decided { id, status, done });
+                }
+            }
+        }
+    }
+}
+
+impl<const N: usize> Drop for Inside<N> {
+    fn drop(&mut self) {
+        // What it answers for ends with it.
+        let letter = Letter::new(Asked::Gone(self.asker), Reply { id: None, to: None });
+        self.shared.hand_over(letter);
+    }
+}

@@ -1,0 +1,204 @@
+//! What others ask of this node: calls of services, goals, and commands by topics, each of them a request of the run beside it.
+
+use outrigger_core::command::Guidance;
+use outrigger_core::mode::{GuideLimits, Mode};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_ros::calls::{self, Deed};
+use outrigger_ros::cdr::{decode, encode};
+use outrigger_ros::endpoint::{Offer, Qos};
+use outrigger_ros::messages::{Flag, QueryTrajectoryStateResponse, Time};
+use outrigger_ros::readings::Readings;
+
+use super::dds::{Arrival, Asker, Dds, In};
+use super::followed::{Followed, Remarks, compared};
+use super::node::Settings;
+use crate::exit::Failure;
+use crate::requests::{Asked, Decided, Inside};
+
+/// A force that a call began is renewed so often, for a call says nothing more.
+const RENEWAL: Duration = Duration::from_millis(200);
+/// What is said where nothing is commanded.
+const ONLY_LOOKS: &str =
+    "this node commands nothing: say command = true in [ros] of a configuration, and run `outrigger ros2` with it";
+/// Turns a hand's motion on and off, and renews it.
+const FREEDRIVE: &str = "freedrive_mode_controller/enable_freedrive_mode";
+
+/// What moves the arm by force or by hand, by this node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Guided {
+    /// Renewed here.
+    Force { at: Instant },
+    /// Renewed by whoever publishes.
+    Hand,
+}
+
+/// The side of the node that is asked.
+pub(super) struct Face<const N: usize> {
+    client: Option<Inside<N>>,
+    offers: Vec<(In, &'static Offer)>,
+    freedrive: In,
+    followed: Followed<N>,
+    settings: Settings,
+    /// Calls that the run decides.
+    owed: Vec<(u32, Asker, &'static Offer)>,
+    guided: Option<Guided>,
+}
+
+impl<const N: usize> Face<N> {
+    /// Offers everything that can be asked for, to a run where there is one.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub(super) fn offer(
+        dds: &mut Dds,
+        settings: &Settings,
+        joints: Vec<String>,
+        client: Option<Inside<N>>,
+    ) -> Result<Self, Failure> {
+        let mut offers = vec![];
+        for offer in calls::OFFERS {
+            offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
+        }
+        let freedrive = dds.listens(&settings.names.of(FREEDRIVE), "std_msgs/msg/Bool", Qos::SERVICES)?;
+        let followed = Followed::offer(dds, &settings.names, joints, settings.distro, settings.goals_request)?;
+        Ok(Self { client, offers, freedrive, followed, settings: settings.clone(), owed: vec![], guided: None })
+    }
+
+    /// Whether the arm is commanded.
+    pub(super) fn commands(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.status().mode == Mode::Command)
+    }
+
+    /// Takes what came.
+    pub(super) fn arrival(
+        &mut self,
+        arrival: Arrival,
+        readings: &Readings,
+        dds: &mut Dds,
+        (now, stamp): (Instant, Time),
+        remarks: &mut Remarks,
+    ) {
+        let taken = self.followed.arrival(arrival, self.client.as_mut(), dds, (now, stamp), remarks);
+        let Some(Arrival { at, bytes, asker }) = taken else { return };
+        if at == self.freedrive {
+            return self.hand(&bytes, remarks);
+        }
+        let offer = self.offers.iter().find(|(of, _)| *of == at).map(|(_, offer)| *offer);
+        let (Some(offer), Some(asker)) = (offer, asker) else { return };
+        let deed = match calls::deed(offer, &bytes, self.settings.distro) {
+            Ok(deed) => deed,
+            Err(why) => {
+                remarks.push(format!("{}: {why}", offer.name));
+                return dds.answer(asker, calls::answer(offer, false, &why.to_string()));
+            }
+        };
+        match deed {
+            Deed::Version => {
+                let software = readings.software();
+                let four = software.map_or([0; 4], |of| [of.major.into(), of.minor.into(), of.bugfix, 0]);
+                dds.answer(asker, calls::version(four));
+            }
+            Deed::Query(_) => dds.answer(asker, self.queried()),
+            deed => self.ask(deed, asker, offer, now, dds),
+        }
+    }
+
+    fn ask(&mut self, deed: Deed, asker: Asker, offer: &'static Offer, now: Instant, dds: &mut Dds) {
+        let Some(client) = &mut self.client else {
+            return dds.answer(asker, calls::answer(offer, false, ONLY_LOOKS));
+        };
+        let epoch = client.status().epoch;
+        let asked = match deed {
+            Deed::Set(write) => Asked::Set(epoch, write),
+            Deed::Request => Asked::Request(epoch),
+            Deed::Release => Asked::Release,
+            Deed::Acknowledge => Asked::Acknowledge,
+            Deed::Force(mode) => {
+                self.guided = Some(Guided::Force { at: now + RENEWAL });
+                Asked::Guide(epoch, client.asker(), Guidance::Force(mode), GuideLimits::default())
+            }
+            Deed::Stiffen => {
+                self.guided = None;
+                Asked::Stiffen
+            }
+            Deed::Version | Deed::Query(_) => return,
+        };
+        match client.ask(asked) {
+            Some(id) => self.owed.push((id, asker, offer)),
+            None => dds.answer(asker, calls::answer(offer, false, "too much is asked just now: ask again")),
+        }
+    }
+
+    /// Where the motion under way wants the arm now.
+    fn queried(&self) -> Vec<u8> {
+        let compared = self.client.as_ref().and_then(|client| compared(&client.stands()));
+        encode(&match compared {
+            Some((desired, ..)) => QueryTrajectoryStateResponse {
+                success: true,
+                name: self.followed.joints().to_vec(),
+                position: desired.positions,
+                velocity: desired.velocities,
+                ..Default::default()
+            },
+            None => QueryTrajectoryStateResponse { message: "no motion is under way".into(), ..Default::default() },
+        })
+    }
+
+    fn hand(&mut self, bytes: &[u8], remarks: &mut Remarks) {
+        let Some(client) = &mut self.client else {
+            return remarks.push(format!("{FREEDRIVE}: {ONLY_LOOKS}"));
+        };
+        match (decode::<Flag>(bytes), self.guided) {
+            (Ok(Flag { data: true }), Some(_)) => drop(client.ask(Asked::Renew(client.asker()))),
+            (Ok(Flag { data: true }), None) => {
+                let asked =
+                    Asked::Guide(client.status().epoch, client.asker(), Guidance::Freedrive, GuideLimits::default());
+                self.guided = client.ask(asked).map(|_| Guided::Hand);
+            }
+            (Ok(Flag { data: false }), _) => {
+                self.guided = None;
+                let _ = client.ask(Asked::Stiffen);
+            }
+            (Err(error), _) => remarks.push(format!("{FREEDRIVE}: {error}")),
+        }
+    }
+
+    /// Goes on with what is under way, and answers what has been decided.
+    pub(super) fn step(&mut self, dds: &mut Dds, (now, stamp): (Instant, Time), remarks: &mut Remarks) {
+        let Some(client) = &mut self.client else { return };
+        let mut decided = vec![];
+        while let Some(one) = client.decided() {
+            decided.push(one);
+        }
+        for one in &decided {
+            let Decided { id, done, .. } = one;
+            if self.followed.decided(one, dds, stamp, remarks) {
+                continue;
+            }
+            if let Some(at) = self.owed.iter().position(|(owed, ..)| owed == id) {
+                let (_, asker, offer) = self.owed.swap_remove(at);
+                let why = done.as_ref().err().map_or("", String::as_str);
+                dds.answer(asker, calls::answer(offer, done.is_ok(), why));
+            } else if let Err(why) = done {
+                // Nobody waits for it: a hand that is not let, a renewal of what is over.
+                self.guided = None;
+                remarks.push(why.clone());
+            }
+        }
+        if client.status().mode != Mode::Command {
+            self.guided = None;
+        }
+        if let Some(Guided::Force { at }) = &mut self.guided
+            && now >= *at
+        {
+            *at = now + RENEWAL;
+            let _ = client.ask(Asked::Renew(client.asker()));
+        }
+        self.followed.step(client, dds, (now, stamp), remarks);
+    }
+
+    /// The node ends.
+    pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
+        self.followed.leave(dds, stamp);
+    }
+}

@@ -1,0 +1,520 @@
+//! Goals of `FollowJointTrajectory`: judged, begun as requests of this run, followed, and told of.
+//!
+//! One motion is under way at a time, whichever action it came by. A goal is accepted once the run has begun with it, and rejected
+//! with its reason in the log otherwise, for an answer to a goal has no words.
+
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::{Setpoint, Tolerances};
+use outrigger_ros::cdr::{decode, encode};
+use outrigger_ros::endpoint::{Distro, Names, Qos};
+use outrigger_ros::follow::{self, Point, Tolerance, Wanted};
+use outrigger_ros::goals::Goals;
+use outrigger_ros::messages::{
+    Action as _, CancelGoalRequest, FeedbackMessage, FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal,
+    FollowJointTrajectory, FollowResult, GetResultRequest, GetResultResponse, GoalId, Header, JointTrajectory,
+    JointTrajectoryPoint, SendGoalRequest, SendGoalResponse, Status, Time,
+};
+
+use super::dds::{Arrival, Asker, Dds, In, Out};
+use crate::exit::Failure;
+use crate::motion::asked::{MadeBy, Ready, Stands, Wish, ready};
+use crate::motion::{Motion, Row, Stage, of_rows};
+use crate::requests::{Asked, Decided, Inside};
+use crate::worker::Worker;
+
+/// Each action, and whether one goal waits for the end of another there, as UR's controllers have it.
+const ACTIONS: [(&str, bool); 3] = [
+    ("scaled_joint_trajectory_controller", false),
+    ("joint_trajectory_controller", false),
+    ("passthrough_trajectory_controller", true),
+];
+/// Feedback is published so often.
+const FEEDBACK: Duration = Duration::from_millis(50);
+/// Longest wait for commanding, and for the end of a motion that is to make room.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// One action.
+struct Served {
+    /// Whether a second goal is rejected while one is under way.
+    exclusive: bool,
+    send: In,
+    cancel: In,
+    result: In,
+    feedback: Out,
+    status: Out,
+    /// A trajectory that nobody is told of.
+    topic: In,
+    goals: Goals<FollowResult, Asker>,
+}
+
+/// By which action a motion came; `None` by a topic.
+type By = Option<(usize, GoalId)>;
+
+/// A motion on its way to be begun.
+struct Coming<const N: usize> {
+    by: By,
+    replaces: bool,
+    /// Of a goal, until it is accepted or rejected.
+    asker: Option<Asker>,
+    at: At<N>,
+    until: Instant,
+}
+
+enum At<const N: usize> {
+    /// It is being made ready.
+    Read(Receiver<Result<Ready<N>, String>>),
+    /// It is ready, once the run commands, and the motion before it has made room.
+    Waits(Ready<N>),
+    /// The run has been asked to command.
+    Requests(u32, Ready<N>),
+    /// The run has been asked to begin.
+    Begins(u32),
+}
+
+/// The motion under way.
+struct Current {
+    by: By,
+    /// As the run numbers it.
+    number: u32,
+    cancelling: bool,
+}
+
+/// What this node does about trajectories.
+pub(super) struct Followed<const N: usize> {
+    served: Vec<Served>,
+    joints: Vec<String>,
+    distro: Distro,
+    goals_request: bool,
+    coming: Option<Coming<N>>,
+    current: Option<Current>,
+    feedback_at: Instant,
+}
+
+/// What is said in the log.
+pub(super) type Remarks = Vec<String>;
+
+impl<const N: usize> Followed<N> {
+    /// Offers the actions, and listens to their topics.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub(super) fn offer(
+        dds: &mut Dds,
+        names: &Names,
+        joints: Vec<String>,
+        distro: Distro,
+        goals_request: bool,
+    ) -> Result<Self, Failure> {
+        let mut served = vec![];
+        for (name, exclusive) in ACTIONS {
+            let of = FollowJointTrajectory::TYPE;
+            let at = |part: &str| names.of(&format!("{name}/follow_joint_trajectory/_action/{part}"));
+            served.push(Served {
+                exclusive,
+                send: dds.serves(&at("send_goal"), &format!("{of}_SendGoal"))?,
+                cancel: dds.serves(&at("cancel_goal"), "action_msgs/srv/CancelGoal")?,
+                result: dds.serves(&at("get_result"), &format!("{of}_GetResult"))?,
+                feedback: dds.publishes(&at("feedback"), &format!("{of}_FeedbackMessage"), Qos::SERVICES)?,
+                status: dds.publishes(&at("status"), "action_msgs/msg/GoalStatusArray", Qos::LATCHED)?,
+                topic: dds.listens(
+                    &names.of(&format!("{name}/joint_trajectory")),
+                    "trajectory_msgs/msg/JointTrajectory",
+                    Qos::SERVICES,
+                )?,
+                goals: Goals::default(),
+            });
+        }
+        Ok(Self { served, joints, distro, goals_request, coming: None, current: None, feedback_at: Instant::ZERO })
+    }
+
+    /// Of the arm, in its order.
+    pub(super) fn joints(&self) -> &[String] {
+        &self.joints
+    }
+
+    /// Takes what came, where it is for one of the actions; gives it back where it is not.
+    pub(super) fn arrival(
+        &mut self,
+        arrival: Arrival,
+        client: Option<&mut Inside<N>>,
+        dds: &mut Dds,
+        (now, stamp): (Instant, Time),
+        remarks: &mut Remarks,
+    ) -> Option<Arrival> {
+        let Arrival { at, ref bytes, asker } = arrival;
+        let Some(index) = self.served.iter().position(|served| served.has(at)) else { return Some(arrival) };
+        let Some(served) = self.served.get_mut(index) else { return Some(arrival) };
+        if at == served.topic {
+            self.trajectory(index, bytes, client, (now, stamp), remarks);
+            return None;
+        }
+        let asker = asker?;
+        if at == served.cancel {
+            // Bytes that are none name no goal.
+            let (ids, response) = match decode::<CancelGoalRequest>(bytes) {
+                Ok(request) => served.goals.cancel(&request),
+                Err(error) => {
+                    remarks.push(error.to_string());
+                    Default::default()
+                }
+            };
+            dds.answer(asker, encode(&response));
+            served.tell(dds);
+            if let (Some(current), Some(client)) = (&mut self.current, client)
+                && current.by.is_some_and(|(by, id)| by == index && ids.contains(&id))
+            {
+                current.cancelling = client.ask(Asked::Cancel).is_some();
+            }
+        } else if at == served.result {
+            let id = decode::<GetResultRequest>(bytes).map(|request| request.goal_id).unwrap_or_default();
+            if let Err((asker, known)) = served.goals.ask(&id, asker) {
+                let (status, result) = known.unwrap_or((Status::Unknown, FollowResult::default()));
+                dds.answer(asker, encode(&GetResultResponse { status: status as i8, result }));
+            }
+        } else {
+            match self.goal(index, bytes, client, (now, stamp)) {
+                Ok(mut coming) => {
+                    coming.asker = Some(asker);
+                    self.coming = Some(coming);
+                }
+                Err(why) => {
+                    remarks.push(format!("a goal was rejected: {why}"));
+                    dds.answer(asker, encode(&SendGoalResponse::default()));
+                }
+            }
+        }
+        None
+    }
+
+    /// A goal, on its way to be begun.
+    fn goal(
+        &self,
+        index: usize,
+        bytes: &[u8],
+        client: Option<&mut Inside<N>>,
+        (now, stamp): (Instant, Time),
+    ) -> Result<Coming<N>, String> {
+        let SendGoalRequest::<FollowGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
+        let served = self.served.get(index).ok_or("there is no such action")?;
+        if served.goals.status(&goal_id) != Status::Unknown {
+            return Err("a goal of this number is there already".into());
+        }
+        if served.exclusive && self.current.is_some() {
+            return Err("a motion is under way, and this action takes one at a time: wait, or cancel it".into());
+        }
+        let wanted = follow::goal(&goal, &self.joints, stamp).map_err(|unfit| unfit.text)?;
+        self.comes(Some((index, goal_id)), !served.exclusive, &wanted, client, now)
+    }
+
+    /// A trajectory that came by a topic.
+    fn trajectory(
+        &mut self,
+        index: usize,
+        bytes: &[u8],
+        mut client: Option<&mut Inside<N>>,
+        (now, stamp): (Instant, Time),
+        remarks: &mut Remarks,
+    ) {
+        let exclusive = self.served.get(index).is_some_and(|served| served.exclusive);
+        let mut comes = || {
+            let trajectory: JointTrajectory = decode(bytes).map_err(|error| error.to_string())?;
+            if trajectory.points.is_empty() && self.current.is_some() {
+                // That is how a trajectory is taken back.
+                if let Some(client) = client.as_deref_mut() {
+                    let _ = client.ask(Asked::Cancel);
+                }
+                return Ok(None);
+            }
+            if exclusive && self.current.is_some() {
+                return Err("a motion is under way, and this controller takes one at a time".to_owned());
+            }
+            let points = follow::trajectory(&trajectory, &self.joints, stamp).map_err(|unfit| unfit.text)?;
+            let tolerances = vec![Tolerance::Default; N];
+            let wanted = Wanted { points, path: tolerances.clone(), goal: tolerances, goal_time: None };
+            self.comes(None, !exclusive, &wanted, client.as_deref_mut(), now).map(Some)
+        };
+        match comes() {
+            Ok(Some(coming)) => self.coming = Some(coming),
+            Ok(None) => {}
+            Err(why) => remarks.push(format!("a trajectory is not followed: {why}")),
+        }
+    }
+
+    fn comes(
+        &self,
+        by: By,
+        replaces: bool,
+        wanted: &Wanted,
+        client: Option<&mut Inside<N>>,
+        now: Instant,
+    ) -> Result<Coming<N>, String> {
+        let client = client.ok_or(
+            "this node commands nothing: [ros] command = true in a configuration, and `outrigger ros2` with it",
+        )?;
+        if self.coming.is_some() {
+            return Err("another one is about to be begun: send it again".into());
+        }
+        let status = client.status();
+        let may_request = self.goals_request && status.mode == Mode::Monitor && status.latch.is_none();
+        if status.mode != Mode::Command && !may_request {
+            let latch =
+                status.latch.map_or("nothing is commanded: call resend_robot_program first", |latch| latch.text());
+            return Err(format!("{latch} ({})", status.latch.map_or("NotCommanding", Reason::name)));
+        }
+        let (moving, stands) = (client.moving(), client.stands());
+        let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;
+        let (tell, told) = sync_channel(1);
+        // A long one takes its time.
+        let read = move || drop(tell.send(ready(&Wish::Motion(Box::new(motion)), &moving, &stands)));
+        Worker::start("goal", read).map_err(|error| format!("no thread to read it in: {error}"))?;
+        Ok(Coming { by, replaces, asker: None, at: At::Read(told), until: now + PATIENCE })
+    }
+
+    /// Goes on with what is under way, and tells of it.
+    pub(super) fn step(
+        &mut self,
+        client: &mut Inside<N>,
+        dds: &mut Dds,
+        (now, stamp): (Instant, Time),
+        remarks: &mut Remarks,
+    ) {
+        if let Some(mut coming) = self.coming.take() {
+            match self.advance(&mut coming, client, now) {
+                Ok(()) => self.coming = Some(coming),
+                Err(why) => self.reject(coming, &why, dds, remarks),
+            }
+        }
+        self.look(client, dds, stamp);
+        if now >= self.feedback_at {
+            self.feedback_at = now + FEEDBACK;
+            self.tell_progress(client, dds, stamp);
+            let nanos = u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec);
+            for served in &mut self.served {
+                if served.goals.forget(nanos) {
+                    served.tell(dds);
+                }
+            }
+        }
+    }
+
+    fn advance(&mut self, coming: &mut Coming<N>, client: &mut Inside<N>, now: Instant) -> Result<(), String> {
+        if now > coming.until {
+            return Err(format!("it could not be begun within {} s", PATIENCE.as_secs_f32()));
+        }
+        let at = std::mem::replace(&mut coming.at, At::Begins(u32::MAX));
+        let full = || "too much is asked just now".to_owned();
+        coming.at = match at {
+            At::Read(told) => match told.try_recv() {
+                Ok(ready) => At::Waits(ready?),
+                Err(TryRecvError::Empty) => At::Read(told),
+                Err(TryRecvError::Disconnected) => return Err("its reader failed".into()),
+            },
+            At::Waits(mut ready) => {
+                let status = client.status();
+                if status.mode == Mode::Monitor && self.goals_request {
+                    At::Requests(client.ask(Asked::Request(status.epoch)).ok_or_else(full)?, ready)
+                } else if let (Some(current), MadeBy::Controller) = (&mut self.current, client.moving().by) {
+                    // The controller makes one motion at a time: the one before comes to rest first.
+                    if !current.cancelling {
+                        current.cancelling = client.ask(Asked::Cancel).is_some();
+                    }
+                    At::Waits(ready)
+                } else {
+                    ready.replaces = coming.replaces;
+                    At::Begins(client.begin(status.epoch, ready).ok_or_else(full)?)
+                }
+            }
+            At::Requests(id, ready) => match client.status().mode {
+                Mode::Command => At::Waits(ready),
+                _ => At::Requests(id, ready),
+            },
+            At::Begins(id) => At::Begins(id),
+        };
+        Ok(())
+    }
+
+    /// Something that was asked has been decided; whether it was for this.
+    pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
+        let Some(coming) = self.coming.take_if(|coming| match coming.at {
+            At::Begins(id) => id == outcome.id,
+            At::Requests(id, _) => id == outcome.id && outcome.done.is_err(),
+            _ => false,
+        }) else {
+            return false;
+        };
+        match (&outcome.done, outcome.status.motion) {
+            (Ok(()), Some(motion)) => self.accept(coming, motion.number, dds, stamp),
+            (Ok(()), None) => self.reject(coming, "it was not begun", dds, remarks),
+            (Err(why), _) => self.reject(coming, why, dds, remarks),
+        }
+        true
+    }
+
+    fn accept(&mut self, coming: Coming<N>, number: u32, dds: &mut Dds, stamp: Time) {
+        if let Some(before) = self.current.take() {
+            self.end(before, Status::Aborted, FollowError::InvalidGoal, "a new goal took its place", dds, stamp);
+        }
+        if let Some((index, goal_id)) = coming.by
+            && let Some(served) = self.served.get_mut(index)
+        {
+            let accepted = served.goals.accept(goal_id, stamp).is_ok();
+            if let Some(asker) = coming.asker {
+                dds.answer(asker, encode(&SendGoalResponse { accepted, stamp }));
+            }
+            served.tell(dds);
+        }
+        self.current = Some(Current { by: coming.by, number, cancelling: false });
+    }
+
+    fn reject(&mut self, coming: Coming<N>, why: &str, dds: &mut Dds, remarks: &mut Remarks) {
+        if let Some(asker) = coming.asker {
+            dds.answer(asker, encode(&SendGoalResponse::default()));
+        }
+        let what = if coming.by.is_some() { "a goal was rejected" } else { "a trajectory is not followed" };
+        remarks.push(format!("{what}: {why}"));
+    }
+
+    /// How the motion under way stands, and whether it has ended.
+    fn look(&mut self, client: &Inside<N>, dds: &mut Dds, stamp: Time) {
+        let Some(current) = self.current.take() else { return };
+        let status = client.status();
+        let standing = status.motion.filter(|motion| motion.number == current.number);
+        let why = |what: &str| match status.latch {
+            Some(latch) => format!("{what}: {} ({})", latch.text(), latch.name()),
+            None => what.to_owned(),
+        };
+        let cancelled = if current.cancelling { Status::Canceled } else { Status::Aborted };
+        let (how, code, text) = match standing.map(|motion| motion.stage) {
+            Some(Stage::Waits | Stage::Runs) => {
+                self.current = Some(current);
+                return;
+            }
+            Some(Stage::Done) => (Status::Succeeded, FollowError::Successful, "Goal successfully reached!".to_owned()),
+            Some(Stage::Cancelled) => (cancelled, FollowError::Successful, "cancelled: the arm rests".into()),
+            Some(Stage::Missed(reason) | Stage::Refused(reason)) => {
+                (Status::Aborted, code_of(Some(reason)), format!("{} ({})", reason.text(), reason.name()))
+            }
+            Some(Stage::Suspended | Stage::Stopped) => {
+                (Status::Aborted, code_of(status.latch), why("commanding ended on its way"))
+            }
+            Some(Stage::NotFound(why)) => (Status::Aborted, FollowError::InvalidGoal, why.text().into()),
+            None => (Status::Aborted, FollowError::InvalidGoal, why("another motion took its place")),
+        };
+        self.end(current, how, code, &text, dds, stamp);
+    }
+
+    fn end(&mut self, current: Current, how: Status, code: FollowError, text: &str, dds: &mut Dds, stamp: Time) {
+        let Some((index, goal_id)) = current.by else { return };
+        let Some(served) = self.served.get_mut(index) else { return };
+        let result = FollowResult { error_code: code as i32, error_string: text.into() };
+        let nanos = u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec);
+        for asker in served.goals.end(&goal_id, how, result.clone(), nanos) {
+            dds.answer(asker, encode(&GetResultResponse { status: how as i8, result: result.clone() }));
+        }
+        served.tell(dds);
+    }
+
+    fn tell_progress(&self, client: &Inside<N>, dds: &Dds, stamp: Time) {
+        let Some(Current { by: Some((index, goal_id)), .. }) = self.current else { return };
+        let Some(served) = self.served.get(index) else { return };
+        let Some((desired, actual, error)) = compared(&client.stands()) else { return };
+        let (header, joint_names) = (Header { stamp, frame_id: String::new() }, self.joints.clone());
+        let bytes = if self.distro < Distro::Kilted {
+            let feedback = FollowFeedback { header, joint_names, desired, actual, error, ..Default::default() };
+            encode(&FeedbackMessage { goal_id, feedback })
+        } else {
+            let feedback = FollowFeedbackIndexed { header, joint_names, desired, actual, error, ..Default::default() };
+            encode(&FeedbackMessage { goal_id, feedback })
+        };
+        dds.publish(served.feedback, bytes);
+    }
+
+    /// The run is over, or this node is.
+    pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
+        if let Some(current) = self.current.take() {
+            self.end(current, Status::Aborted, FollowError::InvalidGoal, "the node has ended", dds, stamp);
+        }
+    }
+}
+
+impl Served {
+    fn has(&self, at: In) -> bool {
+        [self.send, self.cancel, self.result, self.topic].contains(&at)
+    }
+
+    /// How its goals stand.
+    fn tell(&self, dds: &Dds) {
+        dds.publish(self.status, encode(&self.goals.statuses()));
+    }
+}
+
+/// Which code of a result a reason is.
+fn code_of(reason: Option<Reason>) -> FollowError {
+    match reason {
+        Some(Reason::PathTolerance) => FollowError::PathTolerance,
+        Some(Reason::GoalTolerance) => FollowError::GoalTolerance,
+        _ => FollowError::InvalidGoal,
+    }
+}
+
+/// Where the arm is wanted, where it is, and what lies between.
+pub(super) fn compared<const N: usize>(
+    stands: &Stands<N>,
+) -> Option<(JointTrajectoryPoint, JointTrajectoryPoint, JointTrajectoryPoint)> {
+    let (at, wanted) = (stands.at?, stands.wanted?);
+    let doubles = |of: &[f32; N]| of.iter().map(|value| f64::from(*value)).collect::<Vec<_>>();
+    let Setpoint { positions, velocities } = wanted;
+    let error = positions.zip_with(at.as_array(), |wanted, actual| wanted - actual);
+    let slower = velocities.zip_with(stands.speed.as_array(), |wanted, actual| wanted - actual);
+    Some((
+        follow::point(doubles(positions.as_array()), doubles(velocities.as_array()), 0.0),
+        follow::point(doubles(at.as_array()), doubles(stands.speed.as_array()), 0.0),
+        follow::point(doubles(error.as_array()), doubles(slower.as_array()), 0.0),
+    ))
+}
+
+/// A motion of what is wanted, from where the arm rests, if it does: between points with positions alone it goes smoothly, where
+/// UR's controllers go by straight lines.
+fn motion<const N: usize>(wanted: &Wanted, from: Option<JointPositions<N>>) -> Result<Motion<N>, String> {
+    let array = |values: &[f64]| -> Result<[f32; N], String> {
+        let found = values.len();
+        let singles: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+        singles.try_into().map_err(|_| format!("found {found} numbers, expected {N}"))
+    };
+    let row = |point: &Point| {
+        Ok::<_, String>(Row {
+            at: point.at,
+            positions: array(&point.positions)?,
+            velocities: point.velocities.as_deref().map(array).transpose()?,
+            accelerations: point.accelerations.as_deref().map(array).transpose()?,
+        })
+    };
+    let rest =
+        |at: JointPositions<N>| Row { at: 0.0, positions: at.0, velocities: Some([0.0; N]), accelerations: None };
+    let begins_later = wanted.points.first().is_some_and(|first| first.at > 0.0);
+    let mut rows: Vec<Row<N>> = from.filter(|_| begins_later).map(rest).into_iter().collect();
+    for point in &wanted.points {
+        rows.push(row(point)?);
+    }
+    let tolerances = |of: &[Tolerance], default: &JointPositions<N>| {
+        let one = |(tolerance, default): (&Tolerance, f32)| match tolerance {
+            Tolerance::Default => default,
+            Tolerance::Unlimited => f32::INFINITY,
+            Tolerance::Within(angle) => *angle as f32,
+        };
+        let of: Vec<f32> = of.iter().zip(default.iter()).map(one).collect();
+        of.try_into().map(JointPositions).map_err(|_| "tolerances: expected one a joint".to_owned())
+    };
+    let default = Tolerances::<N>::DEFAULT;
+    let tolerances = Tolerances {
+        path: tolerances(&wanted.path, &default.path)?,
+        goal: tolerances(&wanted.goal, &default.goal)?,
+        goal_time: wanted.goal_time.map(|seconds| Duration::from_micros((seconds * 1e6) as u64)),
+    };
+    tolerances.check().map_err(|error| error.to_string())?;
+    of_rows(&rows).map(|motion| motion.with_tolerances(tolerances)).map_err(|unfit| unfit.to_string())
+}

@@ -1,0 +1,264 @@
+"""Speaks with a node of ROS 2 by Cyclone DDS (PyPI: cyclonedds), as its Python binding has it: no ROS 2 is installed.
+
+Types are made of the definitions' texts here, not of the program's. Requests of services carry who asks in 16 bytes before them, as
+rmw_cyclonedds sends them.
+"""
+
+import dataclasses
+import itertools
+import os
+import random
+import time
+import types
+
+os.environ.setdefault(
+    "CYCLONEDDS_URI",
+    '<CycloneDDS><Domain><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
+    "<AllowMulticast>spdp</AllowMulticast></General></Domain></CycloneDDS>",
+)
+
+import cyclonedds.idl.annotations as annotate
+import cyclonedds.idl.types as idl
+from cyclonedds.core import Policy, Qos
+from cyclonedds.domain import DomainParticipant
+from cyclonedds.idl import IdlStruct
+from cyclonedds.pub import DataWriter
+from cyclonedds.sub import DataReader
+from cyclonedds.topic import Topic
+from cyclonedds.util import duration
+
+PATIENCE = 20.0
+BASE = {
+    "bool": bool, "string": str, "float32": idl.float32, "float64": idl.float64, "int8": idl.int8, "uint8": idl.uint8,
+    "uint16": idl.uint16, "int32": idl.int32, "uint32": idl.uint32, "int64": idl.int64, "uint64": idl.uint64,
+}
+EMPTY = {bool: False, str: ""}
+DEFINED = {}
+
+
+def dds(name):
+    *package, last = name.split("/")
+    return "::".join(package) + f"::dds_::{last}_"
+
+
+def kind(text):
+    if text.endswith("[]"):
+        return idl.sequence[kind(text[:-2])]
+    if text.endswith("]"):
+        inner, count = text[:-1].split("[")
+        return idl.array[kind(inner), int(count)]
+    return BASE.get(text) or DEFINED[text]
+
+
+def default(text):
+    if text.endswith("[]"):
+        return list
+    if text.endswith("]"):
+        inner, count = text[:-1].split("[")
+        return lambda: [default(inner)() for _ in range(int(count))]
+    if text in BASE:
+        return {"bool": bool, "string": str}.get(text, float if text.startswith("float") else int)
+    return DEFINED[text]
+
+
+def struct(name, fields, short=None):
+    """A message from its definition, a field a line or behind ';': type, then name."""
+    pairs = [line.split() for line in fields.replace(";", "\n").splitlines() if line.strip()]
+    space = {"__annotations__": {field: kind(of) for of, field in pairs}}
+    space |= {field: dataclasses.field(default_factory=default(of)) for of, field in pairs}
+    made = types.new_class(short or name.split("/")[-1], (IdlStruct,), {"typename": dds(name)}, lambda ns: ns.update(space))
+    made.__module__ = __name__
+    made = annotate.final(dataclasses.dataclass(made))
+    DEFINED[short or name.split("/")[-1]] = made
+    return made
+
+
+struct("builtin_interfaces/msg/Time", "int32 sec; uint32 nanosec")
+struct("builtin_interfaces/msg/Duration", "int32 sec; uint32 nanosec")
+struct("std_msgs/msg/Header", "Time stamp; string frame_id")
+struct("std_msgs/msg/Bool", "bool data")
+struct("std_msgs/msg/Float64", "float64 data")
+struct("std_msgs/msg/String", "string data")
+struct("geometry_msgs/msg/Vector3", "float64 x; float64 y; float64 z")
+struct("geometry_msgs/msg/Point", "float64 x; float64 y; float64 z")
+struct("geometry_msgs/msg/Quaternion", "float64 x; float64 y; float64 z; float64 w")
+struct("geometry_msgs/msg/Pose", "Point position; Quaternion orientation")
+struct("geometry_msgs/msg/PoseStamped", "Header header; Pose pose")
+struct("geometry_msgs/msg/Twist", "Vector3 linear; Vector3 angular")
+struct("geometry_msgs/msg/Wrench", "Vector3 force; Vector3 torque")
+struct("geometry_msgs/msg/WrenchStamped", "Header header; Wrench wrench")
+struct("geometry_msgs/msg/Vector3Stamped", "Header header; Vector3 vector")
+struct("geometry_msgs/msg/Transform", "Vector3 translation; Quaternion rotation")
+struct("geometry_msgs/msg/TransformStamped", "Header header; string child_frame_id; Transform transform")
+struct("tf2_msgs/msg/TFMessage", "TransformStamped[] transforms")
+struct("sensor_msgs/msg/JointState", "Header header; string[] name; float64[] position; float64[] velocity; float64[] effort")
+struct("control_msgs/msg/InterfaceValue", "string[] interface_names; float64[] values")
+struct("control_msgs/msg/DynamicJointState", "Header header; string[] joint_names; InterfaceValue[] interface_values")
+struct("ur_msgs/msg/Digital", "uint8 pin; bool state")
+struct("ur_msgs/msg/Analog", "uint8 pin; uint8 domain; float32 state")
+struct("ur_msgs/msg/IOStates", """
+    Digital[] digital_in_states; Digital[] digital_out_states; Digital[] flag_states
+    Analog[] analog_in_states; Analog[] analog_out_states""")
+struct("ur_msgs/msg/ToolDataMsg", """
+    int8 analog_input_range2; int8 analog_input_range3; float64 analog_input2; float64 analog_input3
+    float32 tool_voltage_48v; uint8 tool_output_voltage; float32 tool_current; float32 tool_temperature; uint8 tool_mode""")
+struct("ur_dashboard_msgs/msg/RobotMode", "int8 mode")
+struct("ur_dashboard_msgs/msg/SafetyMode", "uint8 mode")
+struct("trajectory_msgs/msg/JointTrajectoryPoint", """
+    float64[] positions; float64[] velocities; float64[] accelerations; float64[] effort; Duration time_from_start""")
+struct("trajectory_msgs/msg/JointTrajectory", "Header header; string[] joint_names; JointTrajectoryPoint[] points")
+struct("trajectory_msgs/msg/MultiDOFJointTrajectoryPoint", """
+    Transform[] transforms; Twist[] velocities; Twist[] accelerations; Duration time_from_start""")
+struct("trajectory_msgs/msg/MultiDOFJointTrajectory", """
+    Header header; string[] joint_names; MultiDOFJointTrajectoryPoint[] points""")
+struct("control_msgs/msg/JointTolerance", "string name; float64 position; float64 velocity; float64 acceleration")
+struct("control_msgs/msg/JointComponentTolerance", """
+    string joint_name; uint16 component; float64 position; float64 velocity; float64 acceleration""")
+FOLLOW = "control_msgs/action/FollowJointTrajectory"
+struct(f"{FOLLOW}_Goal", """
+    JointTrajectory trajectory; MultiDOFJointTrajectory multi_dof_trajectory
+    JointTolerance[] path_tolerance; JointComponentTolerance[] component_path_tolerance
+    JointTolerance[] goal_tolerance; JointComponentTolerance[] component_goal_tolerance; Duration goal_time_tolerance""", "FollowGoal")
+struct(f"{FOLLOW}_Result", "int32 error_code; string error_string", "FollowResult")
+struct(f"{FOLLOW}_Feedback", """
+    Header header; string[] joint_names
+    JointTrajectoryPoint desired; JointTrajectoryPoint actual; JointTrajectoryPoint error
+    string[] multi_dof_joint_names; MultiDOFJointTrajectoryPoint multi_dof_desired
+    MultiDOFJointTrajectoryPoint multi_dof_actual; MultiDOFJointTrajectoryPoint multi_dof_error""", "FollowFeedback")
+struct(f"{FOLLOW}_FeedbackMessage", "uint8[16] goal_id; FollowFeedback feedback", "FollowFeedbackMessage")
+struct("action_msgs/msg/GoalInfo", "uint8[16] goal_id; Time stamp")
+struct("action_msgs/msg/GoalStatus", "GoalInfo goal_info; int8 status")
+struct("action_msgs/msg/GoalStatusArray", "GoalStatus[] status_list")
+
+SERVICES = {}
+
+
+def service(name, request, response):
+    """Both halves, each behind who asks."""
+    who = "uint64 client; int64 number; "
+    short = name.split("/")[-1]
+    SERVICES[short] = (
+        struct(f"{name}_Request", who + request, f"{short}Request"),
+        struct(f"{name}_Response", who + response, f"{short}Response"),
+    )
+
+
+NOTHING = "uint8 structure_needs_at_least_one_member"
+service("std_srvs/srv/Trigger", NOTHING, "bool success; string message")
+service("ur_msgs/srv/SetIO", "int8 fun; int8 pin; float32 state", "bool success")
+service("ur_msgs/srv/SetAnalogOutput", "Analog data", "bool success")
+service("ur_msgs/srv/SetSpeedSliderFraction", "float64 speed_slider_fraction", "bool success")
+service("ur_msgs/srv/SetPayload", """
+    float32 mass; Vector3 center_of_gravity
+    float64 ixx; float64 iyy; float64 izz; float64 ixy; float64 ixz; float64 iyz; Duration transition_time""", "bool success")
+service("ur_msgs/srv/SetForceMode", """
+    PoseStamped task_frame
+    bool selection_vector_x; bool selection_vector_y; bool selection_vector_z
+    bool selection_vector_rx; bool selection_vector_ry; bool selection_vector_rz
+    Wrench wrench; uint8 type; Twist speed_limits; float32[6] deviation_limits
+    float32 damping_factor; float32 gain_scaling""", "bool success")
+service("ur_msgs/srv/GetRobotSoftwareVersion", NOTHING, "uint32 major; uint32 minor; uint32 bugfix; uint32 build")
+service("ur_msgs/srv/SetGravity", "Vector3Stamped gravity", "bool success; string status")
+service("control_msgs/srv/QueryTrajectoryState", "Time time", """
+    bool success; string message; string[] name; float64[] position; float64[] velocity; float64[] acceleration""")
+service("action_msgs/srv/CancelGoal", "GoalInfo goal_info", "int8 return_code; GoalInfo[] goals_canceling")
+service(f"{FOLLOW}_SendGoal", "uint8[16] goal_id; FollowGoal goal", "bool accepted; Time stamp")
+service(f"{FOLLOW}_GetResult", "uint8[16] goal_id", "int8 status; FollowResult result")
+
+RELIABLE = Policy.Reliability.Reliable(duration(seconds=1))
+XCDR1 = Policy.DataRepresentation(use_cdrv0_representation=True, use_xcdrv2_representation=False)
+
+
+def qos(reliable=True, latched=False, depth=10):
+    durability = Policy.Durability.TransientLocal if latched else Policy.Durability.Volatile
+    return Qos(RELIABLE if reliable else Policy.Reliability.BestEffort, durability, Policy.History.KeepLast(depth), XCDR1)
+
+
+class Node:
+    """Who speaks with the node under test."""
+
+    def __init__(self, domain):
+        self.participant = DomainParticipant(domain)
+        self.clients = {}
+        self.numbers = itertools.count(1)
+
+    def reader(self, name, of, **how):
+        return DataReader(self.participant, Topic(self.participant, f"rt/{name}", DEFINED[of]), qos=qos(**how))
+
+    def writer(self, name, of, **how):
+        return DataWriter(self.participant, Topic(self.participant, f"rt/{name}", DEFINED[of]), qos=qos(**how))
+
+    def client(self, name, of):
+        if name not in self.clients:
+            request, response = SERVICES[of]
+            writer = DataWriter(self.participant, Topic(self.participant, f"rq/{name}Request", request), qos=qos())
+            reader = DataReader(self.participant, Topic(self.participant, f"rr/{name}Reply", response), qos=qos())
+            until(lambda: writer.get_matched_subscriptions() and reader.get_matched_publications(), f"a server of {name}")
+            self.clients[name] = (writer, reader, request, random.getrandbits(63))
+        return self.clients[name]
+
+    def send(self, name, of, **fields):
+        """Sends a request: what its answer is waited for by."""
+        writer, reader, request, client = self.client(name, of)
+        number = next(self.numbers)
+        writer.write(request(client=client, number=number, **fields))
+        return name, reader, client, number
+
+    def answer(self, sent, patience=PATIENCE):
+        name, reader, client, number = sent
+        found = []
+
+        def look():
+            found.extend(m for m in reader.take(N=20) if (m.client, m.number) == (client, number))
+            return found
+
+        until(look, f"an answer of {name}", patience)
+        return found[0]
+
+    def call(self, name, of, **fields):
+        return self.answer(self.send(name, of, **fields))
+
+
+def until(what, name, patience=PATIENCE):
+    end = time.monotonic() + patience
+    while not (found := what()):
+        if time.monotonic() > end:
+            raise SystemExit(f"waited {patience} s for {name}")
+        time.sleep(0.005)
+    return found
+
+
+JOINTS = [f"{joint}_joint" for joint in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
+
+
+def span(seconds):
+    return DEFINED["Duration"](sec=int(seconds), nanosec=round(seconds % 1 * 1e9))
+
+
+def goal(points, joints=JOINTS, **more):
+    """A goal of (seconds, positions)."""
+    point = DEFINED["JointTrajectoryPoint"]
+    made = [point(positions=list(map(float, q)), time_from_start=span(at)) for at, q in points]
+    return DEFINED["FollowGoal"](trajectory=DEFINED["JointTrajectory"](joint_names=joints, points=made), **more)
+
+
+class Action:
+    """A client of FollowJointTrajectory."""
+
+    def __init__(self, node, name):
+        self.node, self.at = node, f"{name}/follow_joint_trajectory/_action"
+        self.feedback = node.reader(f"{self.at}/feedback", "FollowFeedbackMessage")
+        self.status = node.reader(f"{self.at}/status", "GoalStatusArray", latched=True, depth=1)
+
+    def send(self, wanted):
+        goal_id = [random.getrandbits(8) for _ in range(16)]
+        answer = self.node.call(f"{self.at}/send_goal", "FollowJointTrajectory_SendGoal", goal_id=goal_id, goal=wanted)
+        return answer.accepted, goal_id
+
+    def result(self, goal_id, patience=60.0):
+        sent = self.node.send(f"{self.at}/get_result", "FollowJointTrajectory_GetResult", goal_id=goal_id)
+        return self.node.answer(sent, patience)
+
+    def cancel(self, goal_id):
+        info = DEFINED["GoalInfo"](goal_id=goal_id)
+        return self.node.call(f"{self.at}/cancel_goal", "CancelGoal", goal_info=info)
