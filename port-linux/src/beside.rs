@@ -274,11 +274,11 @@ pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
     let lines = match AnyConfiguration::load(&args.config)? {
         AnyConfiguration::Host(configuration) => {
             let Configuration { control, run, host, serve, ros } = *configuration;
-            check::on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, &serve)
+            check::on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, (&serve, &ros))
         }
         AnyConfiguration::Krc(configuration) => {
-            let KrcConfiguration { listen, engine, law, sources, run, host, serve, .. } = *configuration;
-            check::on_host(krc::checked(&engine, &listen.to_string()), &law, &sources, &run, &host, &serve)
+            let KrcConfiguration { listen, engine, law, sources, run, host, serve, ros, .. } = *configuration;
+            check::on_host(krc::checked(&engine, &listen.to_string()), &law, &sources, &run, &host, (&serve, &ros))
         }
         AnyConfiguration::Board(board) => {
             let Board { control, device } = *board;

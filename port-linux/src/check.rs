@@ -7,7 +7,7 @@ use outrigger_core::law::{LawConfig, StandoffConfig};
 use outrigger_core::mode::RequestAs;
 
 use crate::config::{
-    BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RunSettings, ServeSettings, SourceInput,
+    BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SourceInput,
     SourceSettings, Start,
 };
 use crate::exit::{Outcome, output_closed};
@@ -34,7 +34,7 @@ pub(crate) fn on_host<const N: usize>(
     sources: &[SourceSettings],
     run: &RunSettings,
     host: &HostSettings,
-    serve: &ServeSettings,
+    (serve, ros): (&ServeSettings, &RosSettings),
 ) -> Lines {
     let mut lines = Lines::default();
     lines.extend(robot);
@@ -43,6 +43,7 @@ pub(crate) fn on_host<const N: usize>(
     lines.extend(warnings(sources).map(|warning| ("warning", warning)));
     lines.run(run, host);
     lines.serve(serve);
+    lines.ros(ros);
     lines.extend(coast);
     lines
 }
@@ -87,6 +88,19 @@ impl Lines {
         if let LawConfig::Standoff(StandoffConfig { distance, range: [least, most], longest_approach, .. }) = law {
             let sight = format!("readings from {least} to {most} m are a sight of the surface");
             self.say("standoff", format!("{distance} m; {sight}; without one it nears at most {longest_approach} m"));
+        }
+    }
+
+    fn ros(&mut self, ros: &RosSettings) {
+        let RosSettings { command, goals_request, interface, .. } = ros;
+        let node = "with `outrigger ros2 CONFIG.toml` a node";
+        if *command {
+            let who =
+                if interface.is_loopback() { "this machine" } else { "the network there: nothing asks who it is" };
+            let also = if *goals_request { ", and a goal alone is a request" } else { "" };
+            self.say("ros", format!("{node} at {interface} that commands the arm, by anybody on {who}{also}"));
+        } else if *ros != RosSettings::default() {
+            self.say("ros", format!("{node} at {interface} that commands nothing"));
         }
     }
 

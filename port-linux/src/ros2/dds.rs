@@ -396,7 +396,9 @@ impl Dds {
                 self.matched.entry(local_writer).or_default().insert(remote_reader);
             }
             DomainParticipantStatusEvent::ReaderLost { guid, .. } => {
-                self.matched.values_mut().for_each(|readers| drop(readers.remove(&guid)));
+                for readers in self.matched.values_mut() {
+                    readers.remove(&guid);
+                }
             }
             DomainParticipantStatusEvent::RemoteReaderQosIncompatible {
                 local_writer,
@@ -422,12 +424,6 @@ impl Dds {
         let Some(topic) = self.names.get(&of) else { return };
         let topic = topic.trim_start_matches("rt").to_owned();
         self.remarks.insert(Remark::Incompatible { topic, theirs: words(theirs), ours: words(ours) });
-    }
-
-    /// How many readers of others this writer serves.
-    pub(super) fn readers(&self, out: Out) -> usize {
-        let writer = self.writers.get(out.0).and_then(|writer| self.matched.get(&writer.guid()));
-        writer.map_or(0, BTreeSet::len)
     }
 
     /// What others do that cannot work, since the beginning.

@@ -37,6 +37,13 @@ const FEEDBACK: Duration = Duration::from_millis(50);
 /// Longest wait for commanding, and for the end of a motion that is to make room.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// What a goal is told that another one followed.
+const REPLACED: &str = "a new goal took its place";
+/// No joint is faster \[rad/s\].
+const AT_REST: f32 = 0.02;
+/// Longest wait for that.
+const RESTS: Duration = Duration::from_secs(1);
+
 /// One action.
 struct Served {
     /// Whether a second goal is rejected while one is under way.
@@ -57,6 +64,7 @@ type By = Option<(usize, GoalId)>;
 /// A motion on its way to be begun.
 struct Coming<const N: usize> {
     by: By,
+    wanted: Wanted,
     replaces: bool,
     /// Of a goal, until it is accepted or rejected.
     asker: Option<Asker>,
@@ -67,7 +75,9 @@ struct Coming<const N: usize> {
 enum At<const N: usize> {
     /// It is being made ready.
     Read(Receiver<Result<Ready<N>, String>>),
-    /// It is ready, once the run commands, and the motion before it has made room.
+    /// It was found fit; the motion before it makes room, and it is made ready once more from where the arm rests then.
+    Room,
+    /// It is ready, once the run commands.
     Waits(Ready<N>),
     /// The run has been asked to command.
     Requests(u32, Ready<N>),
@@ -81,6 +91,10 @@ struct Current {
     /// As the run numbers it.
     number: u32,
     cancelling: bool,
+    /// Its end was asked for, so that another one can begin.
+    makes_room: bool,
+    /// It has ended, and the arm is waited for to rest until then.
+    rests_by: Option<Instant>,
 }
 
 /// What this node does about trajectories.
@@ -265,13 +279,19 @@ impl<const N: usize> Followed<N> {
                 status.latch.map_or("nothing is commanded: call resend_robot_program first", |latch| latch.text());
             return Err(format!("{latch} ({})", status.latch.map_or("NotCommanding", Reason::name)));
         }
+        let at = self.read(wanted, client)?;
+        Ok(Coming { by, wanted: wanted.clone(), replaces, asker: None, at, until: now + PATIENCE })
+    }
+
+    /// Begins to make it ready, from where the arm stands now.
+    fn read(&self, wanted: &Wanted, client: &Inside<N>) -> Result<At<N>, String> {
         let (moving, stands) = (client.moving(), client.stands());
         let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;
         let (tell, told) = sync_channel(1);
         // A long one takes its time.
         let read = move || drop(tell.send(ready(&Wish::Motion(Box::new(motion)), &moving, &stands)));
         Worker::start("goal", read).map_err(|error| format!("no thread to read it in: {error}"))?;
-        Ok(Coming { by, replaces, asker: None, at: At::Read(told), until: now + PATIENCE })
+        Ok(At::Read(told))
     }
 
     /// Goes on with what is under way, and tells of it.
@@ -288,7 +308,7 @@ impl<const N: usize> Followed<N> {
                 Err(why) => self.reject(coming, &why, dds, remarks),
             }
         }
-        self.look(client, dds, stamp);
+        self.look(client, dds, (now, stamp));
         if now >= self.feedback_at {
             self.feedback_at = now + FEEDBACK;
             self.tell_progress(client, dds, stamp);
@@ -309,20 +329,25 @@ impl<const N: usize> Followed<N> {
         let full = || "too much is asked just now".to_owned();
         coming.at = match at {
             At::Read(told) => match told.try_recv() {
+                // The controller makes one motion at a time.
+                Ok(Ok(_)) if self.current.is_some() && client.moving().by == MadeBy::Controller => At::Room,
                 Ok(ready) => At::Waits(ready?),
                 Err(TryRecvError::Empty) => At::Read(told),
                 Err(TryRecvError::Disconnected) => return Err("its reader failed".into()),
+            },
+            At::Room => match &mut self.current {
+                Some(current) => {
+                    if !current.cancelling && !current.makes_room {
+                        current.makes_room = client.ask(Asked::Cancel).is_some();
+                    }
+                    At::Room
+                }
+                None => self.read(&coming.wanted, client)?,
             },
             At::Waits(mut ready) => {
                 let status = client.status();
                 if status.mode == Mode::Monitor && self.goals_request {
                     At::Requests(client.ask(Asked::Request(status.epoch)).ok_or_else(full)?, ready)
-                } else if let (Some(current), MadeBy::Controller) = (&mut self.current, client.moving().by) {
-                    // The controller makes one motion at a time: the one before comes to rest first.
-                    if !current.cancelling {
-                        current.cancelling = client.ask(Asked::Cancel).is_some();
-                    }
-                    At::Waits(ready)
                 } else {
                     ready.replaces = coming.replaces;
                     At::Begins(client.begin(status.epoch, ready).ok_or_else(full)?)
@@ -356,7 +381,7 @@ impl<const N: usize> Followed<N> {
 
     fn accept(&mut self, coming: Coming<N>, number: u32, dds: &mut Dds, stamp: Time) {
         if let Some(before) = self.current.take() {
-            self.end(before, Status::Aborted, FollowError::InvalidGoal, "a new goal took its place", dds, stamp);
+            self.end(before, Status::Aborted, FollowError::InvalidGoal, REPLACED, dds, stamp);
         }
         if let Some((index, goal_id)) = coming.by
             && let Some(served) = self.served.get_mut(index)
@@ -367,7 +392,7 @@ impl<const N: usize> Followed<N> {
             }
             served.tell(dds);
         }
-        self.current = Some(Current { by: coming.by, number, cancelling: false });
+        self.current = Some(Current { by: coming.by, number, cancelling: false, makes_room: false, rests_by: None });
     }
 
     fn reject(&mut self, coming: Coming<N>, why: &str, dds: &mut Dds, remarks: &mut Remarks) {
@@ -379,22 +404,34 @@ impl<const N: usize> Followed<N> {
     }
 
     /// How the motion under way stands, and whether it has ended.
-    fn look(&mut self, client: &Inside<N>, dds: &mut Dds, stamp: Time) {
-        let Some(current) = self.current.take() else { return };
+    fn look(&mut self, client: &Inside<N>, dds: &mut Dds, (now, stamp): (Instant, Time)) {
+        let Some(mut current) = self.current.take() else { return };
         let status = client.status();
         let standing = status.motion.filter(|motion| motion.number == current.number);
         let why = |what: &str| match status.latch {
             Some(latch) => format!("{what}: {} ({})", latch.text(), latch.name()),
             None => what.to_owned(),
         };
-        let cancelled = if current.cancelling { Status::Canceled } else { Status::Aborted };
+        // Its own time is over a little before the arm rests.
+        let ended =
+            matches!(standing.map(|motion| motion.stage), Some(Stage::Done | Stage::Cancelled | Stage::Missed(_)));
+        if ended && client.stands().speed.max_abs() > AT_REST && now < *current.rests_by.get_or_insert(now + RESTS) {
+            self.current = Some(current);
+            return;
+        }
         let (how, code, text) = match standing.map(|motion| motion.stage) {
             Some(Stage::Waits | Stage::Runs) => {
                 self.current = Some(current);
                 return;
             }
             Some(Stage::Done) => (Status::Succeeded, FollowError::Successful, "Goal successfully reached!".to_owned()),
-            Some(Stage::Cancelled) => (cancelled, FollowError::Successful, "cancelled: the arm rests".into()),
+            Some(Stage::Cancelled) if current.cancelling => {
+                (Status::Canceled, FollowError::Successful, "cancelled: the arm rests".into())
+            }
+            Some(Stage::Cancelled) if current.makes_room => {
+                (Status::Aborted, FollowError::InvalidGoal, REPLACED.into())
+            }
+            Some(Stage::Cancelled) => (Status::Aborted, FollowError::InvalidGoal, "somebody else cancelled it".into()),
             Some(Stage::Missed(reason) | Stage::Refused(reason)) => {
                 (Status::Aborted, code_of(Some(reason)), format!("{} ({})", reason.text(), reason.name()))
             }

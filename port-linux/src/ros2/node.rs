@@ -30,6 +30,8 @@ use crate::worker::{Joined, Worker};
 const PACE: Duration = Duration::from_millis(1);
 /// So long its end is waited for: others are told that it leaves.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The same is said again after this.
+const AGAIN: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(5);
 /// Name of the node, below its namespace.
 const NAME: &str = "outrigger";
 
@@ -98,6 +100,8 @@ impl Node {
                 bytes: 0,
                 remarks: 0,
                 told,
+                said: None,
+                last_stamp: 0,
             };
             working.work(reader, &asked, &noted);
         };
@@ -132,6 +136,10 @@ struct Working<'m, const N: usize> {
     /// How many of those about others have been told.
     remarks: usize,
     told: UnboundedSender<String>,
+    /// What was said last, and when.
+    said: Option<(String, Instant)>,
+    /// Of the newest state \[ns since 1970\].
+    last_stamp: u64,
 }
 
 impl<const N: usize> Working<'_, N> {
@@ -170,9 +178,14 @@ impl<const N: usize> Working<'_, N> {
         self.tell(remarks);
     }
 
-    /// `at` by the calendar.
+    /// `at` since 1970.
+    fn nanos(&self, at: Instant) -> u64 {
+        self.clock.origin_unix_nanos().saturating_add(at.as_micros().saturating_mul(1_000))
+    }
+
+    /// The same for messages.
     fn stamp(&self, at: Instant) -> Time {
-        Time::from_unix_nanos(self.clock.origin_unix_nanos().saturating_add(at.as_micros().saturating_mul(1_000)))
+        Time::from_unix_nanos(self.nanos(at))
     }
 
     fn publish(&mut self, out: Vec<(&'static Topic, Vec<u8>)>) {
@@ -196,7 +209,8 @@ impl<const N: usize> Working<'_, N> {
     }
 
     fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
-        let (micros, stamp) = (at.as_micros(), self.stamp(at));
+        let micros = at.as_micros();
+        let (arrived, mut last) = (self.nanos(at), self.last_stamp);
         let (driver, readings) = (&mut self.driver, &mut self.readings);
         let mut out = vec![];
         self.streams.received(port, bytes, first_start, |message| {
@@ -215,9 +229,12 @@ impl<const N: usize> Working<'_, N> {
                 _ => false,
             };
             if fresh {
-                driver.state(readings, stamp, &mut |topic, bytes| out.push((topic, bytes)));
+                // Two that were read at once came one after the other.
+                last = arrived.max(last.saturating_add(1_000));
+                driver.state(readings, Time::from_unix_nanos(last), &mut |topic, bytes| out.push((topic, bytes)));
             }
         });
+        self.last_stamp = last;
         self.publish(out);
     }
 
@@ -230,7 +247,13 @@ impl<const N: usize> Working<'_, N> {
             ));
         }
         self.remarks = all.len();
+        let now = self.clock.now();
         for remark in remarks {
+            // What somebody does wrong many times a second is said once in a while.
+            if self.said.as_ref().is_some_and(|(last, at)| *last == remark && now.since(*at) < AGAIN) {
+                continue;
+            }
+            self.said = Some((remark.clone(), now));
             // Nobody listens any more at the end.
             let _ = self.told.send(format!("ROS 2: {remark}"));
         }

@@ -247,7 +247,7 @@ class Action:
 
     def __init__(self, node, name):
         self.node, self.at = node, f"{name}/follow_joint_trajectory/_action"
-        self.feedback = node.reader(f"{self.at}/feedback", "FollowFeedbackMessage")
+        self.feedback = node.reader(f"{self.at}/feedback", "FollowFeedbackMessage", depth=10000)
         self.status = node.reader(f"{self.at}/status", "GoalStatusArray", latched=True, depth=1)
 
     def send(self, wanted):

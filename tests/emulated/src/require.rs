@@ -71,8 +71,11 @@ impl Need {
                 without("unshare", &["--net", "ip", "tuntap", "add", "dev", "tap0", "mode", "tap"])
                     .map(|reason| format!("needs root: {reason}; on Debian, apt-get install iproute2"))
             }
-            Self::Python => without(&python().to_string_lossy(), &["-c", "import urx, rtde_receive, mcap, lz4"])
-                .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
+            Self::Python => without(
+                &python().to_string_lossy(),
+                &["-c", "import urx, rtde_receive, mcap, lz4, cyclonedds, rosbags"],
+            )
+            .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
             Self::FriClient => {
                 let there = fri_client().is_some_and(|script| script.is_file());
                 (!there).then(|| {
@@ -117,7 +120,7 @@ const THUMB: &str = "thumbv7em-none-eabihf";
 pub const NIGHTLY: &str = "nightly-2026-05-20";
 
 /// The clients that nobody here wrote; `.ci/versions` holds the same name.
-const CLIENTS: &str = "urx-0.11.0+ur_rtde-1.6.5+mcap-1.6.0";
+const CLIENTS: &str = "urx-0.11.0+ur_rtde-1.6.5+mcap-1.6.0+cyclonedds-11.0.1+rosbags-0.11.9";
 
 /// The root of the workspace.
 #[must_use]

@@ -1,0 +1,303 @@
+"""Judges a node of ROS 2 from outside. Usage: judge.py WHAT DOMAIN [ARGUMENT ...]
+
+A line `do ...` on standard output asks whoever runs this to do something to the simulated controller; a line on standard input
+says that it is done. What is found is printed as lines `name: value`; what is wrong ends it with its reason.
+"""
+
+import math
+import sys
+import time
+
+from rosbags.typesys import Stores, get_typestore
+
+from ros2 import DEFINED, JOINTS, SERVICES, Action, Node, goal, struct, until
+
+TOPICS = {
+    "joint_states": "JointState",
+    "speed_scaling_state_broadcaster/speed_scaling": "Float64",
+    "io_and_status_controller/io_states": "IOStates",
+    "io_and_status_controller/tool_data": "ToolDataMsg",
+    "force_torque_sensor_broadcaster/wrench": "WrenchStamped",
+    "tcp_pose_broadcaster/pose": "PoseStamped",
+    "dynamic_joint_states": "DynamicJointState",
+    "tf": "TFMessage",
+}
+LATCHED = {
+    "io_and_status_controller/robot_mode": "RobotMode",
+    "io_and_status_controller/safety_mode": "SafetyMode",
+    "io_and_status_controller/robot_program_running": "Bool",
+}
+IO = "io_and_status_controller"
+
+
+def say(name, *values):
+    print(f"{name}:", *values, flush=True)
+
+
+def do(what):
+    print("do", what, flush=True)
+    sys.stdin.readline()
+
+
+def check(holds, why):
+    if not holds:
+        raise SystemExit(why)
+
+
+def as_ros(message, name, store):
+    """What rosbags understands of the same bytes, by ROS's own definitions."""
+    return store.deserialize_cdr(bytes(message.serialize(use_version_2=False)), name)
+
+
+def same(ours, theirs, where):
+    """Field by field, exactly."""
+    if hasattr(ours, "__dataclass_fields__"):
+        for field in ours.__dataclass_fields__:
+            same(getattr(ours, field), getattr(theirs, field), f"{where}.{field}")
+    elif isinstance(ours, (list, tuple)):
+        check(len(ours) == len(theirs), f"{where}: {len(ours)} and {len(theirs)}")
+        for index, (a, b) in enumerate(zip(ours, theirs)):
+            same(a, b, f"{where}[{index}]")
+    else:
+        check(ours == theirs or ours != ours, f"{where}: {ours!r} here, {theirs!r} by ROS's own definitions")
+
+
+def listen(node, absent=""):
+    """Every topic of states, for three seconds: how many came of each, and whether any was lost or is not what it says."""
+    without = set(filter(None, absent.split(",")))
+    readers = {name: node.reader(name, of, depth=5000) for name, of in TOPICS.items()}
+    latched = {name: node.reader(name, of, latched=True, depth=1) for name, of in LATCHED.items()}
+    until(lambda: readers["joint_states"].take(N=1), "joint states")
+    end = time.monotonic() + 3.0
+    got = {name: [] for name in readers}
+    while time.monotonic() < end:
+        for name, reader in readers.items():
+            got[name] += reader.take(N=1000)
+        time.sleep(0.01)
+    store = get_typestore(Stores.ROS2_JAZZY)
+    for name, messages in got.items():
+        if name in without:
+            check(not messages, f"{name}: this controller cannot tell it, and {len(messages)} came")
+            continue
+        check(messages, f"{name}: nothing came")
+        say(name, len(messages))
+        of = type(messages[-1]).__idl_typename__.replace("::dds_::", "/").replace("::", "/").rstrip("_")
+        if of in store.types:
+            same(messages[-1], as_ros(messages[-1], of, store), name)
+    joints = got["joint_states"]
+    check(all(m.name == JOINTS and len(m.position) == 6 for m in joints), "joints are not six by their names")
+    stamps = [m.header.stamp.sec * 1_000_000_000 + m.header.stamp.nanosec for m in joints]
+    check(all(a < b for a, b in zip(stamps, stamps[1:])), "stamps do not rise")
+    check(abs(time.time() - stamps[-1] / 1e9) < 5.0, "stamps are not of now")
+    say("span", (stamps[-1] - stamps[0]) / 1e9)
+    say("q", *joints[-1].position)
+    if "tcp_pose_broadcaster/pose" not in without:
+        pose, tf = got["tcp_pose_broadcaster/pose"][-1], got["tf"][-1].transforms[0]
+        say("pose", pose.pose.position.x, pose.pose.position.y, pose.pose.position.z)
+        check((pose.header.frame_id, tf.child_frame_id) == ("base", "tool0_controller"), "frames have other names")
+        turn = pose.pose.orientation
+        check(abs(turn.x**2 + turn.y**2 + turn.z**2 + turn.w**2 - 1.0) < 1e-9, "no unit quaternion")
+    for name, reader in latched.items():
+        # Whoever comes late gets the newest, and only that.
+        values = until(lambda: reader.take(N=10), name)
+        check(len(values) == 1, f"{name}: {len(values)} values for whoever comes late")
+        say(name, *(getattr(values[0], field) for field in values[0].__dataclass_fields__))
+
+
+def commanded(node):
+    """Asks to command until that is granted."""
+    running = node.reader(f"{IO}/robot_program_running", "Bool", latched=True, depth=1)
+    refused = set()
+    end = time.monotonic() + 60.0
+    while not (answer := node.call(f"{IO}/resend_robot_program", "Trigger")).success:
+        refused.add(answer.message)
+        check(time.monotonic() < end, f"never commanded: {refused}")
+        time.sleep(0.3)
+    until(lambda: [m for m in running.take(N=10) if m.data], "commanding", 60.0)
+    return running
+
+
+def position(states):
+    return list(until(lambda: states.take(N=1000), "joint states")[-1].position)
+
+
+def reach(node, action, states, to, seconds, during=lambda: None, **more):
+    accepted, goal_id = action.send(goal([(seconds, to)], **more))
+    check(accepted, "the goal is rejected")
+    begun = time.monotonic()
+    during()
+    answer = action.result(goal_id)
+    check(answer.status == 4 and answer.result.error_code == 0, f"{answer.status}: {answer.result}")
+    at = position(states)
+    apart = max(abs(a - b) for a, b in zip(at, to))
+    check(apart < 0.02, f"{apart} rad off the goal")
+    return time.monotonic() - begun
+
+
+def follow(node, *more):
+    """Commands, follows goals there and back, with the slider at 30 % and a pause where that is asked for, and gives back."""
+    states, action = node.reader("joint_states", "JointState", depth=1000), Action(node, "scaled_joint_trajectory_controller")
+    first = position(states)
+    there = [q + 0.3 * (joint < 2) for joint, q in enumerate(first)]
+    accepted, _ = action.send(goal([(2.0, there)]))
+    check(not accepted, "a goal is accepted while nothing is commanded")
+    check(max(abs(a - b) for a, b in zip(position(states), first)) < 1e-3, "the arm moved by a goal that was rejected")
+    running = commanded(node)
+    say("there", reach(node, action, states, there, 2.0))
+    feedback = action.feedback.take(N=1000)
+    check(len(feedback) > 10, f"{len(feedback)} times feedback")
+    error = max(abs(e) for m in feedback for e in m.feedback.error.positions)
+    check(error < 0.2 and feedback[-1].feedback.joint_names == JOINTS, f"{error} rad of error in feedback")
+    if "slider" in more:
+        do("slider 0.3")
+        took = reach(node, action, states, first, 2.0)
+        do("slider 1.0")
+        check(took > 5.0, f"at 30 % it took {took} s")
+        say("at 30 %", took)
+        there, first = first, there
+    if "pause" in more:
+        def pause():
+            time.sleep(0.6)
+            do("pause")
+            time.sleep(1.0)
+            stands = position(states)
+            time.sleep(0.5)
+            check(max(abs(a - b) for a, b in zip(position(states), stands)) < 1e-3, "it moves while paused")
+            do("play")
+
+        took = reach(node, action, states, first, 2.0, pause)
+        check(took > 3.0, f"with a pause of 1.5 s it took {took} s")
+        say("with a pause", took)
+        there, first = first, there
+    # A second goal takes the place of the first, which is told so.
+    accepted, one = action.send(goal([(3.0, first)]))
+    time.sleep(0.5)
+    replaced, two = action.send(goal([(3.0, there)]))
+    check(accepted and replaced, "one of two goals is rejected")
+    check(action.result(one).status == 6, "the goal that was replaced is not aborted")
+    check(action.result(two).status == 4, "the goal that took its place does not succeed")
+    # A cancel brings the arm to rest, and it stays commanded.
+    accepted, goal_id = action.send(goal([(4.0, first)]))
+    check(accepted, "a goal is rejected")
+    time.sleep(1.0)
+    check(action.cancel(goal_id).return_code == 0, "a cancel is refused")
+    check(action.result(goal_id).status == 5, "a goal that was cancelled is not canceled")
+    rest = position(states)
+    time.sleep(0.5)
+    # Slower than 0.02 rad/s is rest: what is left of that is small.
+    moved = max(abs(a - b) for a, b in zip(position(states), rest))
+    check(moved < 0.01, f"after a cancel it went on for {moved} rad")
+    check(action.cancel(goal_id).return_code == 3, "a cancel of what has ended does not say so")
+    check(node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+    until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
+    check(not action.send(goal([(2.0, first)]))[0], "a goal is accepted after a release")
+    say("done", "yes")
+
+
+def calls(node):
+    """Each service, with what is asked rightly and wrongly."""
+    set_io = lambda **fields: node.call(f"{IO}/set_io", "SetIO", **fields).success
+    check(set_io(fun=1, pin=3, state=1.0) and set_io(fun=1, pin=9, state=1.0), "an output is not set")
+    check(set_io(fun=3, pin=0, state=0.5) and set_io(fun=4, pin=0, state=24.0), "an output is not set")
+    states = node.reader(f"{IO}/io_states", "IOStates", depth=1)
+    high = lambda: [d.pin for m in states.take(N=1) for d in m.digital_out_states if d.state] == [3, 9]
+    until(high, "outputs 3 and 9 to be high")
+    for wrong in ({"fun": 1, "pin": 18, "state": 1.0}, {"fun": 2, "pin": 0, "state": 1.0}, {"fun": 1, "pin": 0, "state": math.nan}):
+        check(not set_io(**wrong), f"{wrong} is taken")
+    analog = DEFINED["Analog"]
+    check(node.call(f"{IO}/set_analog_output", "SetAnalogOutput", data=analog(pin=1, domain=1, state=0.25)).success, "analog")
+    check(not node.call(f"{IO}/set_analog_output", "SetAnalogOutput", data=analog(pin=1, domain=2, state=0.25)).success, "domain 2")
+    slider = lambda value: node.call(f"{IO}/set_speed_slider", "SetSpeedSliderFraction", speed_slider_fraction=value).success
+    check(slider(0.5) and not slider(0.0) and not slider(1.5), "speed slider")
+    scaling = node.reader("speed_scaling_state_broadcaster/speed_scaling", "Float64", depth=1)
+    until(lambda: [m for m in scaling.take(N=1) if 0.0 < m.data <= 50.0], "a scaling of half")
+    check(slider(1.0), "speed slider back")
+    vector = DEFINED["Vector3"]
+    payload = lambda **fields: node.call(f"{IO}/set_payload", "SetPayload", **fields).success
+    check(payload(mass=1.5, center_of_gravity=vector(z=0.05)), "a payload is not set")
+    check(not payload(mass=1.5, ixx=0.1) and not payload(mass=-1.0) and not payload(mass=math.inf), "a payload that is none")
+    check(node.call(f"{IO}/zero_ftsensor", "Trigger").success, "the sensor is not zeroed")
+    version = node.call("ur_configuration_controller/get_software_version", "GetRobotSoftwareVersion")
+    say("software", version.major, version.minor)
+    down = DEFINED["Vector3Stamped"](header=DEFINED["Header"](frame_id="base"), vector=vector(z=-9.82))
+    check(node.call("gravity_update_controller/set_gravity", "SetGravity", gravity=down).success, "gravity is not set")
+    refused = node.call("gravity_update_controller/set_gravity", "SetGravity")
+    check(not refused.success and "direction" in refused.status, f"{refused}")
+    force = node.call("force_mode_controller/start_force_mode", "SetForceMode", type=2)
+    check(not force.success, "a force while nothing is commanded")
+    idle = node.call("scaled_joint_trajectory_controller/query_state", "QueryTrajectoryState")
+    check(not idle.success and idle.message, "a motion is told of while there is none")
+    check(node.call("outrigger/acknowledge", "Trigger").success, "acknowledge")
+    say("done", "yes")
+
+
+def only_looks(node):
+    """A node without leave to command refuses everything that acts, with its reason."""
+    answer = node.call(f"{IO}/resend_robot_program", "Trigger")
+    check(not answer.success and "command = true" in answer.message, f"{answer}")
+    check(not node.call(f"{IO}/set_io", "SetIO", fun=1, pin=0, state=1.0).success, "an output is set")
+    accepted, _ = Action(node, "scaled_joint_trajectory_controller").send(goal([(2.0, [0.0] * 6)]))
+    check(not accepted, "a goal is accepted")
+    say("done", "yes")
+
+
+def nonsense(node):
+    """Bytes that are no requests, lengths that are none, and trajectories of NaN: nothing falls, and what is right is done after."""
+    short = struct("ur_msgs/srv/SetIO_Request", "uint64 client; int64 number; int8 fun", "ShortRequest")
+    absurd = struct(
+        "control_msgs/action/FollowJointTrajectory_SendGoal_Request",
+        "uint64 client; int64 number; uint8[16] goal_id; uint32 sec; uint32 nanosec; uint32 length; uint8[4] rest",
+        "AbsurdRequest",
+    )
+    tiny = struct("std_srvs/srv/Trigger_Request", "uint32 half", "TinyRequest")
+    send = "scaled_joint_trajectory_controller/follow_joint_trajectory/_action/send_goal"
+    for at, of, message, answer in (
+        (f"{IO}/set_io", short, short(client=7, number=1, fun=1), "SetIO"),
+        (send, absurd, absurd(client=7, number=1, length=0xFFFFFFFF), "FollowJointTrajectory_SendGoal"),
+        (f"{IO}/resend_robot_program", tiny, tiny(half=7), None),
+    ):
+        from cyclonedds.pub import DataWriter
+        from cyclonedds.sub import DataReader
+        from cyclonedds.topic import Topic
+        from ros2 import qos
+
+        writer = DataWriter(node.participant, Topic(node.participant, f"rq/{at}Request", of), qos=qos())
+        until(writer.get_matched_subscriptions, f"a server of {at}")
+        if answer:
+            reader = DataReader(node.participant, Topic(node.participant, f"rr/{at}Reply", SERVICES[answer][1]), qos=qos())
+            until(reader.get_matched_publications, f"answers of {at}")
+        for _ in range(20):
+            writer.write(message)
+        if answer:
+            said = until(lambda: reader.take(N=100), f"an answer of {at}")[0]
+            check(not getattr(said, "success", False) and not getattr(said, "accepted", False), f"{at}: nonsense is taken")
+    action = Action(node, "scaled_joint_trajectory_controller")
+    commanded(node)
+    states = node.reader("joint_states", "JointState", depth=1000)
+    first = position(states)
+    there = [q + 0.2 for q in first]
+    for name, wrong in {
+        "NaN": goal([(2.0, [math.nan] * 6)]),
+        "infinite": goal([(2.0, [math.inf] * 6)]),
+        "too far": goal([(2.0, [99.0] * 6)]),
+        "too fast": goal([(0.01, there)]),
+        "no points": goal([]),
+        "out of order": goal([(2.0, there), (1.0, there)]),
+        "before the beginning": goal([(-1.0, there)]),
+        "other joints": goal([(2.0, there)], joints=[f"left_{joint}" for joint in JOINTS]),
+        "five joints": goal([(2.0, there[:5])], joints=JOINTS[:5]),
+        "wrong tolerance": goal([(2.0, there)], goal_tolerance=[DEFINED["JointTolerance"](name=JOINTS[0], position=-3.0)]),
+    }.items():
+        accepted, _ = action.send(wrong)
+        check(not accepted, f"a goal is accepted: {name}")
+    check(max(abs(a - b) for a, b in zip(position(states), first)) < 1e-3, "the arm moved by nonsense")
+    say("there", reach(node, action, states, there, 2.0))
+
+
+def main(what, domain, *arguments):
+    node = Node(int(domain))
+    {"listen": listen, "follow": follow, "calls": calls, "only-looks": only_looks, "nonsense": nonsense}[what](node, *arguments)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
