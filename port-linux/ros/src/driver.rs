@@ -62,8 +62,9 @@ topics! {
 pub struct Arm {
     /// In the order of the controller.
     pub joints: Vec<String>,
-    base: String,
-    tool: String,
+    pub(crate) base: String,
+    pub(crate) flange: String,
+    pub(crate) tool: String,
 }
 
 impl Arm {
@@ -71,7 +72,8 @@ impl Arm {
     #[must_use]
     pub fn new(joints: &[&str], names: &Names) -> Self {
         let joints = joints.iter().map(|joint| names.frame(joint)).collect();
-        Self { joints, base: names.frame("base"), tool: names.frame("tool0_controller") }
+        let (base, flange, tool) = (names.frame("base"), names.frame("tool0"), names.frame("tool0_controller"));
+        Self { joints, base, flange, tool }
     }
 }
 

@@ -12,6 +12,7 @@ pub mod endpoint;
 pub mod follow;
 pub mod goals;
 pub mod messages;
+pub mod native;
 pub mod pose;
 pub mod readings;
 pub mod scaling;
