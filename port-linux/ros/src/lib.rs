@@ -13,6 +13,7 @@ pub mod follow;
 pub mod goals;
 pub mod messages;
 pub mod native;
+pub mod native_calls;
 pub mod pose;
 pub mod readings;
 pub mod scaling;
