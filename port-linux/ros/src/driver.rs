@@ -39,9 +39,9 @@ topics! {
     SPEED_SCALING: "speed_scaling_state_broadcaster/speed_scaling", Number, Qos::SYSTEM, State,
         "scaling in force, percent";
     IO_STATES: "io_and_status_controller/io_states", IOStates, Qos::SYSTEM, State,
-        "18 digital inputs and outputs, 2 analog ones each: V or A";
+        "18 digital inputs and outputs, 2 analog ones each: V, or A (by RTDE mA)";
     TOOL_DATA: "io_and_status_controller/tool_data", ToolDataMsg, Qos::SYSTEM, State,
-        "the tool's connector: V, A, °C";
+        "the tool's connector: V, A (by RTDE mA), °C";
     ROBOT_MODE: "io_and_status_controller/robot_mode", RobotModeMsg, Qos::LATCHED, Change,
         "-1 no controller, 3 power off, 5 idle, 7 running";
     SAFETY_MODE: "io_and_status_controller/safety_mode", SafetyModeMsg, Qos::LATCHED, Change,
@@ -62,8 +62,9 @@ topics! {
 pub struct Arm {
     /// In the order of the controller.
     pub joints: Vec<String>,
-    base: String,
-    tool: String,
+    pub(crate) base: String,
+    pub(crate) flange: String,
+    pub(crate) tool: String,
 }
 
 impl Arm {
@@ -71,7 +72,8 @@ impl Arm {
     #[must_use]
     pub fn new(joints: &[&str], names: &Names) -> Self {
         let joints = joints.iter().map(|joint| names.frame(joint)).collect();
-        Self { joints, base: names.frame("base"), tool: names.frame("tool0_controller") }
+        let (base, flange, tool) = (names.frame("base"), names.frame("tool0"), names.frame("tool0_controller"));
+        Self { joints, base, flange, tool }
     }
 }
 

@@ -79,6 +79,8 @@ pub enum When {
     Powered,
     /// When it changes, and once at the beginning.
     Change,
+    /// When it changes while the arm has power, and once at the beginning of that.
+    PoweredChange,
     /// Several times a second.
     Often,
 }
@@ -89,6 +91,7 @@ impl fmt::Display for When {
             Self::State => "each state",
             Self::Powered => "each state, with power",
             Self::Change => "on change",
+            Self::PoweredChange => "on change, with power",
             Self::Often => "10 times a second",
         })
     }
@@ -155,8 +158,8 @@ pub struct Names {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found '{found}'")]
 pub struct NameError {
-    expected: &'static str,
-    found: String,
+    pub(crate) expected: &'static str,
+    pub(crate) found: String,
 }
 
 impl Names {

@@ -12,6 +12,8 @@ pub mod endpoint;
 pub mod follow;
 pub mod goals;
 pub mod messages;
+pub mod native;
+pub mod native_calls;
 pub mod pose;
 pub mod readings;
 pub mod scaling;

@@ -78,7 +78,7 @@ variables! {
     TargetTcpSpeed: "target_TCP_speed" | "tcp_speed_target";
     /// °C.
     JointTemperatures: "joint_temperatures" | "motor_temperatures" | "temperature";
-    /// s.
+    /// s; by RTDE ms.
     ActualExecutionTime: "actual_execution_time" | "controller_timer";
     /// Cycles of the controller.
     ControlStep: "control_step";
@@ -94,7 +94,11 @@ variables! {
     ToolMode: "tool_mode";
     /// 1 stopped, 2 playing, 3 pausing, 4 paused, 5 resuming.
     RuntimeState: "runtime_state" | "program_state";
-    /// 0 power on, 1 program running, 2 teach button, 3 power button.
+    /// 1 while a program is paused; by 30001 and 30002.
+    ProgramPaused: "is_program_paused";
+    /// 1 while it is pressed; by 30001 and 30002 of versions 1.8 to 3.4.
+    TeachButton: "teach_button_pressed";
+    /// 0 power on, 1 program running, 2 teach button, 3 power button; the buttons by RTDE alone.
     RobotStatusBits: "robot_status_bits";
     /// 0 … 1.
     SpeedScaling: "speed_scaling";
@@ -110,7 +114,7 @@ variables! {
     ActualRobotCurrent: "actual_robot_current" | "i_robot";
     /// V.
     ActualJointVoltage: "actual_joint_voltage" | "v_actual";
-    /// A.
+    /// A; by RTDE mA.
     IoCurrent: "io_current";
     /// m/s².
     ActualToolAccelerometer: "actual_tool_accelerometer" | "tool_accelerometer_values";
@@ -122,34 +126,34 @@ variables! {
     DigitalOutputBits: "actual_digital_output_bits" | "digital_outputs";
     /// Bit set: V, else A. Inputs 0 and 1, outputs 0 and 1.
     AnalogIoTypes: "analog_io_types";
-    /// V or A.
+    /// V or A; by RTDE V or mA.
     AnalogInput0: "standard_analog_input0";
-    /// V or A.
+    /// V or A; by RTDE V or mA.
     AnalogInput1: "standard_analog_input1";
-    /// V or A.
+    /// V or A; by RTDE V or mA.
     AnalogOutput0: "standard_analog_output0";
-    /// V or A.
+    /// V or A; by RTDE V or mA.
     AnalogOutput1: "standard_analog_output1";
     /// Bit set: V, else A.
     ToolAnalogInputTypes: "tool_analog_input_types";
-    /// V or A.
+    /// V or A; by RTDE V or mA.
     ToolAnalogInput0: "tool_analog_input0";
-    /// V or A.
+    /// V or A; by RTDE V or mA.
     ToolAnalogInput1: "tool_analog_input1";
     /// V.
     ToolOutputVoltage: "tool_output_voltage";
-    /// A.
+    /// A; by RTDE mA.
     ToolOutputCurrent: "tool_output_current";
     /// °C.
     ToolTemperature: "tool_temperature";
     /// V, of the tool board's supply.
     ToolVoltage48: "tool_voltage_48v";
-    /// As the controller numbers it.
+    /// 0 digital outputs, 1 power at both pins.
     ToolOutputMode: "tool_output_mode";
-    /// As the controller numbers it.
-    ToolDigitalOutput0Mode: "tool_digital_output0_mode";
-    /// As the controller numbers it.
-    ToolDigitalOutput1Mode: "tool_digital_output1_mode";
+    /// 1 sinking, 2 sourcing, 3 push-pull.
+    ToolDigitalOutput0Mode: "tool_digital_output0_mode" | "digital_output_mode_output_0";
+    /// The same.
+    ToolDigitalOutput1Mode: "tool_digital_output1_mode" | "digital_output_mode_output_1";
     /// m and a rotation vector, in the flange's frame.
     TcpOffset: "tcp_offset";
     /// kg.
@@ -230,6 +234,18 @@ impl Readings {
     #[must_use]
     pub const fn software(&self) -> Option<SoftwareVersion> {
         self.software
+    }
+
+    /// Whether what has been told has CB2's layout.
+    #[must_use]
+    pub const fn is_cb2(&self) -> bool {
+        self.is_cb2
+    }
+
+    /// The port that a variable came by: some tell it in another unit, or only a part of it.
+    #[must_use]
+    pub fn by(&self, of: Variable) -> Option<Port> {
+        Some(self.slots.get(of as usize)?.as_ref()?.by)
     }
 
     /// All values of a variable.
@@ -364,7 +380,7 @@ impl Taking<'_> {
             ("joint_data", "t_motor") => self.one(Variable::JointTemperatures, joint, value),
             ("joint_data", "joint_mode") => self.one(Variable::JointMode, joint, value),
             ("robot_mode_data", "robot_mode") => {
-                self.take(Variable::RobotMode, &[if value > 127.0 { value - 256.0 } else { value }])
+                self.take(Variable::RobotMode, &[if value > 127.0 { value - 256.0 } else { value }]);
             }
             ("robot_mode_data", "is_power_on_robot") => self.bit(0, value),
             ("robot_mode_data", "is_program_running") => self.bit(1, value),
@@ -372,11 +388,14 @@ impl Taking<'_> {
                 self.readings.is_cb2 = true;
                 self.take(Variable::TargetSpeedFraction, &[value]);
             }
-            ("robot_mode_data", "target_speed_fraction" | "speed_scaling") => {
+            ("robot_mode_data", "target_speed_fraction" | "speed_scaling" | "is_program_paused")
+            | ("additional_info", "teach_button_pressed")
+            | ("tool_mode_info", "digital_output_mode_output_0" | "digital_output_mode_output_1") => {
                 if let Some(of) = Variable::of(name) {
                     self.take(of, values);
                 }
             }
+            ("tool_mode_info", "output_mode") => self.take(Variable::ToolOutputMode, values),
             ("cartesian_info", _) => {
                 let poses = [Variable::ActualTcpPose, Variable::TcpOffset];
                 for (of, prefix) in poses.into_iter().zip(["", "tcp_offset_"]) {

@@ -20,6 +20,7 @@ mod action;
 mod basic;
 mod control;
 mod graph;
+mod native;
 mod ur;
 
 use serde::Serialize;
@@ -29,6 +30,7 @@ pub use self::action::*;
 pub use self::basic::*;
 pub use self::control::*;
 pub use self::graph::*;
+pub use self::native::*;
 pub use self::ur::*;
 
 /// A message, or one half of a service.
