@@ -47,7 +47,12 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
     ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy"]),
     ("port-linux/config", "outrigger-config", &["outrigger-core"]),
-    ("port-linux", "outrigger", &["outrigger-config", "outrigger-core", "outrigger-urscript", "outrigger-sim"]),
+    ("port-linux/ros", "outrigger-ros", &["outrigger-core"]),
+    (
+        "port-linux",
+        "outrigger",
+        &["outrigger-config", "outrigger-core", "outrigger-ros", "outrigger-urscript", "outrigger-sim"],
+    ),
 ];
 
 /// Foreign crates the core cannot be built without.

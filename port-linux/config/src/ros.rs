@@ -18,6 +18,8 @@ settings! {
         pub interface nowhere: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
         /// Whose names its topics and services have.
         pub surface: Surface = Surface::Driver,
+        /// Surface N's topics of states, which a controller sends once, are sent again to whoever asks for that.
+        pub offer_reliable: bool = true,
         /// Before the names of topics, services and actions; empty: none.
         pub namespace nowhere: String = String::new(),
         /// Before the names of joints and frames; empty: none.

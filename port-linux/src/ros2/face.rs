@@ -7,6 +7,7 @@ use outrigger_ros::calls::{self, Deed};
 use outrigger_ros::cdr::{decode, encode};
 use outrigger_ros::endpoint::{Offer, Qos};
 use outrigger_ros::messages::{Flag, QueryTrajectoryStateResponse, Time};
+use outrigger_ros::native_calls::{self, NATIVE_OFFERS};
 use outrigger_ros::readings::Readings;
 
 use super::dds::{Arrival, Asker, Dds, In};
@@ -20,6 +21,8 @@ const RENEWAL: Duration = Duration::from_millis(200);
 /// What is said where nothing is commanded.
 const ONLY_LOOKS: &str =
     "this node commands nothing: say command = true in [ros] of a configuration, and run `outrigger ros2` with it";
+/// What is said where more is asked than the run takes.
+const BUSY: &str = "too much is asked just now: ask again";
 /// Turns a hand's motion on and off, and renews it.
 const FREEDRIVE: &str = "freedrive_mode_controller/enable_freedrive_mode";
 
@@ -32,13 +35,24 @@ enum Guided {
     Hand,
 }
 
+/// A call of several settings.
+struct Several {
+    asker: Asker,
+    offer: &'static Offer,
+    ids: Vec<u32>,
+    success: bool,
+}
+
 /// The side of the node that is asked.
 pub(super) struct Face<const N: usize> {
     client: Option<Inside<N>>,
     offers: Vec<(In, &'static Offer)>,
+    natives: Vec<(In, &'static Offer)>,
     freedrive: In,
     followed: Followed<N>,
     settings: Settings,
+    /// Calls of several settings at once, of which the run has not decided all.
+    several: Vec<Several>,
     /// Calls that the run decides.
     owed: Vec<(u32, Asker, &'static Offer)>,
     guided: Option<Guided>,
@@ -56,12 +70,26 @@ impl<const N: usize> Face<N> {
         client: Option<Inside<N>>,
     ) -> Result<Self, Failure> {
         let mut offers = vec![];
-        for offer in calls::OFFERS {
+        for offer in calls::OFFERS.iter().filter(|_| settings.surface.has_driver()) {
             offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
+        }
+        let mut natives = vec![];
+        for offer in NATIVE_OFFERS.iter().filter(|_| settings.surface.has_native()) {
+            natives.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let freedrive = dds.listens(&settings.names.of(FREEDRIVE), "std_msgs/msg/Bool", Qos::SERVICES)?;
         let followed = Followed::offer(dds, &settings.names, joints, settings.distro, settings.goals_request)?;
-        Ok(Self { client, offers, freedrive, followed, settings: settings.clone(), owed: vec![], guided: None })
+        Ok(Self {
+            client,
+            offers,
+            natives,
+            several: vec![],
+            freedrive,
+            followed,
+            settings: settings.clone(),
+            owed: vec![],
+            guided: None,
+        })
     }
 
     /// Whether the arm is commanded.
@@ -83,8 +111,12 @@ impl<const N: usize> Face<N> {
         if at == self.freedrive {
             return self.hand(&bytes, remarks);
         }
-        let offer = self.offers.iter().find(|(of, _)| *of == at).map(|(_, offer)| *offer);
-        let (Some(offer), Some(asker)) = (offer, asker) else { return };
+        let Some(asker) = asker else { return };
+        if let Some((_, offer)) = self.natives.iter().find(|(of, _)| *of == at) {
+            return self.native(offer, &bytes, asker, dds, remarks);
+        }
+        let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == at) else { return };
+        let offer = *offer;
         let deed = match calls::deed(offer, &bytes, self.settings.distro) {
             Ok(deed) => deed,
             Err(why) => {
@@ -101,6 +133,25 @@ impl<const N: usize> Face<N> {
             Deed::Query(_) => dds.answer(asker, self.queried()),
             deed => self.ask(deed, asker, offer, now, dds),
         }
+    }
+
+    /// A call of Surface N: all of it is asked for, or nothing.
+    fn native(&mut self, offer: &'static Offer, bytes: &[u8], asker: Asker, dds: &mut Dds, remarks: &mut Remarks) {
+        let refused = match (native_calls::writes(offer, bytes), &mut self.client) {
+            (Ok(writes), Some(client)) => {
+                let epoch = client.status().epoch;
+                let ids: Vec<_> = writes.iter().filter_map(|write| client.ask(Asked::Set(epoch, *write))).collect();
+                if !ids.is_empty() {
+                    let success = ids.len() == writes.len();
+                    return self.several.push(Several { asker, offer, ids, success });
+                }
+                BUSY.to_owned()
+            }
+            (Ok(_), None) => ONLY_LOOKS.to_owned(),
+            (Err(why), _) => why.to_string(),
+        };
+        remarks.push(format!("{}: {refused}", offer.name));
+        dds.answer(asker, native_calls::answer(offer, false));
     }
 
     fn ask(&mut self, deed: Deed, asker: Asker, offer: &'static Offer, now: Instant, dds: &mut Dds) {
@@ -125,7 +176,7 @@ impl<const N: usize> Face<N> {
         };
         match client.ask(asked) {
             Some(id) => self.owed.push((id, asker, offer)),
-            None => dds.answer(asker, calls::answer(offer, false, "too much is asked just now: ask again")),
+            None => dds.answer(asker, calls::answer(offer, false, BUSY)),
         }
     }
 
@@ -172,7 +223,7 @@ impl<const N: usize> Face<N> {
         }
         for one in &decided {
             let Decided { id, done, .. } = one;
-            if self.followed.decided(one, dds, stamp, remarks) {
+            if self.followed.decided(one, dds, stamp, remarks) || one_of(&mut self.several, *id, done.is_ok(), dds) {
                 continue;
             }
             if let Some(at) = self.owed.iter().position(|(owed, ..)| owed == id) {
@@ -201,4 +252,17 @@ impl<const N: usize> Face<N> {
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         self.followed.leave(dds, stamp);
     }
+}
+
+/// One of several settings has been decided, where it is one.
+fn one_of(several: &mut Vec<Several>, id: u32, success: bool, dds: &mut Dds) -> bool {
+    let Some(at) = several.iter().position(|several| several.ids.contains(&id)) else { return false };
+    let Some(call) = several.get_mut(at) else { return false };
+    call.ids.retain(|other| *other != id);
+    call.success &= success;
+    if call.ids.is_empty() {
+        let Several { asker, offer, success, .. } = several.swap_remove(at);
+        dds.answer(asker, native_calls::answer(offer, success));
+    }
+    true
 }

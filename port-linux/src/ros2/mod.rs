@@ -9,6 +9,7 @@ mod node;
 use outrigger_core::engine::Config;
 use outrigger_ros::driver::{LWR_JOINTS, UR_JOINTS};
 use outrigger_ros::endpoint::{Distro, Names};
+use outrigger_ros::native;
 
 pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::node::{Node, Settings};
@@ -23,47 +24,19 @@ use crate::record::Apart;
 use crate::show::{Format, tell};
 use crate::signals::Leaves;
 
-/// Variables of RTDE that are published, beside what a session asks for.
-const VARIABLES: &[&str] = &[
-    "actual_q",
-    "actual_qd",
-    "actual_current",
-    "target_q",
-    "target_qd",
-    "actual_TCP_pose",
-    "actual_TCP_force",
-    "target_TCP_pose",
-    "tcp_offset",
-    "speed_scaling",
-    "target_speed_fraction",
-    "runtime_state",
-    "robot_mode",
-    "safety_mode",
-    "robot_status_bits",
-    "safety_status",
-    "actual_digital_input_bits",
-    "actual_digital_output_bits",
-    "standard_analog_input0",
-    "standard_analog_input1",
-    "standard_analog_output0",
-    "standard_analog_output1",
-    "analog_io_types",
-    "tool_mode",
-    "tool_analog_input_types",
-    "tool_analog_input0",
-    "tool_analog_input1",
-    "tool_output_voltage",
-    "tool_output_current",
-    "tool_temperature",
-    "payload",
-    "payload_cog",
-    "payload_inertia",
-];
+/// Variables of RTDE that Surface D is filled by, beside those of Surface N.
+const OF_DRIVER: &[&str] =
+    &["actual_current", "tool_analog_input_types", "standard_analog_input0", "standard_analog_input1", "tool_mode"];
 
 /// Variables of a controller that are asked for beside those of a session, and beside `others`.
 pub(crate) fn variables(others: &[String]) -> Vec<String> {
-    let more = VARIABLES.iter().filter(|name| !others.iter().any(|other| other == *name));
-    others.iter().cloned().chain(more.map(|name| (*name).to_owned())).collect()
+    let mut names = others.to_vec();
+    for name in OF_DRIVER.iter().chain(native::VARIABLES) {
+        if !names.iter().any(|known| known == name) {
+            names.push((*name).to_owned());
+        }
+    }
+    names
 }
 
 impl JoinArgs {
@@ -102,6 +75,7 @@ impl JoinArgs {
             domain,
             interface,
             surface: self.surface.unwrap_or(ros.surface),
+            offer_reliable: ros.offer_reliable,
             joints,
             goals_request: ros.goals_request,
         })

@@ -12,6 +12,7 @@ use outrigger_core::time::Instant;
 use outrigger_ros::driver::{self, Arm, Driver};
 use outrigger_ros::endpoint::{Distro, Names, Topic};
 use outrigger_ros::messages::Time;
+use outrigger_ros::native::{self, Native, Terminals};
 use outrigger_ros::readings::{Port, Readings};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -48,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) interface: IpAddr,
     /// Whose names topics have.
     pub(crate) surface: Surface,
+    /// What others would send once is sent again to whoever asks for that.
+    pub(crate) offer_reliable: bool,
     /// Joints of the arm, in its order.
     pub(crate) joints: &'static [&'static str],
     /// A goal while nothing is commanded is a request as well.
@@ -76,11 +79,19 @@ impl Node {
     ) -> Result<(Self, UnboundedReceiver<String>), Failure> {
         let mut dds = Dds::join(settings.domain, settings.interface, settings.distro)?;
         let mut topics = vec![];
-        for topic in driver::TOPICS {
-            topics.push((*topic, dds.publishes(&settings.names.of(topic.name), topic.message, topic.qos)?));
+        let arm = Arm::new(settings.joints, &settings.names);
+        let driver = settings.surface.has_driver().then(|| Driver::new(arm.clone(), settings.distro));
+        let native = settings.surface.has_native().then(|| Native::new(arm.clone(), Terminals::default()));
+        let of_driver = driver.iter().flat_map(|_| driver::TOPICS.iter().copied()).map(|topic| (topic, topic.qos));
+        let of_native = native.iter().flat_map(|native| native::topics(native.terminals()));
+        // What both have by one name and type is published once.
+        let of_native =
+            of_native.filter(|topic| driver.is_none() || !driver::TOPICS.iter().any(|of| of.name == topic.name));
+        let of_native = of_native.map(|topic| (topic, native::qos(topic, settings.offer_reliable)));
+        for (topic, qos) in of_driver.chain(of_native) {
+            topics.push((topic, dds.publishes(&settings.names.of(topic.name), topic.message, qos)?));
         }
-        let driver = Driver::new(Arm::new(settings.joints, &settings.names), settings.distro);
-        let face = Face::offer(&mut dds, settings, driver.arm().joints.clone(), client)?;
+        let face = Face::offer(&mut dds, settings, arm.joints, client)?;
         dds.announce(&settings.names.namespace, NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));
         let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
@@ -92,6 +103,7 @@ impl Node {
                 dds,
                 topics,
                 driver,
+                native,
                 face,
                 streams,
                 readings: Readings::default(),
@@ -125,7 +137,8 @@ impl Node {
 struct Working<'m, const N: usize> {
     dds: Dds,
     topics: Vec<(&'static Topic, Out)>,
-    driver: Driver,
+    driver: Option<Driver>,
+    native: Option<Native>,
     face: Face<N>,
     streams: Streams<'m>,
     readings: Readings,
@@ -173,7 +186,9 @@ impl<const N: usize> Working<'_, N> {
         }
         self.face.step(&mut self.dds, when, &mut remarks);
         let mut out = vec![];
-        self.driver.commands(self.face.commands(), &mut |topic, bytes| out.push((topic, bytes)));
+        if let Some(driver) = &mut self.driver {
+            driver.commands(self.face.commands(), &mut |topic, bytes| out.push((topic, bytes)));
+        }
         self.publish(out);
         self.tell(remarks);
     }
@@ -211,7 +226,7 @@ impl<const N: usize> Working<'_, N> {
     fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
         let micros = at.as_micros();
         let (arrived, mut last) = (self.nanos(at), self.last_stamp);
-        let (driver, readings) = (&mut self.driver, &mut self.readings);
+        let (driver, native, readings) = (&mut self.driver, &mut self.native, &mut self.readings);
         let mut out = vec![];
         self.streams.received(port, bytes, first_start, |message| {
             let fresh = match &message {
@@ -231,7 +246,14 @@ impl<const N: usize> Working<'_, N> {
             if fresh {
                 // Two that were read at once came one after the other.
                 last = arrived.max(last.saturating_add(1_000));
-                driver.state(readings, Time::from_unix_nanos(last), &mut |topic, bytes| out.push((topic, bytes)));
+                let stamp = Time::from_unix_nanos(last);
+                let mut emit = |topic, bytes| out.push((topic, bytes));
+                if let Some(driver) = driver {
+                    driver.state(readings, stamp, &mut emit);
+                }
+                if let Some(native) = native {
+                    native.state(readings, stamp, &mut emit);
+                }
             }
         });
         self.last_stamp = last;

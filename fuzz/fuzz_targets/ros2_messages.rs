@@ -1,0 +1,85 @@
+//! Bytes as messages of ROS 2: whatever comes is a message or an error by name, what is a message comes back the same, and what it
+//! asks for is in range.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use outrigger_core::command::outputs::Write;
+use outrigger_ros::calls::{self, Deed};
+use outrigger_ros::cdr::{decode, encode};
+use outrigger_ros::endpoint::Distro;
+use outrigger_ros::follow;
+use outrigger_ros::messages::{
+    CancelGoalRequest, FollowGoal, GetResultRequest, Gid, IOStates, JointState, JointTrajectory, Message, Numbers,
+    ParticipantEntities, SendGoalRequest, TFMessage, Text, Time, TriggerRequest, WideGid,
+};
+use outrigger_ros::native_calls;
+
+/// Decodes, encodes and decodes again: bytes, for numbers may be NaN.
+fn comes_back<M: Message>(bytes: &[u8]) {
+    if let Ok(message) = decode::<M>(bytes) {
+        let once = encode(&message);
+        let again = decode::<M>(&once).expect("what was encoded here");
+        assert_eq!(encode(&again), once);
+    }
+}
+
+fn in_range(write: &Write) {
+    match write {
+        Write::Analog { index, level, .. } => assert!(*index <= 1 && (0.0..=1.0).contains(level)),
+        Write::SpeedSlider(share) => assert!((0.0..=1.0).contains(share)),
+        Write::Payload { mass, center_of_gravity } => {
+            assert!(mass.is_finite() && *mass >= 0.0);
+            assert!(center_of_gravity.iter().flatten().all(|value| value.is_finite()));
+        }
+        Write::Gravity(vector) => assert!(vector.iter().all(|value| value.is_finite())),
+        _ => {}
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((choice, bytes)) = data.split_first() else { return };
+    match choice % 13 {
+        0 => comes_back::<JointState>(bytes),
+        1 => comes_back::<TFMessage>(bytes),
+        2 => comes_back::<IOStates>(bytes),
+        3 => comes_back::<Numbers>(bytes),
+        4 => comes_back::<Text>(bytes),
+        5 => comes_back::<SendGoalRequest<FollowGoal>>(bytes),
+        6 => comes_back::<CancelGoalRequest>(bytes),
+        7 => comes_back::<GetResultRequest>(bytes),
+        8 => comes_back::<ParticipantEntities<Gid>>(bytes),
+        9 => comes_back::<ParticipantEntities<WideGid>>(bytes),
+        10 => comes_back::<TriggerRequest>(bytes),
+        11 => {
+            let joints: Vec<String> = ["a", "b"].map(String::from).to_vec();
+            let now = Time { sec: 100, nanosec: 0 };
+            let wanted = decode::<FollowGoal>(bytes).ok().and_then(|goal| follow::goal(&goal, &joints, now).ok());
+            let wanted = wanted
+                .map(|wanted| wanted.points)
+                .or_else(|| follow::trajectory(&decode::<JointTrajectory>(bytes).ok()?, &joints, now).ok());
+            for points in wanted.iter() {
+                assert!(!points.is_empty() && points.windows(2).all(|pair| pair[0].at < pair[1].at));
+                let finite = |values: &[f64]| values.len() == 2 && values.iter().all(|value| value.is_finite());
+                assert!(points.iter().all(|point| finite(&point.positions)));
+            }
+        }
+        _ => {
+            for distro in Distro::ALL {
+                for offer in calls::OFFERS {
+                    match calls::deed(offer, bytes, distro) {
+                        Ok(Deed::Set(write)) => in_range(&write),
+                        Ok(Deed::Force(mode)) => assert!(mode.check(true).is_ok()),
+                        Ok(_) => {}
+                        Err(refused) => assert!(!refused.to_string().is_empty()),
+                    }
+                }
+            }
+            for offer in native_calls::NATIVE_OFFERS {
+                if let Ok(writes) = native_calls::writes(offer, bytes) {
+                    assert!(!writes.is_empty());
+                    writes.iter().for_each(in_range);
+                }
+            }
+        }
+    }
+});
