@@ -7,13 +7,14 @@ use outrigger_core::command::{ForceMode, ForceType};
 use outrigger_core::robot::{Pose, Wrench};
 
 use crate::cdr::{CdrError, decode, encode};
-use crate::endpoint::{Distro, Offer};
+use crate::endpoint::{Distro, Heard, Offer};
 use crate::messages::{
-    GetRobotSoftwareVersion, Inertia, QueryTrajectoryState, QueryTrajectoryStateRequest, QueryTrajectoryStateResponse,
-    Service, SetAnalogOutput, SetAnalogOutputRequest, SetAnalogOutputResponse, SetForceMode, SetForceModeRequest,
-    SetForceModeResponse, SetGravity, SetGravityRequest, SetGravityResponse, SetIO, SetIORequest, SetIOResponse,
-    SetPayload, SetPayloadInertia, SetPayloadRequest, SetPayloadResponse, SetPayloadShort, SetSpeedSliderFraction,
-    SetSpeedSliderRequest, SetSpeedSliderResponse, SoftwareVersionResponse, Time, Trigger, TriggerResponse, Twist,
+    Flag, GetRobotSoftwareVersion, Inertia, Message, QueryTrajectoryState, QueryTrajectoryStateRequest,
+    QueryTrajectoryStateResponse, Service, SetAnalogOutput, SetAnalogOutputRequest, SetAnalogOutputResponse,
+    SetForceMode, SetForceModeRequest, SetForceModeResponse, SetGravity, SetGravityRequest, SetGravityResponse, SetIO,
+    SetIORequest, SetIOResponse, SetPayload, SetPayloadInertia, SetPayloadRequest, SetPayloadResponse, SetPayloadShort,
+    SetSpeedSliderFraction, SetSpeedSliderRequest, SetSpeedSliderResponse, SoftwareVersionResponse, Time, Trigger,
+    TriggerResponse, Twist,
 };
 use crate::pose::rotation_vector;
 
@@ -83,7 +84,7 @@ offers! {
     HAND_BACK: "io_and_status_controller/hand_back_control", Trigger, "release: the arm comes to rest";
     ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
     START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
-        "task frame in base or tool0_controller; while commanding";
+        "task frame in base; while commanding; it lasts until stop_force_mode, or until this node ends";
     STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
     VERSION: "ur_configuration_controller/get_software_version", GetRobotSoftwareVersion,
         "major, minor, bugfix, build of the controller";
@@ -91,6 +92,13 @@ offers! {
     QUERY: "scaled_joint_trajectory_controller/query_state", QueryTrajectoryState,
         "where the motion under way is wanted now";
 }
+
+/// Turns a hand's motion on and off, and renews it.
+pub static FREEDRIVE: &Heard = &Heard {
+    name: "freedrive_mode_controller/enable_freedrive_mode",
+    message: <Flag as Message>::TYPE,
+    does: "true: a hand moves the arm, for a second after each; false: it holds again; while commanding",
+};
 
 /// What a call of `offer` asks for, by the layouts of `distro`.
 ///

@@ -13,6 +13,7 @@ use crate::messages::{
 use crate::pose::{pose, transform, wrench_at_tool, wrench_turned};
 use crate::readings::{Readings, Variable};
 use crate::scaling::Scaling;
+use crate::urdf::{self, Geometry};
 
 /// Joints of a UR, in the order of every message.
 pub const UR_JOINTS: [&str; 6] =
@@ -54,7 +55,7 @@ topics! {
         "tool's centre point in the base frame, m";
     TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller, the same pose";
     ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
-        "URDF: links, joints and limits of the model, where that is known";
+        "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on)";
 }
 
 /// An arm by its names.
@@ -86,13 +87,22 @@ pub struct Driver {
     robot_mode: Option<i8>,
     safety_mode: Option<u8>,
     commands: Option<bool>,
+    described: Option<Geometry>,
 }
 
 impl Driver {
     /// Of an arm, for readers of this release.
     #[must_use]
     pub const fn new(arm: Arm, distro: Distro) -> Self {
-        Self { arm, distro, scaling: Scaling::new(), robot_mode: None, safety_mode: None, commands: None }
+        Self {
+            arm,
+            distro,
+            scaling: Scaling::new(),
+            robot_mode: None,
+            safety_mode: None,
+            commands: None,
+            described: None,
+        }
     }
 
     /// The arm.
@@ -108,9 +118,15 @@ impl Driver {
         }
     }
 
-    /// The text of the robot's description.
-    pub fn described(urdf: String, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
-        emit(&ROBOT_DESCRIPTION, encode(&Text { data: urdf }));
+    /// Describes the robot once its geometry is known; no joint is faster than `velocity` \[rad/s\].
+    pub fn describe(&mut self, readings: &Readings, velocity: [f64; 6], emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
+        let geometry = Geometry::of(readings);
+        if let Some(known) = &geometry
+            && geometry != self.described
+        {
+            emit(&ROBOT_DESCRIPTION, encode(&Text { data: urdf::text(known, &self.arm, velocity) }));
+            self.described = geometry;
+        }
     }
 
     /// One more state, received at `stamp`.

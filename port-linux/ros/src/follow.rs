@@ -1,7 +1,39 @@
 //! Goals of `FollowJointTrajectory`, and trajectories as topics bring them: judged as UR's controllers judge them, with the joints
 //! in the order of the arm (`core/docs/protocol/ros2-surface.md` 7.2).
 
-use crate::messages::{FollowError, FollowGoal, JointTolerance, JointTrajectory, JointTrajectoryPoint, Span, Time};
+use crate::endpoint::Task;
+use crate::messages::{
+    Action, FollowError, FollowGoal, FollowJointTrajectory, JointTolerance, JointTrajectory, JointTrajectoryPoint,
+    Span, Time,
+};
+
+/// Actions that follow a trajectory, and whether one goal is rejected while another is under way.
+pub static ACTIONS: &[(&Task, bool)] = &[
+    (
+        &Task {
+            name: "scaled_joint_trajectory_controller/follow_joint_trajectory",
+            action: <FollowJointTrajectory as Action>::TYPE,
+            does: "follows the goal in scaled time; a new goal takes its place",
+        },
+        false,
+    ),
+    (
+        &Task {
+            name: "joint_trajectory_controller/follow_joint_trajectory",
+            action: <FollowJointTrajectory as Action>::TYPE,
+            does: "the same, by the name of newer releases",
+        },
+        false,
+    ),
+    (
+        &Task {
+            name: "passthrough_trajectory_controller/follow_joint_trajectory",
+            action: <FollowJointTrajectory as Action>::TYPE,
+            does: "the same, and a goal is rejected while one is under way",
+        },
+        true,
+    ),
+];
 
 /// One point, with the joints in the order of the arm.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,3 +17,4 @@ pub mod native_calls;
 pub mod pose;
 pub mod readings;
 pub mod scaling;
+pub mod urdf;

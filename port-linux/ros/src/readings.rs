@@ -162,6 +162,14 @@ variables! {
     PayloadCog: "payload_cog";
     /// kg·m²: xx, yy, zz, xy, xz, yz.
     PayloadInertia: "payload_inertia";
+    /// rad, of the arm's own geometry.
+    DhTheta: "dh_theta";
+    /// m.
+    DhA: "dh_a";
+    /// m.
+    DhD: "dh_d";
+    /// rad.
+    DhAlpha: "dh_alpha";
     /// m: three rows of a frame, of a KRC.
     MeasuredFrame: "msr_cart_pos";
 }
@@ -391,6 +399,11 @@ impl Taking<'_> {
             ("robot_mode_data", "target_speed_fraction" | "speed_scaling" | "is_program_paused")
             | ("additional_info", "teach_button_pressed")
             | ("tool_mode_info", "digital_output_mode_output_0" | "digital_output_mode_output_1") => {
+                if let Some(of) = Variable::of(name) {
+                    self.take(of, values);
+                }
+            }
+            ("kinematics_info", _) => {
                 if let Some(of) = Variable::of(name) {
                     self.take(of, values);
                 }

@@ -46,3 +46,26 @@ pub(crate) fn failure(answer: &Value) -> Option<Failure> {
         _ => Failure::BadInput(format!("the run does not take it: {why}")),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_a_fault_and_a_line_that_is_not_understood_bad_input() {
+        let of = |line| {
+            failure(&serde_json::from_str(line).expect("JSON")).map(|failure| (failure.code(), failure.to_string()))
+        };
+        assert_eq!(of(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#), None);
+        let epoch = r#"{"ok":false,"epoch":4,"do":"request","error":{"what":"WrongEpoch","text":"t","expected":"4","found":"3"}}"#;
+        let (code, said) = of(epoch).expect("a failure");
+        assert!(code == 4 && said.contains("it is 4 now, and 3 was seen"), "{said}");
+        let refused = r#"{"ok":false,"do":"request","error":{"what":"Refused","text":"t"},"reasons":[{"name":"N","text":"t","advice":"a"}]}"#;
+        assert_eq!(of(refused), Some((4, "request refused: t (N); a".into())));
+        let away = r#"{"ok":false,"do":"hand-back","error":{"what":"Refused","text":"t"},"reasons":[{"name":"ProgramAway","text":"t","advice":"a"}]}"#;
+        assert_eq!(of(away), Some((4, "hand-back refused: t (ProgramAway); a".into())));
+        let syntax = r#"{"ok":false,"error":{"what":"Syntax","text":"t"}}"#;
+        assert_eq!(of(syntax), Some((1, "the run does not take it: t".into())));
+        assert_eq!(of(r#"{"ok":false,"error":{"what":"NoPlace","text":"t"}}"#).map(|(code, _)| code), Some(3));
+    }
+}

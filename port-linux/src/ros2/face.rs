@@ -3,7 +3,7 @@
 use outrigger_core::command::Guidance;
 use outrigger_core::mode::{GuideLimits, Mode};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_ros::calls::{self, Deed};
+use outrigger_ros::calls::{self, Deed, FREEDRIVE};
 use outrigger_ros::cdr::{decode, encode};
 use outrigger_ros::endpoint::{Offer, Qos};
 use outrigger_ros::messages::{Flag, QueryTrajectoryStateResponse, Time};
@@ -23,8 +23,6 @@ const ONLY_LOOKS: &str =
     "this node commands nothing: say command = true in [ros] of a configuration, and run `outrigger ros2` with it";
 /// What is said where more is asked than the run takes.
 const BUSY: &str = "too much is asked just now: ask again";
-/// Turns a hand's motion on and off, and renews it.
-const FREEDRIVE: &str = "freedrive_mode_controller/enable_freedrive_mode";
 
 /// What moves the arm by force or by hand, by this node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +75,7 @@ impl<const N: usize> Face<N> {
         for offer in NATIVE_OFFERS.iter().filter(|_| settings.surface.has_native()) {
             natives.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
-        let freedrive = dds.listens(&settings.names.of(FREEDRIVE), "std_msgs/msg/Bool", Qos::SERVICES)?;
+        let freedrive = dds.listens(&settings.names.of(FREEDRIVE.name), FREEDRIVE.message, Qos::SERVICES)?;
         let followed = Followed::offer(dds, &settings.names, joints, settings.distro, settings.goals_request)?;
         Ok(Self {
             client,
@@ -197,7 +195,7 @@ impl<const N: usize> Face<N> {
 
     fn hand(&mut self, bytes: &[u8], remarks: &mut Remarks) {
         let Some(client) = &mut self.client else {
-            return remarks.push(format!("{FREEDRIVE}: {ONLY_LOOKS}"));
+            return remarks.push(format!("{}: {ONLY_LOOKS}", FREEDRIVE.name));
         };
         match (decode::<Flag>(bytes), self.guided) {
             (Ok(Flag { data: true }), Some(_)) => drop(client.ask(Asked::Renew(client.asker()))),
@@ -210,7 +208,7 @@ impl<const N: usize> Face<N> {
                 self.guided = None;
                 let _ = client.ask(Asked::Stiffen);
             }
-            (Err(error), _) => remarks.push(format!("{FREEDRIVE}: {error}")),
+            (Err(error), _) => remarks.push(format!("{}: {error}", FREEDRIVE.name)),
         }
     }
 

@@ -14,9 +14,9 @@ use outrigger_ros::endpoint::{Distro, Names, Qos};
 use outrigger_ros::follow::{self, Point, Tolerance, Wanted};
 use outrigger_ros::goals::Goals;
 use outrigger_ros::messages::{
-    Action as _, CancelGoalRequest, FeedbackMessage, FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal,
-    FollowJointTrajectory, FollowResult, GetResultRequest, GetResultResponse, GoalId, Header, JointTrajectory,
-    JointTrajectoryPoint, SendGoalRequest, SendGoalResponse, Status, Time,
+    CancelGoalRequest, FeedbackMessage, FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult,
+    GetResultRequest, GetResultResponse, GoalId, Header, JointTrajectory, JointTrajectoryPoint, SendGoalRequest,
+    SendGoalResponse, Status, Time,
 };
 
 use super::dds::{Arrival, Asker, Dds, In, Out};
@@ -26,12 +26,6 @@ use crate::motion::{Motion, Row, Stage, of_rows};
 use crate::requests::{Asked, Decided, Inside};
 use crate::worker::Worker;
 
-/// Each action, and whether one goal waits for the end of another there, as UR's controllers have it.
-const ACTIONS: [(&str, bool); 3] = [
-    ("scaled_joint_trajectory_controller", false),
-    ("joint_trajectory_controller", false),
-    ("passthrough_trajectory_controller", true),
-];
 /// Feedback is published so often.
 const FEEDBACK: Duration = Duration::from_millis(50);
 /// Longest wait for commanding, and for the end of a motion that is to make room.
@@ -124,18 +118,19 @@ impl<const N: usize> Followed<N> {
         goals_request: bool,
     ) -> Result<Self, Failure> {
         let mut served = vec![];
-        for (name, exclusive) in ACTIONS {
-            let of = FollowJointTrajectory::TYPE;
-            let at = |part: &str| names.of(&format!("{name}/follow_joint_trajectory/_action/{part}"));
+        for (task, exclusive) in follow::ACTIONS {
+            let of = task.action;
+            let at = |part: &str| names.of(&format!("{}/_action/{part}", task.name));
+            let controller = task.name.split('/').next().unwrap_or_default();
             served.push(Served {
-                exclusive,
+                exclusive: *exclusive,
                 send: dds.serves(&at("send_goal"), &format!("{of}_SendGoal"))?,
                 cancel: dds.serves(&at("cancel_goal"), "action_msgs/srv/CancelGoal")?,
                 result: dds.serves(&at("get_result"), &format!("{of}_GetResult"))?,
                 feedback: dds.publishes(&at("feedback"), &format!("{of}_FeedbackMessage"), Qos::SERVICES)?,
                 status: dds.publishes(&at("status"), "action_msgs/msg/GoalStatusArray", Qos::LATCHED)?,
                 topic: dds.listens(
-                    &names.of(&format!("{name}/joint_trajectory")),
+                    &names.of(&format!("{controller}/joint_trajectory")),
                     "trajectory_msgs/msg/JointTrajectory",
                     Qos::SERVICES,
                 )?,

@@ -31,6 +31,8 @@ use crate::worker::{Joined, Worker};
 const PACE: Duration = Duration::from_millis(1);
 /// So long its end is waited for: others are told that it leaves.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Joints of a UR turn no faster \[rad/s\].
+const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
 /// The same is said again after this.
 const AGAIN: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(5);
 /// Name of the node, below its namespace.

@@ -5,10 +5,13 @@ says that it is done. What is found is printed as lines `name: value`; what is w
 """
 
 import math
+import pathlib
 import sys
 import time
 
 from rosbags.typesys import Stores, get_typestore
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "examples/ros2"))
 
 from ros2 import DEFINED, JOINTS, SERVICES, Action, Node, goal, struct, until
 

@@ -1,0 +1,69 @@
+//! The tables of `port-linux/docs/ros2.md` are made of the code. `OUTRIGGER_BLESS=1` writes them anew.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use outrigger_ros::calls::{FREEDRIVE, OFFERS};
+use outrigger_ros::driver;
+use outrigger_ros::endpoint::{Offer, Topic};
+use outrigger_ros::follow::ACTIONS;
+use outrigger_ros::native::{self, Terminals};
+use outrigger_ros::native_calls::NATIVE_OFFERS;
+
+fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
+    let mut table = String::from("| topic | type | | when | tells |\n|---|---|---|---|---|\n");
+    for Topic { name, message, qos, when, tells } in of {
+        let message = message.replace("/msg/", "/");
+        let _ = writeln!(table, "| `{name}` | `{message}` | {qos} | {when} | {tells} |");
+    }
+    table
+}
+
+fn services<'t>(of: impl Iterator<Item = &'t Offer>) -> String {
+    let mut table = String::from("| service | type | does |\n|---|---|---|\n");
+    for Offer { name, service, does } in of {
+        let _ = writeln!(table, "| `{name}` | `{}` | {does} |", service.replace("/srv/", "/"));
+    }
+    table
+}
+
+fn actions() -> String {
+    let mut table = String::from("| action | type | does |\n|---|---|---|\n");
+    for (task, _) in ACTIONS {
+        let _ = writeln!(table, "| `{}` | `{}` | {} |", task.name, task.action.replace("/action/", "/"), task.does);
+    }
+    table
+}
+
+fn heard() -> String {
+    let message = FREEDRIVE.message.replace("/msg/", "/");
+    format!("| topic | type | does |\n|---|---|---|\n| `{}` | `{message}` | {} |\n", FREEDRIVE.name, FREEDRIVE.does)
+}
+
+#[test]
+fn tables_are_those_of_the_code() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ros2.md");
+    let page = std::fs::read_to_string(&path).expect("a page");
+    let never: Vec<_> = native::NEVER.iter().map(|topic| format!("`{}`", topic.name)).collect();
+    let mut made = page.clone();
+    for (name, table) in [
+        ("driver topics", topics(driver::TOPICS.iter().copied())),
+        ("driver services", services(OFFERS.iter().copied())),
+        ("driver actions", actions()),
+        ("driver heard", heard()),
+        ("native topics", topics(native::topics(Terminals::default()))),
+        ("native services", services(NATIVE_OFFERS.iter().copied())),
+        ("never", never.join(", ")),
+    ] {
+        let begin = format!("<!-- {name} -->");
+        let at = made.find(&begin).unwrap_or_else(|| panic!("no {begin} in the page")) + begin.len();
+        let end = at + made[at..].find("<!-- end -->").expect("an end");
+        let table = if name == "never" { table } else { format!("\n{table}") };
+        made.replace_range(at..end, &table);
+    }
+    if std::env::var_os("OUTRIGGER_BLESS").is_some() {
+        std::fs::write(&path, &made).expect("a page that can be written");
+    } else {
+        assert!(made == page, "the tables of docs/ros2.md are not those of the code: run with OUTRIGGER_BLESS=1");
+    }
+}
