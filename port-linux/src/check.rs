@@ -8,7 +8,7 @@ use outrigger_core::mode::RequestAs;
 
 use crate::config::{
     BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SourceInput,
-    SourceSettings, Start,
+    SourceSettings, Start, Surface,
 };
 use crate::exit::{Outcome, output_closed};
 use crate::lines::Line;
@@ -92,16 +92,37 @@ impl Lines {
     }
 
     fn ros(&mut self, ros: &RosSettings) {
-        let RosSettings { command, goals_request, interface, .. } = ros;
-        let node = "with `outrigger ros2 CONFIG.toml` a node";
-        if *command {
-            let who =
-                if interface.is_loopback() { "this machine" } else { "the network there: nothing asks who it is" };
-            let also = if *goals_request { ", and a goal alone is a request" } else { "" };
-            self.say("ros", format!("{node} at {interface} that commands the arm, by anybody on {who}{also}"));
-        } else if *ros != RosSettings::default() {
-            self.say("ros", format!("{node} at {interface} that commands nothing"));
+        if *ros == RosSettings::default() {
+            return;
         }
+        let RosSettings { command, goals_request, interface, surface, offer_reliable, namespace, tf_prefix } = ros;
+        let names = match surface {
+            Surface::Driver => "names of UR's driver",
+            Surface::Native => "names of PolyScope X",
+            Surface::Both => "names of UR's driver and of PolyScope X",
+        };
+        let mut text = format!("with `outrigger ros2 CONFIG.toml` a node at {interface} with {names}");
+        if !namespace.is_empty() {
+            text.push_str(&format!(" below {namespace}"));
+        }
+        if !tf_prefix.is_empty() {
+            text.push_str(&format!(", joints and frames begin with {tf_prefix}"));
+        }
+        if !offer_reliable {
+            text.push_str("; native states are sent once");
+        }
+        text.push_str(if *command { "; it commands the arm, for anybody on " } else { "; it commands nothing" });
+        if *command {
+            text.push_str(if interface.is_loopback() {
+                "this machine"
+            } else {
+                "that network: nothing asks who it is"
+            });
+        }
+        if *goals_request {
+            text.push_str("; a goal is a request as well");
+        }
+        self.say("ros", text);
     }
 
     fn serve(&mut self, serve: &ServeSettings) {

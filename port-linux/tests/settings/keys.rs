@@ -79,7 +79,8 @@ fn reaches(file: &File) -> Result<String, String> {
     let problems = |problems: Vec<_>| format!("{problems:?}\n{text}");
     Ok(match AnyConfiguration::parse(&text).map_err(problems)? {
         AnyConfiguration::Host(read) => {
-            format!("{:?} {:?} {:?} {:?} {:?}", read.control.engine(), read.control, read.run, read.host, read.serve)
+            let (engine, around) = (read.control.engine(), (&read.run, &read.host, &read.serve, &read.ros));
+            format!("{engine:?} {:?} {around:?}", read.control)
         }
         AnyConfiguration::Krc(read) => format!("{read:?}"),
         AnyConfiguration::Board(read) => {

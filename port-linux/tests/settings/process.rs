@@ -103,6 +103,13 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("run.record_variables", "[\"target_moment\"]", "run.record = \"FOLDER/all.mcap\"", variables),
     row("serve.listen", "\"127.0.0.1:0\"", "", served),
     row("serve.readers", "2", "serve.listen = \"127.0.0.1:0\"", readers),
+    row("ros.command", "true", "", node),
+    row("ros.goals_request", "true", "", node),
+    row("ros.interface", "\"127.0.0.2\"", "", node),
+    row("ros.surface", "\"native\"", "", node),
+    row("ros.offer_reliable", "false", "", node),
+    row("ros.namespace", "\"/cell\"", "", node),
+    row("ros.tf_prefix", "\"left_\"", "", node),
     row("host.scheduling", "\"fifo\"", "", in_force),
     row("host.priority", "7", "host.scheduling = \"fifo\"", in_force),
     row("host.lock_memory", "true", "", in_force),
@@ -255,6 +262,16 @@ fn in_force(file: &File) -> String {
         .map(|part| if part.ends_with("KiB locked") { "memory locked" } else { part })
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// What is said of a node of ROS 2 that is run with the file.
+fn node(file: &File) -> String {
+    let path = folder().join("run.toml");
+    std::fs::write(&path, file.text()).expect("a file");
+    let said =
+        Command::new(env!("CARGO_BIN_EXE_outrigger")).arg("check-config").arg(&path).output().expect("it was built");
+    let said = String::from_utf8_lossy(&said.stdout);
+    said.lines().filter(|line| line.trim_start().starts_with("ros ")).collect()
 }
 
 fn identity(file: &File) -> String {
