@@ -81,8 +81,10 @@ pub enum When {
     Change,
     /// When it changes while the arm has power, and once at the beginning of that.
     PoweredChange,
-    /// Several times a second.
-    Often,
+    /// Once a second.
+    Second,
+    /// When something happens.
+    Event,
 }
 
 impl fmt::Display for When {
@@ -92,7 +94,8 @@ impl fmt::Display for When {
             Self::Powered => "each state, with power",
             Self::Change => "on change",
             Self::PoweredChange => "on change, with power",
-            Self::Often => "10 times a second",
+            Self::Second => "once a second",
+            Self::Event => "as it happens",
         })
     }
 }

@@ -11,6 +11,7 @@ pub mod driver;
 pub mod endpoint;
 pub mod follow;
 pub mod goals;
+pub mod health;
 pub mod messages;
 pub mod native;
 pub mod native_calls;

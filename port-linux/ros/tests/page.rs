@@ -7,6 +7,7 @@ use outrigger_ros::calls::{FREEDRIVE, OFFERS};
 use outrigger_ros::driver;
 use outrigger_ros::endpoint::{Offer, Topic};
 use outrigger_ros::follow::ACTIONS;
+use outrigger_ros::health;
 use outrigger_ros::native::{self, Terminals};
 use outrigger_ros::native_calls::NATIVE_OFFERS;
 
@@ -48,6 +49,7 @@ fn tables_are_those_of_the_code() {
     let mut made = page.clone();
     for (name, table) in [
         ("driver topics", topics(driver::TOPICS.iter().copied())),
+        ("own topics", topics(health::TOPICS.iter().copied())),
         ("driver services", services(OFFERS.iter().copied())),
         ("driver actions", actions()),
         ("driver heard", heard()),

@@ -34,6 +34,7 @@ use self::seat::Place;
 pub(crate) use self::{
     desk::Asked,
     inside::{Decided, Inside},
+    slot::Status,
 };
 use crate::clock::Clock;
 use crate::config::{SourceSettings, VariableSettings};

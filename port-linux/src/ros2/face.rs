@@ -14,7 +14,7 @@ use super::dds::{Arrival, Asker, Dds, In};
 use super::followed::{Followed, Remarks, compared};
 use super::node::Settings;
 use crate::exit::Failure;
-use crate::requests::{Asked, Decided, Inside};
+use crate::requests::{Asked, Decided, Inside, Status};
 
 /// A force that a call began is renewed so often, for a call says nothing more.
 const RENEWAL: Duration = Duration::from_millis(200);
@@ -93,6 +93,11 @@ impl<const N: usize> Face<N> {
     /// Whether the arm is commanded.
     pub(super) fn commands(&self) -> bool {
         self.client.as_ref().is_some_and(|client| client.status().mode == Mode::Command)
+    }
+
+    /// How the run beside it stands, where it may command.
+    pub(super) fn status(&self) -> Option<Status> {
+        self.client.as_ref().map(Inside::status)
     }
 
     /// Takes what came.

@@ -4,6 +4,7 @@ mod args;
 mod dds;
 mod face;
 mod followed;
+mod health;
 mod node;
 
 use outrigger_core::engine::Config;
@@ -98,7 +99,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     let settings = args.joins.settings(&RosSettings::default(), N)?;
     let clock = Clock::start();
     let (feed, apart) = Feed::pair(C::ENTRIES);
-    let (node, told) = Node::start::<N>(&settings, feed.reader(), clock, None)?;
+    let (node, told) = Node::start::<N>(&settings, controller.robot(), feed.reader(), clock, None)?;
     let progress = node.progress();
     let session = crate::block_on(async move {
         let (_apart, remarks) =

@@ -11,6 +11,7 @@ use std::time::Duration;
 use outrigger_core::time::Instant;
 use outrigger_ros::driver::{self, Arm, Driver};
 use outrigger_ros::endpoint::{Distro, Names, Topic};
+use outrigger_ros::health;
 use outrigger_ros::messages::Time;
 use outrigger_ros::native::{self, Native, Terminals};
 use outrigger_ros::readings::{Port, Readings};
@@ -20,10 +21,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::dds::{Dds, Out, Remark};
 use super::face::Face;
 use super::followed::Remarks;
+use super::health::Health;
 use crate::clock::Clock;
 use crate::config::Surface;
 use crate::exit::Failure;
 use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, VARIABLES, What, stream_memory};
+use crate::json::Json;
 use crate::requests::Inside;
 use crate::worker::{Joined, Worker};
 
@@ -75,6 +78,7 @@ impl Node {
     /// [`Failure::BadInput`] where the domain cannot be joined.
     pub(crate) fn start<const N: usize>(
         settings: &Settings,
+        robot: String,
         reader: Reader,
         clock: Clock,
         client: Option<Inside<N>>,
@@ -90,7 +94,8 @@ impl Node {
         let of_native =
             of_native.filter(|topic| driver.is_none() || !driver::TOPICS.iter().any(|of| of.name == topic.name));
         let of_native = of_native.map(|topic| (topic, native::qos(topic, settings.offer_reliable)));
-        for (topic, qos) in of_driver.chain(of_native) {
+        let own = health::TOPICS.iter().map(|topic| (*topic, topic.qos));
+        for (topic, qos) in of_driver.chain(of_native).chain(own) {
             topics.push((topic, dds.publishes(&settings.names.of(topic.name), topic.message, qos)?));
         }
         let face = Face::offer(&mut dds, settings, arm.joints, client)?;
@@ -107,6 +112,7 @@ impl Node {
                 driver,
                 native,
                 face,
+                health: Health::new(robot),
                 streams,
                 readings: Readings::default(),
                 clock,
@@ -142,6 +148,7 @@ struct Working<'m, const N: usize> {
     driver: Option<Driver>,
     native: Option<Native>,
     face: Face<N>,
+    health: Health,
     streams: Streams<'m>,
     readings: Readings,
     clock: Clock,
@@ -191,6 +198,9 @@ impl<const N: usize> Working<'_, N> {
         if let Some(driver) = &mut self.driver {
             driver.commands(self.face.commands(), &mut |topic, bytes| out.push((topic, bytes)));
         }
+        if let Some(bytes) = self.health.due(now, when.1, self.face.status().as_ref()) {
+            out.push((&health::DIAGNOSTICS, bytes));
+        }
         self.publish(out);
         self.tell(remarks);
     }
@@ -221,6 +231,15 @@ impl<const N: usize> Working<'_, N> {
             What::Opened { port } => self.streams.opened(*port),
             What::Sent { port, bytes } => self.streams.sent(*port, bytes),
             What::Received { port, bytes, first_start } => self.received(entry.at, *port, bytes, *first_start),
+            What::Link { mode, figures } => self.health.link(entry.at, *mode, figures),
+            What::Notice(notice) => {
+                if notice.kind == "coast" {
+                    self.health.coast(&notice.text);
+                }
+                let mut json = Json::default();
+                notice.json(&mut json);
+                self.publish(vec![(&health::EVENTS, health::event(json.as_str().to_owned()))]);
+            }
             _ => {}
         }
     }
@@ -238,7 +257,13 @@ impl<const N: usize> Working<'_, N> {
                     readings.state(port, micros, |to| message.visit_state(to))
                 }
                 Message::Fri(_) => readings.state(Port::Fri, micros, |to| message.visit_state(to)),
-                Message::SubPackage(package) => readings.sub_package(package.name(), micros, |to| package.visit(to)),
+                Message::SubPackage(package) => {
+                    let fresh = readings.sub_package(package.name(), micros, |to| package.visit(to));
+                    if let Some(driver) = driver.as_mut() {
+                        driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
+                    }
+                    fresh
+                }
                 Message::Primary(_, Some(software)) => {
                     readings.identified(*software);
                     false
@@ -250,7 +275,7 @@ impl<const N: usize> Working<'_, N> {
                 last = arrived.max(last.saturating_add(1_000));
                 let stamp = Time::from_unix_nanos(last);
                 let mut emit = |topic, bytes| out.push((topic, bytes));
-                if let Some(driver) = driver {
+                if let Some(driver) = driver.as_mut() {
                     driver.state(readings, stamp, &mut emit);
                 }
                 if let Some(native) = native {

@@ -317,7 +317,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         let (Some((settings, commands)), Some(feed)) = (&plan.node, self.panel.feed()) else { return Ok(None) };
         let client = local.filter(|_| *commands).map(|local| local.client());
         let may = if client.is_some() { "commands by calls and goals" } else { "commands nothing" };
-        let (node, told) = crate::ros2::Node::start(settings, feed.reader(), self.clock, client)?;
+        let (node, told) = crate::ros2::Node::start(settings, plan.robot.clone(), feed.reader(), self.clock, client)?;
         self.told = Some(told);
         let text = format!("node of ROS 2 in domain {}, by {}: it {may}", settings.domain, settings.interface);
         self.panel.say("ros2", text, vec![]);

@@ -8,6 +8,7 @@ import math
 import pathlib
 import sys
 import time
+from xml.etree import ElementTree
 
 from rosbags.typesys import Stores, get_typestore
 
@@ -65,6 +66,39 @@ def same(ours, theirs, where):
         check(ours == theirs or ours != ours, f"{where}: {ours!r} here, {theirs!r} by ROS's own definitions")
 
 
+def turned(roll, pitch, yaw):
+    (sr, cr), (sp, cp), (sy, cy) = ((math.sin(a), math.cos(a)) for a in (roll, pitch, yaw))
+    return [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+
+
+def product(a, b):
+    return [[sum(a[i][k] * b[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
+
+
+def tool_of(urdf, joints):
+    """Where a robot's description says that tool0 is, in the frame base, with these angles by name."""
+    above = {}
+    for joint in ElementTree.fromstring(urdf).findall("joint"):
+        above[joint.find("child").get("link")] = joint
+    chain, link = [], "tool0"
+    while link != "base":
+        chain.insert(0, above[link])
+        link = above[link].find("parent").get("link")
+    turn, at = turned(0, 0, 0), [0.0, 0.0, 0.0]
+    for joint in chain:
+        origin = joint.find("origin")
+        shift = [float(v) for v in origin.get("xyz").split()]
+        at = [at[i] + sum(turn[i][k] * shift[k] for k in range(3)) for i in range(3)]
+        turn = product(turn, turned(*(float(v) for v in origin.get("rpy").split())))
+        if joint.get("type") == "revolute":
+            turn = product(turn, turned(0, 0, joints[joint.get("name")]))
+    return at
+
+
 def listen(node, absent=""):
     """Every topic of states, for three seconds: how many came of each, and whether any was lost or is not what it says."""
     without = set(filter(None, absent.split(",")))
@@ -100,6 +134,13 @@ def listen(node, absent=""):
         check((pose.header.frame_id, tf.child_frame_id) == ("base", "tool0_controller"), "frames have other names")
         turn = pose.pose.orientation
         check(abs(turn.x**2 + turn.y**2 + turn.z**2 + turn.w**2 - 1.0) < 1e-9, "no unit quaternion")
+        if "robot_description" not in without:
+            # The simulated arm's tool has no length: the description ends where the controller says that the tool is.
+            description = node.reader("robot_description", "String", latched=True, depth=1)
+            urdf = until(lambda: description.take(N=1), "robot_description")[0].data
+            tool = tool_of(urdf, dict(zip(joints[-1].name, joints[-1].position)))
+            at = (pose.pose.position.x, pose.pose.position.y, pose.pose.position.z)
+            check(math.dist(tool, at) < 1e-4, f"the description puts the tool at {tool}, the controller at {at}")
     for name, reader in latched.items():
         # Whoever comes late gets the newest, and only that.
         values = until(lambda: reader.take(N=10), name)

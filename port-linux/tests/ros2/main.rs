@@ -180,7 +180,7 @@ fn main() -> ExitCode {
     require::main_one_by_one(vec![
         test("an_e_series_tells_every_topic", PYTHON, || tells(version(5, 15), "")),
         test("a_cb3_tells_every_topic", PYTHON, || tells(version(3, 15), "")),
-        test("a_cb2_tells_what_it_knows", PYTHON, || tells(version(1, 8), "")),
+        test("a_cb2_tells_what_it_knows", PYTHON, || tells(version(1, 8), "robot_description")),
         test("a_polyscope_x_tells_every_topic", PYTHON, || tells(version(10, 12), "")),
         test("a_node_without_leave_refuses_what_acts", PYTHON, || {
             Cell::looking(version(5, 15), &[]).judge("only-looks", &[]);

@@ -1,0 +1,88 @@
+//! How the session stands, as tools for diagnostics show it, and what happens.
+
+use crate::cdr::encode;
+use crate::endpoint::{Qos, Topic, When};
+use crate::messages::{DiagnosticArray, DiagnosticStatus, Header, KeyValue, Message, Text, Time};
+
+/// Absolute, as tools expect it.
+pub static DIAGNOSTICS: Topic = Topic {
+    name: "/diagnostics",
+    message: <DiagnosticArray as Message>::TYPE,
+    qos: Qos::SERVICES,
+    when: When::Second,
+    tells: "mode and grade of the link, what commanding waits for, what is latched, and the figures behind them; \
+            level 0 ok, 1 warning, 2 error, 3 no session",
+};
+/// Whatever the log says.
+pub static EVENTS: Topic = Topic {
+    name: "outrigger/events",
+    message: <Text as Message>::TYPE,
+    qos: Qos::SERVICES,
+    when: When::Event,
+    tells: "an object of JSON each: kind and text, and further words by kind",
+};
+/// Both.
+pub static TOPICS: &[&Topic] = &[&DIAGNOSTICS, &EVENTS];
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As it should be.
+    Ok = 0,
+    /// It works, and not as well as it could.
+    Warn = 1,
+    /// It does not work.
+    Error = 2,
+    /// Nothing is heard.
+    Stale = 3,
+}
+
+/// What is said of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Of what.
+    pub name: &'static str,
+    /// How bad it is.
+    pub level: Level,
+    /// In words.
+    pub message: String,
+    /// Figures and words behind it.
+    pub values: Vec<(&'static str, String)>,
+}
+
+/// The message of these findings about the robot at `robot`.
+#[must_use]
+pub fn diagnostics(stamp: Time, robot: &str, findings: Vec<Finding>) -> Vec<u8> {
+    let one = |finding: Finding| DiagnosticStatus {
+        level: finding.level as u8,
+        name: format!("outrigger: {}", finding.name),
+        message: finding.message,
+        hardware_id: robot.to_owned(),
+        values: finding.values.into_iter().map(|(key, value)| KeyValue { key: key.to_owned(), value }).collect(),
+    };
+    let header = Header { stamp, frame_id: String::new() };
+    encode(&DiagnosticArray { header, status: findings.into_iter().map(one).collect() })
+}
+
+/// The message of one event.
+#[must_use]
+pub fn event(json: String) -> Vec<u8> {
+    encode(&Text { data: json })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cdr::decode;
+
+    #[test]
+    fn findings_are_told_with_the_robot_and_their_figures() {
+        let values = vec![("grade", "Ok".to_owned())];
+        let finding = Finding { name: "link", level: Level::Warn, message: "states come late".into(), values };
+        let bytes = diagnostics(Time { sec: 3, nanosec: 0 }, "192.0.2.7", vec![finding]);
+        let told: DiagnosticArray = decode(&bytes).expect("its type");
+        let DiagnosticStatus { level, name, hardware_id, values, .. } = &told.status[0];
+        assert_eq!((*level, name.as_str(), hardware_id.as_str()), (1, "outrigger: link", "192.0.2.7"));
+        assert_eq!(values, &[KeyValue { key: "grade".into(), value: "Ok".into() }]);
+    }
+}

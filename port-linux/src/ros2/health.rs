@@ -1,0 +1,99 @@
+//! What tools for diagnostics are told of the session: once a second.
+
+use outrigger_core::link::{Figures, Grade};
+use outrigger_core::mode::Mode;
+use outrigger_core::time::{Duration, Instant};
+use outrigger_ros::health::{Finding, Level, diagnostics};
+use outrigger_ros::messages::Time;
+
+use crate::requests::Status;
+
+/// How often it is told.
+const PACE: Duration = Duration::from_secs(1);
+/// Without news of the link for so long there is no session.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// What is known of the session.
+#[derive(Debug)]
+pub(super) struct Health {
+    robot: String,
+    link: Option<(Instant, Mode, Figures)>,
+    /// How far the arm goes on at worst, in words.
+    coast: Option<String>,
+    next: Instant,
+}
+
+impl Health {
+    pub(super) const fn new(robot: String) -> Self {
+        Self { robot, link: None, coast: None, next: Instant::ZERO }
+    }
+
+    /// The link stands so.
+    pub(super) fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) {
+        self.link = Some((at, mode, *figures));
+    }
+
+    /// How far the arm goes on at worst is known.
+    pub(super) fn coast(&mut self, text: &str) {
+        self.coast = Some(text.to_owned());
+    }
+
+    /// The message that is due at `now`; `status` is that of the run beside which it may command.
+    pub(super) fn due(&mut self, now: Instant, stamp: Time, status: Option<&Status>) -> Option<Vec<u8>> {
+        if now < self.next {
+            return None;
+        }
+        self.next = now + PACE;
+        let fresh = self.link.as_ref().filter(|(at, ..)| now.since(*at) < SILENCE);
+        let Some((_, mode, figures)) = fresh else {
+            let none = Finding {
+                name: "session",
+                level: Level::Stale,
+                message: "no session with the controller: the log says why".into(),
+                values: vec![],
+            };
+            return Some(diagnostics(stamp, &self.robot, vec![none]));
+        };
+        let findings = vec![link(figures), session(*mode, status, self.coast.as_deref())];
+        Some(diagnostics(stamp, &self.robot, findings))
+    }
+}
+
+fn link(figures: &Figures) -> Finding {
+    let (level, message) = match figures.grade {
+        Grade::Perfect | Grade::Ok => (Level::Ok, "good enough to command"),
+        Grade::Bad => (Level::Warn, "not good enough to command"),
+        Grade::Unacceptable => (Level::Error, "too bad to command"),
+    };
+    let millis = |span: Duration| format!("{:.2}", span.as_secs_f64() * 1e3);
+    let mut values = vec![
+        ("grade", figures.grade.name().to_owned()),
+        ("states", figures.sequence.accepted.to_string()),
+        ("lost", figures.sequence.lost.to_string()),
+        ("late", figures.late.to_string()),
+        ("jitter [ms]", millis(figures.jitter)),
+        ("own stalls", figures.local_stalls.to_string()),
+    ];
+    if let Some(age) = figures.age {
+        values.push(("age [ms]", millis(age)));
+    }
+    Finding { name: "link", level, message: message.into(), values }
+}
+
+fn session(mode: Mode, status: Option<&Status>, coast: Option<&str>) -> Finding {
+    let mut values = vec![("mode", format!("{mode:?}"))];
+    values.extend(coast.map(|text| ("coast", text.to_owned())));
+    let Some(status) = status else {
+        return Finding { name: "session", level: Level::Ok, message: "looks, and commands nothing".into(), values };
+    };
+    for reason in status.unmet.iter() {
+        values.push((reason.name(), reason.text().to_owned()));
+    }
+    let (level, message) = match (status.latch, mode) {
+        (Some(latch), _) => (Level::Error, format!("latched: {} ({})", latch.text(), latch.name())),
+        (None, Mode::Command) => (Level::Ok, "commands the arm".to_owned()),
+        (None, _) if status.unmet.is_empty() => (Level::Ok, "ready to command, on request".to_owned()),
+        (None, _) => (Level::Warn, "cannot command yet: see what is not met".to_owned()),
+    };
+    Finding { name: "session", level, message, values }
+}
