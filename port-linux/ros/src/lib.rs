@@ -7,6 +7,7 @@
 
 pub mod calls;
 pub mod cdr;
+pub mod dashboard;
 pub mod driver;
 pub mod endpoint;
 pub mod follow;
