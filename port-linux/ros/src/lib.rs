@@ -16,3 +16,4 @@ pub mod messages;
 pub mod pose;
 pub mod readings;
 pub mod scaling;
+pub mod set_mode;
