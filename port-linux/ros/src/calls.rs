@@ -57,7 +57,7 @@ pub enum Refused {
     },
 }
 
-fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) -> Result<T, Refused> {
+pub(crate) fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) -> Result<T, Refused> {
     Err(Refused::Value { name, expected, found: found.to_string() })
 }
 

@@ -7,6 +7,7 @@
 
 pub mod calls;
 pub mod cdr;
+pub mod dashboard;
 pub mod driver;
 pub mod endpoint;
 pub mod follow;
@@ -18,4 +19,5 @@ pub mod native_calls;
 pub mod pose;
 pub mod readings;
 pub mod scaling;
+pub mod set_mode;
 pub mod urdf;

@@ -294,17 +294,7 @@ impl Readings {
         if !self.is_cb2 {
             return i8::try_from(raw).ok();
         }
-        Some(match RobotMode::from_raw(Generation::Cb2, raw) {
-            RobotMode::NoController => -1,
-            RobotMode::NotConnected => 0,
-            RobotMode::Shutdown => 2,
-            RobotMode::EmergencyStopped | RobotMode::FatalError | RobotMode::NoPower => 3,
-            RobotMode::Initializing => 4,
-            RobotMode::Ready => 5,
-            RobotMode::Freedrive => 6,
-            RobotMode::Running | RobotMode::SecurityStopped | RobotMode::SafeguardStop => 7,
-            _ => return None,
-        })
+        robot_mode_number(RobotMode::from_raw(Generation::Cb2, raw))
     }
 
     /// The safety mode; a CB2 tells it by its robot mode.
@@ -513,6 +503,21 @@ fn many(values: &mut [f64; MOST], of: impl ExactSizeIterator<Item = f64>) -> usi
     let count = of.len().min(MOST);
     values.iter_mut().zip(of).for_each(|(kept, value)| *kept = value);
     count
+}
+
+/// A mode as messages number it, which is as CB3 and later do; the nearest one for those that only CB2 has.
+pub(crate) fn robot_mode_number(mode: RobotMode) -> Option<i8> {
+    Some(match mode {
+        RobotMode::NotConnected => 0,
+        RobotMode::Shutdown => 2,
+        RobotMode::EmergencyStopped | RobotMode::FatalError | RobotMode::NoPower => 3,
+        RobotMode::Initializing => 4,
+        RobotMode::Ready => 5,
+        RobotMode::Freedrive => 6,
+        RobotMode::SecurityStopped | RobotMode::SafeguardStop => 7,
+        RobotMode::Unknown(_) => return None,
+        named => return i8::try_from(named.raw(Generation::Cb3)?).ok(),
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use outrigger_core::client::Output;
 use outrigger_core::client::dashboard::{Event, Input, Service};
 use outrigger_core::time::Duration;
 use outrigger_core::wire::dashboard::{Reply, Request, RequestKind};
+use outrigger_core::wire::primary::Text;
 use outrigger_core::wire::robot_api::BASE;
 use tokio::net::TcpStream;
 
@@ -15,11 +16,11 @@ use crate::clock::Clock;
 use crate::net::cannot_connect;
 
 /// Memory for one line of a dashboard server: replies hold at most a path.
-pub(super) const LINE_MEMORY: usize = 4096;
+pub(crate) const LINE_MEMORY: usize = 4096;
 
 /// One service of one controller.
 #[derive(Debug)]
-pub(super) struct Connection<S> {
+pub(crate) struct Connection<S> {
     at: SocketAddr,
     /// Of a service over HTTP.
     url: Option<String>,
@@ -32,21 +33,21 @@ pub(super) struct Connection<S> {
 
 impl<S: Service> Connection<S> {
     /// The service at this address, not connected yet.
-    pub(super) const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
+    pub(crate) const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
         Self { at, url: None, clock, service, stream: None, error: None }
     }
 
     /// The same, over HTTP.
-    pub(super) fn over_http(self) -> Self {
+    pub(crate) fn over_http(self) -> Self {
         Self { url: Some(format!("http://{}{BASE}", self.at)), ..self }
     }
 
-    pub(super) const fn service(&self) -> &S {
+    pub(crate) const fn service(&self) -> &S {
         &self.service
     }
 
     /// Connects, and waits until the service answers.
-    pub(super) async fn connect(&mut self) -> Result<(), Trouble> {
+    pub(crate) async fn connect(&mut self) -> Result<(), Trouble> {
         self.service.handle(self.clock.now(), Input::Start);
         loop {
             self.carry_out().await;
@@ -210,7 +211,7 @@ impl<S: Service> Transport for Connection<S> {
         self.service.handle(self.clock.now(), Input::Request(request));
     }
 
-    async fn answer<R>(&mut self, read: impl FnOnce(&Reply<'_>) -> R) -> Result<R, Trouble> {
+    async fn answer_with_line<R>(&mut self, read: impl FnOnce(&Reply<'_>, Text<'_>) -> R) -> Result<R, Trouble> {
         loop {
             self.carry_out().await;
             let answered = match self.service.poll_event() {
@@ -219,7 +220,7 @@ impl<S: Service> Transport for Connection<S> {
                     continue;
                 }
                 Some(Event::Ready | Event::Unasked(_)) => continue,
-                Some(Event::Replied { reply, .. }) => Ok(read(&reply)),
+                Some(Event::Replied { reply, line, .. }) => Ok(read(&reply, line)),
                 Some(event) => Err(trouble(self.at, self.url.as_deref(), self.error.as_ref(), &event)),
             };
             self.carry_out().await;

@@ -10,14 +10,11 @@ use outrigger_core::robot::{Generation, RobotMode, SoftwareVersion};
 use outrigger_core::wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, Support, UserRole};
 
 use super::answer::{readable, value, words};
-use super::transport::{Ended, Transport, run};
+use super::transport::{Ended, Transport, run, software};
 use super::{Command, DashboardArgs};
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
-
-/// The newest software that has no question for its version.
-const WITHOUT_VERSION: SoftwareVersion = SoftwareVersion::new(1, 7);
 
 /// What is asked for the overview: its name there and in JSON, and the question.
 const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
@@ -47,14 +44,7 @@ pub(super) struct Conversation<'a, T> {
 impl<'a, T: Transport> Conversation<'a, T> {
     /// Asks for the software first: what can be asked depends on it.
     pub(super) async fn begin(mut transport: T, clock: Clock, args: &'a DashboardArgs) -> Result<Self, Failure> {
-        let software = transport.execute(Request::PolyscopeVersion, |reply| match reply {
-            Reply::Software { version, .. } => Ok(*version),
-            Reply::Refused(Refusal::NotUnderstood(_)) => Ok(WITHOUT_VERSION),
-            other => Err(words(other)),
-        });
-        let software = software.await?.map_err(|answer| {
-            Failure::Connection(format!("no dashboard answers the question for its version: {answer}"))
-        })?;
+        let software = software(&mut transport).await?;
         Ok(Self::with(transport, software, clock, args))
     }
 

@@ -2,11 +2,11 @@
 
 mod answer;
 mod args;
-mod connection;
+pub(crate) mod connection;
 mod conversation;
 mod kept;
 mod lock;
-mod transport;
+pub(crate) mod transport;
 
 pub(crate) use args::{Command, DashboardArgs};
 pub(crate) use lock::{LockedPendant, next_news};
@@ -62,6 +62,6 @@ pub(crate) fn run(args: &DashboardArgs) -> Outcome {
 }
 
 /// Where a controller serves its Robot API: as any web page; with a port base B at B + 16.
-fn robot_api_port(robot: &RobotAddress) -> u16 {
+pub(crate) fn robot_api_port(robot: &RobotAddress) -> u16 {
     if robot.port(PORT) == PORT { outrigger_core::wire::robot_api::PORT } else { robot.port(PORT + 16) }
 }

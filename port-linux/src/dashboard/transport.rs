@@ -3,20 +3,37 @@
 use std::future::Future;
 
 use outrigger_core::client::dashboard::{Obstacle, Progress, Sequence, SequenceEvent, SequenceInput};
-use outrigger_core::wire::dashboard::{Reply, Request};
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::wire::dashboard::{Refusal, Reply, Request};
+use outrigger_core::wire::primary::Text;
 
+use super::answer::words;
 use crate::clock::Clock;
 
+/// The newest software that has no question for its version.
+const WITHOUT_VERSION: SoftwareVersion = SoftwareVersion::new(1, 7);
+
 /// Carries one request at a time, and connects where there is no connection.
-pub(super) trait Transport {
+pub(crate) trait Transport {
     /// Puts a request.
     fn ask(&mut self, request: Request<'_>);
+
+    /// Waits for the answer and hands it to `read`, with the line that it came as.
+    ///
+    /// # Errors
+    /// [`Trouble`] where there is none. The next request connects anew.
+    fn answer_with_line<R>(
+        &mut self,
+        read: impl FnOnce(&Reply<'_>, Text<'_>) -> R,
+    ) -> impl Future<Output = Result<R, Trouble>>;
 
     /// Waits for the answer and hands it to `read`.
     ///
     /// # Errors
-    /// [`Trouble`] where there is none. The next request connects anew.
-    fn answer<R>(&mut self, read: impl FnOnce(&Reply<'_>) -> R) -> impl Future<Output = Result<R, Trouble>>;
+    /// Those of [`Self::answer_with_line`].
+    async fn answer<R>(&mut self, read: impl FnOnce(&Reply<'_>) -> R) -> Result<R, Trouble> {
+        self.answer_with_line(|reply, _| read(reply)).await
+    }
 
     /// Puts a request, and hands its answer to `read`.
     ///
@@ -31,11 +48,11 @@ pub(super) trait Transport {
 /// Why a request has no answer: what happened, and what to check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Trouble(pub(super) String);
+pub(crate) struct Trouble(pub(crate) String);
 
 /// Why a [`Sequence`] did not reach its goal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// The controller could not be asked.
     #[error("{0}")]
     Trouble(#[from] Trouble),
@@ -44,11 +61,24 @@ pub(super) enum Ended {
     Obstacle(Obstacle),
 }
 
+/// The software behind a dashboard server: what can be asked depends on it.
+///
+/// # Errors
+/// [`Trouble`] where it does not tell.
+pub(crate) async fn software(transport: &mut impl Transport) -> Result<SoftwareVersion, Trouble> {
+    let software = transport.execute(Request::PolyscopeVersion, |reply| match reply {
+        Reply::Software { version, .. } => Ok(*version),
+        Reply::Refused(Refusal::NotUnderstood(_)) => Ok(WITHOUT_VERSION),
+        other => Err(words(other)),
+    });
+    software.await?.map_err(|answer| Trouble(format!("no dashboard answers the question for its version: {answer}")))
+}
+
 /// Runs a sequence to its end and tells its steps.
 ///
 /// # Errors
 /// [`Ended`] where it does not reach its goal.
-pub(super) async fn run(
+pub(crate) async fn run(
     sequence: &mut impl Sequence,
     transport: &mut impl Transport,
     clock: Clock,

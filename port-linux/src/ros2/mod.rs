@@ -1,6 +1,8 @@
 //! `outrigger ros2`: the robot as a node of ROS 2, without an installation of it.
 
 mod args;
+#[allow(dead_code, reason = "wired in by the node")]
+mod dashboard;
 mod dds;
 mod face;
 mod followed;

@@ -19,6 +19,7 @@ macro_rules! messages {
 mod action;
 mod basic;
 mod control;
+mod dashboard;
 mod graph;
 mod native;
 mod ur;
@@ -29,6 +30,7 @@ use serde::de::DeserializeOwned;
 pub use self::action::*;
 pub use self::basic::*;
 pub use self::control::*;
+pub use self::dashboard::*;
 pub use self::graph::*;
 pub use self::native::*;
 pub use self::ur::*;

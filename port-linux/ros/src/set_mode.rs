@@ -1,0 +1,175 @@
+//! The action `SetMode` (`core/docs/protocol/ros2-surface.md` 3): a program is stopped, power and brakes are brought to a mode, a
+//! program is started, each where the goal asks for it.
+//!
+//! [`ModeChange`] is a [`Sequence`] of the core: its requests go to a dashboard server or a Robot API alike, and its steps give
+//! the feedback. Unlike UR's driver it clears no stop: in a protective stop, a violation or a fault it ends, and says so.
+//! `RUNNING` is reached by the core's own [`BringUp`].
+
+mod power;
+mod program;
+#[cfg(test)]
+mod tests;
+
+use outrigger_core::client::dashboard::{BringUp, BringUpConfig, Progress, Sequence, SequenceEvent, SequenceInput};
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::time::Instant;
+use outrigger_core::wire::dashboard::Request;
+
+use self::power::Power;
+use self::program::Program;
+use crate::calls::{Refused, wrong};
+use crate::endpoint::Task;
+use crate::messages::{Action as _, SetMode, SetModeFeedback, SetModeGoal, SetModeResult};
+use crate::readings::robot_mode_number;
+
+/// Where the action is offered.
+pub static SET_MODE: Task = Task {
+    name: "ur_robot_state_helper/set_mode",
+    action: SetMode::TYPE,
+    does: "3 POWER_OFF, 5 IDLE or 7 RUNNING; stop_program before it, play_program after RUNNING, which moves the arm; no stop is \
+           cleared; CB 3.0, e-Series, PolyScope X 10.12",
+};
+
+/// What is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// 3: without power.
+    PowerOff,
+    /// 5: with power, brakes engaged.
+    Idle,
+    /// 7: with power, brakes released.
+    Running,
+}
+
+impl Target {
+    /// What `goal` wants to be reached.
+    ///
+    /// # Errors
+    /// For a mode that cannot be chosen.
+    pub fn of(goal: &SetModeGoal) -> Result<Self, Refused> {
+        match goal.target_robot_mode {
+            3 => Ok(Self::PowerOff),
+            5 => Ok(Self::Idle),
+            7 => Ok(Self::Running),
+            other => wrong("target_robot_mode", "3 (POWER_OFF), 5 (IDLE) or 7 (RUNNING)", other),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::PowerOff => "POWER_OFF",
+            Self::Idle => "IDLE",
+            Self::Running => "RUNNING",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Stop,
+    Mode,
+    Play,
+}
+
+/// One goal of the action, from its acceptance to its result. Dropped, it asks for nothing more, and undoes nothing.
+pub struct ModeChange {
+    software: SoftwareVersion,
+    target: Target,
+    play: bool,
+    stage: Stage,
+    current: Box<dyn Sequence + Send>,
+    robot_mode: Option<i8>,
+    safety_mode: Option<i8>,
+}
+
+impl ModeChange {
+    /// For a controller with this software.
+    ///
+    /// # Errors
+    /// Those of [`Target::of`].
+    pub fn new(goal: &SetModeGoal, software: SoftwareVersion) -> Result<Self, Refused> {
+        let target = Target::of(goal)?;
+        let (stage, current): (_, Box<dyn Sequence + Send>) = if goal.stop_program {
+            (Stage::Stop, Box::new(Program::stop(software)))
+        } else {
+            (Stage::Mode, mode(target, software))
+        };
+        // Without brakes released no program starts, so it is not tried.
+        let play = goal.play_program && target == Target::Running;
+        Ok(Self { software, target, play, stage, current, robot_mode: None, safety_mode: None })
+    }
+
+    /// How far it is; `None` until both modes were told.
+    #[must_use]
+    pub fn feedback(&self) -> Option<SetModeFeedback> {
+        Some(SetModeFeedback { current_robot_mode: self.robot_mode?, current_safety_mode: self.safety_mode? })
+    }
+
+    /// The result: the mode is reached, or why it is not, in words.
+    #[must_use]
+    pub fn result(&self, end: Result<(), String>) -> SetModeResult {
+        match end {
+            Ok(()) => {
+                let program = if self.play { ", the program runs" } else { "" };
+                SetModeResult { success: true, message: format!("{} is reached{program}", self.target.name()) }
+            }
+            Err(message) => SetModeResult { success: false, message },
+        }
+    }
+
+    fn note(&mut self, progress: Progress) {
+        match progress {
+            Progress::RobotMode(mode) => self.robot_mode = robot_mode_number(mode),
+            Progress::Safety(mode) => self.safety_mode = i8::try_from(mode.raw()).ok(),
+            _ => {}
+        }
+    }
+
+    /// Goes on to the next stage; whether there is one.
+    fn go_on(&mut self) -> bool {
+        match self.stage {
+            Stage::Stop => (self.stage, self.current) = (Stage::Mode, mode(self.target, self.software)),
+            Stage::Mode if self.play => {
+                self.stage = Stage::Play;
+                self.current = Box::new(Program::play(self.software));
+            }
+            Stage::Mode | Stage::Play => return false,
+        }
+        true
+    }
+}
+
+fn mode(target: Target, software: SoftwareVersion) -> Box<dyn Sequence + Send> {
+    match target {
+        Target::PowerOff => Box::new(Power::off(software)),
+        Target::Idle => Box::new(Power::idle(software)),
+        Target::Running => Box::new(BringUp::new(software, BringUpConfig::default())),
+    }
+}
+
+impl Sequence for ModeChange {
+    fn handle(&mut self, now: Instant, input: SequenceInput<'_>) {
+        self.current.handle(now, input);
+    }
+
+    fn poll_output(&mut self) -> Option<Request<'_>> {
+        self.current.poll_output()
+    }
+
+    fn poll_event(&mut self) -> Option<SequenceEvent> {
+        loop {
+            match self.current.poll_event()? {
+                SequenceEvent::Progress(progress) => {
+                    self.note(progress);
+                    return Some(SequenceEvent::Progress(progress));
+                }
+                SequenceEvent::Done if self.go_on() => {}
+                end => return Some(end),
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.current.poll_timeout()
+    }
+}

@@ -1,0 +1,117 @@
+//! A program stopped, or started, unless that is so already.
+
+use std::collections::VecDeque;
+
+use outrigger_core::client::dashboard::{
+    ProgramConfig, ProgramControl, ProgramGoal, Sequence, SequenceEvent, SequenceInput,
+};
+use outrigger_core::robot::{ProgramState, SoftwareVersion};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::wire::dashboard::{Reply, Request};
+
+/// Right after its brakes are released a controller refuses to play: UR's driver waits as long.
+const SETTLES: Duration = Duration::from_secs(1);
+
+/// Asks what the program does, then does as [`ProgramControl`]. To stop what does not run would be refused.
+pub(super) struct Program {
+    goal: ProgramGoal<'static>,
+    control: ProgramControl<'static>,
+    state: State,
+    /// What is still to be asked: scripts show in the second answer only.
+    questions: VecDeque<Request<'static>>,
+    asked: bool,
+    end: Option<SequenceEvent>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Until this, which is not known before the first instant is.
+    Settles(Option<Instant>),
+    Asks,
+    Controls,
+    Over,
+}
+
+impl Program {
+    pub(super) fn stop(software: SoftwareVersion) -> Self {
+        Self::new(ProgramGoal::Stop, software, &[Request::ProgramState, Request::Running], State::Asks)
+    }
+
+    pub(super) fn play(software: SoftwareVersion) -> Self {
+        Self::new(ProgramGoal::Play, software, &[Request::ProgramState], State::Settles(None))
+    }
+
+    fn new(
+        goal: ProgramGoal<'static>,
+        software: SoftwareVersion,
+        questions: &[Request<'static>],
+        state: State,
+    ) -> Self {
+        let control = ProgramControl::new(goal, software, ProgramConfig::default());
+        let known = |question: &Request<'_>| question.kind().check(software).is_ok();
+        let questions = questions.iter().copied().filter(known).collect();
+        Self { goal, control, state, questions, asked: false, end: None }
+    }
+
+    /// What the answer means for the goal.
+    fn take(&mut self, reply: &Reply<'_>) {
+        self.questions.pop_front();
+        let runs = match reply {
+            Reply::ProgramState { state, .. } => Some(*state),
+            Reply::Running(true) => Some(ProgramState::Playing),
+            Reply::Running(false) => Some(ProgramState::Stopped),
+            _ => None,
+        };
+        match (self.goal, runs) {
+            (ProgramGoal::Play, Some(ProgramState::Playing)) => self.over(),
+            (ProgramGoal::Stop, Some(ProgramState::Stopped)) if self.questions.is_empty() => self.over(),
+            (ProgramGoal::Stop, Some(ProgramState::Stopped)) => {}
+            _ => self.state = State::Controls,
+        }
+    }
+
+    fn over(&mut self) {
+        self.state = State::Over;
+        self.end = Some(SequenceEvent::Done);
+    }
+}
+
+impl Sequence for Program {
+    fn handle(&mut self, now: Instant, input: SequenceInput<'_>) {
+        match (self.state, input) {
+            (State::Controls, input) => self.control.handle(now, input),
+            (State::Asks, SequenceInput::Reply(reply)) if std::mem::take(&mut self.asked) => self.take(&reply),
+            (State::Settles(None), _) => self.state = State::Settles(Some(now + SETTLES)),
+            (State::Settles(Some(until)), _) if now >= until => self.state = State::Asks,
+            (State::Settles(_) | State::Asks | State::Over, _) => {}
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Request<'_>> {
+        if matches!(self.state, State::Asks) && !self.asked {
+            match self.questions.front() {
+                Some(question) => {
+                    self.asked = true;
+                    return Some(*question);
+                }
+                None => self.state = State::Controls,
+            }
+        }
+        if matches!(self.state, State::Controls) { self.control.poll_output() } else { None }
+    }
+
+    fn poll_event(&mut self) -> Option<SequenceEvent> {
+        match self.state {
+            State::Controls => self.control.poll_event(),
+            _ => self.end.take(),
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        match self.state {
+            State::Settles(until) => until,
+            State::Controls => self.control.poll_timeout(),
+            State::Asks | State::Over => None,
+        }
+    }
+}
