@@ -165,6 +165,22 @@ service("action_msgs/srv/CancelGoal", "GoalInfo goal_info", "int8 return_code; G
 service(f"{FOLLOW}_SendGoal", "uint8[16] goal_id; FollowGoal goal", "bool accepted; Time stamp")
 service(f"{FOLLOW}_GetResult", "uint8[16] goal_id", "int8 status; FollowResult result")
 
+struct("ur_dashboard_msgs/msg/ProgramState", "string state")
+DASHBOARD = "ur_dashboard_msgs/srv"
+service(f"{DASHBOARD}/GetRobotMode", NOTHING, "RobotMode robot_mode; string answer; bool success")
+service(f"{DASHBOARD}/GetSafetyMode", NOTHING, "SafetyMode safety_mode; string answer; bool success")
+service(f"{DASHBOARD}/GetProgramState", NOTHING, "ProgramState state; string program_name; string answer; bool success")
+service(f"{DASHBOARD}/IsProgramRunning", NOTHING, "string answer; bool program_running; bool success")
+service(f"{DASHBOARD}/Load", "string filename", "string answer; bool success")
+service(f"{DASHBOARD}/RawRequest", "string query", "string answer")
+MODE = "ur_dashboard_msgs/action/SetMode"
+struct(f"{MODE}_Goal", "int8 target_robot_mode; bool stop_program; bool play_program", "SetModeGoal")
+struct(f"{MODE}_Result", "bool success; string message", "SetModeResult")
+struct(f"{MODE}_Feedback", "int8 current_robot_mode; int8 current_safety_mode", "SetModeFeedback")
+struct(f"{MODE}_FeedbackMessage", "uint8[16] goal_id; SetModeFeedback feedback", "SetModeFeedbackMessage")
+service(f"{MODE}_SendGoal", "uint8[16] goal_id; SetModeGoal goal", "bool accepted; Time stamp")
+service(f"{MODE}_GetResult", "uint8[16] goal_id", "int8 status; SetModeResult result")
+
 RELIABLE = Policy.Reliability.Reliable(duration(seconds=1))
 XCDR1 = Policy.DataRepresentation(use_cdrv0_representation=True, use_xcdrv2_representation=False)
 
@@ -243,20 +259,21 @@ def goal(points, joints=JOINTS, **more):
 
 
 class Action:
-    """A client of FollowJointTrajectory."""
+    """A client of an action: FollowJointTrajectory of a controller, unless another one is named."""
 
-    def __init__(self, node, name):
-        self.node, self.at = node, f"{name}/follow_joint_trajectory/_action"
-        self.feedback = node.reader(f"{self.at}/feedback", "FollowFeedbackMessage", depth=10000)
+    def __init__(self, node, name, of="FollowJointTrajectory", feedback="FollowFeedbackMessage"):
+        whole = f"{name}/follow_joint_trajectory" if of == "FollowJointTrajectory" else name
+        self.node, self.of, self.at = node, of, f"{whole}/_action"
+        self.feedback = node.reader(f"{self.at}/feedback", feedback, depth=10000)
         self.status = node.reader(f"{self.at}/status", "GoalStatusArray", latched=True, depth=1)
 
     def send(self, wanted):
         goal_id = [random.getrandbits(8) for _ in range(16)]
-        answer = self.node.call(f"{self.at}/send_goal", "FollowJointTrajectory_SendGoal", goal_id=goal_id, goal=wanted)
+        answer = self.node.call(f"{self.at}/send_goal", f"{self.of}_SendGoal", goal_id=goal_id, goal=wanted)
         return answer.accepted, goal_id
 
     def result(self, goal_id, patience=60.0):
-        sent = self.node.send(f"{self.at}/get_result", "FollowJointTrajectory_GetResult", goal_id=goal_id)
+        sent = self.node.send(f"{self.at}/get_result", f"{self.of}_GetResult", goal_id=goal_id)
         return self.node.answer(sent, patience)
 
     def cancel(self, goal_id):

@@ -77,6 +77,30 @@ impl DashboardAsk {
         })
     }
 
+    /// Whether anything is different on the controller afterwards: power, programs, the pendant, files.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        let Some(request) = self.request() else { return !matches!(self, Self::Connect | Self::Programs) };
+        !matches!(
+            request.kind(),
+            RequestKind::Running
+                | RequestKind::RobotMode
+                | RequestKind::LoadedProgram
+                | RequestKind::IsProgramSaved
+                | RequestKind::ProgramState
+                | RequestKind::PolyscopeVersion
+                | RequestKind::Version
+                | RequestKind::UserRole
+                | RequestKind::OperationalMode
+                | RequestKind::SafetyMode
+                | RequestKind::SafetyStatus
+                | RequestKind::SerialNumber
+                | RequestKind::RobotModel
+                | RequestKind::IsInRemoteControl
+                | RequestKind::Quit
+        )
+    }
+
     /// Whether the answer takes minutes: reports, and files that a controller writes.
     #[must_use]
     pub fn is_long(&self) -> bool {

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use outrigger_ros::calls::{FREEDRIVE, OFFERS};
+use outrigger_ros::dashboard::DASHBOARD_OFFERS;
 use outrigger_ros::driver;
 use outrigger_ros::endpoint::{Offer, Topic};
 use outrigger_ros::follow::ACTIONS;
 use outrigger_ros::health;
 use outrigger_ros::native::{self, Terminals};
 use outrigger_ros::native_calls::NATIVE_OFFERS;
+use outrigger_ros::set_mode::SET_MODE;
 
 fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
     let mut table = String::from("| topic | type | | when | tells |\n|---|---|---|---|---|\n");
@@ -30,7 +32,7 @@ fn services<'t>(of: impl Iterator<Item = &'t Offer>) -> String {
 
 fn actions() -> String {
     let mut table = String::from("| action | type | does |\n|---|---|---|\n");
-    for (task, _) in ACTIONS {
+    for task in ACTIONS.iter().map(|(task, _)| *task).chain([&SET_MODE]) {
         let _ = writeln!(table, "| `{}` | `{}` | {} |", task.name, task.action.replace("/action/", "/"), task.does);
     }
     table
@@ -51,6 +53,7 @@ fn tables_are_those_of_the_code() {
         ("driver topics", topics(driver::TOPICS.iter().copied())),
         ("own topics", topics(health::TOPICS.iter().copied())),
         ("driver services", services(OFFERS.iter().copied())),
+        ("dashboard", services(DASHBOARD_OFFERS.iter().copied())),
         ("driver actions", actions()),
         ("driver heard", heard()),
         ("native topics", topics(native::topics(Terminals::default()))),

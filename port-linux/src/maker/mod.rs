@@ -102,6 +102,12 @@ pub(crate) trait Controller<const N: usize>:
         None
     }
 
+    /// Where it is asked for its modes and programs, where it can be.
+    #[cfg(feature = "ros2")]
+    fn target(&self) -> Option<crate::target::Target> {
+        None
+    }
+
     /// The sockets for it, which are lent to [`run`](Self::run).
     ///
     /// # Errors

@@ -35,6 +35,8 @@ const KEPT: i32 = 10;
 const MATCHING: Duration = Duration::from_secs(1);
 /// Answers that wait for that, at most.
 const WAITING: usize = 64;
+/// Every reader is looked at so often.
+const SCAN: Duration = Duration::from_millis(50);
 /// Bytes before a request of Cyclone DDS: who asks, and the number of the request.
 const WHO_ASKS: usize = 16;
 
@@ -169,6 +171,8 @@ pub(super) struct Dds {
     graph: Writer,
     distro: Distro,
     came: Arc<Came>,
+    /// When to look at every reader, told or not.
+    scan_at: Instant,
     /// Readers of others that a writer of ours serves.
     matched: BTreeMap<GUID, BTreeSet<GUID>>,
     names: BTreeMap<GUID, String>,
@@ -220,6 +224,7 @@ impl Dds {
             graph,
             distro,
             came: Arc::default(),
+            scan_at: Instant::now(),
             matched: BTreeMap::new(),
             names: BTreeMap::new(),
             waits: vec![],
@@ -356,8 +361,11 @@ impl Dds {
                 .source_timestamp(Timestamp::now())
                 .related_sample_identity_opt(related)
                 .build();
-            if let Some(writer) = self.listening.get(waits.to.at.0).and_then(|listening| listening.answers.as_ref()) {
-                let _ = writer.write_with_options(Payload(waits.payload), options);
+            let writer = self.listening.get(waits.to.at.0).and_then(|listening| listening.answers.as_ref());
+            let written = writer.map(|writer| writer.write_with_options(Payload(waits.payload.clone()), options));
+            // One that finds no room is tried again.
+            if matches!(written, Some(Err(_))) && now < waits.until {
+                self.waits.push(waits);
             }
         }
     }
@@ -370,9 +378,12 @@ impl Dds {
         if !self.waits.is_empty() {
             self.answer_those_found();
         }
-        if !self.came.0.swap(false, Ordering::AcqRel) {
+        // What becomes readable by a later message alone is told of by nobody.
+        let (came, now) = (self.came.0.swap(false, Ordering::AcqRel), Instant::now());
+        if !came && now < self.scan_at {
             return vec![];
         }
+        self.scan_at = now + SCAN;
         let mut arrivals = vec![];
         for (index, listening) in self.listening.iter().enumerate() {
             let reader = &listening.reader;

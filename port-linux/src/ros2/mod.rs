@@ -1,13 +1,13 @@
 //! `outrigger ros2`: the robot as a node of ROS 2, without an installation of it.
 
 mod args;
-#[allow(dead_code, reason = "wired in by the node")]
 mod dashboard;
 mod dds;
 mod face;
 mod followed;
 mod health;
 mod node;
+mod pendant;
 
 use outrigger_core::engine::Config;
 use outrigger_ros::driver::{LWR_JOINTS, UR_JOINTS};
@@ -15,7 +15,7 @@ use outrigger_ros::endpoint::{Distro, Names};
 use outrigger_ros::native;
 
 pub(crate) use self::args::{JoinArgs, Ros2Args};
-pub(crate) use self::node::{Node, Settings};
+pub(crate) use self::node::{Beside, Node, Settings};
 use crate::clock::Clock;
 use crate::config::RosSettings;
 use crate::exit::{Failure, Outcome};
@@ -101,7 +101,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     let settings = args.joins.settings(&RosSettings::default(), N)?;
     let clock = Clock::start();
     let (feed, apart) = Feed::pair(C::ENTRIES);
-    let (node, told) = Node::start::<N>(&settings, controller.robot(), feed.reader(), clock, None)?;
+    let (node, told) = Node::start::<N>(&settings, &Beside::of(&controller), feed.reader(), clock, None)?;
     let progress = node.progress();
     let session = crate::block_on(async move {
         let (_apart, remarks) =

@@ -18,16 +18,20 @@ use outrigger_ros::readings::{Port, Readings};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::dashboard::Dashboard;
 use super::dds::{Dds, Out, Remark};
 use super::face::Face;
 use super::followed::Remarks;
 use super::health::Health;
+use super::pendant::Pendant;
 use crate::clock::Clock;
 use crate::config::Surface;
 use crate::exit::Failure;
 use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, VARIABLES, What, stream_memory};
 use crate::json::Json;
+use crate::maker::Controller;
 use crate::requests::Inside;
+use crate::target::Target;
 use crate::worker::{Joined, Worker};
 
 /// How often it looks.
@@ -62,6 +66,20 @@ pub(crate) struct Settings {
     pub(crate) goals_request: bool,
 }
 
+/// Which controller it is beside.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    robot: String,
+    target: Option<Target>,
+}
+
+impl Beside {
+    /// Of this one.
+    pub(crate) fn of<const N: usize, C: Controller<N>>(controller: &C) -> Self {
+        Self { robot: controller.robot(), target: controller.target() }
+    }
+}
+
 /// A node on its thread. Ends with this.
 #[derive(Debug)]
 pub(crate) struct Node {
@@ -78,7 +96,7 @@ impl Node {
     /// [`Failure::BadInput`] where the domain cannot be joined.
     pub(crate) fn start<const N: usize>(
         settings: &Settings,
-        robot: String,
+        beside: &Beside,
         reader: Reader,
         clock: Clock,
         client: Option<Inside<N>>,
@@ -98,7 +116,13 @@ impl Node {
         for (topic, qos) in of_driver.chain(of_native).chain(own) {
             topics.push((topic, dds.publishes(&settings.names.of(topic.name), topic.message, qos)?));
         }
+        let dashboard = beside.target.as_ref().filter(|_| settings.surface.has_driver());
+        let dashboard = dashboard.map(|target| Dashboard::start(target, clock)).transpose()?;
+        let commands = client.is_some();
+        let pendant = dashboard.map(|dashboard| Pendant::offer(&mut dds, &settings.names, dashboard, commands));
+        let pendant = pendant.transpose()?;
         let face = Face::offer(&mut dds, settings, arm.joints, client)?;
+        let health = Health::new(beside.robot.clone());
         dds.announce(&settings.names.namespace, NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));
         let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
@@ -112,7 +136,8 @@ impl Node {
                 driver,
                 native,
                 face,
-                health: Health::new(robot),
+                health,
+                pendant,
                 streams,
                 readings: Readings::default(),
                 clock,
@@ -149,6 +174,7 @@ struct Working<'m, const N: usize> {
     native: Option<Native>,
     face: Face<N>,
     health: Health,
+    pendant: Option<Pendant>,
     streams: Streams<'m>,
     readings: Readings,
     clock: Clock,
@@ -188,10 +214,18 @@ impl<const N: usize> Working<'_, N> {
     /// Takes what others ask, and tells them what came of it.
     fn attend(&mut self) {
         let now = self.clock.now();
-        let when = (now, self.stamp(now));
+        let (when, nanos) = ((now, self.stamp(now)), self.nanos(now));
         let mut remarks = vec![];
         for arrival in self.dds.look() {
+            let arrival = match &mut self.pendant {
+                Some(pendant) => pendant.arrival(arrival, &mut self.dds, when.1, &mut remarks),
+                None => Some(arrival),
+            };
+            let Some(arrival) = arrival else { continue };
             self.face.arrival(arrival, &self.readings, &mut self.dds, when, &mut remarks);
+        }
+        if let Some(pendant) = &mut self.pendant {
+            pendant.step(&mut self.dds, nanos);
         }
         self.face.step(&mut self.dds, when, &mut remarks);
         let mut out = vec![];

@@ -105,6 +105,8 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         let locks = plan.run.lock_pendant;
         let pendant = controller.dashboard().map(|at| LockedPendant::start(at, locks, clock)).transpose()?.flatten();
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
+        #[cfg(feature = "ros2")]
+        let beside_controller = crate::ros2::Beside::of(&controller);
         let mut service = Service::<_, C::Tally, N>::start(plan, clock, controller, coast, operators, beside)?;
         service.remarks = remarks;
         service.desk = desk.take();
@@ -126,7 +128,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
             service.panel.say("listening", format!("listening on {listens}"), vec![]);
         }
         #[cfg(feature = "ros2")]
-        let node = service.beside_node(plan, local)?;
+        let node = service.beside_node(plan, &beside_controller, local)?;
         #[cfg(not(feature = "ros2"))]
         drop(local);
         let recorder = service.recorder();
@@ -312,12 +314,13 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     fn beside_node(
         &mut self,
         plan: &Plan,
+        beside: &crate::ros2::Beside,
         local: Option<crate::requests::Local<N>>,
     ) -> Result<Option<crate::ros2::Node>, Failure> {
         let (Some((settings, commands)), Some(feed)) = (&plan.node, self.panel.feed()) else { return Ok(None) };
         let client = local.filter(|_| *commands).map(|local| local.client());
         let may = if client.is_some() { "commands by calls and goals" } else { "commands nothing" };
-        let (node, told) = crate::ros2::Node::start(settings, plan.robot.clone(), feed.reader(), self.clock, client)?;
+        let (node, told) = crate::ros2::Node::start(settings, beside, feed.reader(), self.clock, client)?;
         self.told = Some(told);
         let text = format!("node of ROS 2 in domain {}, by {}: it {may}", settings.domain, settings.interface);
         self.panel.say("ros2", text, vec![]);

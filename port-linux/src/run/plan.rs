@@ -18,7 +18,7 @@ use crate::show::Format;
 /// What a configuration says of a run, whatever the controller.
 pub(crate) struct Plan {
     /// The controller, for the facts of a recording.
-    pub(super) robot: String,
+    robot: String,
     pub(super) sources: Vec<SourceSettings>,
     variables: Vec<VariableSettings>,
     pub(super) run: RunSettings,

@@ -240,6 +240,7 @@ def follow(node, *more):
 
 def calls(node):
     """Each service, with what is asked rightly and wrongly."""
+    position(node.reader("joint_states", "JointState", depth=1))
     set_io = lambda **fields: node.call(f"{IO}/set_io", "SetIO", **fields).success
     check(set_io(fun=1, pin=3, state=1.0) and set_io(fun=1, pin=9, state=1.0), "an output is not set")
     check(set_io(fun=3, pin=0, state=0.5) and set_io(fun=4, pin=0, state=24.0), "an output is not set")
@@ -275,11 +276,40 @@ def calls(node):
     say("done", "yes")
 
 
+def dashboard(node):
+    """Asks the controller for its modes, and takes the arm's power and gives it back."""
+    ask = lambda name, of, **fields: node.call(f"dashboard_client/{name}", of, **fields)
+    mode = lambda: ask("get_robot_mode", "GetRobotMode").robot_mode.mode
+    check(mode() == 7, "the arm does not run")
+    check(ask("get_safety_mode", "GetSafetyMode").safety_mode.mode == 1, "its safety mode is not NORMAL")
+    check(not ask("program_running", "IsProgramRunning").program_running, "a program runs")
+    check(ask("program_state", "GetProgramState").state.state == "STOPPED", "its program is not stopped")
+    check("RUNNING" in ask("raw_request", "RawRequest", query="robotmode").answer, "raw request")
+    check(not ask("load_program", "Load", filename="none.urp").success, "a program is loaded that is not there")
+    check(not ask("load_program", "Load", filename="two\nlines").success, "a name of two lines is taken")
+    of = Action(node, "ur_robot_state_helper/set_mode", "SetMode", "SetModeFeedbackMessage")
+    want = lambda target: of.send(DEFINED["SetModeGoal"](target_robot_mode=target))
+    check(not want(4)[0], "a mode that cannot be chosen is accepted")
+    for target in (3, 5, 7):
+        accepted, goal_id = want(target)
+        check(accepted, f"{target} is rejected")
+        answer = of.result(goal_id)
+        check(answer.status == 4 and answer.result.success, f"{target}: {answer.result}")
+        check(mode() == target, f"the mode is {mode()}, and not {target}")
+    check(any(m.feedback.current_robot_mode == 5 for m in of.feedback.take(N=1000)), "feedback tells no IDLE")
+    answer = ask("power_off", "Trigger")
+    check(answer.success, f"{answer}")
+    until(lambda: mode() == 3, "POWER_OFF")
+    say("done", "yes")
+
+
 def only_looks(node):
     """A node without leave to command refuses everything that acts, with its reason."""
     answer = node.call(f"{IO}/resend_robot_program", "Trigger")
     check(not answer.success and "command = true" in answer.message, f"{answer}")
     check(not node.call(f"{IO}/set_io", "SetIO", fun=1, pin=0, state=1.0).success, "an output is set")
+    check(not node.call("dashboard_client/power_off", "Trigger").success, "the arm is switched off")
+    check(node.call("dashboard_client/get_robot_mode", "GetRobotMode").robot_mode.mode == 7, "a question is not answered")
     accepted, _ = Action(node, "scaled_joint_trajectory_controller").send(goal([(2.0, [0.0] * 6)]))
     check(not accepted, "a goal is accepted")
     say("done", "yes")
@@ -340,7 +370,7 @@ def nonsense(node):
 
 def main(what, domain, *arguments):
     node = Node(int(domain))
-    {"listen": listen, "follow": follow, "calls": calls, "only-looks": only_looks, "nonsense": nonsense}[what](node, *arguments)
+    {"listen": listen, "follow": follow, "calls": calls, "only-looks": only_looks, "nonsense": nonsense, "dashboard": dashboard}[what](node, *arguments)
 
 
 if __name__ == "__main__":

@@ -189,6 +189,12 @@ fn main() -> ExitCode {
             let found = Cell::commanding(version(5, 15), "text").judge("calls", &[]);
             assert_eq!(found["software"], "5 15");
         }),
+        test("the_dashboard_of_a_cb3_is_asked_and_switched", PYTHON, || {
+            Cell::commanding(version(3, 15), "text").judge("dashboard", &[]);
+        }),
+        test("the_dashboard_of_an_e_series_is_asked_and_switched", PYTHON, || {
+            Cell::commanding(version(5, 15), "text").judge("dashboard", &[]);
+        }),
         test("nonsense_is_refused_and_what_is_right_is_done_after", PYTHON, || {
             Cell::commanding(version(5, 15), "text").judge("nonsense", &[]);
         }),

@@ -217,6 +217,11 @@ impl Controller<6> for UrController {
         Some(self.target.socket(outrigger_core::wire::dashboard::PORT))
     }
 
+    #[cfg(feature = "ros2")]
+    fn target(&self) -> Option<Target> {
+        Some(self.target.clone())
+    }
+
     async fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Net, Failure> {
         let net = Net::connecting(&self.target.address, self.target.ip, clock, busy_poll_micros);
         self.trouble = net.trouble();
