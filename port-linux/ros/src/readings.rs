@@ -482,6 +482,14 @@ impl FieldVisitor for Taking<'_> {
         if name == "tool_vector" {
             self.readings.is_cb2 = true;
         }
+        // A KRC tells torques about z, y and x, in this order.
+        let turned = match (name, values) {
+            ("est_ext_tcp_ft", [x, y, z, about_z, about_y, about_x]) => {
+                Some([*x, *y, *z, *about_x, *about_y, *about_z])
+            }
+            _ => None,
+        };
+        let values = turned.as_ref().map_or(values, |turned| turned.as_slice());
         if let Some(of) = Variable::of(name) {
             self.take(of, values);
         }
@@ -563,6 +571,13 @@ mod tests {
         assert!(!readings.sub_package("cartesian_info", 0, pose));
         assert_eq!(readings.array(Variable::ActualTcpPose), Some([0.5, 0.0, 0.0, 0.0, 0.0, 1.5]));
         assert_eq!(readings.all(Variable::TcpOffset), Some(&[0.0, 0.0, 0.1][..]));
+    }
+
+    #[test]
+    fn torques_of_a_krc_are_about_x_y_and_z() {
+        let mut readings = Readings::default();
+        readings.state(Port::Fri, 0, fields(&[("est_ext_tcp_ft", Value::F32s(&[1.0, 2.0, 3.0, 6.0, 5.0, 4.0]))]));
+        assert_eq!(readings.array(Variable::ActualTcpForce), Some([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
     }
 
     #[test]

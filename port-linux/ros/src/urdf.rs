@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_turn_about_x_and_then_z_is_the_same_as_roll_pitch_and_yaw() {
-        for (x, z) in [(0.0, 0.0), (1.2, 0.0), (0.0, -0.7), (1.5707, 0.3), (-0.4, 2.0)] {
+        for (x, z) in [(0.0, 0.0), (1.2, 0.0), (0.0, -0.7), (1.5, 0.3), (-0.4, 2.0)] {
             let [r, p, w]: [f64; 3] = turns(x, z);
             let ((sr, cr), (sp, cp), (sw, cw)) = (r.sin_cos(), p.sin_cos(), w.sin_cos());
             // The first column and the last row of yaw · pitch · roll.

@@ -8,8 +8,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
-use std::time::{Duration, Instant};
 
+use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::cdr::{ENCAPSULATION, encode};
 use outrigger_ros::endpoint::{Distro, Qos};
 use outrigger_ros::messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
@@ -27,6 +27,7 @@ use rustdds::{
     StatusEvented as _, Subscriber, Timestamp, Topic, TopicKind,
 };
 
+use crate::clock::Clock;
 use crate::exit::Failure;
 
 /// At least so many samples are kept for readers, whatever is offered: with one, a busy machine loses some (measured).
@@ -171,6 +172,7 @@ pub(super) struct Dds {
     graph: Writer,
     distro: Distro,
     came: Arc<Came>,
+    clock: Clock,
     /// When to look at every reader, told or not.
     scan_at: Instant,
     /// Readers of others that a writer of ours serves.
@@ -201,7 +203,7 @@ impl Dds {
     ///
     /// # Errors
     /// [`Failure::BadInput`] with what the operating system refuses.
-    pub(super) fn join(domain: u16, interface: IpAddr, distro: Distro) -> Result<Self, Failure> {
+    pub(super) fn join(domain: u16, interface: IpAddr, distro: Distro, clock: Clock) -> Result<Self, Failure> {
         let built = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
         let participant =
             built.map_err(|error| refused(&format!("cannot join domain {domain} at {interface}"), error))?;
@@ -224,7 +226,8 @@ impl Dds {
             graph,
             distro,
             came: Arc::default(),
-            scan_at: Instant::now(),
+            scan_at: clock.now(),
+            clock,
             matched: BTreeMap::new(),
             names: BTreeMap::new(),
             waits: vec![],
@@ -331,7 +334,7 @@ impl Dds {
             }
         };
         if self.waits.len() < WAITING {
-            self.waits.push(Waits { to, payload, until: Instant::now() + MATCHING });
+            self.waits.push(Waits { to, payload, until: self.clock.now() + MATCHING });
         }
         self.answer_those_found();
     }
@@ -346,7 +349,7 @@ impl Dds {
     }
 
     fn answer_those_found(&mut self) {
-        let now = Instant::now();
+        let now = self.clock.now();
         for waits in std::mem::take(&mut self.waits) {
             // Nobody may have told of a reader that takes it all the same.
             if !self.is_found(&waits.to) && now < waits.until {
@@ -379,7 +382,7 @@ impl Dds {
             self.answer_those_found();
         }
         // What becomes readable by a later message alone is told of by nobody.
-        let (came, now) = (self.came.0.swap(false, Ordering::AcqRel), Instant::now());
+        let (came, now) = (self.came.0.swap(false, Ordering::AcqRel), self.clock.now());
         if !came && now < self.scan_at {
             return vec![];
         }

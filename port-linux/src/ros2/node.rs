@@ -101,7 +101,7 @@ impl Node {
         clock: Clock,
         client: Option<Inside<N>>,
     ) -> Result<(Self, UnboundedReceiver<String>), Failure> {
-        let mut dds = Dds::join(settings.domain, settings.interface, settings.distro)?;
+        let mut dds = Dds::join(settings.domain, settings.interface, settings.distro, clock)?;
         let mut topics = vec![];
         let arm = Arm::new(settings.joints, &settings.names);
         let driver = settings.surface.has_driver().then(|| Driver::new(arm.clone(), settings.distro));

@@ -85,7 +85,7 @@ fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_tol
         let said = text(&ended.stdout);
         assert_eq!(ended.status.code(), Some(0), "{said}{}", text(&ended.stderr));
         let told = "30004 (variables): data flows; not in this controller's software: actual_current_as_torque; \
-                    recorded: actual_current, target_moment";
+                    taken: actual_current, target_moment";
         assert!(said.contains(told), "{said}");
 
         // The simulator's rule for currents (0.3 A of friction, 0.15 A a rad/s²), from what came by 30003.
@@ -137,7 +137,7 @@ fn a_loss_of_their_connection_ends_no_commanding_and_the_recording_says_the_gap(
     }
     assert_eq!(run.wait().expect("it ends").code(), Some(0), "{said}");
     assert!(said.contains("30004 (variables): the controller closed the connection; tried again in 1 s"), "{said}");
-    assert_eq!(said.matches("30004 (variables): data flows; recorded: target_moment").count(), 2, "{said}");
+    assert_eq!(said.matches("30004 (variables): data flows; taken: target_moment").count(), 2, "{said}");
     let bytes = std::fs::read(&recording).expect("the recording");
     let (mut log, mut times, mut begins) = (String::new(), vec![], 0);
     for message in mcap::MessageStream::new(&bytes).expect("an MCAP file") {

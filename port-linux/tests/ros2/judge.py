@@ -238,6 +238,28 @@ def follow(node, *more):
     say("done", "yes")
 
 
+def krc(node):
+    """A KUKA LWR: seven joints, its wrench and pose, and a goal for them."""
+    states = node.reader("joint_states", "JointState", depth=1000)
+    first = until(lambda: states.take(N=1000), "joint states")[-1]
+    check(len(first.name) == len(first.position) == len(first.effort) == 7, f"{first}")
+    wrenches = node.reader("force_torque_sensor_broadcaster/wrench", "WrenchStamped")
+    poses = node.reader("tcp_pose_broadcaster/pose", "PoseStamped")
+    until(lambda: wrenches.take(N=1), "a wrench")
+    pose = until(lambda: poses.take(N=1), "a pose")[0].pose
+    check(0.3 < math.hypot(pose.position.x, pose.position.y, pose.position.z) < 1.3, f"{pose}")
+    commanded(node)
+    there = [q + 0.1 for q in first.position]
+    action = Action(node, "scaled_joint_trajectory_controller")
+    accepted, goal_id = action.send(goal([(2.0, there)], joints=first.name))
+    check(accepted, "the goal is rejected")
+    answer = action.result(goal_id)
+    check(answer.status == 4, f"{answer.result}")
+    apart = max(abs(a - b) for a, b in zip(position(states), there))
+    check(apart < 0.02, f"{apart} rad off the goal")
+    say("done", "yes")
+
+
 def calls(node):
     """Each service, with what is asked rightly and wrongly."""
     position(node.reader("joint_states", "JointState", depth=1))
@@ -370,7 +392,7 @@ def nonsense(node):
 
 def main(what, domain, *arguments):
     node = Node(int(domain))
-    {"listen": listen, "follow": follow, "calls": calls, "only-looks": only_looks, "nonsense": nonsense, "dashboard": dashboard}[what](node, *arguments)
+    {"listen": listen, "follow": follow, "calls": calls, "only-looks": only_looks, "nonsense": nonsense, "dashboard": dashboard, "krc": krc}[what](node, *arguments)
 
 
 if __name__ == "__main__":

@@ -30,14 +30,17 @@ const PATIENT: &str = "session.entry = \"Bad\"\nsession.hold = 0.2\nsession.stal
 /// A simulated controller, and the node beside it.
 struct Cell {
     controller: Running,
-    node: Child,
+    _node: Program,
     domain: u16,
 }
 
-impl Drop for Cell {
+/// A process that ends with this.
+struct Program(Child);
+
+impl Drop for Program {
     fn drop(&mut self) {
-        let _ = self.node.kill();
-        let _ = self.node.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -85,45 +88,12 @@ impl Cell {
 
     fn beside(controller: Running, of: &str, arguments: &[&str]) -> Self {
         let domain = domain();
-        let node = Command::new(env!("CARGO_BIN_EXE_outrigger"))
-            .args(["ros2", of, "--domain", &domain.to_string(), "--distro", "jazzy"])
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::from(std::fs::File::create(file(".log")).expect("room")))
-            .spawn()
-            .expect("it was built");
-        Self { controller, node, domain }
+        Self { controller, _node: node(domain, of, arguments), domain }
     }
 
     /// What the judge finds; it asks for deeds of the controller.
     fn judge(&self, what: &str, arguments: &[&str]) -> Found {
-        let script = workspace().join("port-linux/tests/ros2/judge.py");
-        let mut judge = Command::new("timeout")
-            .arg("150")
-            .arg(python())
-            .arg(script)
-            .args([what, &self.domain.to_string()])
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("Python runs");
-        let mut answers = judge.stdin.take().expect("piped");
-        let mut found = Found::new();
-        for line in BufReader::new(judge.stdout.take().expect("piped")).lines() {
-            let line = line.expect("text");
-            if let Some(deed) = line.strip_prefix("do ") {
-                self.act(deed);
-                writeln!(answers, "done").expect("it waits for that");
-            } else if let Some((name, value)) = line.split_once(": ") {
-                found.insert(name.into(), value.into());
-            }
-        }
-        let output = judge.wait_with_output().expect("it ends");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{what} {arguments:?}: {said}; found {found:#?}");
-        found
+        judge(self.domain, what, arguments, |deed| self.act(deed))
     }
 
     fn act(&self, deed: &str) {
@@ -137,6 +107,95 @@ impl Cell {
         self.controller.controller().act(action);
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// A node in this domain, by what is not said to the judge.
+fn node(domain: u16, of: &str, arguments: &[&str]) -> Program {
+    let node = Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .args(["ros2", of, "--domain", &domain.to_string(), "--distro", "jazzy"])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(std::fs::File::create(file(".log")).expect("room")))
+        .spawn();
+    Program(node.expect("it was built"))
+}
+
+fn judge(domain: u16, what: &str, arguments: &[&str], act: impl Fn(&str)) -> Found {
+    let script = workspace().join("port-linux/tests/ros2/judge.py");
+    script_of(&script.to_string_lossy(), &[&[what, &domain.to_string()], arguments].concat(), act)
+}
+
+/// What a script prints; it asks for deeds.
+fn script_of(script: &str, arguments: &[&str], act: impl Fn(&str)) -> Found {
+    let mut script = Command::new("timeout")
+        .arg("150")
+        .arg(python())
+        .arg(script)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("Python runs");
+    let mut answers = script.stdin.take().expect("piped");
+    let mut found = Found::new();
+    for line in BufReader::new(script.stdout.take().expect("piped")).lines() {
+        let line = line.expect("text");
+        if let Some(deed) = line.strip_prefix("do ") {
+            act(deed);
+            writeln!(answers, "done").expect("it waits for that");
+        } else if let Some((name, value)) = line.split_once(": ") {
+            found.insert(name.into(), value.into());
+        }
+    }
+    let output = script.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}; found {found:#?}");
+    found
+}
+
+/// A KUKA LWR, simulated by the program, and a goal for its seven joints.
+fn goals_move_an_lwr() {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let here = socket.local_addr().expect("bound").to_string();
+    drop(socket);
+    let simulated = Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .args(["sim", "krc", "--remote", &here, "--period-ms", "5"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn();
+    let _krc = Program(simulated.expect("it was built"));
+    let path = file(".toml");
+    let text = format!(
+        "robot.kind = \"krc\"\nrobot.listen = \"{here}\"\nsession.entry = \"Bad\"\nsession.stall = 0.3\n[law]\n\
+         kind = \"joint-servo\"\n[ros]\ncommand = true\n"
+    );
+    std::fs::write(&path, text).expect("room");
+    let domain = domain();
+    let _node = node(domain, path.to_str().expect("text"), &[]);
+    judge(domain, "krc", &[], |deed| panic!("nobody does '{deed}'"));
+}
+
+/// What the page shows: ten lines that print joint states, and a script with a goal.
+fn examples_do_what_the_page_says() {
+    let cell = Cell::commanding(version(5, 15), "reverse-speedj");
+    let folder = workspace().join("port-linux/examples/ros2");
+    let script = folder.join("goal.py").to_string_lossy().into_owned();
+    script_of(&script, &[&cell.domain.to_string()], |_| {});
+    drop(cell);
+    // It has no arguments: the domain is 0.
+    let controller = controller(version(5, 15));
+    let _node = node(0, &robot(&controller), &[]);
+    let output = Command::new("timeout")
+        .arg("20")
+        .args(["sh", "-c", "\"$0\" \"$1\" | head -n 3"])
+        .arg(python())
+        .arg(folder.join("joint_states.py"))
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(said.lines().count(), 3, "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.starts_with("[0.31, -1.42, -1.23, -1.14, 1.55, 0.26]"), "{said}");
 }
 
 /// A name for a file that no other test has.
@@ -198,6 +257,8 @@ fn main() -> ExitCode {
         test("nonsense_is_refused_and_what_is_right_is_done_after", PYTHON, || {
             Cell::commanding(version(5, 15), "text").judge("nonsense", &[]);
         }),
+        test("goals_move_an_lwr", PYTHON, goals_move_an_lwr),
+        test("examples_do_what_the_page_says", PYTHON, examples_do_what_the_page_says),
         test("goals_move_a_cb2", PYTHON, || drop(Cell::commanding(version(1, 8), "text").judge("follow", &[]))),
         test("goals_move_a_cb3_with_its_slider_and_a_pause", PYTHON, || {
             Cell::commanding(version(3, 15), "reverse-speedj").judge("follow", &["slider"]);

@@ -156,7 +156,7 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
     (flowed, why)
 }
 
-/// What is recorded now that data flows.
+/// What is taken now that data flows.
 fn flows(wanted: &Wanted, absent: &[String]) -> String {
     let Wanted::Variables(names) = wanted else {
         return format!("data flows; {} variables are not in this software", absent.len());
@@ -164,9 +164,9 @@ fn flows(wanted: &Wanted, absent: &[String]) -> String {
     let present: Vec<_> = names.iter().filter(|name| !absent.contains(name)).map(String::as_str).collect();
     let recorded = if present.is_empty() { "the timestamp alone".to_owned() } else { present.join(", ") };
     if absent.is_empty() {
-        return format!("data flows; recorded: {recorded}");
+        return format!("data flows; taken: {recorded}");
     }
-    format!("data flows; not in this controller's software: {}; recorded: {recorded}", absent.join(", "))
+    format!("data flows; not in this controller's software: {}; taken: {recorded}", absent.join(", "))
 }
 
 async fn write(stream: &mut TcpStream, client: &mut Client<'_, '_>, tap: &mut Tap, clock: Clock) -> io::Result<()> {
