@@ -1,3 +1,4 @@
+import os; os.environ.setdefault("CYCLONEDDS_URI", "<CycloneDDS><Domain><General><Interfaces><NetworkInterface address='127.0.0.1'/></Interfaces><AllowMulticast>spdp</AllowMulticast></General></Domain></CycloneDDS>")
 from dataclasses import dataclass
 from cyclonedds import core, domain, idl, sub, topic
 from cyclonedds.idl.types import float64, int32, sequence, uint32
