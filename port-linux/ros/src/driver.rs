@@ -4,8 +4,9 @@
 
 use outrigger_core::robot::Generation;
 
+use crate::arm::Arm;
 use crate::cdr::encode;
-use crate::endpoint::{Distro, Names, Qos, Topic, When};
+use crate::endpoint::{Distro, Qos, Topic, When};
 use crate::messages::{
     Analog, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message, Number,
     PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped, WrenchStamped,
@@ -14,12 +15,6 @@ use crate::pose::{pose, transform, wrench_at_tool, wrench_turned};
 use crate::readings::{Readings, Variable};
 use crate::scaling::Scaling;
 use crate::urdf::{self, Geometry};
-
-/// Joints of a UR, in the order of every message.
-pub const UR_JOINTS: [&str; 6] =
-    ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
-/// Joints of an LWR, whose own names are A1 to A6 with E1 between A2 and A3.
-pub const LWR_JOINTS: [&str; 7] = ["joint_a1", "joint_a2", "joint_e1", "joint_a3", "joint_a4", "joint_a5", "joint_a6"];
 
 macro_rules! topics {
     ($( $name:ident: $topic:literal, $message:ty, $qos:expr, $when:ident, $tells:literal; )*) => {
@@ -56,26 +51,6 @@ topics! {
     TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller, the same pose";
     ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
         "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on)";
-}
-
-/// An arm by its names.
-#[derive(Clone, Debug)]
-pub struct Arm {
-    /// In the order of the controller.
-    pub joints: Vec<String>,
-    pub(crate) base: String,
-    pub(crate) flange: String,
-    pub(crate) tool: String,
-}
-
-impl Arm {
-    /// These joints, below a prefix.
-    #[must_use]
-    pub fn new(joints: &[&str], names: &Names) -> Self {
-        let joints = joints.iter().map(|joint| names.frame(joint)).collect();
-        let (base, flange, tool) = (names.frame("base"), names.frame("tool0"), names.frame("tool0_controller"));
-        Self { joints, base, flange, tool }
-    }
 }
 
 /// Publishes what a robot tells.
@@ -274,7 +249,9 @@ mod tests {
     use outrigger_core::wire::fields::Value;
 
     use super::*;
+    use crate::arm::UR_JOINTS;
     use crate::cdr::decode;
+    use crate::endpoint::Names;
     use crate::readings::Port;
 
     fn published(readings: &Readings, distro: Distro) -> Vec<(&'static str, Vec<u8>)> {

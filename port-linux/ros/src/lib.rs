@@ -5,6 +5,7 @@
 //! another tomorrow) publishes what this crate gives it and hands over what it receives.
 #![deny(unsafe_code)]
 
+pub mod arm;
 pub mod calls;
 pub mod cdr;
 pub mod dashboard;

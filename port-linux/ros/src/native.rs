@@ -12,8 +12,8 @@ mod readout;
 #[cfg(test)]
 mod tests;
 
+use crate::arm::Arm;
 use crate::cdr::ENCAPSULATION;
-use crate::driver::Arm;
 use crate::endpoint::{NameError, Names, Qos, Topic, When};
 use crate::messages::{
     AccelStamped, ActiveTCP, AnalogIOStateStamped, AnalogPort, BoolStamped, ControlCycle, Current,

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::driver::{Arm, UR_JOINTS};
+use crate::arm::{Arm, UR_JOINTS};
 use crate::readings::{Readings, Variable};
 
 /// Links behind the joints, in their order.

@@ -11,16 +11,13 @@ use outrigger_ros::native_calls::{self, NATIVE_OFFERS};
 use outrigger_ros::readings::Readings;
 
 use super::dds::{Arrival, Asker, Dds, In};
-use super::followed::{Followed, Remarks, compared};
-use super::node::Settings;
+use super::followed::{Followed, compared};
+use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use crate::exit::Failure;
 use crate::requests::{Asked, Decided, Inside, Status};
 
 /// A force that a call began is renewed so often, for a call says nothing more.
 const RENEWAL: Duration = Duration::from_millis(200);
-/// What is said where nothing is commanded.
-pub(super) const ONLY_LOOKS: &str =
-    "this node commands nothing: say command = true in [ros] of a configuration, and run `outrigger ros2` with it";
 /// What is said where more is asked than the run takes.
 const BUSY: &str = "too much is asked just now: ask again";
 

@@ -9,17 +9,17 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Tolerances};
-use outrigger_ros::cdr::{decode, encode};
+use outrigger_ros::cdr::decode;
 use outrigger_ros::endpoint::{Distro, Names, Qos};
 use outrigger_ros::follow::{self, Point, Tolerance, Wanted};
-use outrigger_ros::goals::Goals;
 use outrigger_ros::messages::{
-    CancelGoalRequest, FeedbackMessage, FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult,
-    GetResultRequest, GetResultResponse, GoalId, Header, JointTrajectory, JointTrajectoryPoint, SendGoalRequest,
-    SendGoalResponse, Status, Time,
+    FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult, GoalId, Header, JointTrajectory,
+    JointTrajectoryPoint, SendGoalRequest, Status, Time,
 };
 
-use super::dds::{Arrival, Asker, Dds, In, Out};
+use super::action::{Action, Came, reject};
+use super::dds::{Arrival, Asker, Dds, In};
+use super::settings::{ONLY_LOOKS, Remarks};
 use crate::exit::Failure;
 use crate::motion::asked::{MadeBy, Ready, Stands, Wish, ready};
 use crate::motion::{Motion, Row, Stage, of_rows};
@@ -42,14 +42,9 @@ const RESTS: Duration = Duration::from_secs(1);
 struct Served {
     /// Whether a second goal is rejected while one is under way.
     exclusive: bool,
-    send: In,
-    cancel: In,
-    result: In,
-    feedback: Out,
-    status: Out,
+    action: Action<FollowResult>,
     /// A trajectory that nobody is told of.
     topic: In,
-    goals: Goals<FollowResult, Asker>,
 }
 
 /// By which action a motion came; `None` by a topic.
@@ -102,9 +97,6 @@ pub(super) struct Followed<const N: usize> {
     feedback_at: Instant,
 }
 
-/// What is said in the log.
-pub(super) type Remarks = Vec<String>;
-
 impl<const N: usize> Followed<N> {
     /// Offers the actions, and listens to their topics.
     ///
@@ -119,22 +111,12 @@ impl<const N: usize> Followed<N> {
     ) -> Result<Self, Failure> {
         let mut served = vec![];
         for (task, exclusive) in follow::ACTIONS {
-            let of = task.action;
-            let at = |part: &str| names.of(&format!("{}/_action/{part}", task.name));
             let controller = task.name.split('/').next().unwrap_or_default();
+            let topic = names.of(&format!("{controller}/joint_trajectory"));
             served.push(Served {
                 exclusive: *exclusive,
-                send: dds.serves(&at("send_goal"), &format!("{of}_SendGoal"))?,
-                cancel: dds.serves(&at("cancel_goal"), "action_msgs/srv/CancelGoal")?,
-                result: dds.serves(&at("get_result"), &format!("{of}_GetResult"))?,
-                feedback: dds.publishes(&at("feedback"), &format!("{of}_FeedbackMessage"), Qos::SERVICES)?,
-                status: dds.publishes(&at("status"), "action_msgs/msg/GoalStatusArray", Qos::LATCHED)?,
-                topic: dds.listens(
-                    &names.of(&format!("{controller}/joint_trajectory")),
-                    "trajectory_msgs/msg/JointTrajectory",
-                    Qos::SERVICES,
-                )?,
-                goals: Goals::default(),
+                action: Action::offer(dds, names, task)?,
+                topic: dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?,
             });
         }
         Ok(Self { served, joints, distro, goals_request, coming: None, current: None, feedback_at: Instant::ZERO })
@@ -154,49 +136,37 @@ impl<const N: usize> Followed<N> {
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
-        let Arrival { at, ref bytes, asker } = arrival;
-        let Some(index) = self.served.iter().position(|served| served.has(at)) else { return Some(arrival) };
-        let Some(served) = self.served.get_mut(index) else { return Some(arrival) };
-        if at == served.topic {
-            self.trajectory(index, bytes, client, (now, stamp), remarks);
+        if let Some(index) = self.served.iter().position(|served| served.topic == arrival.at) {
+            self.trajectory(index, &arrival.bytes, client, (now, stamp), remarks);
             return None;
         }
-        let asker = asker?;
-        if at == served.cancel {
-            // Bytes that are none name no goal.
-            let (ids, response) = match decode::<CancelGoalRequest>(bytes) {
-                Ok(request) => served.goals.cancel(&request),
-                Err(error) => {
-                    remarks.push(error.to_string());
-                    Default::default()
+        let mut arrival = arrival;
+        for index in 0..self.served.len() {
+            let served = self.served.get_mut(index)?;
+            match served.action.arrival(arrival, dds, remarks) {
+                Came::Goal(bytes, asker) => {
+                    match self.goal(index, &bytes, client, (now, stamp)) {
+                        Ok(coming) => self.coming = Some(Coming { asker: Some(asker), ..coming }),
+                        Err(why) => {
+                            remarks.push(format!("a goal was rejected: {why}"));
+                            reject(asker, dds);
+                        }
+                    }
+                    return None;
                 }
-            };
-            dds.answer(asker, encode(&response));
-            served.tell(dds);
-            if let (Some(current), Some(client)) = (&mut self.current, client)
-                && current.by.is_some_and(|(by, id)| by == index && ids.contains(&id))
-            {
-                current.cancelling = client.ask(Asked::Cancel).is_some();
-            }
-        } else if at == served.result {
-            let id = decode::<GetResultRequest>(bytes).map(|request| request.goal_id).unwrap_or_default();
-            if let Err((asker, known)) = served.goals.ask(&id, asker) {
-                let (status, result) = known.unwrap_or((Status::Unknown, FollowResult::default()));
-                dds.answer(asker, encode(&GetResultResponse { status: status as i8, result }));
-            }
-        } else {
-            match self.goal(index, bytes, client, (now, stamp)) {
-                Ok(mut coming) => {
-                    coming.asker = Some(asker);
-                    self.coming = Some(coming);
+                Came::Cancel(ids) => {
+                    if let (Some(current), Some(client)) = (&mut self.current, client)
+                        && current.by.is_some_and(|(by, id)| by == index && ids.contains(&id))
+                    {
+                        current.cancelling = client.ask(Asked::Cancel).is_some();
+                    }
+                    return None;
                 }
-                Err(why) => {
-                    remarks.push(format!("a goal was rejected: {why}"));
-                    dds.answer(asker, encode(&SendGoalResponse::default()));
-                }
+                Came::Nothing => return None,
+                Came::Other(other) => arrival = other,
             }
         }
-        None
+        Some(arrival)
     }
 
     /// A goal, on its way to be begun.
@@ -209,7 +179,7 @@ impl<const N: usize> Followed<N> {
     ) -> Result<Coming<N>, String> {
         let SendGoalRequest::<FollowGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
         let served = self.served.get(index).ok_or("there is no such action")?;
-        if served.goals.status(&goal_id) != Status::Unknown {
+        if served.action.knows(&goal_id) {
             return Err("a goal of this number is there already".into());
         }
         if served.exclusive && self.current.is_some() {
@@ -261,9 +231,7 @@ impl<const N: usize> Followed<N> {
         client: Option<&mut Inside<N>>,
         now: Instant,
     ) -> Result<Coming<N>, String> {
-        let client = client.ok_or(
-            "this node commands nothing: [ros] command = true in a configuration, and `outrigger ros2` with it",
-        )?;
+        let client = client.ok_or(ONLY_LOOKS)?;
         if self.coming.is_some() {
             return Err("another one is about to be begun: send it again".into());
         }
@@ -307,12 +275,8 @@ impl<const N: usize> Followed<N> {
         if now >= self.feedback_at {
             self.feedback_at = now + FEEDBACK;
             self.tell_progress(client, dds, stamp);
-            let nanos = u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec);
-            for served in &mut self.served {
-                if served.goals.forget(nanos) {
-                    served.tell(dds);
-                }
-            }
+            let nanos = nanos_of(stamp);
+            self.served.iter_mut().for_each(|served| served.action.forget(nanos, dds));
         }
     }
 
@@ -381,18 +345,14 @@ impl<const N: usize> Followed<N> {
         if let Some((index, goal_id)) = coming.by
             && let Some(served) = self.served.get_mut(index)
         {
-            let accepted = served.goals.accept(goal_id, stamp).is_ok();
-            if let Some(asker) = coming.asker {
-                dds.answer(asker, encode(&SendGoalResponse { accepted, stamp }));
-            }
-            served.tell(dds);
+            served.action.accept(goal_id, coming.asker, dds, stamp);
         }
         self.current = Some(Current { by: coming.by, number, cancelling: false, makes_room: false, rests_by: None });
     }
 
     fn reject(&mut self, coming: Coming<N>, why: &str, dds: &mut Dds, remarks: &mut Remarks) {
         if let Some(asker) = coming.asker {
-            dds.answer(asker, encode(&SendGoalResponse::default()));
+            reject(asker, dds);
         }
         let what = if coming.by.is_some() { "a goal was rejected" } else { "a trajectory is not followed" };
         remarks.push(format!("{what}: {why}"));
@@ -443,11 +403,7 @@ impl<const N: usize> Followed<N> {
         let Some((index, goal_id)) = current.by else { return };
         let Some(served) = self.served.get_mut(index) else { return };
         let result = FollowResult { error_code: code as i32, error_string: text.into() };
-        let nanos = u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec);
-        for asker in served.goals.end(&goal_id, how, result.clone(), nanos) {
-            dds.answer(asker, encode(&GetResultResponse { status: how as i8, result: result.clone() }));
-        }
-        served.tell(dds);
+        served.action.end(&goal_id, how, &result, nanos_of(stamp), dds);
     }
 
     fn tell_progress(&self, client: &Inside<N>, dds: &Dds, stamp: Time) {
@@ -455,14 +411,13 @@ impl<const N: usize> Followed<N> {
         let Some(served) = self.served.get(index) else { return };
         let Some((desired, actual, error)) = compared(&client.stands()) else { return };
         let (header, joint_names) = (Header { stamp, frame_id: String::new() }, self.joints.clone());
-        let bytes = if self.distro < Distro::Kilted {
+        if self.distro < Distro::Kilted {
             let feedback = FollowFeedback { header, joint_names, desired, actual, error, ..Default::default() };
-            encode(&FeedbackMessage { goal_id, feedback })
+            served.action.progress(goal_id, feedback, dds);
         } else {
             let feedback = FollowFeedbackIndexed { header, joint_names, desired, actual, error, ..Default::default() };
-            encode(&FeedbackMessage { goal_id, feedback })
-        };
-        dds.publish(served.feedback, bytes);
+            served.action.progress(goal_id, feedback, dds);
+        }
     }
 
     /// The run is over, or this node is.
@@ -473,15 +428,9 @@ impl<const N: usize> Followed<N> {
     }
 }
 
-impl Served {
-    fn has(&self, at: In) -> bool {
-        [self.send, self.cancel, self.result, self.topic].contains(&at)
-    }
-
-    /// How its goals stand.
-    fn tell(&self, dds: &Dds) {
-        dds.publish(self.status, encode(&self.goals.statuses()));
-    }
+/// Since 1970.
+fn nanos_of(stamp: Time) -> u64 {
+    u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec)
 }
 
 /// Which code of a result a reason is.

@@ -1,5 +1,6 @@
 //! `outrigger ros2`: the robot as a node of ROS 2, without an installation of it.
 
+mod action;
 mod args;
 mod dashboard;
 mod dds;
@@ -8,14 +9,16 @@ mod followed;
 mod health;
 mod node;
 mod pendant;
+mod settings;
 
 use outrigger_core::engine::Config;
-use outrigger_ros::driver::{LWR_JOINTS, UR_JOINTS};
+use outrigger_ros::arm::{LWR_JOINTS, UR_JOINTS};
 use outrigger_ros::endpoint::{Distro, Names};
 use outrigger_ros::native;
 
 pub(crate) use self::args::{JoinArgs, Ros2Args};
-pub(crate) use self::node::{Beside, Node, Settings};
+pub(crate) use self::node::{Beside, Node};
+pub(crate) use self::settings::Settings;
 use crate::clock::Clock;
 use crate::config::RosSettings;
 use crate::exit::{Failure, Outcome};

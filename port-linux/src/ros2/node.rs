@@ -3,14 +3,14 @@
 //! It looks a thousand times a second, and nothing that it does, or waits for, costs the thread that speaks with the robot anything
 //! but its entries in the feed, which it puts there for a recorder as well.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use outrigger_core::time::Instant;
-use outrigger_ros::driver::{self, Arm, Driver};
-use outrigger_ros::endpoint::{Distro, Names, Topic};
+use outrigger_ros::arm::Arm;
+use outrigger_ros::driver::{self, Driver};
+use outrigger_ros::endpoint::Topic;
 use outrigger_ros::health;
 use outrigger_ros::messages::Time;
 use outrigger_ros::native::{self, Native, Terminals};
@@ -21,11 +21,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::dashboard::Dashboard;
 use super::dds::{Dds, Out, Remark};
 use super::face::Face;
-use super::followed::Remarks;
 use super::health::Health;
 use super::pendant::Pendant;
+use super::settings::{Remarks, Settings};
 use crate::clock::Clock;
-use crate::config::Surface;
 use crate::exit::Failure;
 use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, VARIABLES, What, stream_memory};
 use crate::json::Json;
@@ -44,27 +43,6 @@ const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
 const AGAIN: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(5);
 /// Name of the node, below its namespace.
 const NAME: &str = "outrigger";
-
-/// What a node is to be.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// Namespace and prefix.
-    pub(crate) names: Names,
-    /// Layouts that differ between releases.
-    pub(crate) distro: Distro,
-    /// `ROS_DOMAIN_ID`.
-    pub(crate) domain: u16,
-    /// By which it joins.
-    pub(crate) interface: IpAddr,
-    /// Whose names topics have.
-    pub(crate) surface: Surface,
-    /// What others would send once is sent again to whoever asks for that.
-    pub(crate) offer_reliable: bool,
-    /// Joints of the arm, in its order.
-    pub(crate) joints: &'static [&'static str],
-    /// A goal while nothing is commanded is a request as well.
-    pub(crate) goals_request: bool,
-}
 
 /// Which controller it is beside.
 #[derive(Clone, Debug)]

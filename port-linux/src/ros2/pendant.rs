@@ -3,20 +3,16 @@
 use std::collections::BTreeMap;
 
 use outrigger_ros::calls::Refused;
-use outrigger_ros::cdr::{decode, encode};
+use outrigger_ros::cdr::decode;
 use outrigger_ros::dashboard::{self, DASHBOARD_OFFERS, Outcome};
-use outrigger_ros::endpoint::{Names, Offer, Qos};
-use outrigger_ros::goals::Goals;
-use outrigger_ros::messages::{
-    CancelGoalRequest, FeedbackMessage, GetResultRequest, GetResultResponse, GoalId, SendGoalRequest, SendGoalResponse,
-    SetModeGoal, SetModeResult, Status, Time,
-};
+use outrigger_ros::endpoint::{Names, Offer};
+use outrigger_ros::messages::{GoalId, SendGoalRequest, SetModeGoal, SetModeResult, Time};
 use outrigger_ros::set_mode::{SET_MODE, Target as Wanted};
 
+use super::action::{Action, Came, reject};
 use super::dashboard::{Dashboard, News};
-use super::dds::{Arrival, Asker, Dds, In, Out};
-use super::face::ONLY_LOOKS;
-use super::followed::Remarks;
+use super::dds::{Arrival, Asker, Dds, In};
+use super::settings::{ONLY_LOOKS, Remarks};
 use crate::exit::Failure;
 
 /// The dashboard's side of a node.
@@ -25,21 +21,11 @@ pub(super) struct Pendant {
     /// What changes something may be asked.
     commands: bool,
     offers: Vec<(In, &'static Offer)>,
-    mode: ModeAction,
+    mode: Action<SetModeResult>,
     next: u64,
     calls: BTreeMap<u64, (Asker, &'static Offer)>,
     /// The goal on its way, by its token.
     goal: Option<(u64, GoalId)>,
-}
-
-/// Endpoints of SetMode, and its goals.
-struct ModeAction {
-    send: In,
-    cancel: In,
-    result: In,
-    feedback: Out,
-    status: Out,
-    goals: Goals<SetModeResult, Asker>,
 }
 
 impl Pendant {
@@ -52,16 +38,7 @@ impl Pendant {
         for offer in DASHBOARD_OFFERS {
             offers.push((dds.serves(&names.of(offer.name), offer.service)?, *offer));
         }
-        let of = SET_MODE.action;
-        let at = |part: &str| names.of(&format!("{}/_action/{part}", SET_MODE.name));
-        let mode = ModeAction {
-            send: dds.serves(&at("send_goal"), &format!("{of}_SendGoal"))?,
-            cancel: dds.serves(&at("cancel_goal"), "action_msgs/srv/CancelGoal")?,
-            result: dds.serves(&at("get_result"), &format!("{of}_GetResult"))?,
-            feedback: dds.publishes(&at("feedback"), &format!("{of}_FeedbackMessage"), Qos::SERVICES)?,
-            status: dds.publishes(&at("status"), "action_msgs/msg/GoalStatusArray", Qos::LATCHED)?,
-            goals: Goals::default(),
-        };
+        let mode = Action::offer(dds, names, &SET_MODE)?;
         Ok(Self { dashboard, commands, offers, mode, next: 0, calls: BTreeMap::new(), goal: None })
     }
 
@@ -73,38 +50,31 @@ impl Pendant {
         stamp: Time,
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
-        let Arrival { at, ref bytes, asker } = arrival;
-        if let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == at) {
-            let (offer, asker) = (*offer, asker?);
-            if let Err(why) = self.call(offer, bytes, asker) {
+        if let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == arrival.at) {
+            let (offer, asker) = (*offer, arrival.asker?);
+            if let Err(why) = self.call(offer, &arrival.bytes, asker) {
                 remarks.push(format!("{}: {why}", offer.name));
                 dds.answer(asker, dashboard::answer(offer, &Outcome::failed(why)));
             }
-        } else if at == self.mode.send {
-            self.goal(bytes, asker?, dds, stamp, remarks);
-        } else if at == self.mode.cancel {
-            let (ids, response) = match decode::<CancelGoalRequest>(bytes) {
-                Ok(request) => self.mode.goals.cancel(&request),
-                Err(error) => {
-                    remarks.push(error.to_string());
-                    Default::default()
+            return None;
+        }
+        match self.mode.arrival(arrival, dds, remarks) {
+            Came::Goal(bytes, asker) => match self.goal(&bytes) {
+                Ok(id) => self.mode.accept(id, Some(asker), dds, stamp),
+                Err(why) => {
+                    remarks.push(format!("a goal of {} was rejected: {why}", SET_MODE.name));
+                    reject(asker, dds);
                 }
-            };
-            dds.answer(asker?, encode(&response));
-            self.mode.tell(dds);
-            if let Some((token, id)) = self.goal
-                && ids.contains(&id)
-            {
-                self.dashboard.cancel(token);
+            },
+            Came::Cancel(ids) => {
+                if let Some((token, id)) = self.goal
+                    && ids.contains(&id)
+                {
+                    self.dashboard.cancel(token);
+                }
             }
-        } else if at == self.mode.result {
-            let id = decode::<GetResultRequest>(bytes).map(|request| request.goal_id).unwrap_or_default();
-            if let Err((asker, known)) = self.mode.goals.ask(&id, asker?) {
-                let (status, result) = known.unwrap_or((Status::Unknown, SetModeResult::default()));
-                dds.answer(asker, encode(&GetResultResponse { status: status as i8, result }));
-            }
-        } else {
-            return Some(arrival);
+            Came::Nothing => {}
+            Came::Other(arrival) => return Some(arrival),
         }
         None
     }
@@ -122,32 +92,22 @@ impl Pendant {
         Ok(())
     }
 
-    fn goal(&mut self, bytes: &[u8], asker: Asker, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) {
-        let mut begin = || {
-            let SendGoalRequest::<SetModeGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
-            Wanted::of(&goal).map_err(|refused| refused.to_string())?;
-            if !self.commands {
-                return Err(ONLY_LOOKS.to_owned());
-            }
-            if self.mode.goals.status(&goal_id) != Status::Unknown {
-                return Err("a goal of this number is there already".into());
-            }
-            self.next += 1;
-            if !self.dashboard.set_mode(self.next, goal) {
-                return Err("one is on its way: wait for its end, or cancel it".into());
-            }
-            self.goal = Some((self.next, goal_id));
-            self.mode.goals.accept(goal_id, stamp).map_err(str::to_owned)
-        };
-        let accepted = match begin() {
-            Ok(()) => true,
-            Err(why) => {
-                remarks.push(format!("a goal of {} was rejected: {why}", SET_MODE.name));
-                false
-            }
-        };
-        dds.answer(asker, encode(&SendGoalResponse { accepted, stamp }));
-        self.mode.tell(dds);
+    /// Begins with a goal: its number.
+    fn goal(&mut self, bytes: &[u8]) -> Result<GoalId, String> {
+        let SendGoalRequest::<SetModeGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
+        Wanted::of(&goal).map_err(|refused| refused.to_string())?;
+        if !self.commands {
+            return Err(ONLY_LOOKS.into());
+        }
+        if self.mode.knows(&goal_id) {
+            return Err("a goal of this number is there already".into());
+        }
+        self.next += 1;
+        if !self.dashboard.set_mode(self.next, goal) {
+            return Err("one is on its way: wait for its end, or cancel it".into());
+        }
+        self.goal = Some((self.next, goal_id));
+        Ok(goal_id)
     }
 
     /// Tells what the controller has answered since.
@@ -161,28 +121,15 @@ impl Pendant {
                 }
                 News::Feedback(token, feedback) => {
                     if let Some((_, goal_id)) = self.goal.filter(|(on, _)| *on == token) {
-                        dds.publish(self.mode.feedback, encode(&FeedbackMessage { goal_id, feedback }));
+                        self.mode.progress(goal_id, feedback, dds);
                     }
                 }
                 News::Ended(token, status, result) => {
                     let Some((_, goal_id)) = self.goal.take_if(|(on, _)| *on == token) else { continue };
-                    for asker in self.mode.goals.end(&goal_id, status, result.clone(), nanos) {
-                        let result = result.clone();
-                        dds.answer(asker, encode(&GetResultResponse { status: status as i8, result }));
-                    }
-                    self.mode.tell(dds);
+                    self.mode.end(&goal_id, status, &result, nanos, dds);
                 }
             }
         }
-        if self.mode.goals.forget(nanos) {
-            self.mode.tell(dds);
-        }
-    }
-}
-
-impl ModeAction {
-    /// How its goals stand.
-    fn tell(&self, dds: &Dds) {
-        dds.publish(self.status, encode(&self.goals.statuses()));
+        self.mode.forget(nanos, dds);
     }
 }

@@ -4,8 +4,9 @@ use outrigger_core::command::outputs::digital_levels;
 use outrigger_core::robot::Generation;
 
 use super::*;
+use crate::arm::Arm;
 use crate::cdr::encode;
-use crate::driver::{Arm, tool_pose};
+use crate::driver::tool_pose;
 use crate::messages::{
     Accel, AnalogIO, AnalogPin, DigitalIO, DigitalPin, Header, Inertia, Span, TransformStamped, Vector3,
 };

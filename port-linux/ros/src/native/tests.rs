@@ -8,8 +8,8 @@ use outrigger_core::wire::primary::SubPackage;
 
 use self::fields::{CB2, CB3, RTDE, primary};
 use super::*;
+use crate::arm::{LWR_JOINTS, UR_JOINTS};
 use crate::cdr::decode;
-use crate::driver::{LWR_JOINTS, UR_JOINTS};
 use crate::messages::{AnalogPin, DigitalPin, Inertia};
 use crate::readings::Port;
 

@@ -1,0 +1,35 @@
+//! What a node is to be.
+
+use std::net::IpAddr;
+
+use outrigger_ros::endpoint::{Distro, Names};
+
+use crate::config::Surface;
+
+/// What is said in the log.
+pub(super) type Remarks = Vec<String>;
+
+/// What is said where nothing is commanded.
+pub(super) const ONLY_LOOKS: &str =
+    "this node commands nothing: say command = true in [ros] of a configuration, and run `outrigger ros2` with it";
+
+/// What a node is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Namespace and prefix.
+    pub(crate) names: Names,
+    /// Layouts that differ between releases.
+    pub(crate) distro: Distro,
+    /// `ROS_DOMAIN_ID`.
+    pub(crate) domain: u16,
+    /// By which it joins.
+    pub(crate) interface: IpAddr,
+    /// Whose names topics have.
+    pub(crate) surface: Surface,
+    /// What others would send once is sent again to whoever asks for that.
+    pub(crate) offer_reliable: bool,
+    /// Joints of the arm, in its order.
+    pub(crate) joints: &'static [&'static str],
+    /// A goal while nothing is commanded is a request as well.
+    pub(crate) goals_request: bool,
+}
