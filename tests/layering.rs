@@ -300,6 +300,7 @@ const MAKERS: &[Maker] = &[
                     "port-linux/src/feed",
                     "port-linux/src/motion/recording.rs",
                     "port-linux/src/record/recording.rs",
+                    "port-linux/src/ros2/node.rs",
                     "port-linux/src/serve/lines.rs",
                 ],
             ),
@@ -330,6 +331,7 @@ const MAKERS: &[Maker] = &[
                 ],
             ),
             ("names of its ports", &["port-linux/src/show/states.rs"]),
+            ("an option for which of them states come by", &["port-linux/src/ros2/args.rs"]),
         ],
     },
 ];

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::messages::{Header, JointState, Text, Time};
 
-    /// What two encoders that nobody here wrote agree on: `ros2-surface.md` 6.
+    /// What two encoders that nobody here wrote agree on: `core/docs/protocol/ros2-surface.md` 6.
     const MEASURED: &str = "000100000100000002000000020000006200000001000000020000006100000001000000000000000000f03f\
                             0000000000000000";
 
