@@ -2,7 +2,8 @@
 
 Usage: cost.py OUTRIGGER [SECONDS [READERS]]: OUTRIGGER is the program, built with the feature ros2. It simulates a controller, commands
 it, and prints a row for each: processor time of the thread that speaks with the robot, of the node and of its transport, in percent of a
-processor; how long an answer took (median and 99 of 100, in µs); what readers received, and what was lost.
+processor; how long an answer took (median and 99 of 100, in µs); what readers received, and
+gaps in it.
 """
 
 import json
@@ -36,7 +37,7 @@ DOMAIN = 77
 
 
 def times(pid):
-    """Seconds of processor time by name of thread."""
+    """Seconds of processor time by name of thread; that of the process is the one that speaks with the robot."""
     found = {}
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         try:
@@ -44,6 +45,7 @@ def times(pid):
         except OSError:
             continue
         user, system = rest.split()[11:13]
+        name = "outrigger" if task.name == str(pid) else name
         found[name] = found.get(name, 0.0) + (int(user) + int(system)) / TICKS
     return found
 
@@ -51,8 +53,8 @@ def times(pid):
 def measure(program, words, seconds, readers):
     run = subprocess.Popen([program, *words, "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     time.sleep(4.0)
-    nodes = [Node(DOMAIN) for _ in range(readers)]
-    states = [node.reader("joint_states", "JointState", depth=10000) for node in nodes]
+    listener = Node(DOMAIN)
+    states = [listener.reader("joint_states", "JointState", depth=10000) for _ in range(readers)]
     time.sleep(1.0)
     for reader in states:
         reader.take(N=10000)
@@ -72,7 +74,7 @@ def measure(program, words, seconds, readers):
     loop = share.pop("outrigger", 0.0)
     node = share.pop("outrigger-ros2", 0.0)
     dds = sum(value for name, value in share.items() if name.startswith("RustDDS"))
-    # A gap of more than one period and a half between stamps is a message that did not come.
+    # A gap between stamps is a message that did not come, or a state that came late.
     lost = sum(round((b - a) / 2e6) - 1 for of in stamps for a, b in zip(of, of[1:]) if b - a > 3e6)
     return loop, node, dds, summary, received, lost
 
@@ -84,7 +86,7 @@ def main(program, seconds="20", readers="20"):
         sim = subprocess.Popen([program, "sim", "ur", "--software", "5.15", "--port-base", "43000"], stdout=subprocess.DEVNULL)
         time.sleep(1.0)
         try:
-            print(f"{'':24} {'loop %':>7} {'node %':>7} {'DDS %':>7} {'p50 µs':>8} {'p99 µs':>8} {'received':>10} {'lost':>5}")
+            print(f"{'':24} {'loop %':>7} {'node %':>7} {'DDS %':>7} {'p50 µs':>8} {'p99 µs':>8} {'received':>10} {'gaps':>5}")
             ros = ["ros2", path, "--domain", str(DOMAIN)]
             for name, words, count in (
                 ("without ROS 2", ["run", path], 0),
