@@ -165,11 +165,10 @@ def position(states):
     return list(until(lambda: states.take(N=1000), "joint states")[-1].position)
 
 
-def reach(node, action, states, to, seconds, during=lambda: None, **more):
+def reach(node, action, states, to, seconds, **more):
     accepted, goal_id = action.send(goal([(seconds, to)], **more))
     check(accepted, "the goal is rejected")
     begun = time.monotonic()
-    during()
     answer = action.result(goal_id)
     check(answer.status == 4 and answer.result.error_code == 0, f"{answer.status}: {answer.result}")
     at = position(states)
@@ -178,8 +177,8 @@ def reach(node, action, states, to, seconds, during=lambda: None, **more):
     return time.monotonic() - begun
 
 
-def follow(node, *more):
-    """Commands, follows goals there and back, with the slider at 30 % and a pause where that is asked for, and gives back."""
+def follow(node):
+    """Commands, follows a goal, replaces one and cancels one, and gives back."""
     states, action = node.reader("joint_states", "JointState", depth=1000), Action(node, "scaled_joint_trajectory_controller")
     first = position(states)
     there = [q + 0.3 * (joint < 2) for joint, q in enumerate(first)]
@@ -192,27 +191,6 @@ def follow(node, *more):
     check(len(feedback) > 10, f"{len(feedback)} times feedback")
     error = max(abs(e) for m in feedback for e in m.feedback.error.positions)
     check(error < 0.2 and feedback[-1].feedback.joint_names == JOINTS, f"{error} rad of error in feedback")
-    if "slider" in more:
-        do("slider 0.3")
-        took = reach(node, action, states, first, 2.0)
-        do("slider 1.0")
-        check(took > 5.0, f"at 30 % it took {took} s")
-        say("at 30 %", took)
-        there, first = first, there
-    if "pause" in more:
-        def pause():
-            time.sleep(0.6)
-            do("pause")
-            time.sleep(1.0)
-            stands = position(states)
-            time.sleep(0.5)
-            check(max(abs(a - b) for a, b in zip(position(states), stands)) < 1e-3, "it moves while paused")
-            do("play")
-
-        took = reach(node, action, states, first, 2.0, pause)
-        check(took > 3.0, f"with a pause of 1.5 s it took {took} s")
-        say("with a pause", took)
-        there, first = first, there
     # A second goal takes the place of the first, which is told so.
     accepted, one = action.send(goal([(3.0, first)]))
     time.sleep(0.5)

@@ -1,0 +1,68 @@
+"""How the simulated arm stands by its own word: 30003, read past everything that is judged."""
+
+import collections
+import socket
+import struct
+import threading
+import time
+
+# core/docs/protocol/ur-client-interfaces.md 2.2, 2.3: the same on every generation.
+TIME, Q_ACTUAL, QD_ACTUAL = 4, 252, 300
+# Slower is rest [rad/s], and so is less than this on the way [rad].
+AT_REST, STANDS = 0.02, 0.004
+
+State = collections.namedtuple("State", "read time q qd")
+
+
+class Arm(threading.Thread):
+    """Every state of the arm since this began."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.stream = socket.create_connection(("127.0.0.1", int(port)))
+        self.states = collections.deque()
+        self.start()
+        while not self.states:
+            time.sleep(0.005)
+
+    def run(self):
+        waiting = b""
+        while data := self.stream.recv(65536):
+            waiting += data
+            while len(waiting) >= 4 and len(waiting) >= (length := struct.unpack_from(">i", waiting)[0]):
+                packet, waiting = waiting[:length], waiting[length:]
+                numbers = lambda at, count: struct.unpack_from(f">{count}d", packet, at)
+                at = time.monotonic()
+                self.states.append(State(at, numbers(TIME, 1)[0], numbers(Q_ACTUAL, 6), numbers(QD_ACTUAL, 6)))
+
+    def now(self):
+        return self.states[-1]
+
+    def since(self, begin, end=None):
+        """States that were read then."""
+        return [state for state in list(self.states) if state.read >= begin and (end is None or state.read <= end)]
+
+    def speed(self, begin, end=None):
+        """The fastest joint then [rad/s]."""
+        return max((max(map(abs, state.qd)) for state in self.since(begin, end)), default=0.0)
+
+    def way(self, begin, end=None):
+        """How far the joint that went farthest was from where it stood then [rad]."""
+        states = self.since(begin, end)
+        return max((apart(state.q, states[0].q) for state in states), default=0.0)
+
+    def rests(self, seconds, patience=5.0):
+        """Whether it comes to rest within `patience`, and stays there for so long."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            begin = time.monotonic()
+            while max(map(abs, self.now().qd)) <= AT_REST:
+                if time.monotonic() - begin >= seconds:
+                    return self.way(begin) <= STANDS
+                time.sleep(0.005)
+            time.sleep(0.005)
+        return False
+
+
+def apart(a, b):
+    return max(abs(x - y) for x, y in zip(a, b))
