@@ -6,6 +6,7 @@
 
 mod cell;
 mod motion;
+mod recorded;
 
 use std::process::{Command, ExitCode, Stdio};
 
@@ -115,5 +116,6 @@ fn main() -> ExitCode {
         }),
     ];
     tests.extend(motion::tests());
+    tests.extend(recorded::tests());
     require::main_one_by_one(tests)
 }
