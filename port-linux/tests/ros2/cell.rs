@@ -80,6 +80,11 @@ impl Cell {
 
     /// The same, with more in its configuration: keys with their sections before them.
     pub(crate) fn configured(software: SoftwareVersion, path: &str, more: &str) -> Self {
+        Self::configured_as(software, path, more, &[])
+    }
+
+    /// The same, with these arguments.
+    pub(crate) fn configured_as(software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
         let controller = controller(software);
         let robot = robot(&controller);
         let (major, minor) = (software.major, software.minor);
@@ -90,7 +95,7 @@ impl Cell {
         let file = file(".toml");
         std::fs::write(&file, text).expect("room");
         let file = file.to_str().expect("text").to_owned();
-        Self::beside(controller, &file, &[])
+        Self::beside(controller, &file, arguments)
     }
 
     fn beside(controller: Running, of: &str, arguments: &[&str]) -> Self {
@@ -144,6 +149,10 @@ impl Cell {
             (Some("play"), None) => Action::PlayProgram,
             (Some("stop"), None) => Action::StopProgram,
             (Some("inputs"), Some(bits)) => Action::DigitalInputs(bits.parse().expect("a number")),
+            (Some("push"), Some(first)) => {
+                let mut wrench = std::iter::once(first).chain(words);
+                Action::Push([(); 6].map(|()| wrench.next().and_then(|word| word.parse().ok()).expect("six numbers")))
+            }
             _ => panic!("the judge asks for '{deed}'"),
         };
         self.controller.controller().act(action);

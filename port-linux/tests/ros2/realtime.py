@@ -8,6 +8,8 @@ import time
 
 # core/docs/protocol/ur-client-interfaces.md 2.2, 2.3: the same on every generation.
 TIME, Q_ACTUAL, QD_ACTUAL = 4, 252, 300
+# From 5.10 on, with as many bytes in a packet: mass [kg] and center of gravity [m].
+PAYLOAD, WITH_PAYLOAD = 1140, 1220
 # Slower is rest [rad/s], and so is less than this on the way [rad].
 AT_REST, STANDS = 0.02, 0.004
 
@@ -21,6 +23,7 @@ class Arm(threading.Thread):
         super().__init__(daemon=True)
         self.stream = socket.create_connection(("127.0.0.1", int(port)))
         self.states = collections.deque()
+        self.packet = b""
         self.start()
         while not self.states:
             time.sleep(0.005)
@@ -33,10 +36,16 @@ class Arm(threading.Thread):
                 packet, waiting = waiting[:length], waiting[length:]
                 numbers = lambda at, count: struct.unpack_from(f">{count}d", packet, at)
                 at = time.monotonic()
+                self.packet = packet
                 self.states.append(State(at, numbers(TIME, 1)[0], numbers(Q_ACTUAL, 6), numbers(QD_ACTUAL, 6)))
 
     def now(self):
         return self.states[-1]
+
+    def payload(self):
+        """Mass [kg] and center of gravity [m] in force."""
+        assert len(self.packet) >= WITH_PAYLOAD, len(self.packet)
+        return struct.unpack_from(">4d", self.packet, PAYLOAD)
 
     def since(self, begin, end=None):
         """States that were read then."""

@@ -32,8 +32,16 @@ fn is_as_recorded(software: SoftwareVersion, by: &str, seconds: Duration) {
     }
 }
 
+fn payloads_of_each_release() {
+    for distro in ["humble", "jazzy", "kilted", "lyrical", "rolling"] {
+        let mut cell = Cell::configured_as(version(5, 15), "text", "", &["--distro", distro]);
+        cell.judge_by("judge_payload.py", &[distro]);
+    }
+}
+
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
+        test("payloads_of_each_release_are_told_apart_and_reach_the_controller", NEEDS, payloads_of_each_release),
         test("at_500_hz_nothing_is_lost_and_every_message_is_as_recorded", NEEDS, || {
             is_as_recorded(version(5, 15), "variables", seconds(SECONDS));
         }),
