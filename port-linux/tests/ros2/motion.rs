@@ -2,9 +2,9 @@
 
 use libtest_mimic::Trial;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_emulated::require::{Need, test};
+use outrigger_emulated::require::Need;
 
-use crate::cell::{Cell, version};
+use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
@@ -14,7 +14,7 @@ fn moves(software: SoftwareVersion, path: &str, pause: &str) {
     let found = cell.judge_by("judge_motion.py", &[pause]);
     assert_eq!(found["done"], "yes");
     if pause == "overridden" {
-        let log = std::fs::read_to_string(&cell.log).expect("it says something");
+        let log = cell.said();
         assert!(log.contains("a stop pressed at the pendant is overridden"), "{log}");
     }
     println!("{software} by {path}: slider {}; pause {}", found["slider"], found["pause"]);

@@ -1,5 +1,6 @@
 """How the simulated arm stands by its own word: 30003, read past everything that is judged."""
 
+import bisect
 import collections
 import socket
 import struct
@@ -22,7 +23,8 @@ class Arm(threading.Thread):
     def __init__(self, port):
         super().__init__(daemon=True)
         self.stream = socket.create_connection(("127.0.0.1", int(port)))
-        self.states = collections.deque()
+        # In the order of reading; nothing is taken away.
+        self.states = []
         self.packet = b""
         self.start()
         while not self.states:
@@ -49,7 +51,8 @@ class Arm(threading.Thread):
 
     def since(self, begin, end=None):
         """States that were read then."""
-        return [state for state in list(self.states) if state.read >= begin and (end is None or state.read <= end)]
+        first = bisect.bisect_left(self.states, begin, key=lambda state: state.read)
+        return [state for state in self.states[first:] if end is None or state.read <= end]
 
     def speed(self, begin, end=None):
         """The fastest joint then [rad/s]."""
@@ -60,15 +63,19 @@ class Arm(threading.Thread):
         states = self.since(begin, end)
         return max((apart(state.q, states[0].q) for state in states), default=0.0)
 
-    def rests(self, seconds, patience=5.0):
-        """Whether it comes to rest within `patience`, and stays there for so long."""
+    def rests(self, seconds, patience=20.0):
+        """Whether it comes to rest, and stays there for so long by its own clock. It is waited for: what it may do until then is to
+        be judged by the way."""
         end = time.monotonic() + patience
+        first = rests_from = len(self.states) - 1
         while time.monotonic() < end:
-            begin = time.monotonic()
-            while max(map(abs, self.now().qd)) <= AT_REST:
-                if time.monotonic() - begin >= seconds:
-                    return self.way(begin) <= STANDS
-                time.sleep(0.005)
+            for index in range(first, len(self.states)):
+                if max(map(abs, self.states[index].qd)) > AT_REST:
+                    rests_from = index + 1
+                first = index + 1
+            if rests_from < first and self.states[first - 1].time - self.states[rests_from].time >= seconds:
+                stood = self.states[rests_from].q
+                return max(apart(state.q, stood) for state in self.states[rests_from:first]) <= STANDS
             time.sleep(0.005)
         return False
 

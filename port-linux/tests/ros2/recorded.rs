@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use outrigger_core::robot::SoftwareVersion;
-use outrigger_emulated::require::{Need, test};
+use outrigger_emulated::require::Need;
 
-use crate::cell::{Cell, file, version};
+use crate::cell::{Cell, file, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
 /// For so long each change of the program is judged at 500 Hz; every night for as long as this variable says.
-const SECONDS: u64 = 10;
+const SECONDS: u64 = 8;
 const VARIABLE: &str = "OUTRIGGER_ROS2_SECONDS";
 
 /// How long the steady part is to take.
