@@ -6,6 +6,7 @@
 
 mod cell;
 mod motion;
+mod random;
 mod recorded;
 mod returns;
 
@@ -129,5 +130,6 @@ fn main() -> ExitCode {
     tests.extend(motion::tests());
     tests.extend(recorded::tests());
     tests.extend(returns::tests());
+    tests.extend(random::tests());
     require::main_one_by_one(tests)
 }
