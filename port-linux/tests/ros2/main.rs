@@ -5,6 +5,7 @@
 //! this machine's loopback interface.
 
 mod cell;
+mod fast;
 mod motion;
 mod random;
 mod recorded;
@@ -130,6 +131,7 @@ fn main() -> ExitCode {
     tests.extend(motion::tests());
     tests.extend(recorded::tests());
     tests.extend(returns::tests());
+    tests.extend(fast::tests());
     tests.extend(random::tests());
     require::main_one_by_one(tests)
 }
