@@ -26,8 +26,11 @@ pub(crate) type Found = BTreeMap<String, String>;
 pub(crate) const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
 
 /// What is judged here is the node: of a link that a busy machine makes worse, other tests say what it does.
-const PATIENT: &str = "session.entry = \"Bad\"\nsession.hold = 0.2\nsession.stale_after = 0.19\nsession.state_timeout = 0.19\n\
-                       session.stall = 0.3\nsession.following_patience = 400\nsession.following_late_patience = 400\nsession.max_misses = 1000";
+pub(crate) const PATIENT: &str = "session.entry = \"Bad\"\nsession.stall = 0.3\nsession.max_misses = 1000\nsession.grade.bad.received = 0\nsession.grade.bad.delay = 1.0\n\
+    session.grade.bad.jitter = 1.0\nsession.grade.bad.misses = 1000";
+/// The same of what only a UR has.
+const PATIENT_UR: &str = "session.hold = 0.2\nsession.stale_after = 0.19\nsession.state_timeout = 0.19\n\
+    session.following_patience = 400\nsession.following_late_patience = 400";
 
 /// Half of what a state may be old there: who stands still for so long at a stretch may be too late by that.
 const ENDING: Duration = Duration::from_millis(95);
@@ -131,7 +134,7 @@ impl Cell {
         let robot = robot(&controller);
         let (major, minor) = (software.major, software.minor);
         let text = format!(
-            "robot.address = \"{robot}\"\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n\
+            "robot.address = \"{robot}\"\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
              limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\n"
         );
         let file = file(".toml");
@@ -298,7 +301,10 @@ fn judged(heard: Result<Found, Discontent>, clock: Clock, nodes: &[Node]) -> Fou
     if too_late {
         let [least] = numbers(&found, "stood")[..] else { panic!("{found:#?}") };
         let stood = standstill::seen().longest(whole);
-        assert!(stood >= Duration::from_secs_f64(least), "{said}; the machine stood still for {stood:?}; found {found:#?}");
+        assert!(
+            stood >= Duration::from_secs_f64(least),
+            "{said}; the machine stood still for {stood:?}; found {found:#?}"
+        );
         late(whole, said);
     }
     for node in nodes {

@@ -20,7 +20,7 @@ use outrigger_emulated::require::{self, Need, python, workspace};
 use outrigger_emulated::tries::within;
 use outrigger_sim::time::SimTime;
 
-use self::cell::{Cell, Program, Q, controller, domain, file, judge, node, numbers, robot, test, version};
+use self::cell::{Cell, PATIENT, Program, Q, controller, domain, file, judge, node, numbers, robot, test, version};
 
 /// A KUKA LWR, simulated by the program, and a goal for its seven joints.
 fn goals_move_an_lwr() {
@@ -35,8 +35,8 @@ fn goals_move_an_lwr() {
     let _krc = Program(simulated.expect("it was built"));
     let path = file(".toml");
     let text = format!(
-        "robot.kind = \"krc\"\nrobot.listen = \"{here}\"\nsession.entry = \"Bad\"\nsession.stall = 0.3\n\
-         session.stale_after = 0.19\nsession.state_timeout = 0.19\n[law]\n\
+        "robot.kind = \"krc\"\nrobot.listen = \"{here}\"\n{PATIENT}\n\
+         session.stale_after = 0.25\nsession.state_timeout = 0.25\n[law]\n\
          kind = \"joint-servo\"\n[ros]\ncommand = true\n"
     );
     std::fs::write(&path, text).expect("room");

@@ -79,10 +79,11 @@ impl Need {
                 &["-c", "import urx, rtde_receive, mcap, lz4, cyclonedds, rosbags"],
             )
             .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
-            Self::FastDds => {
-                without("c++", &["-E", "-include", "fastdds/dds/domain/DomainParticipant.hpp", "-x", "c++", "/dev/null"])
-                    .map(|reason| format!("{reason}: on Debian 12, apt-get install g++ libfastrtps-dev"))
-            }
+            Self::FastDds => without(
+                "c++",
+                &["-E", "-include", "fastdds/dds/domain/DomainParticipant.hpp", "-x", "c++", "/dev/null"],
+            )
+            .map(|reason| format!("{reason}: on Debian 12, apt-get install g++ libfastrtps-dev")),
             Self::FriClient => {
                 let there = fri_client().is_some_and(|script| script.is_file());
                 (!there).then(|| {
