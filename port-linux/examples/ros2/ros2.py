@@ -220,7 +220,7 @@ class Node:
         writer.write(request(client=client, number=number, **fields))
         return name, reader, client, number
 
-    def answer(self, sent, patience=PATIENCE):
+    def answer(self, sent, patience=None):
         name, reader, client, number = sent
         found = []
 
@@ -235,7 +235,8 @@ class Node:
         return self.answer(self.send(name, of, **fields))
 
 
-def until(what, name, patience=PATIENCE):
+def until(what, name, patience=None):
+    patience = PATIENCE if patience is None else patience
     end = time.monotonic() + patience
     while not (found := what()):
         if time.monotonic() > end:

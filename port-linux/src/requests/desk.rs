@@ -13,7 +13,7 @@ use outrigger_core::command::{Guidance, Sample};
 use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::link::Grade;
-use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Word};
+use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Transition, Word};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Setpoint;
@@ -345,6 +345,11 @@ impl<const N: usize> Desk<N> {
         match event {
             Event::Refused(refusal) if refusal.by == Channel::Message => self.refused = Some(*refusal),
             Event::Output { write, news } => self.news(write, news),
+            Event::Transition(Transition { from: Mode::Command, reason: Some(reason), .. }) => {
+                // It is told with the mode that it led to.
+                self.status.left = Some(*reason);
+                self.told = false;
+            }
             _ => {}
         }
     }

@@ -17,6 +17,8 @@ pub(crate) struct Status {
     pub(crate) grade: Grade,
     /// The first reason since the last acknowledge.
     pub(crate) latch: Option<Reason>,
+    /// What commanding ended by last, latched or not.
+    pub(crate) left: Option<Reason>,
     /// What a request would be refused for; nothing while commanding.
     pub(crate) unmet: ReasonSet,
     /// The run is about to end.
@@ -34,6 +36,7 @@ impl Default for Status {
             mode: Mode::Offline,
             grade: Grade::Unacceptable,
             latch: None,
+            left: None,
             unmet: ReasonSet::EMPTY,
             ending: false,
             variables: None,

@@ -363,9 +363,9 @@ impl<const N: usize> Followed<N> {
         let Some(mut current) = self.current.take() else { return };
         let status = client.status();
         let standing = status.motion.filter(|motion| motion.number == current.number);
-        let why = |what: &str| match status.latch {
-            Some(latch) => format!("{what}: {} ({})", latch.text(), latch.name()),
-            None => what.to_owned(),
+        let why = |what: &str| match status.left {
+            Some(reason) if status.mode != Mode::Command => format!("{what}: {} ({})", reason.text(), reason.name()),
+            _ => what.to_owned(),
         };
         // Its own time is over a little before the arm rests.
         let ended =
@@ -391,7 +391,7 @@ impl<const N: usize> Followed<N> {
                 (Status::Aborted, code_of(Some(reason)), format!("{} ({})", reason.text(), reason.name()))
             }
             Some(Stage::Suspended | Stage::Stopped) => {
-                (Status::Aborted, code_of(status.latch), why("commanding ended on its way"))
+                (Status::Aborted, code_of(status.left), why("commanding ended on its way"))
             }
             Some(Stage::NotFound(why)) => (Status::Aborted, FollowError::InvalidGoal, why.text().into()),
             None => (Status::Aborted, FollowError::InvalidGoal, why("another motion took its place")),

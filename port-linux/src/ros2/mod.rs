@@ -8,6 +8,7 @@ mod face;
 mod followed;
 mod health;
 mod node;
+mod origin;
 mod pendant;
 mod settings;
 
@@ -37,7 +38,9 @@ const OF_DRIVER: &[&str] =
 /// Variables of a controller that are asked for beside those of a session, and beside `others`.
 pub(crate) fn variables(others: &[String]) -> Vec<String> {
     let mut names = others.to_vec();
-    for name in OF_DRIVER.iter().chain(native::VARIABLES) {
+    // The controller's time comes with any of them: twice, a table of a recording would have it twice.
+    let ours = OF_DRIVER.iter().chain(native::VARIABLES).filter(|name| **name != "timestamp");
+    for name in ours {
         if !names.iter().any(|known| known == name) {
             names.push((*name).to_owned());
         }

@@ -22,6 +22,7 @@ use super::dashboard::Dashboard;
 use super::dds::{Dds, Out, Remark};
 use super::face::Face;
 use super::health::Health;
+use super::origin::Origin;
 use super::pendant::Pendant;
 use super::settings::{Remarks, Settings};
 use crate::clock::Clock;
@@ -119,6 +120,7 @@ impl Node {
                 streams,
                 readings: Readings::default(),
                 clock,
+                origin: Origin::new(clock.origin_unix_nanos()),
                 messages: 0,
                 bytes: 0,
                 remarks: 0,
@@ -156,6 +158,7 @@ struct Working<'m, const N: usize> {
     streams: Streams<'m>,
     readings: Readings,
     clock: Clock,
+    origin: Origin,
     /// What went out.
     messages: u64,
     bytes: u64,
@@ -192,6 +195,7 @@ impl<const N: usize> Working<'_, N> {
     /// Takes what others ask, and tells them what came of it.
     fn attend(&mut self) {
         let now = self.clock.now();
+        self.origin.follow(now, || self.clock.origin_unix_nanos());
         let (when, nanos) = ((now, self.stamp(now)), self.nanos(now));
         let mut remarks = vec![];
         for arrival in self.dds.look() {
@@ -219,7 +223,7 @@ impl<const N: usize> Working<'_, N> {
 
     /// `at` since 1970.
     fn nanos(&self, at: Instant) -> u64 {
-        self.clock.origin_unix_nanos().saturating_add(at.as_micros().saturating_mul(1_000))
+        self.origin.nanos(at)
     }
 
     /// The same for messages.
