@@ -21,7 +21,7 @@ use tokio::sync::mpsc::{OwnedPermit, Receiver, UnboundedReceiver, UnboundedSende
 
 use super::answer::{Answer, Line, Verdict};
 use super::bell::Bell;
-use super::slot::{Slot, Status};
+use super::slot::{Contacts, Slot, Status};
 use crate::motion::asked::{Ready, Stands};
 use crate::motion::{Against, Standing, UnderWay};
 use crate::show::Variables;
@@ -314,7 +314,10 @@ impl<const N: usize> Desk<N> {
                 // Checked before it was passed on.
                 Err(GuideError::Force(_) | GuideError::Limits(_)) => Err(Reason::Internal),
             },
-            Asked::ToolContact(_, stops) => engine.stop_at_contact(stops),
+            Asked::ToolContact(_, stops) => engine.stop_at_contact(stops).map(|()| {
+                self.status.contacts.watched = stops;
+                self.told = false;
+            }),
             Asked::Renew(asker) => engine.renew_guide(asker, now),
             Asked::Stiffen => engine.end_guide(),
             _ => return,
@@ -349,6 +352,12 @@ impl<const N: usize> Desk<N> {
         }
     }
 
+    /// The tool has touched something, and a motion of the program on the controller ended for it.
+    pub(crate) const fn touched(&mut self) {
+        self.status.contacts.seen = self.status.contacts.seen.wrapping_add(1);
+        self.told = false;
+    }
+
     fn news(&mut self, write: &Write, news: &WriteNews) {
         if matches!(news, WriteNews::Sent | WriteNews::Overwritten) {
             return;
@@ -375,7 +384,10 @@ impl<const N: usize> Desk<N> {
         unmet: impl Fn() -> ReasonSet,
         variables: impl FnOnce() -> Option<Variables>,
     ) {
-        let status = Status { epoch, mode, grade, latch, ending, motion, ..self.status };
+        // A program that begins anew watches for nothing.
+        let Contacts { watched, seen } = self.status.contacts;
+        let contacts = Contacts { watched: watched && matches!(mode, Mode::Arming | Mode::Command), seen };
+        let status = Status { epoch, mode, grade, latch, ending, motion, contacts, ..self.status };
         if status != self.status || now >= self.look_at {
             self.look_at = now + UNMET;
             // Somebody looks at it just now: next time is soon enough.

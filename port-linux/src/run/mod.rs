@@ -38,6 +38,7 @@ use crate::record::Apart;
 use crate::recordings::{Recordings, Report, next_report};
 use crate::requests::{Desk, next_asked};
 use crate::sensor::{Arrival, Sources};
+use crate::show::events::PeerEvent as _;
 use crate::show::{Format, tell, words};
 use crate::signals::Leaves;
 
@@ -507,6 +508,9 @@ where
         }
         match &event {
             Event::Peer(event) => {
+                if let Some(desk) = self.desk.as_mut().filter(|_| event.touches()) {
+                    desk.touched();
+                }
                 if let Some(text) = (self.coast)(event) {
                     self.panel.say("coast", text, vec![]);
                 }
