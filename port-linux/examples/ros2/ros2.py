@@ -180,6 +180,22 @@ struct(f"{MODE}_Feedback", "int8 current_robot_mode; int8 current_safety_mode", 
 struct(f"{MODE}_FeedbackMessage", "uint8[16] goal_id; SetModeFeedback feedback", "SetModeFeedbackMessage")
 service(f"{MODE}_SendGoal", "uint8[16] goal_id; SetModeGoal goal", "bool accepted; Time stamp")
 service(f"{MODE}_GetResult", "uint8[16] goal_id", "int8 status; SetModeResult result")
+CONTACT = "ur_msgs/action/ToolContact"
+struct(f"{CONTACT}_Goal", NOTHING, "ToolContactGoal")
+struct(f"{CONTACT}_FeedbackMessage", f"uint8[16] goal_id; {NOTHING}", "ToolContactFeedbackMessage")
+service(f"{CONTACT}_SendGoal", "uint8[16] goal_id; ToolContactGoal goal", "bool accepted; Time stamp")
+service(f"{CONTACT}_GetResult", "uint8[16] goal_id", f"int8 status; {NOTHING}")
+UNTIL = "ur_msgs/action/FollowJointTrajectoryUntil"
+struct(f"{UNTIL}_Goal", """
+    JointTrajectory trajectory; JointTolerance[] path_tolerance; JointTolerance[] goal_tolerance
+    Duration goal_time_tolerance; uint8 until_type""", "UntilGoal")
+struct(f"{UNTIL}_Result", "int32 error_code; int32 until_condition_result; string error_string", "UntilResult")
+struct(f"{UNTIL}_Feedback", """
+    Header header; string[] joint_names
+    JointTrajectoryPoint desired; JointTrajectoryPoint actual; JointTrajectoryPoint error""", "UntilFeedback")
+struct(f"{UNTIL}_FeedbackMessage", "uint8[16] goal_id; UntilFeedback feedback", "UntilFeedbackMessage")
+service(f"{UNTIL}_SendGoal", "uint8[16] goal_id; UntilGoal goal", "bool accepted; Time stamp")
+service(f"{UNTIL}_GetResult", "uint8[16] goal_id", "int8 status; UntilResult result")
 
 RELIABLE = Policy.Reliability.Reliable(duration(seconds=1))
 XCDR1 = Policy.DataRepresentation(use_cdrv0_representation=True, use_xcdrv2_representation=False)

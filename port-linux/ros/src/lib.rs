@@ -8,6 +8,7 @@
 pub mod arm;
 pub mod calls;
 pub mod cdr;
+pub mod contact;
 pub mod dashboard;
 pub mod driver;
 pub mod endpoint;

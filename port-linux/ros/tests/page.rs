@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use outrigger_ros::calls::{FREEDRIVE, OFFERS};
+use outrigger_ros::contact::DETECT;
 use outrigger_ros::dashboard::DASHBOARD_OFFERS;
 use outrigger_ros::driver;
 use outrigger_ros::endpoint::{Offer, Topic};
@@ -32,7 +33,7 @@ fn services<'t>(of: impl Iterator<Item = &'t Offer>) -> String {
 
 fn actions() -> String {
     let mut table = String::from("| action | type | does |\n|---|---|---|\n");
-    for task in ACTIONS.iter().map(|(task, _)| *task).chain([&SET_MODE]) {
+    for task in ACTIONS.iter().map(|follower| follower.task).chain([&DETECT, &SET_MODE]) {
         let _ = writeln!(table, "| `{}` | `{}` | {} |", task.name, task.action.replace("/action/", "/"), task.does);
     }
     table

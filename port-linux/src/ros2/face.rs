@@ -11,8 +11,9 @@ use outrigger_ros::native_calls::{self, NATIVE_OFFERS};
 use outrigger_ros::readings::Readings;
 
 use super::dds::{Arrival, Asker, Dds, In};
-use super::followed::{Followed, compared};
+use super::followed::Followed;
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use super::wanted::compared;
 use crate::exit::Failure;
 use crate::requests::{Asked, Decided, Inside, Status};
 

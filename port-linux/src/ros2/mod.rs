@@ -10,6 +10,8 @@ mod health;
 mod node;
 mod pendant;
 mod settings;
+mod touch;
+mod wanted;
 
 use outrigger_core::engine::Config;
 use outrigger_ros::arm::{LWR_JOINTS, UR_JOINTS};

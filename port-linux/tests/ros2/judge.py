@@ -238,6 +238,61 @@ def follow(node, *more):
     say("done", "yes")
 
 
+def contact(node):
+    """The tool touches what lies below it: waited for beside a motion, and as the end of one."""
+    states, follows = node.reader("joint_states", "JointState", depth=1000), Action(node, "scaled_joint_trajectory_controller")
+    waits = Action(node, "tool_contact_controller/detect_tool_contact", "ToolContact", "ToolContactFeedbackMessage")
+    until_contact = Action(node, "trajectory_until_node/execute", "FollowJointTrajectoryUntil", "UntilFeedbackMessage")
+    first = position(states)
+    low = [q - 0.3 * (joint == 1) for joint, q in enumerate(first)]
+    high = [q + 0.2 * (joint == 1) for joint, q in enumerate(first)]
+    nothing = DEFINED["ToolContactGoal"]()
+
+    def ends_at(to, of=0):
+        wanted = goal([(4.0, to)])
+        return until_contact.send(DEFINED["UntilGoal"](trajectory=wanted.trajectory, until_type=of))
+
+    check(not waits.send(nothing)[0] and not ends_at(low)[0], "a contact is waited for while nothing is commanded")
+    running = commanded(node)
+    check(not ends_at(low, of=7)[0], "another end than a contact is accepted")
+    # Cancelled, and then nobody watches any more.
+    accepted, one = waits.send(nothing)
+    check(accepted, "to wait for a contact is rejected")
+    check(not waits.send(nothing)[0] and not ends_at(low)[0], "two wait for a contact")
+    check(waits.cancel(one).return_code == 0 and waits.result(one).status == 5, "a goal is not canceled")
+    # Beside a motion, which it ends.
+    accepted, two = waits.send(nothing)
+    check(accepted, "to wait for a contact is rejected after a cancel")
+    accepted, moves = follows.send(goal([(4.0, low)]))
+    check(accepted, "a goal is rejected while a contact is waited for")
+    check(waits.result(two).status == 4, "no contact was seen")
+    answer = follows.result(moves)
+    check(answer.status == 6 and "touches" in answer.result.error_string, f"{answer.status}: {answer.result}")
+    check(max(abs(a - b) for a, b in zip(position(states), low)) > 0.05, "nothing was in the way")
+    # Nobody watches any more: away from it without an end by it.
+    say("away", reach(node, follows, states, first, 3.0))
+    accepted, three = ends_at(low)
+    check(accepted, "a motion until a contact is rejected")
+    answer = until_contact.result(three)
+    check((answer.status, answer.result.error_code, answer.result.until_condition_result) == (4, 0, 0), f"{answer.result}")
+    feedback = until_contact.feedback.take(N=1000)
+    check(len(feedback) > 5 and feedback[-1].feedback.joint_names == JOINTS, f"{len(feedback)} times feedback")
+    check(max(abs(a - b) for a, b in zip(position(states), low)) > 0.05, "nothing was in the way")
+    reach(node, follows, states, first, 3.0)
+    accepted, four = ends_at(high)
+    check(accepted, "a motion until a contact is rejected")
+    answer = until_contact.result(four)
+    check((answer.status, answer.result.error_code, answer.result.until_condition_result) == (4, 0, 1), f"{answer.result}")
+    check(max(abs(a - b) for a, b in zip(position(states), high)) < 0.02, "it ended elsewhere")
+    # Commanding ends, and with it the wait.
+    accepted, five = waits.send(nothing)
+    check(accepted, "to wait for a contact is rejected after a motion")
+    check(node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+    check(waits.result(five).status == 6, "a goal outlives commanding")
+    until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
+    say("done", "yes")
+
+
 def krc(node):
     """A KUKA LWR: seven joints, its wrench and pose, and a goal for them."""
     states = node.reader("joint_states", "JointState", depth=1000)
@@ -392,7 +447,7 @@ def nonsense(node):
 
 def main(what, domain, *arguments):
     node = Node(int(domain))
-    {"listen": listen, "follow": follow, "calls": calls, "only-looks": only_looks, "nonsense": nonsense, "dashboard": dashboard, "krc": krc}[what](node, *arguments)
+    {"listen": listen, "follow": follow, "calls": calls, "only-looks": only_looks, "nonsense": nonsense, "dashboard": dashboard, "krc": krc, "contact": contact}[what](node, *arguments)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ use std::time::Duration;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::require::{self, Need, python, test, workspace};
 use outrigger_sim::controller::{Action, Controller, Options};
+use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::{Running, Server};
 
 /// What a judge found, by name.
@@ -52,7 +53,10 @@ fn domain() -> u16 {
 }
 
 fn controller(software: SoftwareVersion) -> Running {
-    let options = Options { q: Q, ..Options::for_software(software) };
+    controller_of(Options { q: Q, ..Options::for_software(software) })
+}
+
+fn controller_of(options: Options) -> Running {
     let controller = Controller::new(options).expect("a controller that existed");
     Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports").spawn().expect("a thread")
 }
@@ -73,7 +77,19 @@ impl Cell {
 
     /// A node that commands, by this path.
     fn commanding(software: SoftwareVersion, path: &str) -> Self {
-        let controller = controller(software);
+        Self::commands(controller(software), software, path)
+    }
+
+    /// The same, with something flat so far below the tool \[m\].
+    fn above(software: SoftwareVersion, below: f64) -> Self {
+        let options = Options { q: Q, ..Options::for_software(software) };
+        let arm = Controller::new(options.clone()).expect("a controller that existed");
+        let [x, y, z] = arm.truth().tool().position;
+        let surface = Surface::new([x, y, z - below], [0.0, 0.0, 1.0], 20_000.0, 500.0);
+        Self::commands(controller_of(Options { surface, ..options }), software, "player")
+    }
+
+    fn commands(controller: Running, software: SoftwareVersion, path: &str) -> Self {
         let robot = robot(&controller);
         let (major, minor) = (software.major, software.minor);
         let text = format!(
@@ -256,6 +272,9 @@ fn main() -> ExitCode {
         }),
         test("nonsense_is_refused_and_what_is_right_is_done_after", PYTHON, || {
             Cell::commanding(version(5, 15), "text").judge("nonsense", &[]);
+        }),
+        test("contacts_of_the_tool_are_waited_for_and_end_motions", PYTHON, || {
+            Cell::above(version(5, 15), 0.03).judge("contact", &[]);
         }),
         test("goals_move_an_lwr", PYTHON, goals_move_an_lwr),
         test("examples_do_what_the_page_says", PYTHON, examples_do_what_the_page_says),
