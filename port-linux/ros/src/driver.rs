@@ -6,10 +6,12 @@ use outrigger_core::robot::Generation;
 
 use crate::arm::Arm;
 use crate::cdr::encode;
+use crate::controller_state::controller_state;
 use crate::endpoint::{Distro, Qos, Topic, When};
 use crate::messages::{
-    Analog, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message, Number,
-    PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped, WrenchStamped,
+    Analog, ControllerState, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message,
+    Number, PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped,
+    WrenchStamped,
 };
 use crate::pose::{pose, transform, wrench_at_tool, wrench_turned};
 use crate::readings::{Readings, Variable};
@@ -49,6 +51,13 @@ topics! {
     TCP_POSE: "tcp_pose_broadcaster/pose", PoseStamped, Qos::SYSTEM, State,
         "tool's centre point in the base frame, m";
     TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller, the same pose";
+    SCALED_STATE: "scaled_joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
+        "reference and output: the joints' targets as the robot's controller has them, feedback, error; rad, rad/s";
+    JOINT_STATE: "joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
+        "the same, by the name of newer releases";
+    SCALED_LEGACY: "scaled_joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded,
+        "the same; Humble";
+    JOINT_LEGACY: "joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded, "the same; Humble";
     ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
         "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on)";
 }
@@ -112,8 +121,19 @@ impl Driver {
             emit(&DYNAMIC_JOINT_STATES, encode(&dynamic(&joints)));
         }
         emit(&JOINT_STATES, encode(&joints));
-        if let Some(scaling) = self.scaling.observe(readings) {
+        let scaling = self.scaling.observe(readings);
+        if let Some(scaling) = scaling {
             emit(&SPEED_SCALING, encode(&Number { data: scaling * 100.0 }));
+        }
+        if self.commands == Some(true)
+            && let Some(state) = controller_state(readings, header(""), &self.arm.joints, scaling, self.distro)
+        {
+            if self.distro == Distro::Humble {
+                emit(&SCALED_LEGACY, state.clone());
+                emit(&JOINT_LEGACY, state.clone());
+            }
+            emit(&SCALED_STATE, state.clone());
+            emit(&JOINT_STATE, state);
         }
         if let Some(states) = io_states(readings) {
             emit(&IO_STATES, encode(&states));
@@ -324,6 +344,26 @@ mod tests {
         readings.state(Port::Rtde, 0, |visitor| visitor.field("tcp_offset", Value::F64s(&[0.0; 6])));
         let wrench: WrenchStamped = of(&published(&readings, Distro::Jazzy), "force_torque_sensor_broadcaster/wrench");
         assert_eq!((wrench.wrench.force.z, wrench.header.frame_id.as_str()), (3.0, "left_tool0_controller"));
+    }
+
+    #[test]
+    fn controllers_of_trajectories_tell_of_themselves_while_the_arm_is_commanded() {
+        let mut readings = Readings::default();
+        readings.state(Port::Rtde, 0, |visitor| {
+            visitor.field("actual_q", Value::F64s(&[0.5; 6]));
+            visitor.field("target_q", Value::F64s(&[0.75; 6]));
+        });
+        for (distro, expected) in [(Distro::Humble, 4), (Distro::Jazzy, 2), (Distro::Lyrical, 2)] {
+            let mut driver = Driver::new(Arm::new(&UR_JOINTS, &Names::default()), distro);
+            for commands in [false, true, false] {
+                driver.commands(commands, &mut |_, _| {});
+                let mut told = vec![];
+                driver.state(&readings, Time::default(), &mut |topic, _| {
+                    told.extend((topic.when == When::Commanded).then_some(topic.name));
+                });
+                assert_eq!(told.len(), if commands { expected } else { 0 }, "{distro:?} {told:?}");
+            }
+        }
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Node {
         let commands = client.is_some();
         let pendant = dashboard.map(|dashboard| Pendant::offer(&mut dds, &settings.names, dashboard, commands));
         let pendant = pendant.transpose()?;
-        let face = Face::offer(&mut dds, settings, arm.joints, client)?;
+        let face = Face::offer(&mut dds, settings, (arm, beside.target.as_ref()), client)?;
         let health = Health::new(beside.robot.clone());
         dds.announce(&settings.names.namespace, NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));

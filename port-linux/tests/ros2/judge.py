@@ -178,6 +178,18 @@ def reach(node, action, states, to, seconds, during=lambda: None, **more):
     return time.monotonic() - begun
 
 
+def controllers(node):
+    """Names of those that are active."""
+    listed = node.call("controller_manager/list_controllers", "ListControllers").controller
+    check(len(listed) > 10 and all(one.type and one.state in ("active", "inactive") for one in listed), f"{listed}")
+    return {one.name: one for one in listed if one.state == "active"}
+
+
+def switched(node, on, off):
+    at = "controller_manager/switch_controller"
+    return node.call(at, "SwitchController", activate_controllers=on, deactivate_controllers=off, strictness=2)
+
+
 def follow(node, *more):
     """Commands, follows goals there and back, with the slider at 30 % and a pause where that is asked for, and gives back."""
     states, action = node.reader("joint_states", "JointState", depth=1000), Action(node, "scaled_joint_trajectory_controller")
@@ -186,8 +198,20 @@ def follow(node, *more):
     accepted, _ = action.send(goal([(2.0, there)]))
     check(not accepted, "a goal is accepted while nothing is commanded")
     check(max(abs(a - b) for a, b in zip(position(states), first)) < 1e-3, "the arm moved by a goal that was rejected")
+    scaled = "scaled_joint_trajectory_controller"
+    check("joint_state_broadcaster" in (idle := controllers(node)) and scaled not in idle, f"{idle}")
     running = commanded(node)
+    active = controllers(node)
+    check(active[scaled].claimed_interfaces == [f"{joint}/position" for joint in JOINTS], f"{active}")
+    check(switched(node, [scaled], []).ok and "stays" in switched(node, [], [scaled]).message, "a switch")
+    own = node.reader("joint_trajectory_controller/controller_state", "JointTrajectoryControllerState", depth=10000)
+    until(lambda: own.take(N=1), "a controller's state")
     say("there", reach(node, action, states, there, 2.0))
+    told = own.take(N=10000)
+    check(len(told) > 15 and told[-1].joint_names == JOINTS, f"{len(told)} states of a controller")
+    apart = max(abs(a - b) for a, b in zip(told[-1].reference.positions, there))
+    error = max(abs(a - b - e) for m in told for a, b, e in zip(m.reference.positions, m.feedback.positions, m.error.positions))
+    check(apart < 0.02 and error < 1e-9 and told[-1].speed_scaling_factor == 1.0, f"{told[-1]}")
     feedback = action.feedback.take(N=1000)
     check(len(feedback) > 10, f"{len(feedback)} times feedback")
     error = max(abs(e) for m in feedback for e in m.feedback.error.positions)
@@ -255,6 +279,11 @@ def contact(node):
     check(not waits.send(nothing)[0] and not ends_at(low)[0], "a contact is waited for while nothing is commanded")
     running = commanded(node)
     check(not ends_at(low, of=7)[0], "another end than a contact is accepted")
+    check("tool_contact_controller" in controllers(node), "its controller is not active")
+    # No program of somebody else's ends the one that commands.
+    _, execute, send = interface(node)
+    check(not execute("halt")[0], "a script is accepted while commanding")
+    send("def other():\n  halt\nend\n")
     # Cancelled, and then nobody watches any more.
     accepted, one = waits.send(nothing)
     check(accepted, "to wait for a contact is rejected")
@@ -315,6 +344,44 @@ def krc(node):
     say("done", "yes")
 
 
+def interface(node):
+    """An action that sends scripts, with a way to say what a goal wants, and a topic of the same."""
+    action = Action(node, "urscript_interface/execute_script", "SendScript", "SendScriptFeedbackMessage")
+    topic = node.writer("urscript_interface/script_command", "String")
+    until(topic.get_matched_subscriptions, "a reader of script_command")
+    wanted = lambda program, name="": DEFINED["SendScriptGoal"](program=program, script_name=name, fail_on_warnings=True)
+    return action, lambda program, name="": action.send(wanted(program, name)), lambda text: topic.write(DEFINED["String"](data=text))
+
+
+def scripts(node):
+    """Programs of others: sent while nothing is commanded, one at a time, and followed to their ends."""
+    action, execute, send = interface(node)
+    states = node.reader(f"{IO}/io_states", "IOStates", depth=1)
+    high = lambda pin: any(d.pin == pin and d.state for m in states.take(N=1) for d in m.digital_out_states)
+    send("sec outrigger_test():\n  set_standard_digital_out(5, True)\nend\n")
+    until(lambda: high(5), "an output that a script sets")
+    time.sleep(1.0)
+    accepted, one = execute('textmsg("hello")\nset_standard_digital_out(6, True)\nsleep(0.3)', "greet")
+    check(accepted, "a script is rejected")
+    answer = action.result(one)
+    check(answer.status == 4 and answer.result.success and "'greet'" in answer.result.message, f"{answer.result}")
+    check(high(6), "a script that succeeded did nothing")
+    accepted, two = execute("no_such_function()")
+    answer = action.result(two)
+    check(accepted and answer.status == 6 and not answer.result.success, f"{answer.result}")
+    for program, name in (("", ""), ("# nothing", ""), ("halt", "no name")):
+        check(not execute(program, name)[0], f"{program!r} is accepted as a script")
+    accepted, three = execute("while True:\n  sleep(0.1)\nend", "loop")
+    check(accepted and not execute("halt")[0], "two scripts at a time")
+    # Nobody may begin beside it, and its topic is not heeded meanwhile.
+    check(not node.call(f"{IO}/resend_robot_program", "Trigger").success, "commanding begins beside somebody's program")
+    send("sec outrigger_test():\n  set_standard_digital_out(7, True)\nend\n")
+    check(action.cancel(three).return_code == 0, "a cancel is refused")
+    answer = action.result(three)
+    check(answer.status == 5 and not answer.result.success, f"{answer.status}: {answer.result}")
+    check(not high(7), "a script beside another one was sent")
+
+
 def calls(node):
     """Each service, with what is asked rightly and wrongly."""
     position(node.reader("joint_states", "JointState", depth=1))
@@ -350,6 +417,7 @@ def calls(node):
     idle = node.call("scaled_joint_trajectory_controller/query_state", "QueryTrajectoryState")
     check(not idle.success and idle.message, "a motion is told of while there is none")
     check(node.call("outrigger/acknowledge", "Trigger").success, "acknowledge")
+    scripts(node)
     say("done", "yes")
 
 

@@ -96,6 +96,11 @@ messages! {
     UntilResult = "ur_msgs/action/FollowJointTrajectoryUntil_Result" {
         error_code: i32, until_condition_result: i32, error_string: String,
     }
+    SendScriptGoal = "ur_msgs/action/SendScript_Goal" {
+        program: String, script_name: String, start_timeout: Span, fail_on_warnings: bool,
+    }
+    #[derive(Eq)]
+    SendScriptResult = "ur_msgs/action/SendScript_Result" { success: bool, message: String }
     UntilFeedback = "ur_msgs/action/FollowJointTrajectoryUntil_Feedback" {
         header: Header,
         joint_names: Vec<String>,
@@ -135,4 +140,15 @@ impl Action for FollowJointTrajectoryUntil {
     type Goal = UntilGoal;
     type Result = UntilResult;
     type Feedback = UntilFeedback;
+}
+
+/// `ur_msgs/action/SendScript`
+#[derive(Clone, Copy, Debug)]
+pub enum SendScript {}
+
+impl Action for SendScript {
+    const TYPE: &'static str = "ur_msgs/action/SendScript";
+    type Goal = SendScriptGoal;
+    type Result = SendScriptResult;
+    type Feedback = Nothing;
 }
