@@ -337,7 +337,7 @@ mod tests {
             ("tool_contact_controller", "", COMMANDS, "player"),
             ("no_such_controller", "", COMMANDS, "no controller 'no_such_controller'"),
         ] {
-            let named = |name| if name == "" { vec![] } else { vec![name] };
+            let named = |name: &'static str| if name.is_empty() { vec![] } else { vec![name] };
             let refused = switch(&named(on), &named(off), standing);
             assert!(!refused.ok && refused.message.contains(why), "{refused:?}");
         }

@@ -62,6 +62,17 @@ topics! {
         "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on)";
 }
 
+/// Of the drivers of 2015, by the name that it had.
+static LEGACY_IO_STATES: Topic = Topic {
+    name: "ur_driver/io_states",
+    message: <IOStates as Message>::TYPE,
+    qos: Qos::SYSTEM,
+    when: When::State,
+    tells: "the same as io_and_status_controller/io_states",
+};
+/// What is published beside the rest [by old names](Driver::with_legacy_names).
+pub static LEGACY_TOPICS: &[&Topic] = &[&LEGACY_IO_STATES];
+
 /// Publishes what a robot tells.
 #[derive(Debug)]
 pub struct Driver {
@@ -72,6 +83,7 @@ pub struct Driver {
     safety_mode: Option<u8>,
     commands: Option<bool>,
     described: Option<Geometry>,
+    legacy: bool,
 }
 
 impl Driver {
@@ -86,7 +98,15 @@ impl Driver {
             safety_mode: None,
             commands: None,
             described: None,
+            legacy: false,
         }
+    }
+
+    /// Publishes by the names of 2015 as well.
+    #[must_use]
+    pub const fn with_legacy_names(mut self, legacy: bool) -> Self {
+        self.legacy = legacy;
+        self
     }
 
     /// The arm.
@@ -136,7 +156,11 @@ impl Driver {
             emit(&JOINT_STATE, state);
         }
         if let Some(states) = io_states(readings) {
-            emit(&IO_STATES, encode(&states));
+            let states = encode(&states);
+            if self.legacy {
+                emit(&LEGACY_IO_STATES, states.clone());
+            }
+            emit(&IO_STATES, states);
         }
         if let Some(data) = tool_data(readings) {
             emit(&TOOL_DATA, encode(&data));
@@ -325,7 +349,14 @@ mod tests {
                 visitor.field(name, value);
             }
         });
+        let mut driver = Driver::new(Arm::new(&UR_JOINTS, &Names::default()), Distro::Jazzy).with_legacy_names(true);
+        let mut states = vec![];
+        driver.state(&readings, Time::default(), &mut |topic, bytes| {
+            states.extend(topic.name.ends_with("io_states").then_some(bytes));
+        });
+        assert!(states.len() == 2 && states[0] == states[1], "by both names");
         let all = published(&readings, Distro::Jazzy);
+        assert!(!all.iter().any(|(name, _)| name.starts_with("ur_driver/")));
         let io: IOStates = of(&all, "io_and_status_controller/io_states");
         let high: Vec<u8> = io.digital_in_states.iter().filter(|input| input.state).map(|input| input.pin).collect();
         assert_eq!((io.digital_in_states.len(), high), (18, vec![0, 2]));

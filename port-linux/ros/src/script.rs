@@ -5,8 +5,7 @@
 
 use outrigger_core::client::script::ScriptFile;
 
-use crate::calls::Refused;
-use crate::calls::wrong;
+use crate::calls::{Refused, wrong};
 use crate::endpoint::{Heard, Task};
 use crate::messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
 
@@ -17,6 +16,9 @@ pub static COMMAND: Heard = Heard {
     does: "sends it to the controller as it is; not while commanding, nor while a script of execute_script runs; what came of it \
            stands in the log",
 };
+
+/// The same, by the name of 2015.
+pub const LEGACY_COMMAND: &str = "ur_driver/URScript";
 
 /// Where a program is followed to its end.
 pub static EXECUTE: Task = Task {

@@ -44,7 +44,7 @@ pub(crate) enum Asked {
     HandBack(Epoch),
     Resend(Epoch),
     /// Leave to send a program of somebody else's: see [`Errand`].
-    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 asks for it"))]
+    #[cfg_attr(not(any(feature = "ros2", test)), expect(dead_code, reason = "only a node of ROS 2 asks for it"))]
     Script(Epoch),
     Guide(Epoch, Asker, Guidance, GuideLimits),
     ToolContact(Epoch, bool),
@@ -653,7 +653,7 @@ mod tests {
         let mut bench = Bench::new();
         let errand = bench.desk.errand();
         let refused = |reason| Verdict::Refused(reason, ReasonSet::EMPTY);
-        let mut ask = |bench: &mut Bench, mode| {
+        let ask = |bench: &mut Bench, mode| {
             let of = (NOW, mode, Grade::Ok, None);
             bench.observe(1, of);
             bench.ask(1, Asked::Script(NOW));

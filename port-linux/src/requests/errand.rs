@@ -20,7 +20,10 @@ pub(crate) struct Errand(Arc<AtomicU8>);
 
 /// A program is on its way until this is dropped.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 sends programs of others"))]
+#[cfg_attr(
+    not(any(feature = "ros2", test)),
+    expect(dead_code, reason = "only a node of ROS 2 sends programs of others")
+)]
 pub(crate) struct OnItsWay(Errand);
 
 impl Errand {
@@ -44,7 +47,10 @@ impl Errand {
     }
 
     /// Uses it: the program may be sent now. `None` where it was taken back.
-    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 sends programs of others"))]
+    #[cfg_attr(
+        not(any(feature = "ros2", test)),
+        expect(dead_code, reason = "only a node of ROS 2 sends programs of others")
+    )]
     pub(crate) fn set_out(&self) -> Option<OnItsWay> {
         self.turn(GIVEN, USED).then(|| OnItsWay(self.clone()))
     }

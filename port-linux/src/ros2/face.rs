@@ -2,6 +2,7 @@
 
 use outrigger_core::command::Guidance;
 use outrigger_core::mode::{GuideLimits, Mode};
+use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::arm::Arm;
 use outrigger_ros::calls::{self, Deed, FREEDRIVE};
@@ -77,6 +78,10 @@ impl<const N: usize> Face<N> {
         for offer in calls::OFFERS.iter().filter(|_| settings.surface.has_driver()) {
             offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
+        let legacy = settings.legacy_names && settings.surface.has_driver();
+        for (name, offer) in calls::LEGACY_OFFERS.iter().filter(|_| legacy) {
+            offers.push((dds.serves(&settings.names.of(name), offer.service)?, *offer));
+        }
         let mut natives = vec![];
         for offer in NATIVE_OFFERS.iter().filter(|_| settings.surface.has_native()) {
             natives.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
@@ -86,7 +91,7 @@ impl<const N: usize> Face<N> {
         let listing =
             listing.then(|| Listing::offer(dds, &settings.names, arm.clone(), settings.distro)).transpose()?;
         let scripts = target.filter(|_| settings.surface.has_driver());
-        let scripts = scripts.map(|target| Scripts::offer(dds, &settings.names, target)).transpose()?;
+        let scripts = scripts.map(|target| Scripts::offer(dds, settings, target)).transpose()?;
         let followed = Followed::offer(dds, &settings.names, arm.joints, settings.distro, settings.goals_request)?;
         Ok(Self {
             client,
@@ -116,7 +121,7 @@ impl<const N: usize> Face<N> {
     /// What is told of controllers.
     fn standing(&self, readings: &Readings) -> Standing {
         let player = self.client.as_ref().is_some_and(|client| client.moving().by == MadeBy::Controller);
-        let generation = readings.software().map(|software| software.generation());
+        let generation = readings.software().map(SoftwareVersion::generation);
         Standing { commands: self.commands(), player, generation }
     }
 

@@ -86,6 +86,7 @@ impl JoinArgs {
             interface,
             surface: self.surface.unwrap_or(ros.surface),
             offer_reliable: ros.offer_reliable,
+            legacy_names: ros.legacy_names,
             joints,
             goals_request: ros.goals_request,
         })

@@ -82,9 +82,14 @@ impl Node {
         let mut dds = Dds::join(settings.domain, settings.interface, settings.distro, clock)?;
         let mut topics = vec![];
         let arm = Arm::new(settings.joints, &settings.names);
-        let driver = settings.surface.has_driver().then(|| Driver::new(arm.clone(), settings.distro));
+        let driver = settings
+            .surface
+            .has_driver()
+            .then(|| Driver::new(arm.clone(), settings.distro).with_legacy_names(settings.legacy_names));
         let native = settings.surface.has_native().then(|| Native::new(arm.clone(), Terminals::default()));
         let of_driver = driver.iter().flat_map(|_| driver::TOPICS.iter().copied()).map(|topic| (topic, topic.qos));
+        let legacy = driver::LEGACY_TOPICS.iter().filter(|_| driver.is_some() && settings.legacy_names);
+        let of_driver = of_driver.chain(legacy.map(|topic| (*topic, topic.qos)));
         let of_native = native.iter().flat_map(|native| native::topics(native.terminals()));
         // What both have by one name and type is published once.
         let of_native =

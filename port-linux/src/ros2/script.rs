@@ -7,14 +7,14 @@ use outrigger_core::client::script::{ControllerMessage, ScriptFile, Upload, Uplo
 use outrigger_core::time::Duration;
 use outrigger_core::wire::primary::ReportKind;
 use outrigger_ros::cdr::decode;
-use outrigger_ros::endpoint::{Names, Qos};
+use outrigger_ros::endpoint::Qos;
 use outrigger_ros::messages::{GoalId, SendGoalRequest, SendScriptGoal, SendScriptResult, Text, Time};
-use outrigger_ros::script::{self, COMMAND, Course, Does, EXECUTE, Happens, Program, STOP};
+use outrigger_ros::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAND, Program, STOP};
 use tokio::sync::oneshot;
 
 use super::action::{Action, Came, reject};
 use super::dds::{Arrival, Asker, Dds, In};
-use super::settings::{ONLY_LOOKS, Remarks};
+use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use super::wanted::nanos_of;
 use crate::exit::{Failure, Outcome};
 use crate::requests::{Asked, Decided, Errand, Inside, OnItsWay};
@@ -63,7 +63,7 @@ struct Current {
 /// The interface.
 pub(super) struct Scripts {
     at: SocketAddr,
-    topic: In,
+    topics: Vec<In>,
     action: Action,
     current: Option<Current>,
 }
@@ -73,10 +73,14 @@ impl Scripts {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer(dds: &mut Dds, names: &Names, target: &Target) -> Result<Self, Failure> {
-        let topic = dds.listens(&names.of(COMMAND.name), COMMAND.message, Qos::SYSTEM)?;
+    pub(super) fn offer(dds: &mut Dds, settings: &Settings, target: &Target) -> Result<Self, Failure> {
+        let (names, mut topics) = (&settings.names, vec![]);
+        let legacy = settings.legacy_names.then_some(LEGACY_COMMAND);
+        for name in [COMMAND.name].into_iter().chain(legacy) {
+            topics.push(dds.listens(&names.of(name), COMMAND.message, Qos::SYSTEM)?);
+        }
         let action = Action::offer::<SendScriptResult>(dds, names, &EXECUTE)?;
-        Ok(Self { at: target.socket(Upload::PORT), topic, action, current: None })
+        Ok(Self { at: target.socket(Upload::PORT), topics, action, current: None })
     }
 
     /// Takes what came, where it is for this; gives it back where it is not.
@@ -87,7 +91,7 @@ impl Scripts {
         dds: &mut Dds,
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
-        if arrival.at == self.topic {
+        if self.topics.contains(&arrival.at) {
             if let Err(why) = self.command(&arrival.bytes, client) {
                 remarks.push(format!("{}: {why}", COMMAND.name));
             }
@@ -219,7 +223,7 @@ impl Scripts {
         if let Some(how) = ended
             && current.course.on(Happens::Ended) == Does::End
         {
-            let text = how.as_ref().map_or_else(|why| why, |text| text);
+            let text = how.as_ref().unwrap_or_else(|why| why);
             remarks.push(format!("urscript_interface: {text}"));
             self.end(how, dds, stamp);
         }

@@ -11,7 +11,9 @@ use std::path::Path;
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
 use outrigger_core::time::Duration;
 
-pub(crate) use self::upload::{Hears, upload};
+#[cfg(feature = "ros2")]
+pub(crate) use self::upload::Hears;
+pub(crate) use self::upload::upload;
 pub(crate) use self::words::Words;
 use crate::args::ScriptArgs;
 use crate::exit::{Failure, Outcome};

@@ -380,6 +380,13 @@ def scripts(node):
     answer = action.result(three)
     check(answer.status == 5 and not answer.result.success, f"{answer.status}: {answer.result}")
     check(not high(7), "a script beside another one was sent")
+    # By names of 2015.
+    old = node.reader("ur_driver/io_states", "IOStates", depth=1)
+    check(node.call("ur_driver/set_io", "SetIO", fun=1, pin=2, state=1.0).success, "set_io by its old name")
+    writer = node.writer("ur_driver/URScript", "String")
+    until(writer.get_matched_subscriptions, "a reader of URScript")
+    writer.write(DEFINED["String"](data="set_standard_digital_out(1, True)"))
+    until(lambda: [m for m in old.take(N=1) if m.digital_out_states[1].state and m.digital_out_states[2].state], "outputs 1 and 2")
 
 
 def calls(node):

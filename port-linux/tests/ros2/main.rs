@@ -94,7 +94,7 @@ impl Cell {
         let (major, minor) = (software.major, software.minor);
         let text = format!(
             "robot.address = \"{robot}\"\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n\
-             limits.velocity = 1.0\nlimits.acceleration = 3.0\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\n"
+             limits.velocity = 1.0\nlimits.acceleration = 3.0\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\nlegacy_names = true\n"
         );
         let file = file(".toml");
         std::fs::write(&file, text).expect("room");
