@@ -20,6 +20,8 @@ settings! {
         pub surface: Surface = Surface::Driver,
         /// Surface N's topics of states, which a controller sends once, are sent again to whoever asks for that.
         pub offer_reliable: bool = true,
+        /// Beside those of UR's driver for ROS 2, the names that its predecessors of 2015 had.
+        pub legacy_names: bool = false,
         /// Before the names of topics, services and actions; empty: none.
         pub namespace nowhere: String = String::new(),
         /// Before the names of joints and frames; empty: none.

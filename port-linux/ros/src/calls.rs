@@ -93,6 +93,9 @@ offers! {
         "where the motion under way is wanted now";
 }
 
+/// Services of the drivers of 2015, by the names that they had.
+pub static LEGACY_OFFERS: &[(&str, &Offer)] = &[("ur_driver/set_io", &SET_IO), ("ur_driver/set_payload", &SET_PAYLOAD)];
+
 /// Turns a hand's motion on and off, and renews it.
 pub static FREEDRIVE: &Heard = &Heard {
     name: "freedrive_mode_controller/enable_freedrive_mode",

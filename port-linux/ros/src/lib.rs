@@ -8,6 +8,9 @@
 pub mod arm;
 pub mod calls;
 pub mod cdr;
+pub mod contact;
+pub mod controller_state;
+pub mod controllers;
 pub mod dashboard;
 pub mod driver;
 pub mod endpoint;
@@ -20,5 +23,6 @@ pub mod native_calls;
 pub mod pose;
 pub mod readings;
 pub mod scaling;
+pub mod script;
 pub mod set_mode;
 pub mod urdf;

@@ -9,6 +9,15 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use crate::motion::Standing;
 use crate::show::Variables;
 
+/// What is known of contacts of the tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contacts {
+    /// One ends what the program on the controller makes by itself, since somebody asked for that, until commanding ends.
+    pub(crate) watched: bool,
+    /// How many have ended such a motion in this run.
+    pub(crate) seen: u32,
+}
+
 /// How a run stood at its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Status {
@@ -27,6 +36,8 @@ pub(crate) struct Status {
     pub(crate) variables: Option<Variables>,
     /// The motion that was begun last, of those that somebody asked for.
     pub(crate) motion: Option<Standing>,
+    /// The tool's contacts.
+    pub(crate) contacts: Contacts,
 }
 
 impl Default for Status {
@@ -41,6 +52,7 @@ impl Default for Status {
             ending: false,
             variables: None,
             motion: None,
+            contacts: Contacts::default(),
         }
     }
 }

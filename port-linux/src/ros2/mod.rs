@@ -7,10 +7,14 @@ mod dds;
 mod face;
 mod followed;
 mod health;
+mod listing;
 mod node;
 mod origin;
 mod pendant;
+mod script;
 mod settings;
+mod touch;
+mod wanted;
 
 use outrigger_core::engine::Config;
 use outrigger_ros::arm::{LWR_JOINTS, UR_JOINTS};
@@ -85,6 +89,7 @@ impl JoinArgs {
             interface,
             surface: self.surface.unwrap_or(ros.surface),
             offer_reliable: ros.offer_reliable,
+            legacy_names: ros.legacy_names,
             joints,
             goals_request: ros.goals_request,
         })

@@ -83,9 +83,14 @@ impl Node {
         let mut dds = Dds::join(settings.domain, settings.interface, settings.distro, clock)?;
         let mut topics = vec![];
         let arm = Arm::new(settings.joints, &settings.names);
-        let driver = settings.surface.has_driver().then(|| Driver::new(arm.clone(), settings.distro));
+        let driver = settings
+            .surface
+            .has_driver()
+            .then(|| Driver::new(arm.clone(), settings.distro).with_legacy_names(settings.legacy_names));
         let native = settings.surface.has_native().then(|| Native::new(arm.clone(), Terminals::default()));
         let of_driver = driver.iter().flat_map(|_| driver::TOPICS.iter().copied()).map(|topic| (topic, topic.qos));
+        let legacy = driver::LEGACY_TOPICS.iter().filter(|_| driver.is_some() && settings.legacy_names);
+        let of_driver = of_driver.chain(legacy.map(|topic| (*topic, topic.qos)));
         let of_native = native.iter().flat_map(|native| native::topics(native.terminals()));
         // What both have by one name and type is published once.
         let of_native =
@@ -100,7 +105,7 @@ impl Node {
         let commands = client.is_some();
         let pendant = dashboard.map(|dashboard| Pendant::offer(&mut dds, &settings.names, dashboard, commands));
         let pendant = pendant.transpose()?;
-        let face = Face::offer(&mut dds, settings, arm.joints, client)?;
+        let face = Face::offer(&mut dds, settings, (arm, beside.target.as_ref()), client)?;
         let health = Health::new(beside.robot.clone());
         dds.announce(&settings.names.namespace, NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));

@@ -21,7 +21,7 @@ pub(super) struct Pendant {
     /// What changes something may be asked.
     commands: bool,
     offers: Vec<(In, &'static Offer)>,
-    mode: Action<SetModeResult>,
+    mode: Action,
     next: u64,
     calls: BTreeMap<u64, (Asker, &'static Offer)>,
     /// The goal on its way, by its token.
@@ -38,7 +38,7 @@ impl Pendant {
         for offer in DASHBOARD_OFFERS {
             offers.push((dds.serves(&names.of(offer.name), offer.service)?, *offer));
         }
-        let mode = Action::offer(dds, names, &SET_MODE)?;
+        let mode = Action::offer::<SetModeResult>(dds, names, &SET_MODE)?;
         Ok(Self { dashboard, commands, offers, mode, next: 0, calls: BTreeMap::new(), goal: None })
     }
 
@@ -126,7 +126,7 @@ impl Pendant {
                 }
                 News::Ended(token, status, result) => {
                     let Some((_, goal_id)) = self.goal.take_if(|(on, _)| *on == token) else { continue };
-                    self.mode.end(&goal_id, status, &result, nanos, dds);
+                    self.mode.end(&goal_id, status, result, nanos, dds);
                 }
             }
         }

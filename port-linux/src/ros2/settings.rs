@@ -28,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) surface: Surface,
     /// What others would send once is sent again to whoever asks for that.
     pub(crate) offer_reliable: bool,
+    /// The names of 2015 as well.
+    pub(crate) legacy_names: bool,
     /// Joints of the arm, in its order.
     pub(crate) joints: &'static [&'static str],
     /// A goal while nothing is commanded is a request as well.

@@ -16,6 +16,7 @@ use outrigger_emulated::standstill::{self, Window};
 use outrigger_emulated::tries::{self, LATENESS, Verdict, late, nobodys_fallback};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::port::Port;
+use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::time::SimTime;
 
@@ -99,7 +100,10 @@ pub(crate) fn domain() -> u16 {
 }
 
 pub(crate) fn controller(software: SoftwareVersion) -> Running {
-    let options = Options { q: Q, ..Options::for_software(software) };
+    controller_of(Options { q: Q, ..Options::for_software(software) })
+}
+
+fn controller_of(options: Options) -> Running {
     let controller = Controller::new(options).expect("a controller that existed");
     Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports").spawn().expect("a thread")
 }
@@ -130,12 +134,24 @@ impl Cell {
 
     /// The same, with these arguments.
     pub(crate) fn configured_as(software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
-        let controller = controller(software);
+        Self::commands(controller(software), software, path, more, arguments)
+    }
+
+    /// A node that commands the player, with something flat so far below the tool \[m\].
+    pub(crate) fn above(software: SoftwareVersion, below: f64) -> Self {
+        let options = Options { q: Q, ..Options::for_software(software) };
+        let arm = Controller::new(options.clone()).expect("a controller that existed");
+        let [x, y, z] = arm.truth().tool().position;
+        let surface = Surface::new([x, y, z - below], [0.0, 0.0, 1.0], 20_000.0, 500.0);
+        Self::commands(controller_of(Options { surface, ..options }), software, "player", "", &[])
+    }
+
+    fn commands(controller: Running, software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
         let robot = robot(&controller);
         let (major, minor) = (software.major, software.minor);
         let text = format!(
             "robot.address = \"{robot}\"\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
-             limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\n"
+             limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\nlegacy_names = true\n"
         );
         let file = file(".toml");
         std::fs::write(&file, text).expect("room");

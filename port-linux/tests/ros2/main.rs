@@ -115,6 +115,9 @@ fn main() -> ExitCode {
         test("nonsense_is_refused_and_what_is_right_is_done_after", PYTHON, || {
             Cell::commanding(version(5, 15), "text").judge("nonsense", &[]);
         }),
+        test("contacts_of_the_tool_are_waited_for_and_end_motions", PYTHON, || {
+            Cell::above(version(5, 15), 0.03).judge("contact", &[]);
+        }),
         test("goals_move_an_lwr", PYTHON, goals_move_an_lwr),
         test("examples_do_what_the_page_says", PYTHON, examples_do_what_the_page_says),
         test("goals_move_a_cb2", PYTHON, || drop(Cell::commanding(version(1, 8), "text").judge("follow", &[]))),
@@ -122,7 +125,7 @@ fn main() -> ExitCode {
             Cell::commanding(version(3, 15), "reverse-speedj").judge("follow", &[]);
         }),
         test("goals_move_an_e_series", PYTHON, || {
-            drop(Cell::commanding(version(5, 15), "player").judge("follow", &[]))
+            drop(Cell::commanding(version(5, 15), "player").judge("follow", &[]));
         }),
         test("goals_move_a_polyscope_x", PYTHON, || {
             Cell::commanding(version(10, 12), "reverse-speedj").judge("follow", &[]);

@@ -19,6 +19,7 @@ macro_rules! messages {
 mod action;
 mod basic;
 mod control;
+mod controllers;
 mod dashboard;
 mod graph;
 mod native;
@@ -30,6 +31,7 @@ use serde::de::DeserializeOwned;
 pub use self::action::*;
 pub use self::basic::*;
 pub use self::control::*;
+pub use self::controllers::*;
 pub use self::dashboard::*;
 pub use self::graph::*;
 pub use self::native::*;
