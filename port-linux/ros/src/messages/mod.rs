@@ -22,6 +22,7 @@ mod control;
 mod dashboard;
 mod graph;
 mod native;
+mod parameters;
 mod ur;
 
 use serde::Serialize;
@@ -33,6 +34,7 @@ pub use self::control::*;
 pub use self::dashboard::*;
 pub use self::graph::*;
 pub use self::native::*;
+pub use self::parameters::*;
 pub use self::ur::*;
 
 /// A message, or one half of a service.
