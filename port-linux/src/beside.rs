@@ -15,7 +15,7 @@ use crate::args::{
 use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
-use crate::maker::Controller as _;
+use crate::maker::Controller;
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
 use crate::moves::{self, By, MoveArgs};
@@ -152,15 +152,20 @@ fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
 }
 
 /// The same run with a node beside it, where there is to be one.
-fn with_node(plan: Plan, ros: &RosSettings, joints: usize, joins: Option<&Joins>) -> Result<Plan, Failure> {
+fn with_node<const N: usize, C: Controller<N>>(
+    plan: Plan,
+    ros: &RosSettings,
+    controller: &C,
+    joins: Option<&Joins>,
+) -> Result<Plan, Failure> {
     #[cfg(feature = "ros2")]
     return Ok(match joins {
-        Some(joins) => plan.with_node(joins.settings(ros, joints)?, ros.command),
+        Some(joins) => plan.with_node(joins.settings(ros, N, controller.target().as_ref())?, ros.command),
         None => plan,
     });
     #[cfg(not(feature = "ros2"))]
     {
-        let (_, _, _) = (ros, joints, joins);
+        let (_, _, _) = (ros, controller, joins);
         Ok(plan)
     }
 }
@@ -176,7 +181,8 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Jo
     let (config, law) = (control.engine(), law(control.law, &args.config)?);
     let controller = UrController::new(Target::resolve(&control.robot.address)?);
     let plan = Plan::new(control.robot.address.to_string(), control.sources, run, host, serve, args)?;
-    run::run(controller, config, law, &with_node(plan, &ros, 6, joins)?)
+    let plan = with_node(plan, &ros, &controller, joins)?;
+    run::run(controller, config, law, &plan)
 }
 
 fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
@@ -191,8 +197,9 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option
     let law = law(named, &args.config)?;
     let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
-    let plan = with_node(plan.with_variables(variables), &ros, 7, joins)?;
-    run::run(KrcController::new(robot, listen), config, law, &plan)
+    let controller = KrcController::new(robot, listen);
+    let plan = with_node(plan.with_variables(variables), &ros, &controller, joins)?;
+    run::run(controller, config, law, &plan)
 }
 
 /// `outrigger move`: beside the controller that a configuration names, else beside a controller of Universal Robots.

@@ -10,7 +10,7 @@ use outrigger_ros::messages::{
     Time,
 };
 
-use super::dds::{Arrival, Asker, Dds, In, Out};
+use super::dds::{Arrival, Asker, Dds, In, Offers, Out};
 use super::settings::Remarks;
 use crate::exit::Failure;
 
@@ -41,7 +41,7 @@ impl<R: Message + Clone + Default> Action<R> {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer(dds: &mut Dds, names: &Names, task: &Task) -> Result<Self, Failure> {
+    pub(super) fn offer(dds: &mut impl Offers, names: &Names, task: &Task) -> Result<Self, Failure> {
         let of = task.action;
         let at = |part: &str| names.of(&format!("{}/_action/{part}", task.name));
         Ok(Self {

@@ -10,7 +10,7 @@ use outrigger_ros::messages::{Flag, QueryTrajectoryStateResponse, Time};
 use outrigger_ros::native_calls::{self, NATIVE_OFFERS};
 use outrigger_ros::readings::Readings;
 
-use super::dds::{Arrival, Asker, Dds, In};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::followed::{Followed, compared};
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use crate::exit::Failure;
@@ -59,7 +59,7 @@ impl<const N: usize> Face<N> {
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
     pub(super) fn offer(
-        dds: &mut Dds,
+        dds: &mut impl Offers,
         settings: &Settings,
         joints: Vec<String>,
         client: Option<Inside<N>>,
