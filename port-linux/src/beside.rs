@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use outrigger_core::engine::ReplayError;
+use outrigger_core::engine::{Config, ReplayError};
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::{StatesFrom, UrConfig};
 use outrigger_core::law::{AnyLaw, LawConfig};
@@ -12,6 +12,7 @@ use outrigger_core::law::{AnyLaw, LawConfig};
 use crate::args::{
     CheckConfigArgs, ControllerArgs, DoctorArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC,
 };
+use crate::clock::Clock;
 use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
@@ -89,11 +90,21 @@ pub(crate) fn ros2(args: &crate::ros2::Ros2Args) -> Outcome {
 /// Those of [`monitor`]; [`Failure::BadInput`] for the configuration, [`Failure::Fault`] where something is to be fixed.
 pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     let states = args.states.unwrap_or_default();
-    let kind = args.controller.kind(states)?;
+    let file = args.file()?.map(AnyConfiguration::load).transpose()?;
+    let controller = match &file {
+        Some(AnyConfiguration::Krc(krc)) if args.is_of_file() && args.controller == ControllerArgs::default() => {
+            ControllerArgs::krc(krc.listen)
+        }
+        _ => args.controller,
+    };
+    let kind = controller.kind(states)?;
     if kind == Kind::Krc && args.model.is_some() {
         return Err(Failure::Usage("--model is for a UR arm: beside a KRC it is an LWR; leave it out".into()));
     }
-    let file = args.config.as_deref().map(AnyConfiguration::load).transpose()?;
+    let robot = match &file {
+        Some(file) if args.is_of_file() => robot_of(file)?,
+        _ => args.robot.parse().map_err(|error| Failure::Usage(format!("ROBOT: {error}")))?,
+    };
     // Nobody can send to a board's sensors.
     let (of, engine, sources) = match &file {
         Some(AnyConfiguration::Host(host)) => (Kind::Ur, Some(host.control.engine()), host.control.sources.as_slice()),
@@ -109,7 +120,12 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
         }
         (Kind::Ur, Kind::Ur) | (Kind::Krc, Kind::Krc) => {}
     }
-    let examine = |clock| match look(&args.robot, &args.controller, states)? {
+    let ros = match &file {
+        Some(AnyConfiguration::Host(host)) => host.ros.clone(),
+        Some(AnyConfiguration::Krc(krc)) => krc.ros.clone(),
+        _ => RosSettings::default(),
+    };
+    let examine = |clock| match look(&robot, &controller, states)? {
         Looked::Ur(controller, looking) => {
             let mut config = engine.map_or(looking, ur::judging_as);
             config.peer.model = args.model.or(config.peer.model);
@@ -119,11 +135,66 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
             if let Some(engine) = engine {
                 (judged.peer.path, judged.peer.program) = (engine.peer.path, engine.peer.program);
             }
-            doctor::examine(controller, config, &judged, args.seconds, clock)
+            examined(controller, config, &judged, &ros, args, clock)
         }
-        Looked::Krc(controller, config) => doctor::examine(controller, config, &config, args.seconds, clock),
+        Looked::Krc(controller, config) => examined(controller, config, &config, &ros, args, clock),
     };
     doctor::run(examine, sources)
+}
+
+/// The robot that a configuration names.
+fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
+    match file {
+        AnyConfiguration::Host(host) => Ok(host.control.robot.address.clone()),
+        AnyConfiguration::Krc(krc) => {
+            let peer = krc.engine.peer.address.map_or_else(|| "0.0.0.0".into(), |peer| peer.to_string());
+            peer.parse().map_err(|error| Failure::BadInput(format!("robot.address: {error}")))
+        }
+        AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
+            "this configuration is a board's: name the robot by its address, and the configuration with --config".into(),
+        )),
+    }
+}
+
+/// What is to be fixed: of the session, and of ROS 2 where that is asked for, which is said also where there is no session.
+#[cfg(feature = "ros2")]
+fn examined<const N: usize, C: Controller<N>>(
+    controller: C,
+    config: Config<N, C::Options>,
+    judged: &Config<N, C::Options>,
+    ros: &RosSettings,
+    args: &DoctorArgs,
+    clock: Clock,
+) -> Result<Vec<String>, Failure> {
+    if !args.ros2 {
+        if args.joins != crate::ros2::JoinArgs::default() {
+            let what = "--namespace, --domain and their like say how a node of ROS 2 would join: add --ros2, or leave them out";
+            return Err(Failure::Usage(what.into()));
+        }
+        return doctor::examine(controller, config, judged, args.seconds, clock, |_, net| Ok((net, ())));
+    }
+    let target = controller.target();
+    let settings = args.joins.settings(ros, N, target.as_ref())?;
+    let watching = crate::ros2::Watching::start(settings, target.is_some())?;
+    let found = doctor::examine(controller, config, judged, args.seconds, clock, |controller, net| {
+        watching.hear(controller, &config, clock, net)
+    });
+    let others = watching.finish()?.show(found.is_err());
+    let mut found = found?;
+    found.extend(others);
+    Ok(found)
+}
+
+#[cfg(not(feature = "ros2"))]
+fn examined<const N: usize, C: Controller<N>>(
+    controller: C,
+    config: Config<N, C::Options>,
+    judged: &Config<N, C::Options>,
+    _: &RosSettings,
+    args: &DoctorArgs,
+    clock: Clock,
+) -> Result<Vec<String>, Failure> {
+    doctor::examine(controller, config, judged, args.seconds, clock, |_, net| Ok((net, ())))
 }
 
 /// `outrigger run`.

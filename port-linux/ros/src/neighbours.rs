@@ -195,6 +195,7 @@ pub fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = providers(offered, seen);
     found.extend(qualities(offered, seen));
     found.extend(types(offered, seen));
+    found.extend(payloads(offered, seen));
     found.extend(releases(offered, seen));
     found
 }
@@ -209,9 +210,9 @@ pub fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
             found.push(Finding::fix(
                 About::SameName,
                 format!(
-                    "another node is called {}{who}: tools take the two for one, and mix what they say. Give one of them \
-                     another place by --namespace, or end one; a node that was killed is seen until its lease ends, some \
-                     ten seconds",
+                    "a node called {} runs already{who}. Tools of ROS 2 take two nodes of one name for one, and mix what \
+                     the two say. Stop that one, or start this one under another name: --namespace /other_name. If that one \
+                     was killed, it is still listed for up to a minute: wait, and look again",
                     offered.node
                 ),
             ));
@@ -236,14 +237,16 @@ pub fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
         let who = seen.who(gid);
         let text = if !served.is_empty() {
             format!(
-                "{who} serves {} as well: a call is carried out by both, so two hosts command, or one robot is asked for \
-                 what the other does. End one of them, or set them apart by --namespace",
+                "{who} offers the service {} as well. Each call reaches both: two computers command one robot, or a call \
+                 for one robot is carried out by another as well. Stop that one, or give this one names of its own: \
+                 --namespace /other_name",
                 Listed(&served)
             )
         } else if !published.is_empty() {
             format!(
-                "{who} publishes {} as well: readers get both, mixed. Another host shows this robot, or another robot has the \
-                 same names: end one of them, or set them apart by --namespace (and --tf-prefix)",
+                "{who} publishes {} as well. Whoever reads that gets the messages of both, mixed. If it shows the same \
+                 robot, stop one of the two; if it shows another robot, give this one names of its own: --namespace \
+                 /other_name --tf-prefix other_",
                 Listed(&published)
             )
         } else {
@@ -271,35 +274,35 @@ fn qualities(offered: &Offered, seen: &Seen) -> Vec<Finding> {
                 continue;
             }
             let (who, topic) = (seen.who(theirs.gid), ros_name(&theirs.topic));
-            let what = match (lost, late) {
-                (true, true) => "reliable, latched",
-                (true, false) => "reliable",
-                (false, _) => "latched",
-            };
-            let remedy = match (theirs.side, lost) {
-                (Side::Reads, true) => "Set ros.offer_reliable = true, or let it ask for best effort",
-                (Side::Reads, false) => "Let it ask for volatile",
-                (Side::Writes, _) => "Let it offer what is asked for",
-            };
             let text = match theirs.side {
-                Side::Reads => format!(
-                    "{who} asks for {topic} {what}, and it is offered {}: it hears nothing of it. {remedy}",
-                    durability(given)
-                ),
-                Side::Writes => format!(
-                    "{who} offers {topic} {}, and it is listened to {what}: it is not heard. {remedy}",
-                    durability(given)
-                ),
+                Side::Reads => {
+                    let (asks, offers) = if lost {
+                        ("that lost messages are sent again (reliable)", "sends each message once (best effort)")
+                    } else {
+                        ("for messages from before it came (transient local)", "keeps none of them (volatile)")
+                    };
+                    let remedy = if lost {
+                        "Set that reader to best effort, or say offer_reliable = true under [ros] in this node's configuration"
+                    } else {
+                        "Set that reader to volatile"
+                    };
+                    format!(
+                        "{who} reads {topic} and asks {asks}, but this node {offers}: the reader would get nothing, and ROS 2 \
+                         reports no error. {remedy}"
+                    )
+                }
+                Side::Writes => {
+                    let remedy = if lost { "reliable" } else { "transient local" };
+                    format!(
+                        "{who} sends {topic} with less than this node asks for: nothing of it would arrive, and ROS 2 reports \
+                         no error. Set that sender to {remedy}"
+                    )
+                }
             };
             found.push(Finding::fix(About::Qos, text));
         }
     }
     found
-}
-
-fn durability(qos: Qos) -> String {
-    let reliable = if qos.reliable { "reliable" } else { "best effort" };
-    format!("{reliable}, {}", if qos.latched { "latched" } else { "volatile" })
 }
 
 /// The same name with other types, or with another layout of the same.
@@ -315,25 +318,36 @@ fn types(offered: &Offered, seen: &Seen) -> Vec<Finding> {
                 && said.insert((prefix(theirs.gid), &theirs.kind))
             {
                 let text = format!(
-                    "{} has another layout of {} than this node ({hash} of {}): what it reads is nonsense. Say with --distro \
-                     which release of ROS 2 it has, or bring its package of messages up to date",
+                    "{} has another definition of the message {} than this node (on {}, {hash}): values would be misread \
+                     without any error. If it has another release of ROS 2, say which with --distro; if it has the same, \
+                     update its package {}",
                     seen.who(theirs.gid),
                     ros_type(&theirs.kind),
-                    ros_name(&theirs.topic)
+                    ros_name(&theirs.topic),
+                    ros_type(&theirs.kind).split('/').next().unwrap_or_default()
                 );
                 found.push(Finding::fix(About::Type, text));
             }
             continue;
         }
         if said.insert((prefix(theirs.gid), &theirs.topic)) {
-            let does = if theirs.side == Side::Reads { "reads" } else { "writes" };
+            let does = match theirs.topic.split_once('/') {
+                Some(("rq" | "rr", _)) => "uses the service",
+                _ if theirs.side == Side::Reads => "reads",
+                _ => "publishes",
+            };
             let text = format!(
-                "{} {does} {} as {}, and here it is {}: the two never meet, and tools refuse a topic with two types. Let it \
-                 take the type of this node, or another name (--surface and --namespace change the names of this one)",
+                "{} {does} {} with the message type {}, but for this node it is {}: nothing would pass between them, and ROS 2 \
+                 reports no error. Change the type in that program, or give this node other names: --namespace /other_name{}",
                 seen.who(theirs.gid),
                 ros_name(&theirs.topic),
                 ros_type(&theirs.kind),
-                ros_type(&ours.kind)
+                ros_type(&ours.kind),
+                if theirs.kind.starts_with("urinterfaces::") || ours.kind.starts_with("urinterfaces::") {
+                    ", or the names of the other kind: --surface driver or --surface native"
+                } else {
+                    ""
+                }
             );
             found.push(Finding::fix(About::Type, text));
         }
@@ -354,23 +368,53 @@ fn releases(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     others.dedup();
     let Some(first) = others.first() else { return vec![] };
     let (release, remedy) = match here {
-        Width::Narrow => ("Humble or before", "--distro humble"),
-        Width::Wide => ("Iron or later", "--distro with its release (jazzy, kilted, lyrical)"),
+        Width::Narrow => ("Humble or older", "Say --distro humble"),
+        Width::Wide => ("Iron or newer", "Say --distro jazzy, kilted or lyrical, whichever it is"),
     };
     let more = match others.len() {
         1 => String::new(),
-        many => format!(" and {} more", many - 1),
+        many => format!(" (and {} more)", many - 1),
     };
     vec![Finding::fix(
         About::Distro,
         format!(
-            "{}{more} speaks as ROS 2 {release} does, and this node as {}: they do not see it in `ros2 node list`, and some \
-             messages are read as nonsense. Say {remedy}",
+            "{}{more} is of ROS 2 {release}, but this node is set to {}. `ros2 node list` would not show this node there, and \
+             messages whose fields differ between the two (SetPayload, FollowJointTrajectory and others) would be misread \
+             without any error. {remedy}",
             seen.program(*first),
             offered.distro.name()
         ),
     )]
 }
+
+/// Callers of SetPayload, whose fields differ between releases while nothing tells which a caller has.
+fn payloads(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+    let is_call = |theirs: &&Endpoint| theirs.side == Side::Writes && theirs.kind == SET_PAYLOAD;
+    let is_ours = |theirs: &&Endpoint| offered.endpoints.iter().any(|ours| ours.topic == theirs.topic);
+    let callers: BTreeSet<_> =
+        seen.endpoints.iter().filter(is_call).filter(is_ours).map(|theirs| seen.who(theirs.gid)).collect();
+    if callers.is_empty() {
+        return vec![];
+    }
+    let fields = if offered.distro >= Distro::Rolling {
+        "one field payload with mass, center of gravity and inertia"
+    } else {
+        "mass, center_of_gravity and, where it has them, six numbers of inertia"
+    };
+    vec![Finding::note(
+        About::Type,
+        format!(
+            "{} can call set_payload, whose fields differ between releases of ROS 2 under the same name; nothing on the network \
+             tells which it has. This node expects those of {}: {fields}. Check with `ros2 interface show ur_msgs/srv/SetPayload` \
+             there, and say --distro if it differs",
+            Listed(&callers),
+            offered.distro.name()
+        ),
+    )]
+}
+
+/// The request of SetPayload on DDS.
+const SET_PAYLOAD: &str = "ur_msgs::srv::dds_::SetPayload_Request_";
 
 /// The participant of an endpoint.
 #[must_use]

@@ -16,7 +16,7 @@ use outrigger_ros::health;
 use outrigger_ros::messages::Time;
 use outrigger_ros::native::{Native, Terminals};
 use outrigger_ros::neighbours::{self, Offered};
-use outrigger_ros::readings::{Port, Readings};
+use outrigger_ros::readings::Readings;
 use outrigger_ros::rosout::{self, ROSOUT};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -29,10 +29,10 @@ use super::parameters::{self, Stated};
 use super::peers::{Listening, Peers};
 use super::pendant::{self, Pendant};
 use super::settings::{Remarks, Settings};
-use super::surface;
+use super::{learned, surface};
 use crate::clock::Clock;
 use crate::exit::Failure;
-use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, VARIABLES, What, stream_memory};
+use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, What, stream_memory};
 use crate::json::Json;
 use crate::maker::Controller;
 use crate::requests::Inside;
@@ -301,26 +301,10 @@ impl<const N: usize> Working<'_, N> {
         let (driver, native, readings) = (&mut self.driver, &mut self.native, &mut self.readings);
         let mut out = vec![];
         self.streams.received(port, bytes, first_start, |message| {
-            let fresh = match &message {
-                Message::Realtime(_) => readings.state(Port::Realtime, micros, |to| message.visit_state(to)),
-                Message::Rtde(..) => {
-                    let port = if port == VARIABLES { Port::Variables } else { Port::Rtde };
-                    readings.state(port, micros, |to| message.visit_state(to))
-                }
-                Message::Fri(_) => readings.state(Port::Fri, micros, |to| message.visit_state(to)),
-                Message::SubPackage(package) => {
-                    let fresh = readings.sub_package(package.name(), micros, |to| package.visit(to));
-                    if let Some(driver) = driver.as_mut() {
-                        driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
-                    }
-                    fresh
-                }
-                Message::Primary(_, Some(software)) => {
-                    readings.identified(*software);
-                    false
-                }
-                _ => false,
-            };
+            let fresh = learned::take(readings, port, micros, &message);
+            if let (Message::SubPackage(_), Some(driver)) = (&message, driver.as_mut()) {
+                driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
+            }
             if fresh {
                 // Two that were read at once came one after the other.
                 last = arrived.max(last.saturating_add(1_000));

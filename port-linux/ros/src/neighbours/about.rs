@@ -38,6 +38,18 @@ pub(super) fn vendor(of: [u8; 2]) -> String {
 }
 
 impl Seen {
+    /// Each program that is there, by its nodes where it tells of some.
+    #[must_use]
+    pub fn programs(&self) -> Vec<String> {
+        self.prefixes().into_iter().map(|of| self.program(of)).collect()
+    }
+
+    /// Whoever has told of something that it offers, asks for or is; an announcement alone may be heard in one direction only.
+    pub(super) fn prefixes(&self) -> BTreeSet<Prefix> {
+        let nodes = self.nodes.iter().map(|nodes| nodes.prefix);
+        self.endpoints.iter().map(|endpoint| prefix(endpoint.gid)).chain(nodes).collect()
+    }
+
     /// Who has this endpoint.
     pub(super) fn who(&self, gid: Gid) -> String {
         let mut nodes = self.nodes.iter().flat_map(|of| &of.nodes);
@@ -53,7 +65,7 @@ impl Seen {
         let first = self.nodes.iter().find(|nodes| nodes.prefix == of).and_then(|nodes| nodes.nodes.first());
         match first {
             Some((name, _)) => format!("node {name}{}", self.of_vendor(of)),
-            None => format!("a program that tells of no node{}", self.of_vendor(of)),
+            None => format!("a program without a node name{}", self.of_vendor(of)),
         }
     }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::about::vendor;
 use super::{About, Finding, Prefix, Seen};
 
-/// An announcement that came by another interface than that of this node.
+/// Somebody's announcement of itself, by whichever interface it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard {
     /// Whose.
@@ -43,8 +43,8 @@ pub struct Surroundings {
     pub multicast: Multicast,
     /// Why the port at which a domain is announced cannot be listened to.
     pub port: Option<String>,
-    /// Who is heard elsewhere, each once.
-    pub elsewhere: Vec<Heard>,
+    /// Who announces itself, each once.
+    pub heard: Vec<Heard>,
 }
 
 /// UDP port at which those of a domain announce themselves (`core/docs/protocol/ros2-surface.md` 6).
@@ -56,16 +56,16 @@ pub const fn discovery_port(domain: u16) -> u16 {
 /// Whether others can be found, and where they are.
 #[must_use]
 pub fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
-    let Surroundings { interface, domain, peers, multicast, port, elsewhere } = around;
+    let Surroundings { interface, domain, peers, multicast, port, heard } = around;
     let mut found = vec![];
     let number = discovery_port(*domain);
     if let Some(why) = port {
         found.push(Finding::fix(
             About::Discovery,
             format!(
-                "UDP port {number}, at which domain {domain} is announced, cannot be listened to ({why}): nobody is found by \
-                 multicast. Another program has it for itself: `ss -ulpn sport = :{number}` shows which; end it, or take \
-                 another --domain"
+                "programs of ROS 2 in domain {domain} find each other at UDP port {number}, and this computer does not let it be \
+                 used ({why}): nobody could be found. See who has it with `ss -ulpn sport = :{number}` and stop that program, or \
+                 take another domain with --domain here and ROS_DOMAIN_ID everywhere else"
             ),
         ));
     }
@@ -73,50 +73,99 @@ pub fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
     if !interface.is_loopback() && peers.is_empty() {
         let what = match multicast {
             Multicast::Returns => None,
-            Multicast::Lost => Some(format!("multicast to 239.255.0.1 sent by {interface} does not come back")),
-            Multicast::Refused(why) => Some(format!("multicast to 239.255.0.1 cannot be sent by {interface} ({why})")),
+            Multicast::Lost => Some("a message to all by multicast does not even come back to this computer".to_owned()),
+            Multicast::Refused(why) => Some(format!("a message to all by multicast cannot be sent ({why})")),
         };
         if let Some(what) = what {
-            let remedy = "look at the firewall of this machine (UDP, 239.255.0.0/16) and at the interface, or name the other \
-                          hosts with --peer ADDRESS";
-            found.push(Finding::fix(About::Discovery, format!("{what}, and others are found by it: {remedy}")));
+            found.push(Finding::fix(
+                About::Discovery,
+                format!(
+                    "programs of ROS 2 find each other by multicast, and at {interface} {what}. Check that --interface is an address of \
+                     this computer (`ip -4 addr` lists them) and that its firewall lets UDP to 239.255.0.1 pass; or name each other \
+                     computer with --peer ADDRESS, and this one there with ROS_STATIC_PEERS={interface}"
+                ),
+            ));
         }
     }
-    let others: Vec<_> =
-        elsewhere.iter().filter(|heard| !seen.participants.iter().any(|known| known.prefix == heard.prefix)).collect();
-    if let Some(first) = others.first() {
-        let mut text = format!(
-            "{} of domain {domain} at {} is heard at {}, and not at {interface}, by which this node joins",
-            program(first.vendor),
-            first.from,
-            first.facing
-        );
-        if others.len() > 1 {
-            let _ = write!(text, " (and {} more)", others.len() - 1);
-        }
-        let _ = write!(text, ": they do not see it. To be seen there, say --interface {}", first.facing);
-        let alone = seen.participants.is_empty();
+    let known = seen.prefixes();
+    let alone = known.is_empty();
+    let others: Vec<_> = heard.iter().filter(|heard| !known.contains(&heard.prefix)).collect();
+    let (here, elsewhere): (Vec<_>, Vec<_>) = others.iter().partition(|heard| heard.facing == *interface);
+    if let Some(text) = of_elsewhere(around, &elsewhere) {
         found.push(if alone { Finding::fix(About::Discovery, text) } else { Finding::note(About::Discovery, text) });
-    } else if seen.participants.is_empty() {
-        let mut text = format!(
-            "nobody else is in domain {domain} at {interface}. Where a node of ROS 2 runs: has it the same ROS_DOMAIN_ID, and \
-             is it on this interface?"
+    }
+    if let Some(first) = here.first() {
+        let text = format!(
+            "a program of ROS 2 ({}{}) is heard at {}, but tells nothing of itself: it does not hear this computer, or it has nothing to \
+             tell. If there should be more, check the firewalls of both for UDP ports {number} to {}, and that it is not kept to its own \
+             computer by ROS_LOCALHOST_ONLY=1 or ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+            vendor(first.vendor),
+            and_more(here.len()),
+            first.from,
+            number.saturating_add(LAST_PORT)
         );
-        if interface.is_loopback() {
-            text.push_str(
-                " This is the machine's own: a node elsewhere does not hear it, nor one here that takes another interface, as \
-                 Cyclone DDS does by itself. Say --interface ADDRESS with an address of the network that the others are on",
-            );
-        } else {
-            text.push_str(
-                " A switch between them may keep multicast back: name the other hosts with --peer ADDRESS, or ROS_STATIC_PEERS",
-            );
-        }
         found.push(Finding::note(About::Discovery, text));
+    }
+    if alone && others.is_empty() {
+        found.push(Finding::note(About::Discovery, nobody(*interface, *domain)));
     }
     found
 }
 
-fn program(of: [u8; 2]) -> String {
-    format!("a program ({})", vendor(of))
+/// Ports of a domain are the one of announcements and those behind it up to this one, for more than a hundred participants.
+const LAST_PORT: u16 = 249;
+
+fn and_more(of: usize) -> String {
+    match of.saturating_sub(1) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    }
+}
+
+fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Heard]) -> Option<String> {
+    let first = elsewhere.first()?;
+    let Surroundings { interface, domain, .. } = around;
+    Some(format!(
+        "a program of ROS 2 in domain {domain} ({}{}) at {} uses the network interface {} of this computer, but this node would use {interface}: \
+         the two would not hear each other. Say --interface {}",
+        vendor(first.vendor),
+        and_more(elsewhere.len()),
+        first.from,
+        first.facing,
+        first.facing
+    ))
+}
+
+/// What to try where nobody is heard.
+fn nobody(interface: IpAddr, domain: u16) -> String {
+    let mut text = format!(
+        "no other program of ROS 2 is heard in domain {domain} at {interface}. That is fine if none runs yet. If one does, check in this \
+         order: (1) Same domain? `echo $ROS_DOMAIN_ID` there prints {domain}"
+    );
+    text.push_str(if domain == 0 { " or nothing." } else { "." });
+    if interface.is_loopback() {
+        let _ = write!(
+            text,
+            " (2) Same network interface? {interface} is heard by programs on this computer that use {interface} too, and by nobody else: for \
+             others say --interface with this computer's address in their network (`ip -4 addr` lists them)."
+        );
+    } else {
+        let _ = write!(
+            text,
+            " (2) Same network? {interface} must be this computer's address in the network of the others, and `ping` must reach them."
+        );
+    }
+    text.push_str(
+        " (3) Is the other kept to its own computer? Unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE there.",
+    );
+    if interface.is_loopback() {
+        text.push_str(" (4) Is it of Cyclone DDS? By itself it does not use 127.0.0.1: see 'Nothing is heard?' in docs/ros2.md.");
+    } else {
+        let _ = write!(
+            text,
+            " (4) Does the network hold multicast back, as wireless ones and some switches do? Say --peer with the address of the other \
+             computer here, and set ROS_STATIC_PEERS={interface} there."
+        );
+    }
+    text
 }

@@ -84,7 +84,7 @@ fn a_node_of_the_same_name_is_found_and_one_of_another_is_not() {
     one(
         &findings(&offered(), &seen),
         About::SameName,
-        &["another node is called /cell/outrigger (Cyclone DDS, at 10.0.0.1)", "--namespace"],
+        &["a node called /cell/outrigger runs already (Cyclone DDS, at 10.0.0.1)", "--namespace"],
     );
 }
 
@@ -94,12 +94,12 @@ fn a_second_provider_is_named_by_what_it_serves_before_what_it_publishes() {
     let serves = theirs(1, Side::Reads, "rq/set_ioRequest", "ur_msgs::srv::dds_::SetIO_Request_", Qos::SERVICES);
     let mut both = seen(vec![publishes.clone(), serves]);
     both.nodes = vec![node(1, "/ur", Width::Narrow, vec![gid(1, 1)])];
-    one(&findings(&offered(), &both), About::SecondProvider, &["node /ur (Cyclone DDS", "serves /set_io as well"]);
+    one(&findings(&offered(), &both), About::SecondProvider, &["node /ur (Cyclone DDS", "offers the service /set_io as well"]);
     let one_only = seen(vec![publishes]);
     one(
         &findings(&offered(), &one_only),
         About::SecondProvider,
-        &["a program that tells of no node (Cyclone DDS", "publishes /joint_states as well"],
+        &["a program without a node name (Cyclone DDS", "publishes /joint_states as well"],
     );
 }
 
@@ -115,16 +115,16 @@ fn a_reader_that_asks_for_more_is_told_what_it_is_offered() {
     one(
         &findings(&offered(), &reliable),
         About::Qos,
-        &["asks for /joint_states reliable", "best effort, volatile", "ros.offer_reliable = true"],
+        &["reads /joint_states and asks", "(reliable)", "(best effort)", "offer_reliable = true"],
     );
     let latched = seen(vec![theirs(1, Side::Reads, "rt/tf", "tf2_msgs::msg::dds_::TFMessage_", Qos::LATCHED)]);
-    one(&findings(&offered(), &latched), About::Qos, &["/tf latched", "reliable, volatile", "volatile"]);
+    one(&findings(&offered(), &latched), About::Qos, &["reads /tf and asks", "(transient local)", "Set that reader to volatile"]);
 }
 
 #[test]
 fn a_writer_that_offers_less_is_not_heard() {
     let writes = theirs(1, Side::Writes, "rt/follow", "trajectory_msgs::msg::dds_::JointTrajectory_", Qos::BEST_EFFORT);
-    one(&findings(&offered(), &seen(vec![writes])), About::Qos, &["offers /follow best effort", "it is not heard"]);
+    one(&findings(&offered(), &seen(vec![writes])), About::Qos, &["sends /follow with less", "Set that sender to reliable"]);
 }
 
 /// Each pair of qualities, against what DDS says of them.
@@ -153,13 +153,13 @@ fn another_type_and_another_layout_are_told_apart() {
     one(
         &findings(&offered(), &other),
         About::Type,
-        &["reads /joint_states as a/msg/B", "here it is sensor_msgs/msg/JointState", "--surface"],
+        &["reads /joint_states with the message type a/msg/B", "it is sensor_msgs/msg/JointState", "--namespace"],
     );
     let mut layout = theirs(1, Side::Reads, "rt/joint_states", JOINTS, Qos::BEST_EFFORT);
     layout.type_hash = type_hash::of(JOINTS).map(Into::into);
     assert_eq!(findings(&offered(), &seen(vec![layout.clone()])), []);
     layout.type_hash = Some(format!("RIHS01_{}", "0".repeat(64)));
-    one(&findings(&offered(), &seen(vec![layout])), About::Type, &["another layout of sensor_msgs/msg/JointState"]);
+    one(&findings(&offered(), &seen(vec![layout])), About::Type, &["another definition of the message sensor_msgs/msg/JointState", "update its package sensor_msgs"]);
 }
 
 #[test]
@@ -168,14 +168,14 @@ fn another_release_is_known_by_how_it_tells_of_its_nodes_and_by_its_hashes() {
     let mut seen = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     seen.nodes = vec![node(1, "/a", Width::Wide, vec![])];
     assert_eq!(findings(&at(Distro::Humble), &seen), []);
-    one(&findings(&at(Distro::Jazzy), &seen), About::Distro, &["node /a", "Humble or before", "--distro humble"]);
+    one(&findings(&at(Distro::Jazzy), &seen), About::Distro, &["node /a", "Humble or older", "--distro humble"]);
     seen.nodes = vec![node(1, "/a", Width::Narrow, vec![])];
     assert_eq!(findings(&at(Distro::Jazzy), &seen), []);
-    one(&findings(&at(Distro::Humble), &seen), About::Distro, &["Iron or later", "jazzy"]);
+    one(&findings(&at(Distro::Humble), &seen), About::Distro, &["Iron or newer", "jazzy"]);
     seen.nodes.clear();
     assert_eq!(findings(&at(Distro::Humble), &seen), []);
     seen.endpoints[0].type_hash = Some(format!("RIHS01_{}", "0".repeat(64)));
-    one(&findings(&at(Distro::Humble), &seen), About::Distro, &["a program that tells of no node"]);
+    one(&findings(&at(Distro::Humble), &seen), About::Distro, &["a program without a node name"]);
 }
 
 fn told<G: Copy>(of: [G; 3], names: &[(&str, &str)]) -> ParticipantEntities<G> {
@@ -214,7 +214,7 @@ fn around(interface: [u8; 4]) -> Surroundings {
         peers: vec![],
         multicast: Multicast::Returns,
         port: None,
-        elsewhere: vec![],
+        heard: vec![],
     }
 }
 
@@ -224,9 +224,9 @@ const NETWORK: [u8; 4] = [10, 0, 0, 9];
 #[test]
 fn nobody_is_worth_knowing_and_says_where_to_look() {
     let found = surroundings(&around(HERE), &Seen::default());
-    assert!(matches!(&found[..], [one] if !one.fix && one.text.contains("--interface ADDRESS")), "{found:?}");
+    assert!(matches!(&found[..], [one] if !one.fix && one.text.contains("say --interface") && one.text.contains("prints 3.")), "{found:?}");
     let found = surroundings(&around(NETWORK), &Seen::default());
-    assert!(matches!(&found[..], [one] if !one.fix && one.text.contains("--peer ADDRESS")), "{found:?}");
+    assert!(matches!(&found[..], [one] if !one.fix && one.text.contains("Say --peer") && one.text.contains("ROS_STATIC_PEERS=10.0.0.9")), "{found:?}");
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     assert_eq!(surroundings(&around(NETWORK), &somebody), []);
 }
@@ -239,11 +239,11 @@ fn others_on_another_interface_are_to_be_followed_where_nobody_is_here() {
         from: IpAddr::from([10, 0, 0, 5]),
         facing: IpAddr::from(NETWORK),
     };
-    let around = Surroundings { elsewhere: vec![heard], ..around(HERE) };
+    let around = Surroundings { heard: vec![heard], ..around(HERE) };
     one(
         &surroundings(&around, &Seen::default()),
         About::Discovery,
-        &["Fast DDS", "10.0.0.5", "not at 127.0.0.1", "--interface 10.0.0.9"],
+        &["Fast DDS", "10.0.0.5", "would use 127.0.0.1", "--interface 10.0.0.9"],
     );
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     assert!(matches!(&surroundings(&around, &somebody)[..], [one] if !one.fix));
@@ -269,4 +269,36 @@ fn a_port_that_somebody_has_for_himself_is_named() {
     let taken = Surroundings { port: Some("Address already in use".into()), ..around(HERE) };
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     one(&surroundings(&taken, &somebody), About::Discovery, &["UDP port 8150", "domain 3", "ss -ulpn"]);
+}
+
+/// It announces itself here and tells nothing: what is heard in one direction alone is not taken for somebody who hears.
+#[test]
+fn somebody_who_is_heard_and_does_not_answer_is_told_of() {
+    let heard = Heard {
+        prefix: prefix(gid(7, 0)),
+        vendor: [1, 0x10],
+        from: IpAddr::from([10, 0, 0, 5]),
+        facing: IpAddr::from(NETWORK),
+    };
+    let around = Surroundings { heard: vec![heard], ..around(NETWORK) };
+    let announced = Seen { participants: vec![Participant { prefix: prefix(gid(7, 0)), vendor: [1, 0x10] }], ..Seen::default() };
+    let found = surroundings(&around, &announced);
+    assert!(
+        matches!(&found[..], [one] if !one.fix && one.text.contains("heard at 10.0.0.5") && one.text.contains("8150 to 8399")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn callers_of_set_payload_are_told_which_fields_are_expected() {
+    let mut offered = offered();
+    let (topic, kind) = ("rq/set_payloadRequest", "ur_msgs::srv::dds_::SetPayload_Request_");
+    offered.endpoints.push(ours(Side::Reads, topic, kind, Qos::SERVICES));
+    let caller = seen(vec![theirs(1, Side::Writes, topic, kind, Qos::SERVICES)]);
+    for (distro, field) in [(Distro::Humble, "center_of_gravity"), (Distro::Rolling, "one field payload")] {
+        let found = findings(&Offered { distro, ..offered.clone() }, &caller);
+        assert!(matches!(&found[..], [one] if !one.fix && one.text.contains(field)), "{found:?}");
+    }
+    let of_another = seen(vec![theirs(1, Side::Writes, "rq/b/set_payloadRequest", kind, Qos::SERVICES)]);
+    assert_eq!(findings(&offered, &of_another), []);
 }
