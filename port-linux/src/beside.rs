@@ -4,9 +4,9 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use outrigger_core::engine::{Config, ReplayError};
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::{StatesFrom, UrConfig};
+use outrigger_core::engine::{Config, ReplayError};
 use outrigger_core::law::{AnyLaw, LawConfig};
 
 use crate::args::{
@@ -151,7 +151,8 @@ fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
             peer.parse().map_err(|error| Failure::BadInput(format!("robot.address: {error}")))
         }
         AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
-            "this configuration is a board's: name the robot by its address, and the configuration with --config".into(),
+            "this configuration is a board's: name the robot by its address, and the configuration with --config"
+                .into(),
         )),
     }
 }

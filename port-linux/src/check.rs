@@ -95,7 +95,8 @@ impl Lines {
         if *ros == RosSettings::default() {
             return;
         }
-        let RosSettings { command, goals_request, interface, surface, offer_reliable, peers, namespace, tf_prefix } = ros;
+        let RosSettings { command, goals_request, interface, surface, offer_reliable, peers, namespace, tf_prefix } =
+            ros;
         let names = match surface {
             Surface::Driver => "names of UR's driver",
             Surface::Native => "names of PolyScope X",

@@ -237,16 +237,18 @@ pub fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
         let who = seen.who(gid);
         let text = if !served.is_empty() {
             format!(
-                "{who} offers the service {} as well. Each call reaches both: two computers command one robot, or a call \
+                "{who} offers the same service{} as this node: {}. Each call reaches both: two computers command one robot, or a call \
                  for one robot is carried out by another as well. Stop that one, or give this one names of its own: \
                  --namespace /other_name",
+                if served.len() > 1 { "s" } else { "" },
                 Listed(&served)
             )
         } else if !published.is_empty() {
             format!(
-                "{who} publishes {} as well. Whoever reads that gets the messages of both, mixed. If it shows the same \
+                "{who} publishes on the same topic{} as this node: {}. Whoever reads that gets the messages of both, mixed. If it shows the same \
                  robot, stop one of the two; if it shows another robot, give this one names of its own: --namespace \
                  /other_name --tf-prefix other_",
+                if published.len() > 1 { "s" } else { "" },
                 Listed(&published)
             )
         } else {

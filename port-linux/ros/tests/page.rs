@@ -11,6 +11,7 @@ use outrigger_ros::follow::ACTIONS;
 use outrigger_ros::health;
 use outrigger_ros::native::{self, Terminals};
 use outrigger_ros::native_calls::NATIVE_OFFERS;
+use outrigger_ros::parameters::PARAMETER_OFFERS;
 use outrigger_ros::set_mode::SET_MODE;
 
 fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
@@ -52,6 +53,7 @@ fn tables_are_those_of_the_code() {
     for (name, table) in [
         ("driver topics", topics(driver::TOPICS.iter().copied())),
         ("own topics", topics(health::TOPICS.iter().copied())),
+        ("own services", services(PARAMETER_OFFERS.iter().copied())),
         ("driver services", services(OFFERS.iter().copied())),
         ("dashboard", services(DASHBOARD_OFFERS.iter().copied())),
         ("driver actions", actions()),

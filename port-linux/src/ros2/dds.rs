@@ -20,14 +20,14 @@ use rustdds::rpc::SampleIdentity;
 use rustdds::with_key::WriteOptionsBuilder;
 use rustdds::{
     DomainParticipant, DomainParticipantBuilder, DomainParticipantStatusEvent, DomainParticipantStatusListener, GUID,
-    Publisher, QosPolicies, RTPSEntity as _, SequenceNumber, StatusEvented as _, Subscriber, Timestamp,
-    Topic, TopicKind,
+    Publisher, QosPolicies, RTPSEntity as _, SequenceNumber, StatusEvented as _, Subscriber, Timestamp, Topic,
+    TopicKind,
 };
 
 use super::bytes::{Payload, Raw, Reader, Through};
 use super::census::{Census, GRAPH, graph_topic};
-use super::quality::{policies, quality};
 pub(super) use super::offers::{In, Offers, Out};
+use super::quality::{policies, quality};
 use crate::clock::Clock;
 use crate::exit::Failure;
 
@@ -332,7 +332,11 @@ impl Dds {
     fn incompatible(&mut self, of: GUID, theirs: &QosPolicies, ours: &QosPolicies) {
         let Some(topic) = self.names.get(&of) else { return };
         let topic = topic.trim_start_matches("rt").to_owned();
-        self.remarks.insert(Remark::Incompatible { topic, theirs: quality(theirs).to_string(), ours: quality(ours).to_string() });
+        self.remarks.insert(Remark::Incompatible {
+            topic,
+            theirs: quality(theirs).to_string(),
+            ours: quality(ours).to_string(),
+        });
     }
 
     /// Who else is there, where that has changed since it was last asked.
@@ -402,4 +406,3 @@ fn arrival(at: In, is_request: bool, sample: DeserializedCacheChange<Raw>) -> Op
     };
     Some(Arrival { at, bytes, asker: Some(Asker { at, from, style }) })
 }
-

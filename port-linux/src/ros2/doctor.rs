@@ -31,8 +31,9 @@ use crate::worker::Worker;
 
 /// How often it looks.
 const PACE: Duration = Duration::from_millis(5);
-/// Others have so long to answer, however soon the robot has.
-const LEAST: Duration = Duration::from_secs(4);
+/// It looks so long, however soon the robot has answered: others announce themselves every 3 s (Fast DDS), 8 s (Cyclone DDS) or 10 s
+/// (RustDDS), and not all answer at once to one who comes.
+const LEAST: Duration = Duration::from_secs(11);
 /// So long its end is waited for.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// So many others are named.
@@ -186,19 +187,19 @@ impl Watch {
 
 fn others(programs: &[String]) -> String {
     if programs.is_empty() {
-        return "  others there: none".into();
+        return "  other programs of ROS 2 there: none was heard".into();
     }
     let named = programs.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match programs.len().saturating_sub(NAMED) {
-        0 => format!("  others there: {named}"),
-        more => format!("  others there: {named} and {more} more"),
+        0 => format!("  other programs of ROS 2 there: {named}"),
+        more => format!("  other programs of ROS 2 there: {named} and {more} more"),
     }
 }
 
 /// Which topics stay empty beside this robot, by their whole names.
 fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
     if readings.is_empty() {
-        return vec!["  the robot told nothing: which topics it fills can be said once it is reached".into()];
+        return vec!["  topics on which nothing will come: can be said once the robot is reached".into()];
     }
     let mut unfilled = vec![];
     if settings.surface.has_driver() {
@@ -213,19 +214,20 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
         published.into_iter().filter(|(topic, ..)| is_absent(*topic)).map(|(_, name, _)| name).collect();
     let mut lines = vec![];
     if missing.is_empty() {
-        lines.push("  the robot fills every topic".into());
+        lines.push("  the robot tells all that its topics need".into());
     } else {
         lines.push(format!(
-            "  stay empty, because software {} does not tell what they need: {}. Programs that wait for one of these get nothing: do \
-             without them, or update the robot's software",
-            readings.software().map_or_else(|| "of this controller".into(), |software| software.to_string()),
+            "  topics on which nothing will come, because this robot{} does not tell what they need: {}. A program that waits for one of \
+             them waits for ever: do without it, or see in docs/ros2.md from which software on it is told",
+            readings.software().map_or_else(String::new, |software| format!(", with software {software},")),
             missing.join(", ")
         ));
     }
     if settings.surface.has_native() {
         let names: Vec<_> = native::NEVER.iter().map(|topic| settings.names.of(topic.name)).collect();
         lines.push(format!(
-            "  not offered beside any robot, though PolyScope X has them, because no port of a controller tells them: {}",
+            "  topics of PolyScope X that are not there beside any robot, because no port of a controller tells what they need: {}. Do \
+             without them",
             names.join(", ")
         ));
     }

@@ -37,8 +37,16 @@ fn parameters(settings: &Settings) -> Parameters {
         ("tf_prefix", text(&names.prefix), "before the names of joints and frames"),
         ("driver_names", Value::Bool(surface.has_driver()), "whether topics have the names of UR's driver"),
         ("native_names", Value::Bool(surface.has_native()), "whether topics have the names of PolyScope X"),
-        ("offer_reliable", Value::Bool(*offer_reliable), "whether states by names of PolyScope X are sent again where they are lost"),
-        ("goals_request", Value::Bool(*goals_request), "whether a goal while nothing is commanded is a request as well"),
+        (
+            "offer_reliable",
+            Value::Bool(*offer_reliable),
+            "whether states by names of PolyScope X are sent again where they are lost",
+        ),
+        (
+            "goals_request",
+            Value::Bool(*goals_request),
+            "whether a goal while nothing is commanded is a request as well",
+        ),
     ])
 }
 

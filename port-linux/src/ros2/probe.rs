@@ -61,7 +61,9 @@ impl Probe {
             }
             let known = self.heard.get(&prefix);
             // Where somebody is on several interfaces, that of this node is the one that matters.
-            if known.is_some_and(|known| known.facing == self.interface) || (known.is_none() && self.heard.len() >= MOST) {
+            if known.is_some_and(|known| known.facing == self.interface)
+                || (known.is_none() && self.heard.len() >= MOST)
+            {
                 continue;
             }
             if let Some(facing) = facing(from) {
@@ -108,7 +110,8 @@ fn listen(port: u16) -> io::Result<UdpSocket> {
 /// Interfaces of this machine, by number.
 fn interfaces() -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/sys/class/net") else { return vec![] };
-    let index = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("ifindex")).ok()?.trim().parse().ok();
+    let index =
+        |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("ifindex")).ok()?.trim().parse().ok();
     entries.flatten().filter_map(index).collect()
 }
 

@@ -4,6 +4,8 @@
 //! `judge.py` judges from outside, and asks for what only the controller can do; here it is done. A domain of its own for each, on
 //! this machine's loopback interface.
 
+mod doctor;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::Ipv4Addr;
@@ -257,6 +259,8 @@ fn main() -> ExitCode {
         test("nonsense_is_refused_and_what_is_right_is_done_after", PYTHON, || {
             Cell::commanding(version(5, 15), "text").judge("nonsense", &[]);
         }),
+        test("doctor_judges_a_domain", PYTHON, doctor::judges_a_domain),
+        test("a_serial_number_makes_names", PYTHON, doctor::a_serial_number_makes_names),
         test("goals_move_an_lwr", PYTHON, goals_move_an_lwr),
         test("examples_do_what_the_page_says", PYTHON, examples_do_what_the_page_says),
         test("goals_move_a_cb2", PYTHON, || drop(Cell::commanding(version(1, 8), "text").judge("follow", &[]))),

@@ -73,7 +73,9 @@ pub fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
     if !interface.is_loopback() && peers.is_empty() {
         let what = match multicast {
             Multicast::Returns => None,
-            Multicast::Lost => Some("a message to all by multicast does not even come back to this computer".to_owned()),
+            Multicast::Lost => {
+                Some("a message to all by multicast does not even come back to this computer".to_owned())
+            }
             Multicast::Refused(why) => Some(format!("a message to all by multicast cannot be sent ({why})")),
         };
         if let Some(what) = what {
@@ -138,34 +140,38 @@ fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Heard]) -> Option<String> 
 
 /// What to try where nobody is heard.
 fn nobody(interface: IpAddr, domain: u16) -> String {
-    let mut text = format!(
-        "no other program of ROS 2 is heard in domain {domain} at {interface}. That is fine if none runs yet. If one does, check in this \
-         order: (1) Same domain? `echo $ROS_DOMAIN_ID` there prints {domain}"
-    );
-    text.push_str(if domain == 0 { " or nothing." } else { "." });
+    let nothing = if domain == 0 { " or nothing" } else { "" };
+    let mut steps = vec![format!("same domain? `echo $ROS_DOMAIN_ID` there prints {domain}{nothing}")];
     if interface.is_loopback() {
-        let _ = write!(
-            text,
-            " (2) Same network interface? {interface} is heard by programs on this computer that use {interface} too, and by nobody else: for \
-             others say --interface with this computer's address in their network (`ip -4 addr` lists them)."
-        );
+        steps.push(format!(
+            "same network interface? At {interface} this node is heard by programs on this computer that use {interface} too, and by nobody \
+             else; for all others say --interface with this computer's address in their network (`ip -4 addr` lists addresses)"
+        ));
     } else {
-        let _ = write!(
-            text,
-            " (2) Same network? {interface} must be this computer's address in the network of the others, and `ping` must reach them."
-        );
+        steps.push(format!(
+            "same network? {interface} must be this computer's address in the network of the others, and `ping` must reach them"
+        ));
     }
-    text.push_str(
-        " (3) Is the other kept to its own computer? Unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE there.",
+    steps.push(
+        "is the other kept to its own computer? Unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE there"
+            .into(),
     );
-    if interface.is_loopback() {
-        text.push_str(" (4) Is it of Cyclone DDS? By itself it does not use 127.0.0.1: see 'Nothing is heard?' in docs/ros2.md.");
+    steps.push(if interface.is_loopback() {
+        format!(
+            "does the other use Cyclone DDS (RMW_IMPLEMENTATION=rmw_cyclonedds_cpp)? By itself that does not use {interface}: docs/ros2.md, \
+             'Nothing is heard?', has the setting"
+        )
     } else {
-        let _ = write!(
-            text,
-            " (4) Does the network hold multicast back, as wireless ones and some switches do? Say --peer with the address of the other \
-             computer here, and set ROS_STATIC_PEERS={interface} there."
-        );
+        format!(
+            "does the network hold multicast back, as many wireless networks do? Say --peer with the address of the other computer here, and \
+             set ROS_STATIC_PEERS={interface} there"
+        )
+    });
+    let mut text = format!(
+        "no other program of ROS 2 is heard in domain {domain} at {interface}. That is fine if none runs yet. If one runs, check in this order:"
+    );
+    for (step, number) in steps.iter().zip(1..) {
+        let _ = write!(text, "\n      {number}. {step}");
     }
     text
 }

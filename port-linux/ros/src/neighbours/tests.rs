@@ -94,12 +94,16 @@ fn a_second_provider_is_named_by_what_it_serves_before_what_it_publishes() {
     let serves = theirs(1, Side::Reads, "rq/set_ioRequest", "ur_msgs::srv::dds_::SetIO_Request_", Qos::SERVICES);
     let mut both = seen(vec![publishes.clone(), serves]);
     both.nodes = vec![node(1, "/ur", Width::Narrow, vec![gid(1, 1)])];
-    one(&findings(&offered(), &both), About::SecondProvider, &["node /ur (Cyclone DDS", "offers the service /set_io as well"]);
+    one(
+        &findings(&offered(), &both),
+        About::SecondProvider,
+        &["node /ur (Cyclone DDS", "offers the same service as this node: /set_io."],
+    );
     let one_only = seen(vec![publishes]);
     one(
         &findings(&offered(), &one_only),
         About::SecondProvider,
-        &["a program without a node name (Cyclone DDS", "publishes /joint_states as well"],
+        &["a program without a node name (Cyclone DDS", "publishes on the same topic as this node: /joint_states."],
     );
 }
 
@@ -118,13 +122,21 @@ fn a_reader_that_asks_for_more_is_told_what_it_is_offered() {
         &["reads /joint_states and asks", "(reliable)", "(best effort)", "offer_reliable = true"],
     );
     let latched = seen(vec![theirs(1, Side::Reads, "rt/tf", "tf2_msgs::msg::dds_::TFMessage_", Qos::LATCHED)]);
-    one(&findings(&offered(), &latched), About::Qos, &["reads /tf and asks", "(transient local)", "Set that reader to volatile"]);
+    one(
+        &findings(&offered(), &latched),
+        About::Qos,
+        &["reads /tf and asks", "(transient local)", "Set that reader to volatile"],
+    );
 }
 
 #[test]
 fn a_writer_that_offers_less_is_not_heard() {
     let writes = theirs(1, Side::Writes, "rt/follow", "trajectory_msgs::msg::dds_::JointTrajectory_", Qos::BEST_EFFORT);
-    one(&findings(&offered(), &seen(vec![writes])), About::Qos, &["sends /follow with less", "Set that sender to reliable"]);
+    one(
+        &findings(&offered(), &seen(vec![writes])),
+        About::Qos,
+        &["sends /follow with less", "Set that sender to reliable"],
+    );
 }
 
 /// Each pair of qualities, against what DDS says of them.
@@ -159,7 +171,11 @@ fn another_type_and_another_layout_are_told_apart() {
     layout.type_hash = type_hash::of(JOINTS).map(Into::into);
     assert_eq!(findings(&offered(), &seen(vec![layout.clone()])), []);
     layout.type_hash = Some(format!("RIHS01_{}", "0".repeat(64)));
-    one(&findings(&offered(), &seen(vec![layout])), About::Type, &["another definition of the message sensor_msgs/msg/JointState", "update its package sensor_msgs"]);
+    one(
+        &findings(&offered(), &seen(vec![layout])),
+        About::Type,
+        &["another definition of the message sensor_msgs/msg/JointState", "update its package sensor_msgs"],
+    );
 }
 
 #[test]
@@ -224,9 +240,15 @@ const NETWORK: [u8; 4] = [10, 0, 0, 9];
 #[test]
 fn nobody_is_worth_knowing_and_says_where_to_look() {
     let found = surroundings(&around(HERE), &Seen::default());
-    assert!(matches!(&found[..], [one] if !one.fix && one.text.contains("say --interface") && one.text.contains("prints 3.")), "{found:?}");
+    assert!(
+        matches!(&found[..], [one] if !one.fix && one.text.contains("say --interface") && one.text.contains("prints 3\n")),
+        "{found:?}"
+    );
     let found = surroundings(&around(NETWORK), &Seen::default());
-    assert!(matches!(&found[..], [one] if !one.fix && one.text.contains("Say --peer") && one.text.contains("ROS_STATIC_PEERS=10.0.0.9")), "{found:?}");
+    assert!(
+        matches!(&found[..], [one] if !one.fix && one.text.contains("Say --peer") && one.text.contains("ROS_STATIC_PEERS=10.0.0.9")),
+        "{found:?}"
+    );
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     assert_eq!(surroundings(&around(NETWORK), &somebody), []);
 }
@@ -281,7 +303,8 @@ fn somebody_who_is_heard_and_does_not_answer_is_told_of() {
         facing: IpAddr::from(NETWORK),
     };
     let around = Surroundings { heard: vec![heard], ..around(NETWORK) };
-    let announced = Seen { participants: vec![Participant { prefix: prefix(gid(7, 0)), vendor: [1, 0x10] }], ..Seen::default() };
+    let announced =
+        Seen { participants: vec![Participant { prefix: prefix(gid(7, 0)), vendor: [1, 0x10] }], ..Seen::default() };
     let found = surroundings(&around, &announced);
     assert!(
         matches!(&found[..], [one] if !one.fix && one.text.contains("heard at 10.0.0.5") && one.text.contains("8150 to 8399")),
