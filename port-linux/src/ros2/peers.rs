@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use outrigger_ros::neighbours::{Prefix, discovery_port};
 
@@ -23,6 +23,8 @@ const PARTICIPANTS: u16 = 32;
 const LONGEST: usize = 65_536;
 /// How often it looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
+/// Hosts are told again so often: DDS tells of itself every 10 s, and whoever comes in between would wait for that.
+const AGAIN: Duration = Duration::from_secs(2);
 /// So long its end is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// What an RTPS message begins with, and where its sender stands in it (RTPS 2.5, 9.4.4).
@@ -90,6 +92,7 @@ impl Listening {
 
     fn send_on(&self, out: &UdpSocket, of: Prefix, leaves: &AtomicBool) {
         let mut bytes = vec![0; LONGEST];
+        let (mut newest, mut sent_at) = (Vec::new(), Instant::now());
         loop {
             // Asked first: the farewell that was sent before is sent on.
             let last = leaves.load(Ordering::Acquire);
@@ -98,11 +101,16 @@ impl Listening {
                     let message = bytes.get(..length).unwrap_or_default();
                     if sender(message).is_some_and(|(prefix, _)| prefix == of) {
                         self.send(out, message);
+                        (newest, sent_at) = (message.to_vec(), Instant::now());
                     }
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                     if last {
                         return;
+                    }
+                    if !newest.is_empty() && sent_at.elapsed() >= AGAIN {
+                        self.send(out, &newest);
+                        sent_at = Instant::now();
                     }
                 }
                 // A host that is not there tells so by a message that is none of this.
