@@ -176,7 +176,7 @@ fn examined<const N: usize, C: Controller<N>>(
     }
     let target = controller.target();
     let settings = args.joins.settings(ros, N, target.as_ref())?;
-    let watching = crate::ros2::Watching::start(settings, target.is_some())?;
+    let watching = crate::ros2::Watching::start(settings, target.is_some(), clock)?;
     let found = doctor::examine(controller, config, judged, args.seconds, clock, |controller, net| {
         watching.hear(controller, &config, clock, net)
     });

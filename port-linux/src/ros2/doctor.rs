@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use outrigger_core::engine::Config;
+use outrigger_core::time::{self, Instant};
 use outrigger_ros::driver;
 use outrigger_ros::messages::Gid;
 use outrigger_ros::native::{self, Terminals};
@@ -33,7 +34,7 @@ use crate::worker::Worker;
 const PACE: Duration = Duration::from_millis(5);
 /// It looks so long, however soon the robot has answered: others announce themselves every 3 s (Fast DDS), 8 s (Cyclone DDS) or 10 s
 /// (RustDDS), and not all answer at once to one who comes.
-const LEAST: Duration = Duration::from_secs(11);
+const LEAST: time::Duration = time::Duration::from_secs(11);
 /// So long its end is waited for.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// So many others are named.
@@ -44,7 +45,8 @@ const NAMED: usize = 8;
 pub(crate) struct Watching {
     settings: Settings,
     has_dashboard: bool,
-    since: Instant,
+    clock: Clock,
+    until: Instant,
     leaves: Arc<AtomicBool>,
     readers: Sender<Reader>,
     came: Receiver<(Seen, Surroundings, Readings)>,
@@ -63,7 +65,7 @@ impl Watching {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the domain cannot be joined, [`Failure::Connection`] for a peer without an address.
-    pub(crate) fn start(settings: Settings, has_dashboard: bool) -> Result<Self, Failure> {
+    pub(crate) fn start(settings: Settings, has_dashboard: bool, clock: Clock) -> Result<Self, Failure> {
         let Settings { domain, interface, .. } = settings;
         let refused = |error: &dyn std::fmt::Display| {
             Failure::BadInput(format!(
@@ -76,7 +78,7 @@ impl Watching {
         let participant = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
         let participant = participant.map_err(|error| refused(&error))?;
         let own = neighbours::prefix(Gid(participant.guid().to_bytes()));
-        let peers = peers.map(|peers| peers.tell(own)).transpose()?;
+        let peers = peers.map(|peers| peers.tell(own, clock)).transpose()?;
         let topic = graph_topic(&participant).map_err(|error| refused(&format!("{GRAPH}: {error}")))?;
         let qos = policies(outrigger_ros::endpoint::Qos::LATCHED);
         let subscriber = participant.create_subscriber(&qos).map_err(|error| refused(&error))?;
@@ -92,7 +94,7 @@ impl Watching {
         };
         let worker = Worker::start("neighbours", work)
             .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-        Ok(Self { settings, has_dashboard, since: Instant::now(), leaves, readers, came, worker })
+        Ok(Self { settings, has_dashboard, clock, until: clock.now() + LEAST, leaves, readers, came, worker })
     }
 
     /// Hears what `controller` tells over `net`, and what else of it fills topics, for as long as the second is kept.
@@ -118,7 +120,9 @@ impl Watching {
     /// # Errors
     /// [`Failure::Fault`] where its thread is gone.
     pub(crate) fn finish(self) -> Result<Report, Failure> {
-        std::thread::sleep(LEAST.saturating_sub(self.since.elapsed()));
+        while self.clock.now() < self.until {
+            std::thread::sleep(PACE);
+        }
         self.leaves.store(true, Ordering::Release);
         let came = self.came.recv_timeout(PATIENCE);
         let _ = self.worker.join(PATIENCE);

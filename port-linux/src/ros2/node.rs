@@ -90,7 +90,7 @@ impl Node {
         // It hears the first words of the participant.
         let peers = Listening::start(settings.domain, &settings.peers)?;
         let mut dds = Dds::join(settings.domain, settings.interface, settings.distro, clock)?;
-        let peers = peers.map(|peers| peers.tell(dds.prefix())).transpose()?;
+        let peers = peers.map(|peers| peers.tell(dds.prefix(), clock)).transpose()?;
         let mut topics = vec![];
         let arm = Arm::new(settings.joints, &settings.names);
         let driver = settings.surface.has_driver().then(|| Driver::new(arm.clone(), settings.distro));

@@ -8,10 +8,12 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use outrigger_core::time;
 use outrigger_ros::neighbours::{Prefix, discovery_port};
 
+use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::worker::Worker;
 
@@ -24,7 +26,7 @@ const LONGEST: usize = 65_536;
 /// How often it looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 /// Hosts are told again so often: DDS tells of itself every 10 s, and whoever comes in between would wait for that.
-const AGAIN: Duration = Duration::from_secs(2);
+const AGAIN: time::Duration = time::Duration::from_secs(2);
 /// So long its end is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// What an RTPS message begins with, and where its sender stands in it (RTPS 2.5, 9.4.4).
@@ -79,20 +81,20 @@ impl Listening {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the operating system refuses.
-    pub(super) fn tell(self, of: Prefix) -> Result<Peers, Failure> {
+    pub(super) fn tell(self, of: Prefix, clock: Clock) -> Result<Peers, Failure> {
         let refused = |error: std::io::Error| Failure::BadInput(format!("ROS 2: --peer: {error}"));
         // That by which it hears is of this machine alone.
         let out = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(refused)?;
         self.socket.set_read_timeout(Some(LOOK)).map_err(refused)?;
         let leaves = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&leaves);
-        let worker = Worker::start("peers", move || self.send_on(&out, of, &asked)).map_err(refused)?;
+        let worker = Worker::start("peers", move || self.send_on(&out, of, clock, &asked)).map_err(refused)?;
         Ok(Peers { leaves, worker: Some(worker) })
     }
 
-    fn send_on(&self, out: &UdpSocket, of: Prefix, leaves: &AtomicBool) {
+    fn send_on(&self, out: &UdpSocket, of: Prefix, clock: Clock, leaves: &AtomicBool) {
         let mut bytes = vec![0; LONGEST];
-        let (mut newest, mut sent_at) = (Vec::new(), Instant::now());
+        let (mut newest, mut sent_at) = (Vec::new(), clock.now());
         loop {
             // Asked first: the farewell that was sent before is sent on.
             let last = leaves.load(Ordering::Acquire);
@@ -101,16 +103,16 @@ impl Listening {
                     let message = bytes.get(..length).unwrap_or_default();
                     if sender(message).is_some_and(|(prefix, _)| prefix == of) {
                         self.send(out, message);
-                        (newest, sent_at) = (message.to_vec(), Instant::now());
+                        (newest, sent_at) = (message.to_vec(), clock.now());
                     }
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                     if last {
                         return;
                     }
-                    if !newest.is_empty() && sent_at.elapsed() >= AGAIN {
+                    if !newest.is_empty() && clock.now().since(sent_at) >= AGAIN {
                         self.send(out, &newest);
-                        sent_at = Instant::now();
+                        sent_at = clock.now();
                     }
                 }
                 // A host that is not there tells so by a message that is none of this.

@@ -1,7 +1,6 @@
 //! Asks a controller for the serial number of its arm, of which a namespace can be made.
 
-use std::time::{Duration, Instant};
-
+use outrigger_core::time::Duration;
 use outrigger_core::wire::dashboard::Request;
 use outrigger_ros::dashboard::{DashboardAsk, Outcome, Value};
 
@@ -13,7 +12,7 @@ use crate::target::Target;
 /// So long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked for.
-const LOOK: Duration = Duration::from_millis(10);
+const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// The serial number; `None` is a controller that cannot be asked.
 ///
@@ -25,11 +24,12 @@ pub(super) fn serial(target: Option<&Target>) -> Result<String, Failure> {
         let why = "the namespace is to be made of the arm's serial number, which a KRC does not tell";
         return Err(Failure::Connection(format!("ROS 2: {why}: {instead}")));
     };
-    let mut dashboard = Dashboard::start(target, Clock::start())?;
-    let end = Instant::now() + PATIENCE;
+    let clock = Clock::start();
+    let mut dashboard = Dashboard::start(target, clock)?;
+    let end = clock.now() + PATIENCE;
     let mut outcome = Outcome::failed("it does not answer");
     if dashboard.ask(0, DashboardAsk::Plain(Request::SerialNumber)) {
-        while Instant::now() < end {
+        while clock.now() < end {
             if let Some(News::Answer(_, answer)) = dashboard.news() {
                 outcome = answer;
                 break;
