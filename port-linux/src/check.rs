@@ -102,6 +102,7 @@ impl Lines {
             surface,
             offer_reliable,
             legacy_names,
+            peers,
             namespace,
             tf_prefix,
         } = ros;
@@ -119,6 +120,9 @@ impl Lines {
         }
         if *legacy_names {
             text.push_str("; names of 2015 as well");
+        }
+        if !peers.is_empty() {
+            text.push_str(&format!(", told of by name to {}", peers.join(", ")));
         }
         if !offer_reliable {
             text.push_str("; native states are sent once");

@@ -72,6 +72,21 @@ static LEGACY_IO_STATES: Topic = Topic {
 };
 /// What is published beside the rest [by old names](Driver::with_legacy_names).
 pub static LEGACY_TOPICS: &[&Topic] = &[&LEGACY_IO_STATES];
+/// Which topics of the surface are not filled by what has been told so far, for readers of this release.
+///
+/// 30001 and 30002 need up to 0.2 s until all of their parts have come.
+#[must_use]
+pub fn absent(readings: &Readings, distro: Distro) -> Vec<&'static Topic> {
+    let arm = Arm::new(&[], &crate::endpoint::Names::default());
+    let (mut driver, mut told) = (Driver::new(arm, distro), vec![]);
+    let mut emit = |topic: &'static Topic, _| told.push(topic);
+    driver.commands(false, &mut emit);
+    driver.describe(readings, [1.0; 6], &mut emit);
+    driver.state(readings, Time::default(), &mut emit);
+    let of_release = |topic: &&&Topic| !std::ptr::eq(**topic, &DYNAMIC_JOINT_STATES) || distro <= Distro::Jazzy;
+    let missing = |topic: &&&'static Topic| !told.iter().any(|known| std::ptr::eq(*known, **topic));
+    TOPICS.iter().filter(of_release).filter(missing).copied().collect()
+}
 
 /// Publishes what a robot tells.
 #[derive(Debug)]
@@ -319,6 +334,9 @@ mod tests {
         let mut readings = Readings::default();
         readings.state(Port::Realtime, 0, |visitor| visitor.field("q_actual", Value::F64s(&[0.5; 6])));
         let few = published(&readings, Distro::Lyrical);
+        let without: Vec<_> = absent(&readings, Distro::Lyrical).iter().map(|topic| topic.name).collect();
+        assert_eq!(without.len(), TOPICS.len() - 3, "joint_states, robot_program_running; {without:?}");
+        assert!(without.contains(&"/tf") && !absent(&readings, Distro::Humble).contains(&&DYNAMIC_JOINT_STATES));
         assert_eq!(few.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["joint_states"]);
         let state: JointState = of(&few, "joint_states");
         assert_eq!((state.header.stamp.sec, state.name[0].as_str()), (5, "left_shoulder_pan_joint"));

@@ -228,6 +228,12 @@ impl Readings {
         leads
     }
 
+    /// Whether no state has come.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.leads.is_none()
+    }
+
     /// The controller has this software.
     pub const fn identified(&mut self, software: SoftwareVersion) {
         self.software = Some(software);

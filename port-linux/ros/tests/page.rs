@@ -13,6 +13,7 @@ use outrigger_ros::follow::ACTIONS;
 use outrigger_ros::health;
 use outrigger_ros::native::{self, Terminals};
 use outrigger_ros::native_calls::NATIVE_OFFERS;
+use outrigger_ros::parameters::PARAMETER_OFFERS;
 use outrigger_ros::script::{COMMAND, EXECUTE};
 use outrigger_ros::set_mode::SET_MODE;
 
@@ -58,6 +59,7 @@ fn tables_are_those_of_the_code() {
     for (name, table) in [
         ("driver topics", topics(driver::TOPICS.iter().copied())),
         ("own topics", topics(health::TOPICS.iter().copied())),
+        ("own services", services(PARAMETER_OFFERS.iter().copied())),
         ("driver services", services(OFFERS.iter().chain(CONTROLLER_OFFERS).copied())),
         ("dashboard", services(DASHBOARD_OFFERS.iter().copied())),
         ("driver actions", actions()),

@@ -10,7 +10,7 @@ use outrigger_ros::messages::{
     Time,
 };
 
-use super::dds::{Arrival, Asker, Dds, In, Out};
+use super::dds::{Arrival, Asker, Dds, In, Offers, Out};
 use super::settings::Remarks;
 use crate::exit::Failure;
 
@@ -44,7 +44,11 @@ impl Action {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer<R: Message + Default>(dds: &mut Dds, names: &Names, task: &Task) -> Result<Self, Failure> {
+    pub(super) fn offer<R: Message + Default>(
+        dds: &mut impl Offers,
+        names: &Names,
+        task: &Task,
+    ) -> Result<Self, Failure> {
         let of = task.action;
         let at = |part: &str| names.of(&format!("{}/_action/{part}", task.name));
         Ok(Self {

@@ -13,7 +13,7 @@ use outrigger_ros::messages::{Flag, QueryTrajectoryStateResponse, Time};
 use outrigger_ros::native_calls::{self, NATIVE_OFFERS};
 use outrigger_ros::readings::Readings;
 
-use super::dds::{Arrival, Asker, Dds, In};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::followed::Followed;
 use super::listing::Listing;
 use super::script::Scripts;
@@ -69,7 +69,7 @@ impl<const N: usize> Face<N> {
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
     pub(super) fn offer(
-        dds: &mut Dds,
+        dds: &mut impl Offers,
         settings: &Settings,
         (arm, target): (Arm, Option<&Target>),
         client: Option<Inside<N>>,

@@ -18,7 +18,7 @@ use outrigger_ros::messages::{
 };
 
 use super::action::{Action, Came, reject};
-use super::dds::{Arrival, Asker, Dds, In};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks};
 use super::touch::Touch;
 use super::wanted::{code_of, compared, motion, nanos_of};
@@ -123,7 +123,7 @@ impl<const N: usize> Followed<N> {
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
     pub(super) fn offer(
-        dds: &mut Dds,
+        dds: &mut impl Offers,
         names: &Names,
         joints: Vec<String>,
         distro: Distro,

@@ -4,7 +4,7 @@ use outrigger_ros::arm::Arm;
 use outrigger_ros::controllers::{self, CONTROLLER_OFFERS, Standing};
 use outrigger_ros::endpoint::{Distro, Names, Offer};
 
-use super::dds::{Arrival, Dds, In};
+use super::dds::{Arrival, Dds, In, Offers};
 use super::settings::Remarks;
 use crate::exit::Failure;
 
@@ -20,7 +20,7 @@ impl Listing {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer(dds: &mut Dds, names: &Names, arm: Arm, distro: Distro) -> Result<Self, Failure> {
+    pub(super) fn offer(dds: &mut impl Offers, names: &Names, arm: Arm, distro: Distro) -> Result<Self, Failure> {
         let mut offers = vec![];
         for offer in CONTROLLER_OFFERS {
             offers.push((dds.serves(&names.of(offer.name), offer.service)?, *offer));

@@ -13,7 +13,7 @@ use outrigger_ros::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGAC
 use tokio::sync::oneshot;
 
 use super::action::{Action, Came, reject};
-use super::dds::{Arrival, Asker, Dds, In};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use super::wanted::nanos_of;
 use crate::exit::{Failure, Outcome};
@@ -73,7 +73,7 @@ impl Scripts {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer(dds: &mut Dds, settings: &Settings, target: &Target) -> Result<Self, Failure> {
+    pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, target: &Target) -> Result<Self, Failure> {
         let (names, mut topics) = (&settings.names, vec![]);
         let legacy = settings.legacy_names.then_some(LEGACY_COMMAND);
         for name in [COMMAND.name].into_iter().chain(legacy) {

@@ -7,7 +7,7 @@ use outrigger_ros::endpoint::Names;
 use outrigger_ros::messages::{GoalId, Nothing, SendGoalRequest, Time};
 
 use super::action::{Action, Came, reject};
-use super::dds::{Arrival, Asker, Dds};
+use super::dds::{Arrival, Asker, Dds, Offers};
 use super::settings::{ONLY_LOOKS, Remarks};
 use super::wanted::nanos_of;
 use crate::exit::Failure;
@@ -41,7 +41,7 @@ impl Touch {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer(dds: &mut Dds, names: &Names) -> Result<Self, Failure> {
+    pub(super) fn offer(dds: &mut impl Offers, names: &Names) -> Result<Self, Failure> {
         let action = Action::offer::<Nothing>(dds, names, &DETECT)?;
         Ok(Self { action, holder: Holder::Nobody, asked: None, off: false })
     }

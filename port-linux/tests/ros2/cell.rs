@@ -266,6 +266,12 @@ pub(crate) fn judge(domain: u16, what: &str, nodes: &[Node]) -> Found {
     judged(heard(&mut program, |deed| panic!("nobody does '{deed}'")), clock, nodes)
 }
 
+/// What this script finds beside no node of ours; it asks for deeds.
+pub(crate) fn judge_by(script: &str, arguments: &[&str], act: impl FnMut(&str)) -> Found {
+    let clock = Clock::start();
+    judged(heard(&mut script_of(&script_beside(script), arguments), act), clock, &[])
+}
+
 fn script_beside(name: &str) -> String {
     workspace().join("port-linux/tests/ros2").join(name).to_string_lossy().into_owned()
 }

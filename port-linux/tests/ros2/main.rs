@@ -5,6 +5,7 @@
 //! this machine's loopback interface.
 
 mod cell;
+mod doctor;
 mod fast;
 mod motion;
 mod random;
@@ -118,6 +119,8 @@ fn main() -> ExitCode {
         test("contacts_of_the_tool_are_waited_for_and_end_motions", PYTHON, || {
             Cell::above(version(5, 15), 0.03).judge("contact", &[]);
         }),
+        test("doctor_judges_a_domain", PYTHON, doctor::judges_a_domain),
+        test("a_serial_number_makes_names", PYTHON, doctor::a_serial_number_makes_names),
         test("goals_move_an_lwr", PYTHON, goals_move_an_lwr),
         test("examples_do_what_the_page_says", PYTHON, examples_do_what_the_page_says),
         test("goals_move_a_cb2", PYTHON, || drop(Cell::commanding(version(1, 8), "text").judge("follow", &[]))),

@@ -109,6 +109,7 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("ros.surface", "\"native\"", "", node),
     row("ros.offer_reliable", "false", "", node),
     row("ros.legacy_names", "true", "", node),
+    row("ros.peers", "[\"192.168.1.30\"]", "", node),
     row("ros.namespace", "\"/cell\"", "", node),
     row("ros.tf_prefix", "\"left_\"", "", node),
     row("host.scheduling", "\"fifo\"", "", in_force),

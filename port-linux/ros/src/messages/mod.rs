@@ -23,6 +23,7 @@ mod controllers;
 mod dashboard;
 mod graph;
 mod native;
+mod parameters;
 mod ur;
 
 use serde::Serialize;
@@ -35,6 +36,7 @@ pub use self::controllers::*;
 pub use self::dashboard::*;
 pub use self::graph::*;
 pub use self::native::*;
+pub use self::parameters::*;
 pub use self::ur::*;
 
 /// A message, or one half of a service.
