@@ -20,10 +20,6 @@ pub(crate) struct Errand(Arc<AtomicU8>);
 
 /// A program is on its way until this is dropped.
 #[derive(Debug)]
-#[cfg_attr(
-    not(any(feature = "ros2", test)),
-    expect(dead_code, reason = "only a node of ROS 2 sends programs of others")
-)]
 pub(crate) struct OnItsWay(Errand);
 
 impl Errand {
