@@ -3,16 +3,21 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
+use outrigger_ros::arm::{Arm, UR_JOINTS};
 use outrigger_ros::calls::{self, Deed};
 use outrigger_ros::cdr::{decode, encode};
-use outrigger_ros::endpoint::Distro;
+use outrigger_ros::controllers;
+use outrigger_ros::endpoint::{Distro, Names};
 use outrigger_ros::follow;
 use outrigger_ros::messages::{
-    CancelGoalRequest, FollowGoal, GetResultRequest, Gid, IOStates, JointState, JointTrajectory, Message, Numbers,
-    ParticipantEntities, SendGoalRequest, TFMessage, Text, Time, TriggerRequest, WideGid,
+    CancelGoalRequest, FollowGoal, GetResultRequest, Gid, IOStates, JointState, JointTrajectory, Message, Nothing,
+    Numbers, ParticipantEntities, SendGoalRequest, SendScriptGoal, TFMessage, Text, Time, TriggerRequest, UntilGoal,
+    WideGid,
 };
 use outrigger_ros::native_calls;
+use outrigger_ros::script;
 
 /// Decodes, encodes and decodes again: bytes, for numbers may be NaN.
 fn comes_back<M: Message>(bytes: &[u8]) {
@@ -38,7 +43,7 @@ fn in_range(write: &Write) {
 
 fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else { return };
-    match choice % 13 {
+    match choice % 18 {
         0 => comes_back::<JointState>(bytes),
         1 => comes_back::<TFMessage>(bytes),
         2 => comes_back::<IOStates>(bytes),
@@ -63,7 +68,7 @@ fuzz_target!(|data: &[u8]| {
                 assert!(points.iter().all(|point| finite(&point.positions)));
             }
         }
-        _ => {
+        12 => {
             for distro in Distro::ALL {
                 for offer in calls::OFFERS {
                     match calls::deed(offer, bytes, distro) {
@@ -78,6 +83,33 @@ fuzz_target!(|data: &[u8]| {
                 if let Ok(writes) = native_calls::writes(offer, bytes) {
                     assert!(!writes.is_empty());
                     writes.iter().for_each(in_range);
+                }
+            }
+        }
+        13 => {
+            comes_back::<SendGoalRequest<Nothing>>(bytes);
+            comes_back::<SendGoalRequest<UntilGoal>>(bytes);
+        }
+        14 => {
+            let joints: Vec<String> = ["a", "b"].map(String::from).to_vec();
+            let goal = decode::<UntilGoal>(bytes).ok();
+            if let Some(Ok(wanted)) = goal.map(|goal| follow::until(goal, &joints, Time { sec: 100, nanosec: 0 })) {
+                assert!(wanted.points.windows(2).all(|pair| pair[0].at < pair[1].at));
+            }
+        }
+        15 => comes_back::<SendGoalRequest<SendScriptGoal>>(bytes),
+        16 => {
+            if let Some(Ok(program)) = decode::<SendScriptGoal>(bytes).ok().map(|goal| script::program(&goal)) {
+                // What is sent is a program, and waited for within bounds.
+                assert!(ScriptFile::new(program.text.as_bytes()).is_ok());
+                assert!(program.start_within.is_none_or(|seconds| seconds > 0.0 && seconds <= 3600.0));
+            }
+        }
+        _ => {
+            let arm = Arm::new(&UR_JOINTS, &Names::default());
+            for distro in Distro::ALL {
+                for offer in controllers::CONTROLLER_OFFERS {
+                    let _ = controllers::answer(offer, bytes, &arm, controllers::Standing::default(), distro);
                 }
             }
         }

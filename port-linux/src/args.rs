@@ -1,7 +1,7 @@
 //! What each command takes.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use outrigger_core::engine::ur::StatesFrom;
@@ -62,6 +62,11 @@ impl ControllerArgs {
         }
     }
 
+    /// A KRC whose measurements arrive there.
+    pub(crate) const fn krc(listen: SocketAddr) -> Self {
+        Self { kind: Kind::Krc, listen: Some(listen) }
+    }
+
     /// Where measurements arrive.
     #[must_use]
     pub(crate) fn listen(&self) -> SocketAddr {
@@ -99,8 +104,9 @@ pub(crate) struct CheckConfigArgs {
 /// `outrigger doctor`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DoctorArgs {
-    /// HOST[:PORT-BASE]
-    pub robot: RobotAddress,
+    /// HOST[:PORT-BASE], or the configuration of a host, which names its robot
+    #[arg(value_name = "ROBOT|CONFIG.toml")]
+    pub robot: String,
     /// What kind of controller it is.
     #[command(flatten)]
     pub controller: ControllerArgs,
@@ -116,6 +122,42 @@ pub(crate) struct DoctorArgs {
     /// How long the link is looked at
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
+    /// Also say what would keep `outrigger ros2` from working with the programs of ROS 2 that are there
+    #[cfg(feature = "ros2")]
+    #[arg(long)]
+    pub ros2: bool,
+    /// How the node would join.
+    #[cfg(feature = "ros2")]
+    #[command(flatten, next_help_heading = "With --ros2, as for `outrigger ros2`")]
+    pub joins: crate::ros2::JoinArgs,
+}
+
+impl DoctorArgs {
+    /// The configuration in the place of the robot, where it is there.
+    fn named(&self) -> Option<&Path> {
+        let path = Path::new(&self.robot);
+        path.extension().is_some_and(|extension| extension == "toml").then_some(path)
+    }
+
+    /// The configuration, wherever it is said.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for two of them.
+    pub(crate) fn file(&self) -> Result<Option<&Path>, Failure> {
+        match (self.named(), self.config.as_deref()) {
+            (Some(named), Some(config)) => Err(Failure::Usage(format!(
+                "found two configurations, {} and {}: leave --config out, or name the robot by its address",
+                named.display(),
+                config.display()
+            ))),
+            (named, config) => Ok(named.or(config)),
+        }
+    }
+
+    /// Whether the robot is the one that the configuration names.
+    pub(crate) fn is_of_file(&self) -> bool {
+        self.named().is_some()
+    }
 }
 
 /// `outrigger run`.

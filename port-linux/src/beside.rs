@@ -4,18 +4,19 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use outrigger_core::engine::ReplayError;
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::{StatesFrom, UrConfig};
+use outrigger_core::engine::{Config, ReplayError};
 use outrigger_core::law::{AnyLaw, LawConfig};
 
 use crate::args::{
     CheckConfigArgs, ControllerArgs, DoctorArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC,
 };
+use crate::clock::Clock;
 use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
-use crate::maker::Controller as _;
+use crate::maker::Controller;
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
 use crate::moves::{self, By, MoveArgs};
@@ -89,11 +90,21 @@ pub(crate) fn ros2(args: &crate::ros2::Ros2Args) -> Outcome {
 /// Those of [`monitor`]; [`Failure::BadInput`] for the configuration, [`Failure::Fault`] where something is to be fixed.
 pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     let states = args.states.unwrap_or_default();
-    let kind = args.controller.kind(states)?;
+    let file = args.file()?.map(AnyConfiguration::load).transpose()?;
+    let controller = match &file {
+        Some(AnyConfiguration::Krc(krc)) if args.is_of_file() && args.controller == ControllerArgs::default() => {
+            ControllerArgs::krc(krc.listen)
+        }
+        _ => args.controller,
+    };
+    let kind = controller.kind(states)?;
     if kind == Kind::Krc && args.model.is_some() {
         return Err(Failure::Usage("--model is for a UR arm: beside a KRC it is an LWR; leave it out".into()));
     }
-    let file = args.config.as_deref().map(AnyConfiguration::load).transpose()?;
+    let robot = match &file {
+        Some(file) if args.is_of_file() => robot_of(file)?,
+        _ => args.robot.parse().map_err(|error| Failure::Usage(format!("ROBOT: {error}")))?,
+    };
     // Nobody can send to a board's sensors.
     let (of, engine, sources) = match &file {
         Some(AnyConfiguration::Host(host)) => (Kind::Ur, Some(host.control.engine()), host.control.sources.as_slice()),
@@ -109,7 +120,12 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
         }
         (Kind::Ur, Kind::Ur) | (Kind::Krc, Kind::Krc) => {}
     }
-    let examine = |clock| match look(&args.robot, &args.controller, states)? {
+    let ros = match &file {
+        Some(AnyConfiguration::Host(host)) => host.ros.clone(),
+        Some(AnyConfiguration::Krc(krc)) => krc.ros.clone(),
+        _ => RosSettings::default(),
+    };
+    let examine = |clock| match look(&robot, &controller, states)? {
         Looked::Ur(controller, looking) => {
             let mut config = engine.map_or(looking, ur::judging_as);
             config.peer.model = args.model.or(config.peer.model);
@@ -119,11 +135,67 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
             if let Some(engine) = engine {
                 (judged.peer.path, judged.peer.program) = (engine.peer.path, engine.peer.program);
             }
-            doctor::examine(controller, config, &judged, args.seconds, clock)
+            examined(controller, config, &judged, &ros, args, clock)
         }
-        Looked::Krc(controller, config) => doctor::examine(controller, config, &config, args.seconds, clock),
+        Looked::Krc(controller, config) => examined(controller, config, &config, &ros, args, clock),
     };
     doctor::run(examine, sources)
+}
+
+/// The robot that a configuration names.
+fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
+    match file {
+        AnyConfiguration::Host(host) => Ok(host.control.robot.address.clone()),
+        AnyConfiguration::Krc(krc) => {
+            let peer = krc.engine.peer.address.map_or_else(|| "0.0.0.0".into(), |peer| peer.to_string());
+            peer.parse().map_err(|error| Failure::BadInput(format!("robot.address: {error}")))
+        }
+        AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
+            "this configuration is a board's: name the robot by its address, and the configuration with --config"
+                .into(),
+        )),
+    }
+}
+
+/// What is to be fixed: of the session, and of ROS 2 where that is asked for, which is said also where there is no session.
+#[cfg(feature = "ros2")]
+fn examined<const N: usize, C: Controller<N>>(
+    controller: C,
+    config: Config<N, C::Options>,
+    judged: &Config<N, C::Options>,
+    ros: &RosSettings,
+    args: &DoctorArgs,
+    clock: Clock,
+) -> Result<Vec<String>, Failure> {
+    if !args.ros2 {
+        if args.joins != crate::ros2::JoinArgs::default() {
+            let what = "--namespace, --domain and their like say how a node of ROS 2 would join: add --ros2, or leave them out";
+            return Err(Failure::Usage(what.into()));
+        }
+        return doctor::examine(controller, config, judged, args.seconds, clock, |_, net| Ok((net, ())));
+    }
+    let target = controller.target();
+    let settings = args.joins.settings(ros, N, target.as_ref())?;
+    let watching = crate::ros2::Watching::start(settings, target, clock)?;
+    let found = doctor::examine(controller, config, judged, args.seconds, clock, |controller, net| {
+        watching.hear(controller, &config, clock, net)
+    });
+    let others = watching.finish()?.show(found.is_err());
+    let mut found = found?;
+    found.extend(others);
+    Ok(found)
+}
+
+#[cfg(not(feature = "ros2"))]
+fn examined<const N: usize, C: Controller<N>>(
+    controller: C,
+    config: Config<N, C::Options>,
+    judged: &Config<N, C::Options>,
+    _: &RosSettings,
+    args: &DoctorArgs,
+    clock: Clock,
+) -> Result<Vec<String>, Failure> {
+    doctor::examine(controller, config, judged, args.seconds, clock, |_, net| Ok((net, ())))
 }
 
 /// `outrigger run`.
@@ -152,15 +224,20 @@ fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
 }
 
 /// The same run with a node beside it, where there is to be one.
-fn with_node(plan: Plan, ros: &RosSettings, joints: usize, joins: Option<&Joins>) -> Result<Plan, Failure> {
+fn with_node<const N: usize, C: Controller<N>>(
+    plan: Plan,
+    ros: &RosSettings,
+    controller: &C,
+    joins: Option<&Joins>,
+) -> Result<Plan, Failure> {
     #[cfg(feature = "ros2")]
     return Ok(match joins {
-        Some(joins) => plan.with_node(joins.settings(ros, joints)?, ros.command),
+        Some(joins) => plan.with_node(joins.settings(ros, N, controller.target().as_ref())?, ros.command),
         None => plan,
     });
     #[cfg(not(feature = "ros2"))]
     {
-        let (_, _, _) = (ros, joints, joins);
+        let (_, _, _) = (ros, controller, joins);
         Ok(plan)
     }
 }
@@ -176,7 +253,8 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Jo
     let (config, law) = (control.engine(), law(control.law, &args.config)?);
     let controller = UrController::new(Target::resolve(&control.robot.address)?);
     let plan = Plan::new(control.robot.address.to_string(), control.sources, run, host, serve, args)?;
-    run::run(controller, config, law, &with_node(plan, &ros, 6, joins)?)
+    let plan = with_node(plan, &ros, &controller, joins)?;
+    run::run(controller, config, law, &plan)
 }
 
 fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
@@ -191,8 +269,9 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option
     let law = law(named, &args.config)?;
     let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
-    let plan = with_node(plan.with_variables(variables), &ros, 7, joins)?;
-    run::run(KrcController::new(robot, listen), config, law, &plan)
+    let controller = KrcController::new(robot, listen);
+    let plan = with_node(plan.with_variables(variables), &ros, &controller, joins)?;
+    run::run(controller, config, law, &plan)
 }
 
 /// `outrigger move`: beside the controller that a configuration names, else beside a controller of Universal Robots.

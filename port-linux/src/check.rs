@@ -95,7 +95,17 @@ impl Lines {
         if *ros == RosSettings::default() {
             return;
         }
-        let RosSettings { command, goals_request, interface, surface, offer_reliable, namespace, tf_prefix } = ros;
+        let RosSettings {
+            command,
+            goals_request,
+            interface,
+            surface,
+            offer_reliable,
+            legacy_names,
+            peers,
+            namespace,
+            tf_prefix,
+        } = ros;
         let names = match surface {
             Surface::Driver => "names of UR's driver",
             Surface::Native => "names of PolyScope X",
@@ -107,6 +117,12 @@ impl Lines {
         }
         if !tf_prefix.is_empty() {
             text.push_str(&format!(", joints and frames begin with {tf_prefix}"));
+        }
+        if *legacy_names {
+            text.push_str("; names of 2015 as well");
+        }
+        if !peers.is_empty() {
+            text.push_str(&format!(", told of by name to {}", peers.join(", ")));
         }
         if !offer_reliable {
             text.push_str("; native states are sent once");

@@ -122,16 +122,8 @@ Examples:
   outrigger check-config half-turn.toml")]
     CheckConfig(CheckConfigArgs),
     /// Say what is to be fixed on this host, the link and the robot before anyone commands
-    #[command(after_help = "\
-Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). Exit code 4 \
-where something is to be fixed.
-
-Examples:
-  outrigger doctor 192.168.56.101
-  outrigger doctor 192.168.56.101 --config half-turn.toml
-  outrigger doctor 192.168.0.20 --kind krc
-  outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20")]
-    Doctor(DoctorArgs),
+    #[command(after_help = DOCTOR_HELP)]
+    Doctor(Box<DoctorArgs>),
     /// Steer a robot as the configuration says. This moves the robot
     #[command(after_help = "\
 One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
@@ -302,13 +294,16 @@ Reads only; nothing is sent to the robot. Topics, types and units are in port-li
 tcp_pose_broadcaster/pose, io_and_status_controller/io_states and more, for any controller from CB2 on. What a controller does \
 not tell is not published.
 
-The node joins by one network interface, this machine's own unless --interface names another. ROS_DOMAIN_ID, ROS_DISTRO and \
-ROS_LOCALHOST_ONLY are heeded. Where the others have another release of ROS 2, say which: some layouts differ.
+The node joins by one network interface, this machine's own unless --interface names another. ROS_DOMAIN_ID, ROS_DISTRO, \
+ROS_LOCALHOST_ONLY, ROS_AUTOMATIC_DISCOVERY_RANGE and ROS_STATIC_PEERS are heeded. Where the others have another release of ROS 2, say \
+which: some layouts differ. If others do not see it, or see nothing of it, ask `outrigger doctor ROBOT --ros2` with the same options.
 
 Examples:
   outrigger ros2 192.168.56.101
   outrigger ros2 192.168.56.101 --interface 192.168.1.20 --distro humble
+  outrigger ros2 192.168.56.101 --interface 192.168.1.20 --peer 192.168.7.30
   outrigger ros2 127.0.0.1:40000 --namespace /cell/arm1 --tf-prefix arm1_
+  outrigger ros2 192.168.56.101 --surface native --namespace serial
   outrigger ros2 192.168.0.20 --kind krc
   ros2 topic echo /joint_states                on any machine with ROS 2 that shares the interface")]
     Ros2(Box<crate::ros2::Ros2Args>),
@@ -332,6 +327,37 @@ Examples:
   nc 192.168.56.101 30002 | outrigger decode --port 30002 - | head -n 3")]
     Decode(DecodeArgs),
 }
+
+#[cfg(not(feature = "ros2"))]
+const DOCTOR_HELP: &str = "\
+Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). Exit code 4 \
+where something is to be fixed.
+
+Examples:
+  outrigger doctor 192.168.56.101
+  outrigger doctor half-turn.toml
+  outrigger doctor 192.168.56.101 --config half-turn.toml
+  outrigger doctor 192.168.0.20 --kind krc
+  outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20";
+
+#[cfg(feature = "ros2")]
+const DOCTOR_HELP: &str = "\
+Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). Exit code 4 \
+where something is to be fixed.
+
+With --ros2 it also listens in the domain of ROS 2 that `outrigger ros2` would join by the same options, and offers nothing there. It \
+says: another node of the same name; another program that offers the same services or publishes the same topics; readers that would \
+get nothing, for how they ask; other message types or another release of ROS 2; why nobody is heard, and what to try; and which topics \
+this robot cannot fill.
+
+Examples:
+  outrigger doctor 192.168.56.101
+  outrigger doctor half-turn.toml
+  outrigger doctor 192.168.56.101 --config half-turn.toml
+  outrigger doctor 192.168.0.20 --kind krc
+  outrigger doctor 127.0.0.1:40000 --model ur5 --seconds 20
+  outrigger doctor 192.168.56.101 --ros2 --interface 192.168.1.20
+  outrigger doctor arm.toml --ros2 --domain 7 --peer 192.168.1.30";
 
 const SIM_EXAMPLES: &str = "\
 It starts RUNNING, NORMAL, in remote control, with no program. The drive is not ideal: one cycle of \

@@ -13,6 +13,7 @@ use crate::latency::{self, Latency};
 use crate::law::BoxedLaw;
 use crate::machine;
 use crate::maker::{Controller, Examined, Maker, Shows};
+use crate::net::Net;
 use crate::panel::{Operators, Panel, Wish};
 use crate::show::events::PeerEvent as _;
 use crate::show::grade::LastSeconds;
@@ -45,18 +46,21 @@ pub(crate) fn run(examine: impl FnOnce(Clock) -> Result<Vec<String>, Failure>, s
 }
 
 /// What is to be fixed of the link to `controller`, and of the controller, for commanding as `judged`, after a look of so many seconds.
+/// `tapped` may have the sockets heard by somebody else as well; what it gives beside them is kept until the end.
 ///
 /// # Errors
-/// [`Failure::Connection`] where there never was a session.
-pub(crate) fn examine<const N: usize, C: Controller<N>>(
+/// [`Failure::Connection`] where there never was a session; those of `tapped`.
+pub(crate) fn examine<const N: usize, C: Controller<N>, K>(
     mut controller: C,
     config: Config<N, C::Options>,
     judged: &Config<N, C::Options>,
     seconds: u64,
     clock: Clock,
+    tapped: impl FnOnce(&mut C, Net) -> Result<(Net, K), Failure>,
 ) -> Result<Vec<String>, Failure> {
     let (seen, last_seconds): (C::Examined, _) = crate::block_on(async {
-        let mut net = controller.open(clock, None).await?;
+        let net = controller.open(clock, None).await?;
+        let (mut net, _kept) = tapped(&mut controller, net)?;
         let operators = Operators::here(Leaves::Nothing)?;
         let panel = Panel::new("doctor", Format::Lines, clock, controller, operators, Some(seconds));
         let mut examination = Examination { panel, seen: None, last_seconds: LastSeconds::default() };

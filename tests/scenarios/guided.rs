@@ -6,6 +6,7 @@ use outrigger_core::engine::{Event, GuideError, Input};
 use outrigger_core::mode::{Asker, Drive, GuideLimits, Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
 use outrigger_core::time;
+use outrigger_core::trajectory::{Setpoint, Tolerances, Waypoint};
 use outrigger_sim::arm::Drive as Drives;
 use outrigger_sim::controller::Action;
 use outrigger_sim::surface::Surface;
@@ -329,6 +330,41 @@ fn a_contact_of_the_tool_ends_a_move_within_two_cycles() {
             .iter()
             .any(|(_, event)| matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Contact { cycles: 1.. }))));
         assert!(told, "{software}\n{}", rig.record().story());
+        rests(&mut rig, software);
+    }
+}
+
+#[test]
+fn a_contact_of_the_tool_ends_a_motion_of_legs_and_its_tolerances_are_none_of_it() {
+    for software in SOFTWARE {
+        let mut buffers = Buffers::default();
+        let mut rig = Rig::new(over(software, 0.02), &mut buffers);
+        rig.command();
+        rig.run_for(ms(500));
+        rig.ask(|engine, _| engine.stop_at_contact(true)).expect("this software tells of contacts");
+        let from = rig.controller.truth().q.map(|q| q as f32);
+        let mut to = from;
+        // The shoulder: downwards, at 0.15 rad/s in the middle.
+        to[1] -= 0.5;
+        let asked = JointMove::along(JointPositions(from), 0.2).expect("a move");
+        let number = rig.delegate(asked).expect("at rest in Command");
+        // Tighter than the way to the contact: from then on the program shows no time of the path.
+        let tolerances = Tolerances { path: JointPositions([0.02; 6]), ..Tolerances::default() };
+        rig.ask(|engine, _| engine.hold_to(tolerances)).expect("it leads on");
+        let setpoint = Setpoint { positions: JointPositions(to), ..Setpoint::default() };
+        rig.lead_on(&Waypoint { setpoint, accelerations: None, at: time::Duration::from_secs(5) }, true)
+            .expect("there is room");
+        let ended = rig.run_until(secs(6), |rig| mirrored(rig) == Some(Mirrored::Ended(number)));
+        assert!(ended, "{software}\n{}", rig.record().story());
+        rig.run_for(ms(500));
+        let off = f64::from(to[1]) - rig.controller.truth().q[1];
+        assert!(off.abs() > 0.2, "{software}: nothing was in the way");
+        assert_eq!((rig.engine().mode(), rig.engine().latch()), (Mode::Command, None), "{software}");
+        let contacts =
+            rig.record().events.iter().filter(|(_, event)| {
+                matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Contact { cycles: 1.. })))
+            });
+        assert_eq!(contacts.count(), 1, "{software}\n{}", rig.record().story());
         rests(&mut rig, software);
     }
 }

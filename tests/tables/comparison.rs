@@ -107,7 +107,7 @@ Outrigger's paths with the state that the first command of the motion answers, w
 Times are the mean of the runs and how far one was from it at most; the rest is the worst run. `servoj` by Outrigger's program and
 closed-loop `speedj` have the feedback of the law (P = 20 /s, D = 0.1), which makes up for the delay and a little more; the others have none. Under
 changing speed scaling the slider goes to 50 % after 0.7 s, to 20 % after 1.9 s and to 100 % after 3.2 s, and Outrigger's reference
-slows down with it. The reference of the player's `movej` is that move itself: even acceleration, speed and deceleration, 2 s. What the
+slows down with it. Where the scaling rises (the controller's by 4 /s), a motion of the law gathers speed by 2.5 /s, and is later by as much. The reference of the player's `movej` is that move itself: even acceleration, speed and deceleration, 2 s. What the
 player makes is the second of two motions, since before the first the arm must have stood for 0.2 s. What is assumed stands beside each mechanism in the command's page.
 
 ";

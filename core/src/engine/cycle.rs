@@ -645,7 +645,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 Ok(Verdict::Stop)
             }
             Action::Move(authority) => {
-                let state = self.state.as_ref().ok_or(Reason::Internal)?;
+                let state = self.state.as_mut().ok_or(Reason::Internal)?;
                 if !self.begun {
                     if self.resume {
                         self.law.resume(state)?;
@@ -678,15 +678,14 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                     (self.sent, self.spoke_at) = (true, now);
                     return Ok(Verdict::Hold);
                 }
-                let slowed;
-                let seen = if pace == Pace::Begin {
+                let told = state.speed_scaling;
+                if pace == Pace::Begin {
                     // What the law reckons with goes on as fast as the arm is asked to, and no faster.
-                    slowed = State { speed_scaling: Some(self.begin_share), ..*state };
-                    &slowed
-                } else {
-                    state
-                };
-                let mut wanted = self.law.step(seen, &gathered.samples(), dt)?.map(|v| v * gathered.scale);
+                    state.speed_scaling = Some(self.begin_share);
+                }
+                let wanted = self.law.step(state, &gathered.samples(), dt);
+                state.speed_scaling = told;
+                let mut wanted = wanted?.map(|v| v * gathered.scale);
                 if pace == Pace::Begin {
                     let (fastest, most) = (wanted.max_abs(), self.scaling_config.begin_speed);
                     self.begin_share = if fastest > most { most / fastest } else { 1.0 };

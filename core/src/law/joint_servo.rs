@@ -318,6 +318,9 @@ impl<const N: usize> Law<N> for JointServo<N> {
         trajectory.legs().try_for_each(allowed).map_err(FeedError::Beyond)?;
         let mut sampler = Sampler::new(trajectory, self.config.resume_ramp);
         sampler.start(JointPositions::ZERO);
+        if let Some(before) = &self.motion {
+            sampler.scaled_like(&before.sampler);
+        }
         self.motion = Some(Motion { sampler, relative: false });
         if let Some(watch) = &mut self.watch {
             *watch = Watch::new(*watch.tolerances());

@@ -3,7 +3,7 @@
 //! | state | time | leaves when |
 //! |---|---|---|
 //! | `Waiting` | at zero | started |
-//! | `Running` | advances by scaling (0 = frozen: a pause is no fault) | end reached; suspended |
+//! | `Running` | advances by scaling (0 = frozen: a pause is no fault), which rises by 2.5 /s at most | end reached; suspended |
 //! | `Suspended` | stands, whatever the robot does | resumed, explicitly and near enough |
 //! | `Finished` | at its end | started again |
 
@@ -28,6 +28,11 @@ pub enum Progress {
     Finished,
 }
 
+/// How fast time gathers speed at most where the robot's scaling rises \[1/s\]: its arm is later than what it says of the scaling, by
+/// its own lag and by the positions that wait for it, and would catch up with a motion that goes on at once at the highest speed it
+/// may have.
+const RISE: f32 = 2.5;
+
 /// Samples a trajectory cycle by cycle.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -42,6 +47,8 @@ pub struct Sampler<const N: usize> {
     starved: bool,
     /// Own factor on the speed, 0 … 1: rises after a resume.
     pace: f32,
+    /// What was made use of the robot's scaling last, 0 … 1.
+    scaling: f32,
     /// Time for the pace to rise from 0 to 1 after a resume.
     ramp: Duration,
     /// Measured minus reference when resumed; fades out as the pace rises.
@@ -59,6 +66,7 @@ impl<const N: usize> Sampler<N> {
             elapsed_nanos: 0,
             starved: false,
             pace: 1.0,
+            scaling: 1.0,
             ramp,
             offset: JointPositions::ZERO,
         }
@@ -125,6 +133,12 @@ impl<const N: usize> Sampler<N> {
         }
     }
 
+    /// It takes the place of another, under which the robot's scaling may still be rising.
+    #[cfg(feature = "trajectories")]
+    pub(crate) const fn scaled_like(&mut self, other: &Self) {
+        self.scaling = other.scaling;
+    }
+
     /// Where the motion wants the joints now, and how fast in its own time.
     #[cfg(feature = "trajectories")]
     pub(crate) fn standing(&self) -> Setpoint<N> {
@@ -154,23 +168,30 @@ impl<const N: usize> Sampler<N> {
         let offset = measured.zip_with(path.as_array(), |m, p| m - p);
         within(&offset, tolerance)?;
         self.offset = offset;
-        self.pace = 0.0;
+        (self.pace, self.scaling) = (0.0, 1.0);
         self.progress = Progress::Running;
         Ok(())
     }
 
     /// Advances by `dt`, slowed by the robot's `scaling` (0 … 1; what is no number freezes), and returns
-    /// where to be now.
+    /// where to be now. Where the scaling rises, time gathers speed by 2.5 /s at most.
     ///
     /// The speeds are those of unslowed time: the controller multiplies what it is sent by the same
     /// scaling. While time is frozen they are zero.
     pub fn advance(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
         let scaling = if scaling > 0.0 { scaling.min(1.0) } else { 0.0 };
+        let mut share = 1.0;
         if self.progress == Progress::Running {
             if cfg!(feature = "trajectories") {
                 self.starved = false;
             }
-            let seconds = dt.as_secs_f32().min(1.0) * scaling;
+            let dt = dt.as_secs_f32().min(1.0);
+            let risen = self.scaling + RISE * dt;
+            self.scaling = scaling;
+            if risen < scaling {
+                (self.scaling, share) = (risen, risen / scaling);
+            }
+            let seconds = dt * self.scaling;
             // Below 2³² for up to a second: the narrow conversion is one instruction on a microcontroller.
             let nanos = (seconds * self.pace * 1e9) as u32;
             self.elapsed_nanos = self.elapsed_nanos.saturating_add(u64::from(nanos));
@@ -194,7 +215,7 @@ impl<const N: usize> Sampler<N> {
         if fading > 0.0 {
             setpoint.positions = setpoint.positions.zip_with(self.offset.as_array(), |q, o| q + o * fading);
         }
-        let speed = if self.progress == Progress::Running && scaling > 0.0 { self.pace } else { 0.0 };
+        let speed = if self.progress == Progress::Running && scaling > 0.0 { self.pace * share } else { 0.0 };
         if speed < 1.0 {
             setpoint.velocities = setpoint.velocities.map(|v| v * speed);
         }
@@ -259,9 +280,33 @@ mod tests {
             assert_eq!(frozen.velocities, JointVelocities::ZERO);
             assert_eq!(sampler.progress(), Progress::Running, "a pause is no fault");
         }
-        let moving = sampler.advance(CYCLE, 0.5);
-        let full_speed = 6.0 * 0.204 * (1.0 - 0.204);
+        run(&mut sampler, 30, 0.5);
+        let (moving, at) = (sampler.advance(CYCLE, 0.5), sampler.elapsed().as_secs_f32());
+        let full_speed = 6.0 * at * (1.0 - at);
         assert!((moving.velocities.0[0] - full_speed).abs() < 1e-3, "speeds are those of unslowed time: {moving:?}");
+    }
+
+    #[test]
+    fn where_the_scaling_rises_time_gathers_speed_and_where_it_falls_it_follows_at_once() {
+        for scaling in [1.0, 0.3] {
+            let mut sampler = one_radian_in_a_second();
+            sampler.start(HERE);
+            run(&mut sampler, 25, 1.0);
+            run(&mut sampler, 2, 0.0);
+            for cycle in 1..60 {
+                let before = sampler.elapsed().as_secs_f32();
+                let moving = sampler.advance(CYCLE, scaling);
+                let at = sampler.elapsed().as_secs_f32();
+                let used = (cycle as f32 * 0.02).min(scaling);
+                assert!((at - before - 0.008 * used).abs() < 2e-6, "{scaling}, {cycle}: {before} to {at}");
+                let speed = 6.0 * at * (1.0 - at) * used;
+                assert!((moving.velocities.0[0] * scaling - speed).abs() < 1e-4, "{scaling}, {cycle}: {moving:?}");
+            }
+            let before = sampler.elapsed().as_secs_f32();
+            sampler.advance(CYCLE, 0.1);
+            let passed = sampler.elapsed().as_secs_f32() - before;
+            assert!((passed - 0.000_8).abs() < 2e-6, "{scaling}: {passed}");
+        }
     }
 
     #[test]

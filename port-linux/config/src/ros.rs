@@ -20,7 +20,11 @@ settings! {
         pub surface: Surface = Surface::Driver,
         /// Surface N's topics of states, which a controller sends once, are sent again to whoever asks for that.
         pub offer_reliable: bool = true,
-        /// Before the names of topics, services and actions; empty: none.
+        /// Beside those of UR's driver for ROS 2, the names that its predecessors of 2015 had.
+        pub legacy_names: bool = false,
+        /// Hosts that are told of it one by one, for multicast does not reach them.
+        pub peers nowhere: Vec<String> = Vec::new(),
+        /// Before the names of topics, services and actions; empty: none. With `{serial}` for the arm's serial number, or `serial`.
         pub namespace nowhere: String = String::new(),
         /// Before the names of joints and frames; empty: none.
         pub tf_prefix nowhere: String = String::new(),
@@ -64,8 +68,12 @@ impl RosSettings {
                     Err(_) => section.complain("interface", what),
                 }
             }
+            ros.peers = section.texts("peers", "addresses or names of hosts, e.g. [\"192.168.1.30\"]", |_, text| {
+                let is_host = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == ';' || c == ':');
+                (!is_host).then(|| "the address or the name of a host, without a port".into())
+            });
             let names = "letters, digits and '_', no digit first, e.g.";
-            if let Some(text) = section.text("namespace", &format!("{names} \"/cell/arm1\"")) {
+            if let Some(text) = section.text("namespace", &format!("{names} \"/cell/arm1\", or \"serial\"")) {
                 ros.namespace = text.into();
             }
             if let Some(text) = section.text("tf_prefix", &format!("{names} \"arm1_\"")) {

@@ -180,6 +180,44 @@ struct(f"{MODE}_Feedback", "int8 current_robot_mode; int8 current_safety_mode", 
 struct(f"{MODE}_FeedbackMessage", "uint8[16] goal_id; SetModeFeedback feedback", "SetModeFeedbackMessage")
 service(f"{MODE}_SendGoal", "uint8[16] goal_id; SetModeGoal goal", "bool accepted; Time stamp")
 service(f"{MODE}_GetResult", "uint8[16] goal_id", "int8 status; SetModeResult result")
+SCRIPT = "ur_msgs/action/SendScript"
+struct(f"{SCRIPT}_Goal", "string program; string script_name; Duration start_timeout; bool fail_on_warnings", "SendScriptGoal")
+struct(f"{SCRIPT}_Result", "bool success; string message", "SendScriptResult")
+struct(f"{SCRIPT}_FeedbackMessage", f"uint8[16] goal_id; {NOTHING}", "SendScriptFeedbackMessage")
+service(f"{SCRIPT}_SendGoal", "uint8[16] goal_id; SendScriptGoal goal", "bool accepted; Time stamp")
+service(f"{SCRIPT}_GetResult", "uint8[16] goal_id", "int8 status; SendScriptResult result")
+struct("controller_manager_msgs/msg/ChainConnection", "string name; string[] reference_interfaces")
+struct("controller_manager_msgs/msg/ControllerState", """
+    string name; string state; string type; bool is_async; uint16 update_rate; string[] claimed_interfaces
+    string[] required_command_interfaces; string[] required_state_interfaces; bool is_chainable; bool is_chained
+    string[] exported_state_interfaces; string[] reference_interfaces; ChainConnection[] chain_connections""")
+service("controller_manager_msgs/srv/ListControllers", NOTHING, "ControllerState[] controller")
+service("controller_manager_msgs/srv/ListControllerTypes", NOTHING, "string[] types; string[] base_classes")
+service("controller_manager_msgs/srv/SwitchController", """
+    string[] activate_controllers; string[] deactivate_controllers; int32 strictness; bool activate_asap; Duration timeout""",
+    "bool ok; string message")
+struct("control_msgs/msg/JointTrajectoryControllerState", """
+    Header header; string[] joint_names; JointTrajectoryPoint reference; JointTrajectoryPoint feedback
+    JointTrajectoryPoint error; JointTrajectoryPoint output; string[] multi_dof_joint_names
+    MultiDOFJointTrajectoryPoint multi_dof_reference; MultiDOFJointTrajectoryPoint multi_dof_feedback
+    MultiDOFJointTrajectoryPoint multi_dof_error; MultiDOFJointTrajectoryPoint multi_dof_output
+    float64 speed_scaling_factor""")
+CONTACT = "ur_msgs/action/ToolContact"
+struct(f"{CONTACT}_Goal", NOTHING, "ToolContactGoal")
+struct(f"{CONTACT}_FeedbackMessage", f"uint8[16] goal_id; {NOTHING}", "ToolContactFeedbackMessage")
+service(f"{CONTACT}_SendGoal", "uint8[16] goal_id; ToolContactGoal goal", "bool accepted; Time stamp")
+service(f"{CONTACT}_GetResult", "uint8[16] goal_id", f"int8 status; {NOTHING}")
+UNTIL = "ur_msgs/action/FollowJointTrajectoryUntil"
+struct(f"{UNTIL}_Goal", """
+    JointTrajectory trajectory; JointTolerance[] path_tolerance; JointTolerance[] goal_tolerance
+    Duration goal_time_tolerance; uint8 until_type""", "UntilGoal")
+struct(f"{UNTIL}_Result", "int32 error_code; int32 until_condition_result; string error_string", "UntilResult")
+struct(f"{UNTIL}_Feedback", """
+    Header header; string[] joint_names
+    JointTrajectoryPoint desired; JointTrajectoryPoint actual; JointTrajectoryPoint error""", "UntilFeedback")
+struct(f"{UNTIL}_FeedbackMessage", "uint8[16] goal_id; UntilFeedback feedback", "UntilFeedbackMessage")
+service(f"{UNTIL}_SendGoal", "uint8[16] goal_id; UntilGoal goal", "bool accepted; Time stamp")
+service(f"{UNTIL}_GetResult", "uint8[16] goal_id", "int8 status; UntilResult result")
 
 RELIABLE = Policy.Reliability.Reliable(duration(seconds=1))
 XCDR1 = Policy.DataRepresentation(use_cdrv0_representation=True, use_xcdrv2_representation=False)
@@ -220,7 +258,7 @@ class Node:
         writer.write(request(client=client, number=number, **fields))
         return name, reader, client, number
 
-    def answer(self, sent, patience=PATIENCE):
+    def answer(self, sent, patience=None):
         name, reader, client, number = sent
         found = []
 
@@ -235,7 +273,8 @@ class Node:
         return self.answer(self.send(name, of, **fields))
 
 
-def until(what, name, patience=PATIENCE):
+def until(what, name, patience=None):
+    patience = PATIENCE if patience is None else patience
     end = time.monotonic() + patience
     while not (found := what()):
         if time.monotonic() > end:

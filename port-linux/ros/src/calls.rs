@@ -93,6 +93,9 @@ offers! {
         "where the motion under way is wanted now";
 }
 
+/// Services of the drivers of 2015, by the names that they had.
+pub static LEGACY_OFFERS: &[(&str, &Offer)] = &[("ur_driver/set_io", &SET_IO), ("ur_driver/set_payload", &SET_PAYLOAD)];
+
 /// Turns a hand's motion on and off, and renews it.
 pub static FREEDRIVE: &Heard = &Heard {
     name: "freedrive_mode_controller/enable_freedrive_mode",
@@ -216,6 +219,8 @@ fn set_analog(request: &SetAnalogOutputRequest) -> Result<Write, Refused> {
     analog(i8::try_from(data.pin).unwrap_or(i8::MAX), Some(domain), data.state)
 }
 
+/// What a payload weighs, where there is one \[kg\].
+const MASSES: std::ops::RangeInclusive<f64> = 1e-6..=1000.0;
 /// Bytes of the oldest layout, behind the encapsulation.
 const SHORT: usize = 32;
 
@@ -223,13 +228,13 @@ const SHORT: usize = 32;
 fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
     let (mass, center, inertia) = if bytes.len() <= 4 + SHORT {
         let SetPayloadShort { mass, center_of_gravity } = decode(bytes)?;
-        (mass, center_of_gravity, [0.0; 6])
+        (f64::from(mass), center_of_gravity, [0.0; 6])
     } else if distro < Distro::Rolling {
         let SetPayloadRequest { mass, center_of_gravity, ixx, iyy, izz, ixy, ixz, iyz, .. } = decode(bytes)?;
-        (mass, center_of_gravity, [ixx, iyy, izz, ixy, ixz, iyz])
+        (f64::from(mass), center_of_gravity, [ixx, iyy, izz, ixy, ixz, iyz])
     } else {
         let SetPayloadInertia { payload: Inertia { m, com, ixx, ixy, ixz, iyy, iyz, izz }, .. } = decode(bytes)?;
-        (m as f32, com, [ixx, iyy, izz, ixy, ixz, iyz])
+        (m, com, [ixx, iyy, izz, ixy, ixz, iyz])
     };
     let center: [f64; 3] = center.into();
     let center = center.map(|value| value as f32);
@@ -242,14 +247,20 @@ fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
             format!("{newer} kg in double"),
         );
     }
-    if !(mass.is_finite() && mass >= 0.0 && center.iter().all(|value| value.is_finite() && value.abs() <= 4.0)) {
+    // Read as another layout, any other mass is next to nothing, or more than any arm carries.
+    let is_one = mass == 0.0 || MASSES.contains(&mass);
+    if !(is_one && center.iter().all(|value| value.is_finite() && value.abs() <= 4.0)) {
         let found = format!("{mass} kg at {center:?}");
-        return wrong("payload", "a mass from 0 kg on, its center within 4 m (is --distro that of the client?)", found);
+        return wrong(
+            "payload",
+            "a mass of 0, or of 1 mg to 1000 kg, its center within 4 m (is --distro that of the client?)",
+            found,
+        );
     }
     if inertia.iter().any(|value| *value != 0.0) {
         return wrong("inertia", "0: the controller reckons it from mass and center", format!("{inertia:?} kg·m²"));
     }
-    Ok(Write::Payload { mass, center_of_gravity: Some(center) })
+    Ok(Write::Payload { mass: mass as f32, center_of_gravity: Some(center) })
 }
 
 /// Gravity itself \[m/s²\], whatever length the vector has.
@@ -365,8 +376,15 @@ mod tests {
         let heavy = encode(&SetPayloadRequest { ixx: 0.1, ..long });
         let said = deed(&SET_PAYLOAD, &heavy, Distro::Jazzy).unwrap_err().to_string();
         assert!(said.starts_with("inertia: expected 0"), "{said}");
-        // The newest layout read as the one before: the mass is no mass.
-        assert!(deed(&SET_PAYLOAD, &newest, Distro::Jazzy).is_err());
+        // One layout read as the other: the mass is no mass.
+        for mass in [1e-3, 0.5, 0.7, 1.5, 2.3, 10.0, 19.999] {
+            let newest = SetPayloadInertia { payload: Inertia { m: mass, ..inertia }, ..SetPayloadInertia::default() };
+            let long = SetPayloadRequest { mass: mass as f32, ..long };
+            for (bytes, distro) in [(encode(&newest), Distro::Jazzy), (encode(&long), Distro::Rolling)] {
+                let said = deed(&SET_PAYLOAD, &bytes, distro).unwrap_err().to_string();
+                assert!(said.contains("--distro"), "{mass} {distro:?}: {said}");
+            }
+        }
     }
 
     #[test]

@@ -6,10 +6,12 @@ use outrigger_core::robot::Generation;
 
 use crate::arm::Arm;
 use crate::cdr::encode;
+use crate::controller_state::controller_state;
 use crate::endpoint::{Distro, Qos, Topic, When};
 use crate::messages::{
-    Analog, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message, Number,
-    PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped, WrenchStamped,
+    Analog, ControllerState, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message,
+    Number, PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped,
+    WrenchStamped,
 };
 use crate::pose::{pose, transform, wrench_at_tool, wrench_turned};
 use crate::readings::{Readings, Variable};
@@ -49,8 +51,41 @@ topics! {
     TCP_POSE: "tcp_pose_broadcaster/pose", PoseStamped, Qos::SYSTEM, State,
         "tool's centre point in the base frame, m";
     TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller, the same pose";
+    SCALED_STATE: "scaled_joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
+        "reference and output: the joints' targets as the robot's controller has them, feedback, error; rad, rad/s";
+    JOINT_STATE: "joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
+        "the same, by the name of newer releases";
+    SCALED_LEGACY: "scaled_joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded,
+        "the same; Humble";
+    JOINT_LEGACY: "joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded, "the same; Humble";
     ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
         "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on)";
+}
+
+/// Of the drivers of 2015, by the name that it had.
+static LEGACY_IO_STATES: Topic = Topic {
+    name: "ur_driver/io_states",
+    message: <IOStates as Message>::TYPE,
+    qos: Qos::SYSTEM,
+    when: When::State,
+    tells: "the same as io_and_status_controller/io_states",
+};
+/// What is published beside the rest [by old names](Driver::with_legacy_names).
+pub static LEGACY_TOPICS: &[&Topic] = &[&LEGACY_IO_STATES];
+/// Which topics of the surface are not filled by what has been told so far, for readers of this release.
+///
+/// 30001 and 30002 need up to 0.2 s until all of their parts have come.
+#[must_use]
+pub fn absent(readings: &Readings, distro: Distro) -> Vec<&'static Topic> {
+    let arm = Arm::new(&[], &crate::endpoint::Names::default());
+    let (mut driver, mut told) = (Driver::new(arm, distro), vec![]);
+    let mut emit = |topic: &'static Topic, _| told.push(topic);
+    driver.commands(false, &mut emit);
+    driver.describe(readings, [1.0; 6], &mut emit);
+    driver.state(readings, Time::default(), &mut emit);
+    let of_release = |topic: &&&Topic| !std::ptr::eq(**topic, &DYNAMIC_JOINT_STATES) || distro <= Distro::Jazzy;
+    let missing = |topic: &&&'static Topic| !told.iter().any(|known| std::ptr::eq(*known, **topic));
+    TOPICS.iter().filter(of_release).filter(missing).copied().collect()
 }
 
 /// Publishes what a robot tells.
@@ -63,6 +98,7 @@ pub struct Driver {
     safety_mode: Option<u8>,
     commands: Option<bool>,
     described: Option<Geometry>,
+    legacy: bool,
 }
 
 impl Driver {
@@ -77,7 +113,15 @@ impl Driver {
             safety_mode: None,
             commands: None,
             described: None,
+            legacy: false,
         }
+    }
+
+    /// Publishes by the names of 2015 as well.
+    #[must_use]
+    pub const fn with_legacy_names(mut self, legacy: bool) -> Self {
+        self.legacy = legacy;
+        self
     }
 
     /// The arm.
@@ -112,11 +156,26 @@ impl Driver {
             emit(&DYNAMIC_JOINT_STATES, encode(&dynamic(&joints)));
         }
         emit(&JOINT_STATES, encode(&joints));
-        if let Some(scaling) = self.scaling.observe(readings) {
+        let scaling = self.scaling.observe(readings);
+        if let Some(scaling) = scaling {
             emit(&SPEED_SCALING, encode(&Number { data: scaling * 100.0 }));
         }
+        if self.commands == Some(true)
+            && let Some(state) = controller_state(readings, header(""), &self.arm.joints, scaling, self.distro)
+        {
+            if self.distro == Distro::Humble {
+                emit(&SCALED_LEGACY, state.clone());
+                emit(&JOINT_LEGACY, state.clone());
+            }
+            emit(&SCALED_STATE, state.clone());
+            emit(&JOINT_STATE, state);
+        }
         if let Some(states) = io_states(readings) {
-            emit(&IO_STATES, encode(&states));
+            let states = encode(&states);
+            if self.legacy {
+                emit(&LEGACY_IO_STATES, states.clone());
+            }
+            emit(&IO_STATES, states);
         }
         if let Some(data) = tool_data(readings) {
             emit(&TOOL_DATA, encode(&data));
@@ -275,6 +334,9 @@ mod tests {
         let mut readings = Readings::default();
         readings.state(Port::Realtime, 0, |visitor| visitor.field("q_actual", Value::F64s(&[0.5; 6])));
         let few = published(&readings, Distro::Lyrical);
+        let without: Vec<_> = absent(&readings, Distro::Lyrical).iter().map(|topic| topic.name).collect();
+        assert_eq!(without.len(), TOPICS.len() - 3, "joint_states, robot_program_running; {without:?}");
+        assert!(without.contains(&"/tf") && !absent(&readings, Distro::Humble).contains(&&DYNAMIC_JOINT_STATES));
         assert_eq!(few.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["joint_states"]);
         let state: JointState = of(&few, "joint_states");
         assert_eq!((state.header.stamp.sec, state.name[0].as_str()), (5, "left_shoulder_pan_joint"));
@@ -305,7 +367,14 @@ mod tests {
                 visitor.field(name, value);
             }
         });
+        let mut driver = Driver::new(Arm::new(&UR_JOINTS, &Names::default()), Distro::Jazzy).with_legacy_names(true);
+        let mut states = vec![];
+        driver.state(&readings, Time::default(), &mut |topic, bytes| {
+            states.extend(topic.name.ends_with("io_states").then_some(bytes));
+        });
+        assert!(states.len() == 2 && states[0] == states[1], "by both names");
         let all = published(&readings, Distro::Jazzy);
+        assert!(!all.iter().any(|(name, _)| name.starts_with("ur_driver/")));
         let io: IOStates = of(&all, "io_and_status_controller/io_states");
         let high: Vec<u8> = io.digital_in_states.iter().filter(|input| input.state).map(|input| input.pin).collect();
         assert_eq!((io.digital_in_states.len(), high), (18, vec![0, 2]));
@@ -324,6 +393,26 @@ mod tests {
         readings.state(Port::Rtde, 0, |visitor| visitor.field("tcp_offset", Value::F64s(&[0.0; 6])));
         let wrench: WrenchStamped = of(&published(&readings, Distro::Jazzy), "force_torque_sensor_broadcaster/wrench");
         assert_eq!((wrench.wrench.force.z, wrench.header.frame_id.as_str()), (3.0, "left_tool0_controller"));
+    }
+
+    #[test]
+    fn controllers_of_trajectories_tell_of_themselves_while_the_arm_is_commanded() {
+        let mut readings = Readings::default();
+        readings.state(Port::Rtde, 0, |visitor| {
+            visitor.field("actual_q", Value::F64s(&[0.5; 6]));
+            visitor.field("target_q", Value::F64s(&[0.75; 6]));
+        });
+        for (distro, expected) in [(Distro::Humble, 4), (Distro::Jazzy, 2), (Distro::Lyrical, 2)] {
+            let mut driver = Driver::new(Arm::new(&UR_JOINTS, &Names::default()), distro);
+            for commands in [false, true, false] {
+                driver.commands(commands, &mut |_, _| {});
+                let mut told = vec![];
+                driver.state(&readings, Time::default(), &mut |topic, _| {
+                    told.extend((topic.when == When::Commanded).then_some(topic.name));
+                });
+                assert_eq!(told.len(), if commands { expected } else { 0 }, "{distro:?} {told:?}");
+            }
+        }
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub enum When {
     State,
     /// With each state while the arm has power.
     Powered,
+    /// With each state while the arm is commanded.
+    Commanded,
     /// When it changes, and once at the beginning.
     Change,
     /// When it changes while the arm has power, and once at the beginning of that.
@@ -92,6 +94,7 @@ impl fmt::Display for When {
         f.write_str(match self {
             Self::State => "each state",
             Self::Powered => "each state, with power",
+            Self::Commanded => "each state, while commanding",
             Self::Change => "on change",
             Self::PoweredChange => "on change, with power",
             Self::Second => "once a second",

@@ -3,36 +3,59 @@
 
 use crate::endpoint::Task;
 use crate::messages::{
-    Action, FollowError, FollowGoal, FollowJointTrajectory, JointTolerance, JointTrajectory, JointTrajectoryPoint,
-    Span, Time,
+    Action, FollowError, FollowGoal, FollowJointTrajectory, FollowJointTrajectoryUntil, JointTolerance,
+    JointTrajectory, JointTrajectoryPoint, Span, Time, UntilGoal,
 };
 
-/// Actions that follow a trajectory, and whether one goal is rejected while another is under way.
-pub static ACTIONS: &[(&Task, bool)] = &[
-    (
-        &Task {
+/// An action that follows a trajectory.
+#[derive(Debug)]
+pub struct Follower {
+    /// Where it is offered.
+    pub task: &'static Task,
+    /// A goal is rejected while another motion is under way.
+    pub exclusive: bool,
+    /// A contact of the tool ends the motion, which is then no failure.
+    pub until: bool,
+}
+
+/// Each of them.
+pub static ACTIONS: &[Follower] = &[
+    Follower {
+        task: &Task {
             name: "scaled_joint_trajectory_controller/follow_joint_trajectory",
             action: <FollowJointTrajectory as Action>::TYPE,
             does: "follows the goal in scaled time; a new goal takes its place",
         },
-        false,
-    ),
-    (
-        &Task {
+        exclusive: false,
+        until: false,
+    },
+    Follower {
+        task: &Task {
             name: "joint_trajectory_controller/follow_joint_trajectory",
             action: <FollowJointTrajectory as Action>::TYPE,
             does: "the same, by the name of newer releases",
         },
-        false,
-    ),
-    (
-        &Task {
+        exclusive: false,
+        until: false,
+    },
+    Follower {
+        task: &Task {
             name: "passthrough_trajectory_controller/follow_joint_trajectory",
             action: <FollowJointTrajectory as Action>::TYPE,
             does: "the same, and a goal is rejected while one is under way",
         },
-        true,
-    ),
+        exclusive: true,
+        until: false,
+    },
+    Follower {
+        task: &Task {
+            name: "trajectory_until_node/execute",
+            action: <FollowJointTrajectoryUntil as Action>::TYPE,
+            does: "the same, until the tool touches something (until_type 0); as detect_tool_contact needs it",
+        },
+        exclusive: true,
+        until: true,
+    },
 ];
 
 /// One point, with the joints in the order of the arm.
@@ -108,6 +131,20 @@ pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<Wanted, U
         goal: tolerances(&goal.goal_tolerance, joints, "goal_tolerance")?,
         goal_time: (goal_time > 0.0).then_some(goal_time),
     })
+}
+
+/// The same of a goal that ends where the tool touches something.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn until(goal: UntilGoal, joints: &[String], now: Time) -> Result<Wanted, Unfit> {
+    let UntilGoal { trajectory, path_tolerance, goal_tolerance, goal_time_tolerance, until_type } = goal;
+    if until_type != 0 {
+        return invalid(format!("until_type: found {until_type}, expected 0 (a contact of the tool)"));
+    }
+    let follows =
+        FollowGoal { trajectory, path_tolerance, goal_tolerance, goal_time_tolerance, ..FollowGoal::default() };
+    self::goal(&follows, joints, now)
 }
 
 /// The points of a trajectory, for an arm with these joints, at `now`.
@@ -315,5 +352,16 @@ mod tests {
             "goal_tolerance of a: found -2",
         );
         refused(&|g| g.goal_time_tolerance.nanosec = u32::MAX, bad, "goal_time_tolerance: found 4294967295 ns");
+    }
+
+    #[test]
+    fn a_goal_until_a_contact_is_judged_like_any_other_and_knows_no_other_end() {
+        let whole = named(["b", "a"], vec![to([1.0, 2.0], 0.5), to([3.0, 4.0], 1.25)]);
+        let of = |until_type| UntilGoal { trajectory: whole.trajectory.clone(), until_type, ..UntilGoal::default() };
+        assert_eq!(until(of(0), &joints(), NOW), goal(&whole, &joints(), NOW));
+        let refused = until(of(1), &joints(), NOW).expect_err("another end");
+        assert!(refused.text.starts_with("until_type: found 1, expected 0"), "{refused:?}");
+        let empty = UntilGoal { trajectory: JointTrajectory::default(), ..of(0) };
+        assert_eq!(until(empty, &joints(), NOW).expect_err("no joints").code, FollowError::InvalidJoints);
     }
 }

@@ -21,8 +21,8 @@ pub static EVENTS: Topic = Topic {
     when: When::Event,
     tells: "an object of JSON each: kind and text, and further words by kind",
 };
-/// Both.
-pub static TOPICS: &[&Topic] = &[&DIAGNOSTICS, &EVENTS];
+/// What a node tells of itself.
+pub static TOPICS: &[&Topic] = &[&DIAGNOSTICS, &EVENTS, &crate::rosout::ROSOUT];
 
 /// How bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -251,6 +251,40 @@ pub fn names(serial: &str, form: Serial) -> Result<Names, NameError> {
     Names::new(&word, &format!("{word}_"))
 }
 
+/// What stands for the serial number in a namespace or a prefix.
+const PLACE: &str = "{serial}";
+/// The namespace of a controller, in short.
+const SERIAL: &str = "serial";
+
+/// Whether a namespace or a prefix is made of a serial number.
+#[must_use]
+pub fn by_serial(namespace: &str, prefix: &str) -> bool {
+    namespace == SERIAL || namespace.contains(PLACE) || prefix.contains(PLACE)
+}
+
+/// The names by a namespace and a prefix that are: `serial` as on a controller ([`Serial::WithUr`]), `{serial}` as
+/// [`Serial::Bare`], and `{serial}` within a name wherever it stands, as in `/cell/UR{serial}`.
+///
+/// # Errors
+/// A serial number that is none, or what it makes no name of.
+pub fn names_by_serial(namespace: &str, prefix: &str, serial: &str) -> Result<Names, NameError> {
+    let of_controller = match namespace {
+        SERIAL => Some(names(serial, Serial::WithUr)?),
+        PLACE => Some(names(serial, Serial::Bare)?),
+        _ => None,
+    };
+    let number = serial.trim();
+    if number.is_empty() {
+        return Err(NameError { expected: "a serial number such as 20225300015", found: serial.into() });
+    }
+    let filled = |text: &str| text.replace(PLACE, number);
+    match of_controller {
+        Some(of) if prefix.is_empty() => Ok(of),
+        Some(of) => Names::new(&of.namespace, &filled(prefix)),
+        None => Names::new(&filled(namespace), &filled(prefix)),
+    }
+}
+
 /// Which topics of the surface are not filled by what has been told so far; those of [`NEVER`] at the end.
 ///
 /// 30001 and 30002 need up to 0.2 s until all of their parts have come.
@@ -303,7 +337,7 @@ impl Native {
         readout::each(&self.arm, self.terminals, readings, stamp, &mut |topic, message| {
             let Some(bytes) = message else { return };
             let due = match topic.when {
-                When::State | When::Second | When::Event => true,
+                When::State | When::Commanded | When::Second | When::Event => true,
                 When::Powered => powered,
                 When::Change => is_news(told, topic, &bytes),
                 When::PoweredChange => powered && is_news(told, topic, &bytes),

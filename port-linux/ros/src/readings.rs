@@ -204,7 +204,7 @@ impl Readings {
     /// Takes a state that came by `port` at `at` \[µs\], whose fields `visit` shows: whether it is one to publish by, because no
     /// better port brings states.
     pub fn state(&mut self, port: Port, at: u64, visit: impl FnOnce(&mut dyn FieldVisitor)) -> bool {
-        let mut taking = Taking { readings: self, port, at, package: "", joints: false, joint: 0 };
+        let mut taking = Taking { readings: self, port, at, package: "", joints: false };
         visit(&mut taking);
         let joints = taking.joints;
         if !joints {
@@ -215,7 +215,7 @@ impl Readings {
 
     /// The same of a part of 30001 or 30002, by its name.
     pub fn sub_package(&mut self, name: &str, at: u64, visit: impl FnOnce(&mut dyn FieldVisitor)) -> bool {
-        let mut taking = Taking { readings: self, port: Port::Primary, at, package: name, joints: false, joint: 0 };
+        let mut taking = Taking { readings: self, port: Port::Primary, at, package: name, joints: false };
         visit(&mut taking);
         taking.joints && self.lead(Port::Primary, at)
     }
@@ -226,6 +226,12 @@ impl Readings {
             self.leads = Some((port, at));
         }
         leads
+    }
+
+    /// Whether no state has come.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.leads.is_none()
     }
 
     /// The controller has this software.
@@ -348,8 +354,6 @@ struct Taking<'r> {
     /// Of 30001 or 30002.
     package: &'r str,
     joints: bool,
-    /// How many joints of a package have begun.
-    joint: usize,
 }
 
 impl Taking<'_> {
@@ -365,18 +369,15 @@ impl Taking<'_> {
     /// A field of a part of 30001 or 30002.
     fn of_package(&mut self, name: &str, values: &[f64]) {
         let Some(value) = values.first().copied() else { return };
-        let joint = self.joint.saturating_sub(1);
         match (self.package, name) {
-            ("joint_data", "q_actual") => {
-                self.joints = true;
-                self.one(Variable::ActualQ, joint, value);
-            }
-            ("joint_data", "q_target") => self.one(Variable::TargetQ, joint, value),
-            ("joint_data", "qd_actual") => self.one(Variable::ActualQd, joint, value),
-            ("joint_data", "i_actual") => self.one(Variable::ActualCurrent, joint, value),
-            ("joint_data", "v_actual") => self.one(Variable::ActualJointVoltage, joint, value),
-            ("joint_data", "t_motor") => self.one(Variable::JointTemperatures, joint, value),
-            ("joint_data", "joint_mode") => self.one(Variable::JointMode, joint, value),
+            // Of all joints at once.
+            ("joint_data", "q_actual") => self.take(Variable::ActualQ, values),
+            ("joint_data", "q_target") => self.take(Variable::TargetQ, values),
+            ("joint_data", "qd_actual") => self.take(Variable::ActualQd, values),
+            ("joint_data", "i_actual") => self.take(Variable::ActualCurrent, values),
+            ("joint_data", "v_actual") => self.take(Variable::ActualJointVoltage, values),
+            ("joint_data", "t_motor") => self.take(Variable::JointTemperatures, values),
+            ("joint_data", "joint_mode") => self.take(Variable::JointMode, values),
             ("robot_mode_data", "robot_mode") => {
                 self.take(Variable::RobotMode, &[if value > 127.0 { value - 256.0 } else { value }]);
             }
@@ -495,9 +496,7 @@ impl FieldVisitor for Taking<'_> {
         }
     }
 
-    fn begin(&mut self, _: &str, group: Group) {
-        self.joint += usize::from(self.package == "joint_data" && group == Group::Record);
-    }
+    fn begin(&mut self, _: &str, _: Group) {}
 
     fn end(&mut self) {}
 }
@@ -530,6 +529,8 @@ pub(crate) fn robot_mode_number(mode: RobotMode) -> Option<i8> {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::wire::primary::{Joint, JointData, JointDataRepr, SubPackageRepr as _};
+
     use super::*;
 
     fn fields(of: &'static [(&str, Value<'static>)]) -> impl FnOnce(&mut dyn FieldVisitor) {
@@ -553,20 +554,19 @@ mod tests {
     }
 
     #[test]
-    fn joints_of_the_ten_hertz_interface_come_one_by_one() {
+    fn joints_of_the_ten_hertz_interface_are_all_of_its_message() {
+        let mut repr = JointDataRepr::default();
+        for (joint, q) in repr.joints.iter_mut().zip([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]) {
+            *joint = Joint { q_actual: q, qd_actual: -q, joint_mode: 253, ..Default::default() };
+        }
+        let mut bytes = [0; 251];
+        repr.emit(251, &mut bytes).unwrap();
+        let data = JointData::new_checked(&bytes).unwrap();
         let mut readings = Readings::default();
-        let joints = |visitor: &mut dyn FieldVisitor| {
-            visitor.begin("joints", Group::List);
-            for joint in 0..6 {
-                visitor.begin("", Group::Record);
-                visitor.field("q_actual", Value::F64(f64::from(joint)));
-                visitor.field("joint_mode", Value::Unsigned(253));
-                visitor.end();
-            }
-            visitor.end();
-        };
-        assert!(readings.sub_package("joint_data", 0, joints));
+        assert!(readings.sub_package("joint_data", 0, |visitor| data.visit(visitor)));
         assert_eq!(readings.array(Variable::ActualQ), Some([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(readings.array(Variable::ActualQd), Some([0.0, -1.0, -2.0, -3.0, -4.0, -5.0]));
+        assert_eq!(readings.array(Variable::JointMode), Some([253.0; 6]));
         let pose = fields(&[("x", Value::F64(0.5)), ("rz", Value::F64(1.5)), ("tcp_offset_z", Value::F64(0.1))]);
         assert!(!readings.sub_package("cartesian_info", 0, pose));
         assert_eq!(readings.array(Variable::ActualTcpPose), Some([0.5, 0.0, 0.0, 0.0, 0.0, 1.5]));

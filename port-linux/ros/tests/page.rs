@@ -4,13 +4,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use outrigger_ros::calls::{FREEDRIVE, OFFERS};
+use outrigger_ros::contact::DETECT;
+use outrigger_ros::controllers::CONTROLLER_OFFERS;
 use outrigger_ros::dashboard::DASHBOARD_OFFERS;
 use outrigger_ros::driver;
-use outrigger_ros::endpoint::{Offer, Topic};
+use outrigger_ros::endpoint::{Heard, Offer, Topic};
 use outrigger_ros::follow::ACTIONS;
 use outrigger_ros::health;
 use outrigger_ros::native::{self, Terminals};
 use outrigger_ros::native_calls::NATIVE_OFFERS;
+use outrigger_ros::parameters::PARAMETER_OFFERS;
+use outrigger_ros::script::{COMMAND, EXECUTE};
 use outrigger_ros::set_mode::SET_MODE;
 
 fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
@@ -32,15 +36,18 @@ fn services<'t>(of: impl Iterator<Item = &'t Offer>) -> String {
 
 fn actions() -> String {
     let mut table = String::from("| action | type | does |\n|---|---|---|\n");
-    for task in ACTIONS.iter().map(|(task, _)| *task).chain([&SET_MODE]) {
+    for task in ACTIONS.iter().map(|follower| follower.task).chain([&DETECT, &EXECUTE, &SET_MODE]) {
         let _ = writeln!(table, "| `{}` | `{}` | {} |", task.name, task.action.replace("/action/", "/"), task.does);
     }
     table
 }
 
 fn heard() -> String {
-    let message = FREEDRIVE.message.replace("/msg/", "/");
-    format!("| topic | type | does |\n|---|---|---|\n| `{}` | `{message}` | {} |\n", FREEDRIVE.name, FREEDRIVE.does)
+    let mut table = String::from("| topic | type | does |\n|---|---|---|\n");
+    for Heard { name, message, does } in [FREEDRIVE, &COMMAND] {
+        let _ = writeln!(table, "| `{name}` | `{}` | {does} |", message.replace("/msg/", "/"));
+    }
+    table
 }
 
 #[test]
@@ -52,7 +59,8 @@ fn tables_are_those_of_the_code() {
     for (name, table) in [
         ("driver topics", topics(driver::TOPICS.iter().copied())),
         ("own topics", topics(health::TOPICS.iter().copied())),
-        ("driver services", services(OFFERS.iter().copied())),
+        ("own services", services(PARAMETER_OFFERS.iter().copied())),
+        ("driver services", services(OFFERS.iter().chain(CONTROLLER_OFFERS).copied())),
         ("dashboard", services(DASHBOARD_OFFERS.iter().copied())),
         ("driver actions", actions()),
         ("driver heard", heard()),

@@ -21,6 +21,8 @@ pub(super) enum Verdict {
     Refused(Reason, ReasonSet),
     /// The run is about to end.
     Ending,
+    /// The run may begin without being asked here, and somebody's program would be in its way.
+    BeginsUnasked,
     /// What became of an output.
     Output(Write, WriteNews),
     /// Nothing was heard of an output.
@@ -100,6 +102,11 @@ impl Answer {
             Verdict::Ending => {
                 let text = "the run is about to end";
                 error(&mut json, &Wrong { place: word, expected: "a run that goes on", ..wrong("Ending", text) });
+            }
+            Verdict::BeginsUnasked => {
+                let text = "this run may begin to command by itself, or by an input: no program of others beside it";
+                let expected = "a run that is only asked to begin";
+                error(&mut json, &Wrong { place: word, expected, ..wrong("BeginsUnasked", text) });
             }
             Verdict::Output(write, news) => {
                 json.key("output").text(&words::of_write(write)).key("news").text(words::name_of_news(news));

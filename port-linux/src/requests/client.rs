@@ -18,6 +18,7 @@ use tokio::time::MissedTickBehavior;
 use super::answer::{self, Answer, Line, Verdict};
 use super::bell::Bell;
 use super::desk::{Asked, Letter, Reply};
+use super::errand::Errand;
 use super::guidance;
 use super::slot::{Slot, Status};
 use crate::clock::Clock;
@@ -96,6 +97,9 @@ pub(super) struct Shared<const N: usize> {
     bell: Bell,
     /// Where the arm stands, as of a moment ago, and what its motions are held to.
     stands: Arc<Mutex<Stands<N>>>,
+    /// For who sends programs of others.
+    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 does"))]
+    errand: Errand,
     moving: Moving<N>,
     /// A motion is being read.
     reads: AtomicBool,
@@ -116,7 +120,7 @@ impl<const N: usize> Shared<N> {
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
         moving: Moving<N>,
         clock: Clock,
-        (slot, bell, stands): (Slot, Bell, Arc<Mutex<Stands<N>>>),
+        (slot, bell, stands, errand): (Slot, Bell, Arc<Mutex<Stands<N>>>, Errand),
         releases: mpsc::Sender<Letter<N>>,
         asks: mpsc::Sender<Letter<N>>,
     ) -> Self {
@@ -137,6 +141,7 @@ impl<const N: usize> Shared<N> {
             slot,
             bell,
             stands,
+            errand,
             moving,
             reads: AtomicBool::new(false),
             releases,
@@ -178,6 +183,11 @@ impl<const N: usize> Shared<N> {
     #[cfg(feature = "ros2")]
     pub(super) fn next_asker(&self) -> Asker {
         Asker(self.askers.fetch_add(1, Ordering::Relaxed))
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) fn errand(&self) -> Errand {
+        self.errand.clone()
     }
 
     #[cfg(feature = "ros2")]
@@ -492,7 +502,7 @@ mod tests {
         let (slot, clock) = (Slot::default(), Clock::start());
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
         let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
-        let loop_side = (slot.clone(), Bell::default(), Arc::default());
+        let loop_side = (slot.clone(), Bell::default(), Arc::default(), Errand::default());
         let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }

@@ -13,7 +13,7 @@ use outrigger_core::command::{Guidance, Sample};
 use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::link::Grade;
-use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Word};
+use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Transition, Word};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Setpoint;
@@ -21,7 +21,8 @@ use tokio::sync::mpsc::{OwnedPermit, Receiver, UnboundedReceiver, UnboundedSende
 
 use super::answer::{Answer, Line, Verdict};
 use super::bell::Bell;
-use super::slot::{Slot, Status};
+use super::errand::Errand;
+use super::slot::{Contacts, Slot, Status};
 use crate::motion::asked::{Ready, Stands};
 use crate::motion::{Against, Standing, UnderWay};
 use crate::show::Variables;
@@ -42,6 +43,9 @@ pub(crate) enum Asked {
     Sample(Epoch, Sample),
     HandBack(Epoch),
     Resend(Epoch),
+    /// Leave to send a program of somebody else's: see [`Errand`].
+    #[cfg_attr(not(any(feature = "ros2", test)), expect(dead_code, reason = "only a node of ROS 2 asks for it"))]
+    Script(Epoch),
     Guide(Epoch, Asker, Guidance, GuideLimits),
     ToolContact(Epoch, bool),
     Renew(Asker),
@@ -67,6 +71,7 @@ impl Asked {
             Self::Sample(..) => "sample",
             Self::HandBack(_) => "hand-back",
             Self::Resend(_) => "resend",
+            Self::Script(_) => "script",
             Self::Guide(_, _, Guidance::Freedrive, _) => "freedrive",
             Self::Guide(_, _, Guidance::Force(_), _) => "force",
             Self::ToolContact(..) => "tool-contact",
@@ -86,6 +91,7 @@ impl Asked {
             | Self::HandBack(epoch)
             | Self::Guide(epoch, ..)
             | Self::ToolContact(epoch, _)
+            | Self::Script(epoch)
             | Self::Move(epoch, _)
             | Self::Resend(epoch) => Some(*epoch),
             Self::Release | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
@@ -161,6 +167,11 @@ pub(crate) struct Desk<const N: usize> {
     /// What came of what is no input.
     acted: Verdict,
     owed: Vec<Owed>,
+    /// Leave to send a program, and whether somebody has it unused.
+    errand: Errand,
+    given: bool,
+    /// This run may begin to command without being asked here.
+    begins_unasked: bool,
 }
 
 impl<const N: usize> Desk<N> {
@@ -184,12 +195,29 @@ impl<const N: usize> Desk<N> {
             refused: None,
             acted: Verdict::Done,
             owed: Vec::with_capacity(MAX_WRITES),
+            errand: Errand::default(),
+            given: false,
+            begins_unasked: false,
         };
         (desk, dropped)
     }
 
     pub(super) fn stands(&self) -> Arc<Mutex<Stands<N>>> {
         self.stands.clone()
+    }
+
+    pub(super) fn errand(&self) -> Errand {
+        self.errand.clone()
+    }
+
+    /// This run may begin to command by itself, or by a line: nobody has leave to send a program beside it.
+    pub(crate) const fn begins_unasked(&mut self) {
+        self.begins_unasked = true;
+    }
+
+    /// Whether somebody's program is on its way to the controller, beside which nothing begins.
+    pub(crate) fn waits_for_a_program(&self) -> bool {
+        self.errand.is_used()
     }
 
     /// Where a motion that is over goes.
@@ -254,6 +282,10 @@ impl<const N: usize> Desk<N> {
             return None;
         }
         let input = match asked {
+            Asked::Request(_) | Asked::Resume(_) | Asked::Resend(_) if self.waits_for_a_program() => {
+                reply.give(asked.word(), status, Verdict::Refused(Reason::ForeignProgram, ReasonSet::EMPTY));
+                return None;
+            }
             Asked::Request(epoch) => Input::Request(epoch),
             Asked::Resume(epoch) => Input::Resume(epoch),
             Asked::Release => Input::Release,
@@ -262,7 +294,7 @@ impl<const N: usize> Desk<N> {
             Asked::Resend(_) => Input::Resend,
             // Done beside the input that is handed over with it: see `act`.
             Asked::Guide(..) | Asked::ToolContact(..) | Asked::Renew(_) | Asked::Stiffen => Input::Tick,
-            Asked::Move(..) | Asked::Cancel | Asked::Gone(_) => Input::Tick,
+            Asked::Move(..) | Asked::Cancel | Asked::Gone(_) | Asked::Script(_) => Input::Tick,
             Asked::Set(..) if self.owed.len() >= MAX_WRITES => {
                 reply.give(asked.word(), status, Verdict::Full);
                 return None;
@@ -314,7 +346,10 @@ impl<const N: usize> Desk<N> {
                 // Checked before it was passed on.
                 Err(GuideError::Force(_) | GuideError::Limits(_)) => Err(Reason::Internal),
             },
-            Asked::ToolContact(_, stops) => engine.stop_at_contact(stops),
+            Asked::ToolContact(_, stops) => engine.stop_at_contact(stops).map(|()| {
+                self.status.contacts.watched = stops;
+                self.told = false;
+            }),
             Asked::Renew(asker) => engine.renew_guide(asker, now),
             Asked::Stiffen => engine.end_guide(),
             _ => return,
@@ -345,8 +380,19 @@ impl<const N: usize> Desk<N> {
         match event {
             Event::Refused(refusal) if refusal.by == Channel::Message => self.refused = Some(*refusal),
             Event::Output { write, news } => self.news(write, news),
+            Event::Transition(Transition { from: Mode::Command, reason: Some(reason), .. }) => {
+                // It is told with the mode that it led to.
+                self.status.left = Some(*reason);
+                self.told = false;
+            }
             _ => {}
         }
+    }
+
+    /// The tool has touched something, and a motion of the program on the controller ended for it.
+    pub(crate) const fn touched(&mut self) {
+        self.status.contacts.seen = self.status.contacts.seen.wrapping_add(1);
+        self.told = false;
     }
 
     fn news(&mut self, write: &Write, news: &WriteNews) {
@@ -375,7 +421,14 @@ impl<const N: usize> Desk<N> {
         unmet: impl Fn() -> ReasonSet,
         variables: impl FnOnce() -> Option<Variables>,
     ) {
-        let status = Status { epoch, mode, grade, latch, ending, motion, ..self.status };
+        // A program that begins anew watches for nothing.
+        let Contacts { watched, seen } = self.status.contacts;
+        let contacts = Contacts { watched: watched && matches!(mode, Mode::Arming | Mode::Command), seen };
+        let status = Status { epoch, mode, grade, latch, ending, motion, contacts, ..self.status };
+        if self.given && mode != Mode::Monitor {
+            self.errand.take_back();
+            self.given = false;
+        }
         if status != self.status || now >= self.look_at {
             self.look_at = now + UNMET;
             // Somebody looks at it just now: next time is soon enough.
@@ -421,11 +474,30 @@ impl<const N: usize> Desk<N> {
             }
             Asked::Move(..) | Asked::Cancel => std::mem::replace(&mut self.acted, Verdict::Done),
             Asked::Gone(_) => Verdict::Done,
+            Asked::Script(_) => {
+                let verdict = self.leave();
+                self.given |= verdict == Verdict::Done;
+                verdict
+            }
             Asked::HandBack(_) => unless(Word::HandBack),
             Asked::Resend(_) => unless(Word::Resend),
             Asked::Release | Asked::Sample(..) => Verdict::Done,
         };
         reply.give(asked.word(), status, verdict);
+    }
+
+    /// Whether somebody's program may be sent now.
+    fn leave(&self) -> Verdict {
+        let refused = |reason| Verdict::Refused(reason, ReasonSet::EMPTY);
+        match self.status.mode {
+            Mode::Arming | Mode::Command | Mode::Stopping => refused(Reason::Commanded),
+            // Whether it moves is not known.
+            Mode::Offline => refused(Reason::EvidenceMissing),
+            Mode::Monitor if self.status.ending => Verdict::Ending,
+            Mode::Monitor if self.begins_unasked => Verdict::BeginsUnasked,
+            Mode::Monitor if self.errand.give() => Verdict::Done,
+            Mode::Monitor => refused(Reason::ForeignProgram),
+        }
     }
 }
 
@@ -579,6 +651,53 @@ mod tests {
         let superseded = news(WriteNews::Superseded);
         bench.desk.event(&superseded);
         assert_eq!(bench.answer(), Some((Some(16), Verdict::Output(HIGH, WriteNews::Superseded), Mode::Monitor)));
+    }
+
+    #[test]
+    fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothing_begins() {
+        let mut bench = Bench::new();
+        let errand = bench.desk.errand();
+        let refused = |reason| Verdict::Refused(reason, ReasonSet::EMPTY);
+        let ask = |bench: &mut Bench, mode| {
+            let of = (NOW, mode, Grade::Ok, None);
+            bench.observe(1, of);
+            bench.ask(1, Asked::Script(NOW));
+            assert_eq!(bench.next(), Input::Tick);
+            bench.observe(2, of);
+            bench.answer().expect("it is decided").1
+        };
+        for mode in [Mode::Arming, Mode::Command, Mode::Stopping] {
+            assert_eq!(ask(&mut bench, mode), refused(Reason::Commanded));
+        }
+        assert_eq!(ask(&mut bench, Mode::Offline), refused(Reason::EvidenceMissing));
+        assert!(errand.set_out().is_none());
+        // Whoever begins before it is used takes it back.
+        assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
+        assert_eq!(ask(&mut bench, Mode::Monitor), refused(Reason::ForeignProgram));
+        bench.ask(2, Asked::Request(NOW));
+        assert_eq!(bench.next(), Input::Request(NOW));
+        bench.observe(3, (NOW, Mode::Arming, Grade::Ok, None));
+        assert_eq!(bench.answer(), Some((Some(2), Verdict::Done, Mode::Arming)));
+        assert!(errand.set_out().is_none());
+        // Nobody begins while it is used.
+        assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
+        let way = errand.set_out().expect("it was given");
+        for asked in [Asked::Request(NOW), Asked::Resume(NOW), Asked::Resend(NOW)] {
+            bench.ask(3, asked);
+            bench.ask(4, Asked::Acknowledge);
+            assert_eq!(bench.next(), Input::Acknowledge);
+            bench.observe(4, MONITOR);
+            assert_eq!(bench.answer(), Some((Some(3), refused(Reason::ForeignProgram), Mode::Monitor)));
+            assert_eq!(bench.answer(), Some((Some(4), Verdict::Done, Mode::Monitor)));
+        }
+        assert!(bench.desk.waits_for_a_program());
+        drop(way);
+        bench.ask(5, Asked::Request(NOW));
+        assert_eq!(bench.next(), Input::Request(NOW));
+        bench.observe(5, MONITOR);
+        assert!(bench.answer().is_some());
+        bench.desk.begins_unasked();
+        assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::BeginsUnasked);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::answer::{Answer, Line};
 use super::client::Shared;
 use super::desk::{Asked, Letter, Reply};
+use super::errand::Errand;
 use super::said;
 use super::slot::Status;
 use crate::motion::asked::{Moving, Ready, Stands};
@@ -60,6 +61,11 @@ impl<const N: usize> Inside<N> {
     /// Who it is, for what somebody has to answer for.
     pub(crate) const fn asker(&self) -> Asker {
         self.asker
+    }
+
+    /// What leave to send a program is used by, once [`Asked::Script`] is done.
+    pub(crate) fn errand(&self) -> Errand {
+        self.shared.errand()
     }
 
     /// Asks: the number that its outcome will have. `None` where too much has been asked just now.

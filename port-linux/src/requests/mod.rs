@@ -9,6 +9,7 @@ mod bell;
 mod board;
 mod client;
 mod desk;
+mod errand;
 pub(crate) mod guidance;
 #[cfg(feature = "ros2")]
 mod inside;
@@ -33,6 +34,7 @@ use self::seat::Place;
 #[cfg(feature = "ros2")]
 pub(crate) use self::{
     desk::Asked,
+    errand::{Errand, OnItsWay},
     inside::{Decided, Inside},
     slot::Status,
 };
@@ -94,7 +96,7 @@ impl Requests {
         let (desk, spent) = Desk::new(released, asked);
         let (open, closing) = watch::channel(());
         let here = seat.ip().is_loopback();
-        let loop_side = (desk.slot(), desk.bell(), desk.stands());
+        let loop_side = (desk.slot(), desk.bell(), desk.stands(), desk.errand());
         let shared =
             Shared::new(robot.to_owned(), here, (sources, variables), moving, clock, loop_side, releases, asks);
         let shared = Arc::new(shared);

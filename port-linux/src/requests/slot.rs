@@ -9,6 +9,15 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use crate::motion::Standing;
 use crate::show::Variables;
 
+/// What is known of contacts of the tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contacts {
+    /// One ends what the program on the controller makes by itself, since somebody asked for that, until commanding ends.
+    pub(crate) watched: bool,
+    /// How many have ended such a motion in this run.
+    pub(crate) seen: u32,
+}
+
 /// How a run stood at its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Status {
@@ -17,6 +26,8 @@ pub(crate) struct Status {
     pub(crate) grade: Grade,
     /// The first reason since the last acknowledge.
     pub(crate) latch: Option<Reason>,
+    /// What commanding ended by last, latched or not.
+    pub(crate) left: Option<Reason>,
     /// What a request would be refused for; nothing while commanding.
     pub(crate) unmet: ReasonSet,
     /// The run is about to end.
@@ -25,6 +36,8 @@ pub(crate) struct Status {
     pub(crate) variables: Option<Variables>,
     /// The motion that was begun last, of those that somebody asked for.
     pub(crate) motion: Option<Standing>,
+    /// The tool's contacts.
+    pub(crate) contacts: Contacts,
 }
 
 impl Default for Status {
@@ -34,10 +47,12 @@ impl Default for Status {
             mode: Mode::Offline,
             grade: Grade::Unacceptable,
             latch: None,
+            left: None,
             unmet: ReasonSet::EMPTY,
             ending: false,
             variables: None,
             motion: None,
+            contacts: Contacts::default(),
         }
     }
 }

@@ -10,18 +10,21 @@ use outrigger_ros::messages::{
     Time,
 };
 
-use super::dds::{Arrival, Asker, Dds, In, Out};
+use super::dds::{Arrival, Asker, Dds, In, Offers, Out};
 use super::settings::Remarks;
 use crate::exit::Failure;
 
-/// An action whose results are `R`.
-pub(super) struct Action<R> {
+/// An action. What its results are is told when one ends.
+pub(super) struct Action {
     send: In,
     cancel: In,
     result: In,
     feedback: Out,
     status: Out,
-    goals: Goals<R, Asker>,
+    /// With answers to whoever asks for a result, as bytes.
+    goals: Goals<Vec<u8>, Asker>,
+    /// The answer where there is no such goal.
+    unknown: Vec<u8>,
 }
 
 /// What came for an action.
@@ -36,12 +39,16 @@ pub(super) enum Came {
     Other(Arrival),
 }
 
-impl<R: Message + Clone + Default> Action<R> {
-    /// Offers it.
+impl Action {
+    /// Offers it, with results of the kind `R`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer(dds: &mut Dds, names: &Names, task: &Task) -> Result<Self, Failure> {
+    pub(super) fn offer<R: Message + Default>(
+        dds: &mut impl Offers,
+        names: &Names,
+        task: &Task,
+    ) -> Result<Self, Failure> {
         let of = task.action;
         let at = |part: &str| names.of(&format!("{}/_action/{part}", task.name));
         Ok(Self {
@@ -51,6 +58,7 @@ impl<R: Message + Clone + Default> Action<R> {
             feedback: dds.publishes(&at("feedback"), &format!("{of}_FeedbackMessage"), Qos::SERVICES)?,
             status: dds.publishes(&at("status"), "action_msgs/msg/GoalStatusArray", Qos::LATCHED)?,
             goals: Goals::default(),
+            unknown: encode(&GetResultResponse { status: Status::Unknown as i8, result: R::default() }),
         })
     }
 
@@ -78,8 +86,7 @@ impl<R: Message + Clone + Default> Action<R> {
         }
         let id = decode::<GetResultRequest>(bytes).map(|request| request.goal_id).unwrap_or_default();
         if let Err((asker, known)) = self.goals.ask(&id, asker) {
-            let (status, result) = known.unwrap_or((Status::Unknown, R::default()));
-            dds.answer(asker, encode(&GetResultResponse { status: status as i8, result }));
+            dds.answer(asker, known.map_or_else(|| self.unknown.clone(), |(_, answer)| answer));
         }
         Came::Nothing
     }
@@ -99,9 +106,10 @@ impl<R: Message + Clone + Default> Action<R> {
     }
 
     /// A goal has ended so: whoever waits for that is told.
-    pub(super) fn end(&mut self, id: &GoalId, how: Status, result: &R, nanos: u64, dds: &mut Dds) {
-        for asker in self.goals.end(id, how, result.clone(), nanos) {
-            dds.answer(asker, encode(&GetResultResponse { status: how as i8, result: result.clone() }));
+    pub(super) fn end<R: Message>(&mut self, id: &GoalId, how: Status, result: R, nanos: u64, dds: &mut Dds) {
+        let answer = encode(&GetResultResponse { status: how as i8, result });
+        for asker in self.goals.end(id, how, answer.clone(), nanos) {
+            dds.answer(asker, answer.clone());
         }
         self.tell(dds);
     }

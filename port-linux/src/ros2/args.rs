@@ -50,9 +50,10 @@ impl Ros2Args {
 }
 
 /// How a node joins.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JoinArgs {
-    /// Before the names of topics, services and actions: /cell/arm1
+    /// Before the names of topics, services and actions: /cell/arm1; or serial: /UR and the arm's serial number, as a controller
+    /// with PolyScope X; {serial} within a name is that number
     #[arg(long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
     /// Before the names of joints and frames: arm1_
@@ -70,6 +71,9 @@ pub(crate) struct JoinArgs {
     /// Address of the network interface to join by, default 127.0.0.1: anybody there can read what is published
     #[arg(long, value_name = "ADDR")]
     pub interface: Option<IpAddr>,
+    /// A host that is told of the node by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
+    #[arg(long = "peer", value_name = "HOST")]
+    pub peers: Vec<String>,
 }
 
 fn parse_distro(text: &str) -> Result<Distro, String> {

@@ -13,25 +13,24 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::cdr::{ENCAPSULATION, encode};
 use outrigger_ros::endpoint::{Distro, Qos};
 use outrigger_ros::messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
+use outrigger_ros::neighbours::{Prefix, Seen, prefix};
 use rustdds::bytes::Bytes;
-use rustdds::no_key::{
-    DataWriter, Decode, DefaultDecoder, DeserializedCacheChange, DeserializerAdapter, SerializerAdapter,
-    SimpleDataReader,
-};
-use rustdds::policy::{Durability, History, Reliability};
+use rustdds::no_key::{DataWriter, DeserializedCacheChange};
 use rustdds::rpc::SampleIdentity;
 use rustdds::with_key::WriteOptionsBuilder;
 use rustdds::{
     DomainParticipant, DomainParticipantBuilder, DomainParticipantStatusEvent, DomainParticipantStatusListener, GUID,
-    Publisher, QosPolicies, QosPolicyBuilder, RTPSEntity as _, RepresentationIdentifier, SequenceNumber,
-    StatusEvented as _, Subscriber, Timestamp, Topic, TopicKind,
+    Publisher, QosPolicies, RTPSEntity as _, SequenceNumber, StatusEvented as _, Subscriber, Timestamp, Topic,
+    TopicKind,
 };
 
+use super::bytes::{Payload, Raw, Reader, Through};
+use super::census::{Census, GRAPH, graph_topic};
+pub(super) use super::offers::{In, Offers, Out};
+use super::quality::{policies, quality};
 use crate::clock::Clock;
 use crate::exit::Failure;
 
-/// At least so many samples are kept for readers, whatever is offered: with one, a busy machine loses some (measured).
-const KEPT: i32 = 10;
 /// So long an answer waits for its reader to be found.
 const MATCHING: Duration = Duration::from_secs(1);
 /// Answers that wait for that, at most.
@@ -41,70 +40,7 @@ const SCAN: Duration = Duration::from_millis(50);
 /// Bytes before a request of Cyclone DDS: who asks, and the number of the request.
 const WHO_ASKS: usize = 16;
 
-/// A message without its encapsulation.
-struct Payload(Bytes);
-
-/// A message as it came.
-struct Raw(Vec<u8>);
-
-/// Passes bytes through.
-struct Through;
-
-/// Passes bytes through, with how they are encoded before them.
-#[derive(Clone)]
-struct AsTheyAre;
-
-impl SerializerAdapter<Payload> for Through {
-    type Error = std::io::Error;
-
-    fn output_encoding() -> RepresentationIdentifier {
-        RepresentationIdentifier::CDR_LE
-    }
-
-    fn to_bytes(value: &Payload) -> Result<Bytes, Self::Error> {
-        Ok(value.0.clone())
-    }
-}
-
-impl DeserializerAdapter<Raw> for Through {
-    type Error = std::io::Error;
-    type Decoded = Raw;
-
-    fn supported_encodings() -> &'static [RepresentationIdentifier] {
-        &[RepresentationIdentifier::CDR_LE, RepresentationIdentifier::CDR_BE]
-    }
-
-    fn transform_decoded(decoded: Raw) -> Raw {
-        decoded
-    }
-}
-
-impl DefaultDecoder<Raw> for Through {
-    type Decoder = AsTheyAre;
-    const DECODER: AsTheyAre = AsTheyAre;
-}
-
-impl Decode<'_, Raw> for AsTheyAre {
-    type Error = std::io::Error;
-
-    fn decode_bytes(self, bytes: &[u8], encoding: RepresentationIdentifier) -> Result<Raw, Self::Error> {
-        let little = encoding == RepresentationIdentifier::CDR_LE;
-        let mut whole = if little { ENCAPSULATION.to_vec() } else { vec![0; ENCAPSULATION.len()] };
-        whole.extend_from_slice(bytes);
-        Ok(Raw(whole))
-    }
-}
-
 type Writer = DataWriter<Payload, Through>;
-type Reader = SimpleDataReader<Raw, Through>;
-
-/// Where something is published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Out(usize);
-
-/// Where something is heard: a topic, or requests of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct In(usize);
 
 /// Who asked, for an answer.
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +106,7 @@ pub(super) struct Dds {
     writers: Vec<Writer>,
     listening: Vec<Listening>,
     graph: Writer,
+    census: Census,
     distro: Distro,
     came: Arc<Came>,
     clock: Clock,
@@ -187,17 +124,6 @@ fn refused(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::BadInput(format!("ROS 2: {what}: {error}"))
 }
 
-fn policies(qos: Qos) -> QosPolicies {
-    // Where a reader stands still, what it does not take is dropped for it.
-    let reliable = Reliability::Reliable { max_blocking_time: rustdds::Duration::ZERO };
-    let depth = if qos.latched { i32::from(qos.depth) } else { KEPT.max(i32::from(qos.depth)) };
-    QosPolicyBuilder::new()
-        .reliability(if qos.reliable { reliable } else { Reliability::BestEffort })
-        .durability(if qos.latched { Durability::TransientLocal } else { Durability::Volatile })
-        .history(History::KeepLast { depth })
-        .build()
-}
-
 impl Dds {
     /// Joins `domain` by this network interface.
     ///
@@ -210,12 +136,10 @@ impl Dds {
         let plain = policies(Qos::SYSTEM);
         let publisher = participant.create_publisher(&plain).map_err(|error| refused("no publisher", error))?;
         let subscriber = participant.create_subscriber(&plain).map_err(|error| refused("no subscriber", error))?;
-        let graph = policies(Qos::LATCHED);
-        let name = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
-        let topic = participant.create_topic("ros_discovery_info".into(), name.into(), &graph, TopicKind::NoKey);
-        let graph = topic
-            .and_then(|topic| publisher.create_datawriter_no_key(&topic, Some(graph)))
-            .map_err(|error| refused("ros_discovery_info", error))?;
+        let (graph, of_nodes) = (policies(Qos::LATCHED), |error| refused(GRAPH, error));
+        let topic = graph_topic(&participant).map_err(of_nodes)?;
+        let census = Census::listening(&subscriber, &topic, graph.clone()).map_err(of_nodes)?;
+        let graph = publisher.create_datawriter_no_key(&topic, Some(graph)).map_err(of_nodes)?;
         Ok(Self {
             status: participant.status_listener(),
             participant,
@@ -224,6 +148,7 @@ impl Dds {
             writers: vec![],
             listening: vec![],
             graph,
+            census,
             distro,
             came: Arc::default(),
             scan_at: clock.now(),
@@ -257,37 +182,6 @@ impl Dds {
         self.names.insert(reader.guid(), name);
         reader.set_waker(Some(Waker::from(Arc::clone(&self.came))));
         Ok(reader)
-    }
-
-    /// Publishes at this topic, by its whole name.
-    ///
-    /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn publishes(&mut self, name: &str, message: &str, qos: Qos) -> Result<Out, Failure> {
-        let writer = self.writer(format!("rt{name}"), message, qos)?;
-        self.writers.push(writer);
-        Ok(Out(self.writers.len() - 1))
-    }
-
-    /// Listens to this topic, by its whole name.
-    ///
-    /// # Errors
-    /// Those of [`publishes`](Self::publishes).
-    pub(super) fn listens(&mut self, name: &str, message: &str, qos: Qos) -> Result<In, Failure> {
-        let reader = self.reader(format!("rt{name}"), message, qos)?;
-        self.listening.push(Listening { reader, answers: None });
-        Ok(In(self.listening.len() - 1))
-    }
-
-    /// Serves this service, by its whole name; its types are `service` with `_Request` and `_Response` behind.
-    ///
-    /// # Errors
-    /// Those of [`publishes`](Self::publishes).
-    pub(super) fn serves(&mut self, name: &str, service: &str) -> Result<In, Failure> {
-        let reader = self.reader(format!("rq{name}Request"), &format!("{service}_Request"), Qos::SERVICES)?;
-        let answers = self.writer(format!("rr{name}Reply"), &format!("{service}_Response"), Qos::SERVICES)?;
-        self.listening.push(Listening { reader, answers: Some(answers) });
-        Ok(In(self.listening.len() - 1))
     }
 
     /// Tells which node all of this belongs to, for `ros2 node`.
@@ -376,6 +270,7 @@ impl Dds {
     /// What came in since the last look.
     pub(super) fn look(&mut self) -> Vec<Arrival> {
         while let Some(event) = self.status.try_recv_status() {
+            self.census.learn(&event);
             self.learn(event);
         }
         if !self.waits.is_empty() {
@@ -437,12 +332,48 @@ impl Dds {
     fn incompatible(&mut self, of: GUID, theirs: &QosPolicies, ours: &QosPolicies) {
         let Some(topic) = self.names.get(&of) else { return };
         let topic = topic.trim_start_matches("rt").to_owned();
-        self.remarks.insert(Remark::Incompatible { topic, theirs: words(theirs), ours: words(ours) });
+        self.remarks.insert(Remark::Incompatible {
+            topic,
+            theirs: quality(theirs).to_string(),
+            ours: quality(ours).to_string(),
+        });
+    }
+
+    /// Who else is there, where that has changed since it was last asked.
+    pub(super) fn others(&mut self) -> Option<Seen> {
+        self.census.look();
+        self.census.changed().then(|| self.census.seen(&self.participant))
+    }
+
+    /// Which participant this is.
+    pub(super) fn prefix(&self) -> Prefix {
+        prefix(Gid(self.participant.guid().to_bytes()))
     }
 
     /// What others do that cannot work, since the beginning.
     pub(super) const fn remarks(&self) -> &BTreeSet<Remark> {
         &self.remarks
+    }
+}
+
+impl Offers for Dds {
+    fn publishes(&mut self, name: &str, message: &str, qos: Qos) -> Result<Out, Failure> {
+        let writer = self.writer(format!("rt{name}"), message, qos)?;
+        self.writers.push(writer);
+        Ok(Out(self.writers.len() - 1))
+    }
+
+    fn listens(&mut self, name: &str, message: &str, qos: Qos) -> Result<In, Failure> {
+        let reader = self.reader(format!("rt{name}"), message, qos)?;
+        self.listening.push(Listening { reader, answers: None });
+        Ok(In(self.listening.len() - 1))
+    }
+
+    fn serves(&mut self, name: &str, service: &str) -> Result<In, Failure> {
+        let reader = self.reader(format!("rq{name}Request"), &format!("{service}_Request"), Qos::SERVICES)?;
+        let answers = self.writer(format!("rr{name}Reply"), &format!("{service}_Response"), Qos::SERVICES)?;
+        self.listening.push(Listening { reader, answers: Some(answers) });
+        Ok(In(self.listening.len() - 1))
     }
 }
 
@@ -474,10 +405,4 @@ fn arrival(at: In, is_request: bool, sample: DeserializedCacheChange<Raw>) -> Op
         }
     };
     Some(Arrival { at, bytes, asker: Some(Asker { at, from, style }) })
-}
-
-fn words(qos: &QosPolicies) -> String {
-    let reliable = matches!(qos.reliability(), Some(Reliability::Reliable { .. }));
-    let latched = matches!(qos.durability(), Some(Durability::TransientLocal));
-    Qos { reliable, latched, depth: 0 }.to_string()
 }

@@ -2,19 +2,27 @@
 
 use outrigger_core::command::Guidance;
 use outrigger_core::mode::{GuideLimits, Mode};
+use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::{Duration, Instant};
+use outrigger_ros::arm::Arm;
 use outrigger_ros::calls::{self, Deed, FREEDRIVE};
 use outrigger_ros::cdr::{decode, encode};
+use outrigger_ros::controllers::Standing;
 use outrigger_ros::endpoint::{Offer, Qos};
 use outrigger_ros::messages::{Flag, QueryTrajectoryStateResponse, Time};
 use outrigger_ros::native_calls::{self, NATIVE_OFFERS};
 use outrigger_ros::readings::Readings;
 
-use super::dds::{Arrival, Asker, Dds, In};
-use super::followed::{Followed, compared};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
+use super::followed::Followed;
+use super::listing::Listing;
+use super::script::Scripts;
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use super::wanted::compared;
 use crate::exit::Failure;
+use crate::motion::asked::MadeBy;
 use crate::requests::{Asked, Decided, Inside, Status};
+use crate::target::Target;
 
 /// A force that a call began is renewed so often, for a call says nothing more.
 const RENEWAL: Duration = Duration::from_millis(200);
@@ -44,6 +52,8 @@ pub(super) struct Face<const N: usize> {
     offers: Vec<(In, &'static Offer)>,
     natives: Vec<(In, &'static Offer)>,
     freedrive: In,
+    listing: Option<Listing>,
+    scripts: Option<Scripts>,
     followed: Followed<N>,
     settings: Settings,
     /// Calls of several settings at once, of which the run has not decided all.
@@ -59,27 +69,38 @@ impl<const N: usize> Face<N> {
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
     pub(super) fn offer(
-        dds: &mut Dds,
+        dds: &mut impl Offers,
         settings: &Settings,
-        joints: Vec<String>,
+        (arm, target): (Arm, Option<&Target>),
         client: Option<Inside<N>>,
     ) -> Result<Self, Failure> {
         let mut offers = vec![];
         for offer in calls::OFFERS.iter().filter(|_| settings.surface.has_driver()) {
             offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
+        let legacy = settings.legacy_names && settings.surface.has_driver();
+        for (name, offer) in calls::LEGACY_OFFERS.iter().filter(|_| legacy) {
+            offers.push((dds.serves(&settings.names.of(name), offer.service)?, *offer));
+        }
         let mut natives = vec![];
         for offer in NATIVE_OFFERS.iter().filter(|_| settings.surface.has_native()) {
             natives.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let freedrive = dds.listens(&settings.names.of(FREEDRIVE.name), FREEDRIVE.message, Qos::SERVICES)?;
-        let followed = Followed::offer(dds, &settings.names, joints, settings.distro, settings.goals_request)?;
+        let listing = settings.surface.has_driver();
+        let listing =
+            listing.then(|| Listing::offer(dds, &settings.names, arm.clone(), settings.distro)).transpose()?;
+        let scripts = target.filter(|_| settings.surface.has_driver());
+        let scripts = scripts.map(|target| Scripts::offer(dds, settings, target)).transpose()?;
+        let followed = Followed::offer(dds, &settings.names, arm.joints, settings.distro, settings.goals_request)?;
         Ok(Self {
             client,
             offers,
             natives,
             several: vec![],
             freedrive,
+            listing,
+            scripts,
             followed,
             settings: settings.clone(),
             owed: vec![],
@@ -97,6 +118,13 @@ impl<const N: usize> Face<N> {
         self.client.as_ref().map(Inside::status)
     }
 
+    /// What is told of controllers.
+    fn standing(&self, readings: &Readings) -> Standing {
+        let player = self.client.as_ref().is_some_and(|client| client.moving().by == MadeBy::Controller);
+        let generation = readings.software().map(SoftwareVersion::generation);
+        Standing { commands: self.commands(), player, generation }
+    }
+
     /// Takes what came.
     pub(super) fn arrival(
         &mut self,
@@ -107,6 +135,14 @@ impl<const N: usize> Face<N> {
         remarks: &mut Remarks,
     ) {
         let taken = self.followed.arrival(arrival, self.client.as_mut(), dds, (now, stamp), remarks);
+        let taken = match &self.listing {
+            Some(listing) => taken.and_then(|taken| listing.arrival(taken, self.standing(readings), dds, remarks)),
+            None => taken,
+        };
+        let taken = match &mut self.scripts {
+            Some(scripts) => taken.and_then(|taken| scripts.arrival(taken, self.client.as_mut(), dds, remarks)),
+            None => taken,
+        };
         let Some(Arrival { at, bytes, asker }) = taken else { return };
         if at == self.freedrive {
             return self.hand(&bytes, remarks);
@@ -223,6 +259,9 @@ impl<const N: usize> Face<N> {
         }
         for one in &decided {
             let Decided { id, done, .. } = one;
+            if self.scripts.as_mut().is_some_and(|scripts| scripts.decided(one, client, dds, stamp, remarks)) {
+                continue;
+            }
             if self.followed.decided(one, dds, stamp, remarks) || one_of(&mut self.several, *id, done.is_ok(), dds) {
                 continue;
             }
@@ -245,12 +284,18 @@ impl<const N: usize> Face<N> {
             *at = now + RENEWAL;
             let _ = client.ask(Asked::Renew(client.asker()));
         }
+        if let Some(scripts) = &mut self.scripts {
+            scripts.step(client, dds, stamp, remarks);
+        }
         self.followed.step(client, dds, (now, stamp), remarks);
     }
 
     /// The node ends.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         self.followed.leave(dds, stamp);
+        if let Some(scripts) = &mut self.scripts {
+            scripts.leave(dds, stamp);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Goals of `FollowJointTrajectory`: judged, begun as requests of this run, followed, and told of.
+//! Goals of `FollowJointTrajectory`, also until a contact: judged, begun as requests of this run, followed, and told of.
 //!
 //! One motion is under way at a time, whichever action it came by. A goal is accepted once the run has begun with it, and rejected
 //! with its reason in the log otherwise, for an answer to a goal has no words.
@@ -6,23 +6,25 @@
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::trajectory::{Setpoint, Tolerances};
 use outrigger_ros::cdr::decode;
+use outrigger_ros::contact;
 use outrigger_ros::endpoint::{Distro, Names, Qos};
-use outrigger_ros::follow::{self, Point, Tolerance, Wanted};
+use outrigger_ros::follow::{self, Tolerance, Wanted};
 use outrigger_ros::messages::{
     FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult, GoalId, Header, JointTrajectory,
-    JointTrajectoryPoint, SendGoalRequest, Status, Time,
+    SendGoalRequest, Status, Time, UntilFeedback, UntilGoal, UntilResult,
 };
 
 use super::action::{Action, Came, reject};
-use super::dds::{Arrival, Asker, Dds, In};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks};
+use super::touch::Touch;
+use super::wanted::{code_of, compared, motion, nanos_of};
 use crate::exit::Failure;
-use crate::motion::asked::{MadeBy, Ready, Stands, Wish, ready};
-use crate::motion::{Motion, Row, Stage, of_rows};
+use crate::motion::Stage;
+use crate::motion::asked::{MadeBy, Ready, Wish, ready};
 use crate::requests::{Asked, Decided, Inside};
 use crate::worker::Worker;
 
@@ -33,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What a goal is told that another one followed.
 const REPLACED: &str = "a new goal took its place";
+/// What a goal is told whose motion a contact ended.
+const TOUCHED: &str = "the tool touches something, and the motion has ended";
 /// No joint is faster \[rad/s\].
 const AT_REST: f32 = 0.02;
 /// Longest wait for that.
@@ -42,9 +46,11 @@ const RESTS: Duration = Duration::from_secs(1);
 struct Served {
     /// Whether a second goal is rejected while one is under way.
     exclusive: bool,
-    action: Action<FollowResult>,
+    /// Whether a contact of the tool ends the motion.
+    until: bool,
+    action: Action,
     /// A trajectory that nobody is told of.
-    topic: In,
+    topic: Option<In>,
 }
 
 /// By which action a motion came; `None` by a topic.
@@ -59,6 +65,8 @@ struct Coming<const N: usize> {
     asker: Option<Asker>,
     at: At<N>,
     until: Instant,
+    /// Contacts before it, where one is to end it and they are watched for.
+    contacts: Option<u32>,
 }
 
 enum At<const N: usize> {
@@ -84,11 +92,23 @@ struct Current {
     makes_room: bool,
     /// It has ended, and the arm is waited for to rest until then.
     rests_by: Option<Instant>,
+    /// Contacts before it.
+    contacts: u32,
+}
+
+/// How a motion has ended.
+struct Ended<'t> {
+    how: Status,
+    code: FollowError,
+    text: &'t str,
+    /// By a contact.
+    touched: bool,
 }
 
 /// What this node does about trajectories.
 pub(super) struct Followed<const N: usize> {
     served: Vec<Served>,
+    touch: Touch,
     joints: Vec<String>,
     distro: Distro,
     goals_request: bool,
@@ -103,23 +123,28 @@ impl<const N: usize> Followed<N> {
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
     pub(super) fn offer(
-        dds: &mut Dds,
+        dds: &mut impl Offers,
         names: &Names,
         joints: Vec<String>,
         distro: Distro,
         goals_request: bool,
     ) -> Result<Self, Failure> {
         let mut served = vec![];
-        for (task, exclusive) in follow::ACTIONS {
+        for follow::Follower { task, exclusive, until } in follow::ACTIONS {
+            let (exclusive, until) = (*exclusive, *until);
+            if until {
+                let action = Action::offer::<UntilResult>(dds, names, task)?;
+                served.push(Served { exclusive, until, action, topic: None });
+                continue;
+            }
             let controller = task.name.split('/').next().unwrap_or_default();
             let topic = names.of(&format!("{controller}/joint_trajectory"));
-            served.push(Served {
-                exclusive: *exclusive,
-                action: Action::offer(dds, names, task)?,
-                topic: dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?,
-            });
+            let action = Action::offer::<FollowResult>(dds, names, task)?;
+            let topic = Some(dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?);
+            served.push(Served { exclusive, until, action, topic });
         }
-        Ok(Self { served, joints, distro, goals_request, coming: None, current: None, feedback_at: Instant::ZERO })
+        let (touch, feedback_at) = (Touch::offer(dds, names)?, Instant::ZERO);
+        Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
     }
 
     /// Of the arm, in its order.
@@ -131,16 +156,16 @@ impl<const N: usize> Followed<N> {
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
-        client: Option<&mut Inside<N>>,
+        mut client: Option<&mut Inside<N>>,
         dds: &mut Dds,
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
-        if let Some(index) = self.served.iter().position(|served| served.topic == arrival.at) {
+        if let Some(index) = self.served.iter().position(|served| served.topic == Some(arrival.at)) {
             self.trajectory(index, &arrival.bytes, client, (now, stamp), remarks);
             return None;
         }
-        let mut arrival = arrival;
+        let mut arrival = self.touch.arrival(arrival, client.as_deref_mut(), dds, remarks)?;
         for index in 0..self.served.len() {
             let served = self.served.get_mut(index)?;
             match served.action.arrival(arrival, dds, remarks) {
@@ -177,15 +202,21 @@ impl<const N: usize> Followed<N> {
         client: Option<&mut Inside<N>>,
         (now, stamp): (Instant, Time),
     ) -> Result<Coming<N>, String> {
-        let SendGoalRequest::<FollowGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
         let served = self.served.get(index).ok_or("there is no such action")?;
+        let (goal_id, wanted) = if served.until {
+            let SendGoalRequest::<UntilGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
+            (goal_id, follow::until(goal, &self.joints, stamp))
+        } else {
+            let SendGoalRequest::<FollowGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
+            (goal_id, follow::goal(&goal, &self.joints, stamp))
+        };
         if served.action.knows(&goal_id) {
             return Err("a goal of this number is there already".into());
         }
         if served.exclusive && self.current.is_some() {
             return Err("a motion is under way, and this action takes one at a time: wait, or cancel it".into());
         }
-        let wanted = follow::goal(&goal, &self.joints, stamp).map_err(|unfit| unfit.text)?;
+        let wanted = wanted.map_err(|unfit| unfit.text)?;
         self.comes(Some((index, goal_id)), !served.exclusive, &wanted, client, now)
     }
 
@@ -243,7 +274,7 @@ impl<const N: usize> Followed<N> {
             return Err(format!("{latch} ({})", status.latch.map_or("NotCommanding", Reason::name)));
         }
         let at = self.read(wanted, client)?;
-        Ok(Coming { by, wanted: wanted.clone(), replaces, asker: None, at, until: now + PATIENCE })
+        Ok(Coming { by, wanted: wanted.clone(), replaces, asker: None, at, until: now + PATIENCE, contacts: None })
     }
 
     /// Begins to make it ready, from where the arm stands now.
@@ -272,6 +303,7 @@ impl<const N: usize> Followed<N> {
             }
         }
         self.look(client, dds, (now, stamp));
+        self.touch.step(client, dds, stamp, remarks);
         if now >= self.feedback_at {
             self.feedback_at = now + FEEDBACK;
             self.tell_progress(client, dds, stamp);
@@ -307,6 +339,9 @@ impl<const N: usize> Followed<N> {
                 let status = client.status();
                 if status.mode == Mode::Monitor && self.goals_request {
                     At::Requests(client.ask(Asked::Request(status.epoch)).ok_or_else(full)?, ready)
+                } else if self.ends_by_contact(&coming.by) && coming.contacts.is_none() {
+                    coming.contacts = self.touch.motion(client)?;
+                    At::Waits(ready)
                 } else {
                     ready.replaces = coming.replaces;
                     At::Begins(client.begin(status.epoch, ready).ok_or_else(full)?)
@@ -321,8 +356,15 @@ impl<const N: usize> Followed<N> {
         Ok(())
     }
 
+    fn ends_by_contact(&self, by: &By) -> bool {
+        by.and_then(|(index, _)| self.served.get(index)).is_some_and(|served| served.until)
+    }
+
     /// Something that was asked has been decided; whether it was for this.
     pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
+        if self.touch.decided(outcome, dds, stamp, remarks) {
+            return true;
+        }
         let Some(coming) = self.coming.take_if(|coming| match coming.at {
             At::Begins(id) => id == outcome.id,
             At::Requests(id, _) => id == outcome.id && outcome.done.is_err(),
@@ -331,26 +373,30 @@ impl<const N: usize> Followed<N> {
             return false;
         };
         match (&outcome.done, outcome.status.motion) {
-            (Ok(()), Some(motion)) => self.accept(coming, motion.number, dds, stamp),
+            (Ok(()), Some(motion)) => self.accept(coming, motion.number, outcome.status.contacts.seen, dds, stamp),
             (Ok(()), None) => self.reject(coming, "it was not begun", dds, remarks),
             (Err(why), _) => self.reject(coming, why, dds, remarks),
         }
         true
     }
 
-    fn accept(&mut self, coming: Coming<N>, number: u32, dds: &mut Dds, stamp: Time) {
+    fn accept(&mut self, coming: Coming<N>, number: u32, contacts: u32, dds: &mut Dds, stamp: Time) {
         if let Some(before) = self.current.take() {
-            self.end(before, Status::Aborted, FollowError::InvalidGoal, REPLACED, dds, stamp);
+            self.end(before, aborted(REPLACED), dds, stamp);
         }
-        if let Some((index, goal_id)) = coming.by
+        let (by, contacts) = (coming.by, coming.contacts.unwrap_or(contacts));
+        if let Some((index, goal_id)) = by
             && let Some(served) = self.served.get_mut(index)
         {
             served.action.accept(goal_id, coming.asker, dds, stamp);
         }
-        self.current = Some(Current { by: coming.by, number, cancelling: false, makes_room: false, rests_by: None });
+        self.current = Some(Current { by, number, cancelling: false, makes_room: false, rests_by: None, contacts });
     }
 
     fn reject(&mut self, coming: Coming<N>, why: &str, dds: &mut Dds, remarks: &mut Remarks) {
+        if self.ends_by_contact(&coming.by) {
+            self.touch.motion_ends();
+        }
         if let Some(asker) = coming.asker {
             reject(asker, dds);
         }
@@ -363,9 +409,9 @@ impl<const N: usize> Followed<N> {
         let Some(mut current) = self.current.take() else { return };
         let status = client.status();
         let standing = status.motion.filter(|motion| motion.number == current.number);
-        let why = |what: &str| match status.latch {
-            Some(latch) => format!("{what}: {} ({})", latch.text(), latch.name()),
-            None => what.to_owned(),
+        let why = |what: &str| match status.left {
+            Some(reason) if status.mode != Mode::Command => format!("{what}: {} ({})", reason.text(), reason.name()),
+            _ => what.to_owned(),
         };
         // Its own time is over a little before the arm rests.
         let ended =
@@ -391,19 +437,37 @@ impl<const N: usize> Followed<N> {
                 (Status::Aborted, code_of(Some(reason)), format!("{} ({})", reason.text(), reason.name()))
             }
             Some(Stage::Suspended | Stage::Stopped) => {
-                (Status::Aborted, code_of(status.latch), why("commanding ended on its way"))
+                (Status::Aborted, code_of(status.left), why("commanding ended on its way"))
             }
             Some(Stage::NotFound(why)) => (Status::Aborted, FollowError::InvalidGoal, why.text().into()),
             None => (Status::Aborted, FollowError::InvalidGoal, why("another motion took its place")),
         };
-        self.end(current, how, code, &text, dds, stamp);
+        let touched = contact::touched(current.contacts, status.contacts.seen);
+        let by_contact = contact::until(how, touched, status.mode == Mode::Command);
+        let ended = match by_contact {
+            (how, true) if self.ends_by_contact(&current.by) => {
+                let code = if how == Status::Succeeded { FollowError::Successful } else { code };
+                Ended { how, code, text: TOUCHED, touched }
+            }
+            (_, true) if how == Status::Aborted => Ended { how, code, text: TOUCHED, touched },
+            _ => Ended { how, code, text: &text, touched: false },
+        };
+        self.end(current, ended, dds, stamp);
     }
 
-    fn end(&mut self, current: Current, how: Status, code: FollowError, text: &str, dds: &mut Dds, stamp: Time) {
+    fn end(&mut self, current: Current, ended: Ended<'_>, dds: &mut Dds, stamp: Time) {
         let Some((index, goal_id)) = current.by else { return };
         let Some(served) = self.served.get_mut(index) else { return };
-        let result = FollowResult { error_code: code as i32, error_string: text.into() };
-        served.action.end(&goal_id, how, &result, nanos_of(stamp), dds);
+        let Ended { how, code, text, touched } = ended;
+        let (error_code, error_string) = (code as i32, text.to_owned());
+        if served.until {
+            let until_condition_result = i32::from(!touched);
+            let result = UntilResult { error_code, until_condition_result, error_string };
+            served.action.end(&goal_id, how, result, nanos_of(stamp), dds);
+            self.touch.motion_ends();
+        } else {
+            served.action.end(&goal_id, how, FollowResult { error_code, error_string }, nanos_of(stamp), dds);
+        }
     }
 
     fn tell_progress(&self, client: &Inside<N>, dds: &Dds, stamp: Time) {
@@ -411,7 +475,9 @@ impl<const N: usize> Followed<N> {
         let Some(served) = self.served.get(index) else { return };
         let Some((desired, actual, error)) = compared(&client.stands()) else { return };
         let (header, joint_names) = (Header { stamp, frame_id: String::new() }, self.joints.clone());
-        if self.distro < Distro::Kilted {
+        if served.until {
+            served.action.progress(goal_id, UntilFeedback { header, joint_names, desired, actual, error }, dds);
+        } else if self.distro < Distro::Kilted {
             let feedback = FollowFeedback { header, joint_names, desired, actual, error, ..Default::default() };
             served.action.progress(goal_id, feedback, dds);
         } else {
@@ -423,79 +489,12 @@ impl<const N: usize> Followed<N> {
     /// The run is over, or this node is.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if let Some(current) = self.current.take() {
-            self.end(current, Status::Aborted, FollowError::InvalidGoal, "the node has ended", dds, stamp);
+            self.end(current, aborted("the node has ended"), dds, stamp);
         }
+        self.touch.leave(dds, stamp);
     }
 }
 
-/// Since 1970.
-fn nanos_of(stamp: Time) -> u64 {
-    u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec)
-}
-
-/// Which code of a result a reason is.
-fn code_of(reason: Option<Reason>) -> FollowError {
-    match reason {
-        Some(Reason::PathTolerance) => FollowError::PathTolerance,
-        Some(Reason::GoalTolerance) => FollowError::GoalTolerance,
-        _ => FollowError::InvalidGoal,
-    }
-}
-
-/// Where the arm is wanted, where it is, and what lies between.
-pub(super) fn compared<const N: usize>(
-    stands: &Stands<N>,
-) -> Option<(JointTrajectoryPoint, JointTrajectoryPoint, JointTrajectoryPoint)> {
-    let (at, wanted) = (stands.at?, stands.wanted?);
-    let doubles = |of: &[f32; N]| of.iter().map(|value| f64::from(*value)).collect::<Vec<_>>();
-    let Setpoint { positions, velocities } = wanted;
-    let error = positions.zip_with(at.as_array(), |wanted, actual| wanted - actual);
-    let slower = velocities.zip_with(stands.speed.as_array(), |wanted, actual| wanted - actual);
-    Some((
-        follow::point(doubles(positions.as_array()), doubles(velocities.as_array()), 0.0),
-        follow::point(doubles(at.as_array()), doubles(stands.speed.as_array()), 0.0),
-        follow::point(doubles(error.as_array()), doubles(slower.as_array()), 0.0),
-    ))
-}
-
-/// A motion of what is wanted, from where the arm rests, if it does: between points with positions alone it goes smoothly, where
-/// UR's controllers go by straight lines.
-fn motion<const N: usize>(wanted: &Wanted, from: Option<JointPositions<N>>) -> Result<Motion<N>, String> {
-    let array = |values: &[f64]| -> Result<[f32; N], String> {
-        let found = values.len();
-        let singles: Vec<f32> = values.iter().map(|value| *value as f32).collect();
-        singles.try_into().map_err(|_| format!("found {found} numbers, expected {N}"))
-    };
-    let row = |point: &Point| {
-        Ok::<_, String>(Row {
-            at: point.at,
-            positions: array(&point.positions)?,
-            velocities: point.velocities.as_deref().map(array).transpose()?,
-            accelerations: point.accelerations.as_deref().map(array).transpose()?,
-        })
-    };
-    let rest =
-        |at: JointPositions<N>| Row { at: 0.0, positions: at.0, velocities: Some([0.0; N]), accelerations: None };
-    let begins_later = wanted.points.first().is_some_and(|first| first.at > 0.0);
-    let mut rows: Vec<Row<N>> = from.filter(|_| begins_later).map(rest).into_iter().collect();
-    for point in &wanted.points {
-        rows.push(row(point)?);
-    }
-    let tolerances = |of: &[Tolerance], default: &JointPositions<N>| {
-        let one = |(tolerance, default): (&Tolerance, f32)| match tolerance {
-            Tolerance::Default => default,
-            Tolerance::Unlimited => f32::INFINITY,
-            Tolerance::Within(angle) => *angle as f32,
-        };
-        let of: Vec<f32> = of.iter().zip(default.iter()).map(one).collect();
-        of.try_into().map(JointPositions).map_err(|_| "tolerances: expected one a joint".to_owned())
-    };
-    let default = Tolerances::<N>::DEFAULT;
-    let tolerances = Tolerances {
-        path: tolerances(&wanted.path, &default.path)?,
-        goal: tolerances(&wanted.goal, &default.goal)?,
-        goal_time: wanted.goal_time.map(|seconds| Duration::from_micros((seconds * 1e6) as u64)),
-    };
-    tolerances.check().map_err(|error| error.to_string())?;
-    of_rows(&rows).map(|motion| motion.with_tolerances(tolerances)).map_err(|unfit| unfit.to_string())
+const fn aborted(text: &str) -> Ended<'_> {
+    Ended { how: Status::Aborted, code: FollowError::InvalidGoal, text, touched: false }
 }

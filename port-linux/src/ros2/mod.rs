@@ -2,25 +2,42 @@
 
 mod action;
 mod args;
+mod bytes;
+mod census;
 mod dashboard;
 mod dds;
+mod doctor;
 mod face;
 mod followed;
 mod health;
+mod learned;
+mod listing;
 mod node;
+mod offers;
+mod origin;
+mod parameters;
+mod peers;
 mod pendant;
+mod probe;
+mod quality;
+mod script;
+mod serial;
 mod settings;
+mod surface;
+mod touch;
+mod wanted;
 
 use outrigger_core::engine::Config;
 use outrigger_ros::arm::{LWR_JOINTS, UR_JOINTS};
-use outrigger_ros::endpoint::{Distro, Names};
-use outrigger_ros::native;
+use outrigger_ros::endpoint::Names;
+use outrigger_ros::{environment, native};
 
 pub(crate) use self::args::{JoinArgs, Ros2Args};
+pub(crate) use self::doctor::Watching;
 pub(crate) use self::node::{Beside, Node};
 pub(crate) use self::settings::Settings;
 use crate::clock::Clock;
-use crate::config::RosSettings;
+use crate::config::{RosSettings, Surface};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
 use crate::law::BoxedLaw;
@@ -29,6 +46,7 @@ use crate::panel::{Onlooker, Operators, Panel};
 use crate::record::Apart;
 use crate::show::{Format, tell};
 use crate::signals::Leaves;
+use crate::target::Target;
 
 /// Variables of RTDE that Surface D is filled by, beside those of Surface N.
 const OF_DRIVER: &[&str] =
@@ -37,7 +55,9 @@ const OF_DRIVER: &[&str] =
 /// Variables of a controller that are asked for beside those of a session, and beside `others`.
 pub(crate) fn variables(others: &[String]) -> Vec<String> {
     let mut names = others.to_vec();
-    for name in OF_DRIVER.iter().chain(native::VARIABLES) {
+    // The controller's time comes with any of them: twice, a table of a recording would have it twice.
+    let ours = OF_DRIVER.iter().chain(native::VARIABLES).filter(|name| **name != "timestamp");
+    for name in ours {
         if !names.iter().any(|known| known == name) {
             names.push((*name).to_owned());
         }
@@ -46,50 +66,59 @@ pub(crate) fn variables(others: &[String]) -> Vec<String> {
 }
 
 impl JoinArgs {
-    /// The node of an arm with `joints` joints: by these words, then by the configuration, then by the environment.
+    /// The node of an arm with `joints` joints: by these words, then by the configuration, then by the environment. The controller at
+    /// `target` is asked for its serial number where names are made of it.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what is no name, and for an environment that says something else than a number or a release.
-    pub(crate) fn settings(&self, ros: &RosSettings, joints: usize) -> Result<Settings, Failure> {
-        let usage = |text: String| Failure::Usage(text);
+    /// [`Failure::Usage`] for what is no name, and for an environment that this node cannot heed; [`Failure::Connection`] where a
+    /// serial number is not told.
+    pub(crate) fn settings(
+        &self,
+        ros: &RosSettings,
+        joints: usize,
+        target: Option<&Target>,
+    ) -> Result<Settings, Failure> {
+        let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+        let read = |name: &str| std::env::var(name).ok();
         let namespace = self.namespace.as_ref().unwrap_or(&ros.namespace);
         let prefix = self.tf_prefix.as_ref().unwrap_or(&ros.tf_prefix);
-        let names = Names::new(namespace, prefix).map_err(|error| usage(error.to_string()))?;
-        let domain =
-            match (self.domain, variable("ROS_DOMAIN_ID")) {
-                (Some(domain), _) => domain,
-                (None, Some(text)) => text.parse().ok().filter(|domain| *domain <= 232).ok_or_else(|| {
-                    usage(format!("ROS_DOMAIN_ID: expected 0 to 232, found '{text}'; or say --domain"))
-                })?,
-                (None, None) => 0,
-            };
-        let distro = match (self.distro, variable("ROS_DISTRO")) {
-            (Some(distro), _) => distro,
-            (None, Some(text)) => Distro::from_name(&text).ok_or_else(|| {
-                usage(format!("ROS_DISTRO: found '{text}', which is not known here; say --distro with the nearest one"))
-            })?,
-            (None, None) => Distro::default(),
+        let by_serial = native::by_serial(namespace, prefix);
+        let names = if by_serial {
+            native::names_by_serial(namespace, prefix, &serial::serial(target)?)
+        } else {
+            Names::new(namespace, prefix)
+        };
+        let names = names.map_err(|error| usage(&error))?;
+        let domain = match self.domain {
+            Some(domain) => domain,
+            None => environment::domain(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
+        };
+        let distro = match self.distro {
+            Some(distro) => distro,
+            None => environment::distro(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
         };
         let interface = self.interface.unwrap_or(ros.interface);
-        if variable("ROS_LOCALHOST_ONLY").is_some_and(|only| only == "1") && !interface.is_loopback() {
-            return Err(usage(format!("ROS_LOCALHOST_ONLY=1, and {interface} is not this machine's own")));
-        }
+        let surface = self.surface.unwrap_or(ros.surface);
+        let (range, by_environment) = environment::discovery(&read).map_err(|error| usage(&error))?;
+        let mut peers = if self.peers.is_empty() { ros.peers.clone() } else { self.peers.clone() };
+        peers.extend(by_environment);
+        environment::admits(&read, range, interface, &peers).map_err(|error| usage(&error))?;
         let joints: &[&str] = if joints == LWR_JOINTS.len() { &LWR_JOINTS } else { &UR_JOINTS };
         Ok(Settings {
             names,
             distro,
             domain,
             interface,
-            surface: self.surface.unwrap_or(ros.surface),
+            surface,
             offer_reliable: ros.offer_reliable,
+            legacy_names: ros.legacy_names,
+            peers,
+            // As a controller does, whose names these are then.
+            joints_at_root: by_serial && surface == Surface::Native,
             joints,
             goals_request: ros.goals_request,
         })
     }
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
 /// Shows `controller` to ROS 2, and asks nothing of it.
@@ -101,7 +130,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     config: Config<N, C::Options>,
     args: &Ros2Args,
 ) -> Outcome {
-    let settings = args.joins.settings(&RosSettings::default(), N)?;
+    let settings = args.joins.settings(&RosSettings::default(), N, controller.target().as_ref())?;
     let clock = Clock::start();
     let (feed, apart) = Feed::pair(C::ENTRIES);
     let (node, told) = Node::start::<N>(&settings, &Beside::of(&controller), feed.reader(), clock, None)?;

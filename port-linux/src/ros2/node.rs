@@ -3,30 +3,37 @@
 //! It looks a thousand times a second, and nothing that it does, or waits for, costs the thread that speaks with the robot anything
 //! but its entries in the feed, which it puts there for a recorder as well.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use outrigger_core::time::Instant;
 use outrigger_ros::arm::Arm;
-use outrigger_ros::driver::{self, Driver};
+use outrigger_ros::driver::Driver;
 use outrigger_ros::endpoint::Topic;
 use outrigger_ros::health;
 use outrigger_ros::messages::Time;
-use outrigger_ros::native::{self, Native, Terminals};
-use outrigger_ros::readings::{Port, Readings};
+use outrigger_ros::native::{Native, Terminals};
+use outrigger_ros::neighbours::{self, Offered};
+use outrigger_ros::readings::Readings;
+use outrigger_ros::rosout::{self, ROSOUT};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::dashboard::Dashboard;
-use super::dds::{Dds, Out, Remark};
+use super::dds::{Dds, Offers as _, Out, Remark};
 use super::face::Face;
 use super::health::Health;
-use super::pendant::Pendant;
+use super::origin::Origin;
+use super::parameters::{self, Stated};
+use super::peers::{Listening, Peers};
+use super::pendant::{self, Pendant};
 use super::settings::{Remarks, Settings};
+use super::{learned, surface};
 use crate::clock::Clock;
 use crate::exit::Failure;
-use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, VARIABLES, What, stream_memory};
+use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, What, stream_memory};
 use crate::json::Json;
 use crate::maker::Controller;
 use crate::requests::Inside;
@@ -41,8 +48,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
 /// The same is said again after this.
 const AGAIN: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(5);
-/// Name of the node, below its namespace.
-const NAME: &str = "outrigger";
+/// Of others so much is told, at most.
+const MOST_FOUND: usize = 64;
+/// How often others are looked at.
+const NEIGHBOURS: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(1);
 
 /// Which controller it is beside.
 #[derive(Clone, Debug)]
@@ -79,29 +88,32 @@ impl Node {
         clock: Clock,
         client: Option<Inside<N>>,
     ) -> Result<(Self, UnboundedReceiver<String>), Failure> {
+        // It hears the first words of the participant.
+        let peers = Listening::start(settings.domain, &settings.peers)?;
         let mut dds = Dds::join(settings.domain, settings.interface, settings.distro, clock)?;
+        let peers = peers.map(|peers| peers.tell(dds.prefix(), clock)).transpose()?;
         let mut topics = vec![];
         let arm = Arm::new(settings.joints, &settings.names);
-        let driver = settings.surface.has_driver().then(|| Driver::new(arm.clone(), settings.distro));
+        let driver = settings
+            .surface
+            .has_driver()
+            .then(|| Driver::new(arm.clone(), settings.distro).with_legacy_names(settings.legacy_names));
         let native = settings.surface.has_native().then(|| Native::new(arm.clone(), Terminals::default()));
-        let of_driver = driver.iter().flat_map(|_| driver::TOPICS.iter().copied()).map(|topic| (topic, topic.qos));
-        let of_native = native.iter().flat_map(|native| native::topics(native.terminals()));
-        // What both have by one name and type is published once.
-        let of_native =
-            of_native.filter(|topic| driver.is_none() || !driver::TOPICS.iter().any(|of| of.name == topic.name));
-        let of_native = of_native.map(|topic| (topic, native::qos(topic, settings.offer_reliable)));
-        let own = health::TOPICS.iter().map(|topic| (*topic, topic.qos));
-        for (topic, qos) in of_driver.chain(of_native).chain(own) {
-            topics.push((topic, dds.publishes(&settings.names.of(topic.name), topic.message, qos)?));
+        for (topic, name, qos) in surface::topics(settings) {
+            topics.push((topic, dds.publishes(&name, topic.message, qos)?));
         }
         let dashboard = beside.target.as_ref().filter(|_| settings.surface.has_driver());
         let dashboard = dashboard.map(|target| Dashboard::start(target, clock)).transpose()?;
         let commands = client.is_some();
-        let pendant = dashboard.map(|dashboard| Pendant::offer(&mut dds, &settings.names, dashboard, commands));
-        let pendant = pendant.transpose()?;
-        let face = Face::offer(&mut dds, settings, arm.joints, client)?;
+        let pendant = match dashboard {
+            Some(dashboard) => Some(Pendant::new(pendant::offer(&mut dds, &settings.names)?, dashboard, commands)),
+            None => None,
+        };
+        let face = Face::offer(&mut dds, settings, (arm, beside.target.as_ref()), client)?;
         let health = Health::new(beside.robot.clone());
-        dds.announce(&settings.names.namespace, NAME);
+        let stated = parameters::offer(&mut dds, settings)?;
+        let offered = surface::offered(settings, beside.target.as_ref())?;
+        dds.announce(&settings.names.namespace, surface::NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));
         let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
         let (told, remarks) = unbounded_channel();
@@ -110,6 +122,11 @@ impl Node {
             let Some(streams) = Streams::new(&mut memory) else { return };
             let mut working = Working {
                 dds,
+                _peers: peers,
+                offered,
+                stated,
+                neighbours_at: clock.now(),
+                found: BTreeSet::new(),
                 topics,
                 driver,
                 native,
@@ -119,6 +136,7 @@ impl Node {
                 streams,
                 readings: Readings::default(),
                 clock,
+                origin: Origin::new(clock.origin_unix_nanos()),
                 messages: 0,
                 bytes: 0,
                 remarks: 0,
@@ -147,6 +165,15 @@ impl Node {
 
 struct Working<'m, const N: usize> {
     dds: Dds,
+    /// Behind `dds`, whose farewell it sends on.
+    _peers: Option<Peers>,
+    /// What others are compared with.
+    offered: Offered,
+    stated: Stated,
+    /// When to look at others again.
+    neighbours_at: Instant,
+    /// What has been told of them.
+    found: BTreeSet<String>,
     topics: Vec<(&'static Topic, Out)>,
     driver: Option<Driver>,
     native: Option<Native>,
@@ -156,6 +183,7 @@ struct Working<'m, const N: usize> {
     streams: Streams<'m>,
     readings: Readings,
     clock: Clock,
+    origin: Origin,
     /// What went out.
     messages: u64,
     bytes: u64,
@@ -192,6 +220,7 @@ impl<const N: usize> Working<'_, N> {
     /// Takes what others ask, and tells them what came of it.
     fn attend(&mut self) {
         let now = self.clock.now();
+        self.origin.follow(now, || self.clock.origin_unix_nanos());
         let (when, nanos) = ((now, self.stamp(now)), self.nanos(now));
         let mut remarks = vec![];
         for arrival in self.dds.look() {
@@ -199,6 +228,7 @@ impl<const N: usize> Working<'_, N> {
                 Some(pendant) => pendant.arrival(arrival, &mut self.dds, when.1, &mut remarks),
                 None => Some(arrival),
             };
+            let arrival = arrival.and_then(|arrival| self.stated.arrival(arrival, &mut self.dds, &mut remarks));
             let Some(arrival) = arrival else { continue };
             self.face.arrival(arrival, &self.readings, &mut self.dds, when, &mut remarks);
         }
@@ -214,12 +244,28 @@ impl<const N: usize> Working<'_, N> {
             out.push((&health::DIAGNOSTICS, bytes));
         }
         self.publish(out);
+        self.look_around(now, &mut remarks);
         self.tell(remarks);
+    }
+
+    /// Looks whether another node has the same name, or does the same.
+    fn look_around(&mut self, now: Instant, remarks: &mut Remarks) {
+        if now < self.neighbours_at {
+            return;
+        }
+        self.neighbours_at = now + NEIGHBOURS;
+        let Some(seen) = self.dds.others() else { return };
+        for finding in neighbours::providers(&self.offered, &seen) {
+            // Names of others are many: what is told of them is bounded.
+            if self.found.len() < MOST_FOUND && self.found.insert(finding.text.clone()) {
+                remarks.push(finding.text);
+            }
+        }
     }
 
     /// `at` since 1970.
     fn nanos(&self, at: Instant) -> u64 {
-        self.clock.origin_unix_nanos().saturating_add(at.as_micros().saturating_mul(1_000))
+        self.origin.nanos(at)
     }
 
     /// The same for messages.
@@ -262,26 +308,10 @@ impl<const N: usize> Working<'_, N> {
         let (driver, native, readings) = (&mut self.driver, &mut self.native, &mut self.readings);
         let mut out = vec![];
         self.streams.received(port, bytes, first_start, |message| {
-            let fresh = match &message {
-                Message::Realtime(_) => readings.state(Port::Realtime, micros, |to| message.visit_state(to)),
-                Message::Rtde(..) => {
-                    let port = if port == VARIABLES { Port::Variables } else { Port::Rtde };
-                    readings.state(port, micros, |to| message.visit_state(to))
-                }
-                Message::Fri(_) => readings.state(Port::Fri, micros, |to| message.visit_state(to)),
-                Message::SubPackage(package) => {
-                    let fresh = readings.sub_package(package.name(), micros, |to| package.visit(to));
-                    if let Some(driver) = driver.as_mut() {
-                        driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
-                    }
-                    fresh
-                }
-                Message::Primary(_, Some(software)) => {
-                    readings.identified(*software);
-                    false
-                }
-                _ => false,
-            };
+            let fresh = learned::take(readings, port, micros, &message);
+            if let (Message::SubPackage(_), Some(driver)) = (&message, driver.as_mut()) {
+                driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
+            }
             if fresh {
                 // Two that were read at once came one after the other.
                 last = arrived.max(last.saturating_add(1_000));
@@ -315,6 +345,7 @@ impl<const N: usize> Working<'_, N> {
                 continue;
             }
             self.said = Some((remark.clone(), now));
+            self.publish(vec![(&ROSOUT, rosout::log(self.stamp(now), &self.offered.node, remark.clone()))]);
             // Nobody listens any more at the end.
             let _ = self.told.send(format!("ROS 2: {remark}"));
         }

@@ -11,7 +11,7 @@ use outrigger_ros::set_mode::{SET_MODE, Target as Wanted};
 
 use super::action::{Action, Came, reject};
 use super::dashboard::{Dashboard, News};
-use super::dds::{Arrival, Asker, Dds, In};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks};
 use crate::exit::Failure;
 
@@ -21,25 +21,35 @@ pub(super) struct Pendant {
     /// What changes something may be asked.
     commands: bool,
     offers: Vec<(In, &'static Offer)>,
-    mode: Action<SetModeResult>,
+    mode: Action,
     next: u64,
     calls: BTreeMap<u64, (Asker, &'static Offer)>,
     /// The goal on its way, by its token.
     goal: Option<(u64, GoalId)>,
 }
 
+/// What it offers.
+pub(super) struct Offered {
+    offers: Vec<(In, &'static Offer)>,
+    mode: Action,
+}
+
+/// Offers all of it.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the transport refuses.
+pub(super) fn offer(dds: &mut impl Offers, names: &Names) -> Result<Offered, Failure> {
+    let mut offers = vec![];
+    for offer in DASHBOARD_OFFERS {
+        offers.push((dds.serves(&names.of(offer.name), offer.service)?, *offer));
+    }
+    Ok(Offered { offers, mode: Action::offer::<SetModeResult>(dds, names, &SET_MODE)? })
+}
+
 impl Pendant {
-    /// Offers all of it; what changes something is refused without `commands`.
-    ///
-    /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer(dds: &mut Dds, names: &Names, dashboard: Dashboard, commands: bool) -> Result<Self, Failure> {
-        let mut offers = vec![];
-        for offer in DASHBOARD_OFFERS {
-            offers.push((dds.serves(&names.of(offer.name), offer.service)?, *offer));
-        }
-        let mode = Action::offer(dds, names, &SET_MODE)?;
-        Ok(Self { dashboard, commands, offers, mode, next: 0, calls: BTreeMap::new(), goal: None })
+    /// Does what was offered; what changes something is refused without `commands`.
+    pub(super) fn new(Offered { offers, mode }: Offered, dashboard: Dashboard, commands: bool) -> Self {
+        Self { dashboard, commands, offers, mode, next: 0, calls: BTreeMap::new(), goal: None }
     }
 
     /// Takes what came, where it is for the dashboard; gives it back where it is not.
@@ -126,7 +136,7 @@ impl Pendant {
                 }
                 News::Ended(token, status, result) => {
                     let Some((_, goal_id)) = self.goal.take_if(|(on, _)| *on == token) else { continue };
-                    self.mode.end(&goal_id, status, &result, nanos, dds);
+                    self.mode.end(&goal_id, status, result, nanos, dds);
                 }
             }
         }

@@ -28,6 +28,12 @@ pub(crate) struct Settings {
     pub(crate) surface: Surface,
     /// What others would send once is sent again to whoever asks for that.
     pub(crate) offer_reliable: bool,
+    /// The names of 2015 as well.
+    pub(crate) legacy_names: bool,
+    /// Hosts that are told of it one by one.
+    pub(crate) peers: Vec<String>,
+    /// States of joints by names of PolyScope X stand outside of the namespace.
+    pub(crate) joints_at_root: bool,
     /// Joints of the arm, in its order.
     pub(crate) joints: &'static [&'static str],
     /// A goal while nothing is commanded is a request as well.

@@ -38,6 +38,7 @@ use crate::record::Apart;
 use crate::recordings::{Recordings, Report, next_report};
 use crate::requests::{Desk, next_asked};
 use crate::sensor::{Arrival, Sources};
+use crate::show::events::PeerEvent as _;
 use crate::show::{Format, tell, words};
 use crate::signals::Leaves;
 
@@ -87,6 +88,11 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
             taken.map_or((None, None, None), |(requests, desk, local)| (Some(Ok(requests)), Some(desk), Some(local)))
         },
     );
+    if let Some(desk) = &mut desk
+        && (config.operator.start_within.is_some() || config.operator.request_input.is_some())
+    {
+        desk.begins_unasked();
+    }
     let finished = plan.carry_out(clock, C::ENTRIES, async |mut beside| {
         // Ended with this: a loss of it ends nothing else.
         let (_apart, remarks) = match beside.listening.as_mut().and_then(|listening| listening.variables.take()) {
@@ -348,7 +354,15 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             self.end(who);
             return None;
         }
-        Some(wish.input())
+        let input = wish.input();
+        if matches!(input, Input::Request(_) | Input::Resume(_))
+            && self.desk.as_ref().is_some_and(Desk::waits_for_a_program)
+        {
+            let text = "a program that somebody sent is on its way to the controller: request again";
+            self.panel.say("operator", text.into(), vec![]);
+            return None;
+        }
+        Some(input)
     }
 
     /// The same by a line.
@@ -507,6 +521,9 @@ where
         }
         match &event {
             Event::Peer(event) => {
+                if let Some(desk) = self.desk.as_mut().filter(|_| event.touches()) {
+                    desk.touched();
+                }
                 if let Some(text) = (self.coast)(event) {
                     self.panel.say("coast", text, vec![]);
                 }

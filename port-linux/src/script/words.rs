@@ -10,11 +10,12 @@ use outrigger_core::frame::Found;
 use outrigger_core::robot::{RobotMode, SoftwareVersion};
 use outrigger_core::wire::primary::ReportKind;
 
+use super::upload::Hears;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
 
 /// Speaks of one upload.
-pub(super) struct Words<'t> {
+pub(crate) struct Words<'t> {
     json: bool,
     /// The file as it was named.
     shown: String,
@@ -27,18 +28,33 @@ pub(super) struct Words<'t> {
     unprinted: Option<io::Error>,
 }
 
-impl<'t> Words<'t> {
-    pub(super) const fn new(json: bool, shown: String, at: SocketAddr, file: ScriptFile<'t>) -> Self {
-        Self { json, shown, at, file, software: None, trouble: None, unprinted: None }
+impl Hears for Words<'_> {
+    /// Tells it.
+    fn event(&mut self, event: &UploadEvent<'_>) {
+        self.learn(event);
+        if self.json {
+            let mut json = Json::default();
+            event_json(event, &mut json);
+            return self.print(json.as_str());
+        }
+        if let Some(line) = self.line(event) {
+            self.print(&line);
+        }
     }
 
-    pub(super) fn trouble(&mut self, trouble: String) {
+    fn trouble(&mut self, trouble: String) {
         self.trouble = Some(trouble);
     }
 
     /// Ends the command quietly where nobody reads any more.
-    pub(super) fn broken_pipe(&mut self) -> Outcome {
+    fn goes_on(&mut self) -> Outcome {
         self.unprinted.take().map_or(Ok(()), |error| output_closed(&error))
+    }
+}
+
+impl<'t> Words<'t> {
+    pub(crate) const fn new(json: bool, shown: String, at: SocketAddr, file: ScriptFile<'t>) -> Self {
+        Self { json, shown, at, file, software: None, trouble: None, unprinted: None }
     }
 
     fn print(&mut self, line: &str) {
@@ -48,18 +64,17 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Tells what happens.
-    pub(super) fn event(&mut self, event: &UploadEvent<'_>) {
+    /// What is said later depends on this.
+    pub(crate) fn learn(&mut self, event: &UploadEvent<'_>) {
         if let UploadEvent::Software(software) = event {
             self.software = Some(*software);
         }
-        if self.json {
-            let mut json = Json::default();
-            event_json(event, &mut json);
-            return self.print(json.as_str());
-        }
-        let line = match event {
-            UploadEvent::Software(_) => return,
+    }
+
+    /// `event` in a line; `None` where nobody wants to know.
+    pub(crate) fn line(&self, event: &UploadEvent<'_>) -> Option<String> {
+        Some(match event {
+            UploadEvent::Software(_) => return None,
             UploadEvent::Sent { replaces } => {
                 let software = self.software.map_or(String::new(), |software| format!(", software {software}"));
                 let replaces = if *replaces { "; a program runs there, which it replaces" } else { "" };
@@ -68,12 +83,8 @@ impl<'t> Words<'t> {
             UploadEvent::Started(evidence) => format!("{} runs ({})", self.subject(), evidence_words(*evidence)),
             UploadEvent::Paused(true) => "paused, by a person or by a stop".into(),
             UploadEvent::Paused(false) => "goes on".into(),
-            UploadEvent::Message(message) => match spoken(message) {
-                Some(line) => line,
-                None => return,
-            },
-        };
-        self.print(&line);
+            UploadEvent::Message(message) => spoken(message)?,
+        })
     }
 
     fn subject(&self) -> String {
@@ -95,12 +106,15 @@ impl<'t> Words<'t> {
         if let (Ok(line), false) = (&ended, self.json) {
             self.print(line);
         }
-        self.broken_pipe()?;
+        self.goes_on()?;
         ended.map(|_| ())
     }
 
     /// What to say of a good end, or why it is none.
-    fn judgement(&self, outcome: UploadOutcome) -> Result<String, Failure> {
+    ///
+    /// # Errors
+    /// Where it did not end well.
+    pub(crate) fn judgement(&self, outcome: UploadOutcome) -> Result<String, Failure> {
         let (subject, at) = (self.subject(), self.at);
         match outcome {
             UploadOutcome::Started(_) => Ok("no error so far; --wait stays until it ends".into()),

@@ -38,6 +38,11 @@ pub trait PeerEvent {
 
     /// Whether a session begins with it.
     fn begins(&self) -> bool;
+
+    /// Whether the tool has touched something, and a motion ended for it.
+    fn touches(&self) -> bool {
+        false
+    }
 }
 
 /// `event` for people and scripts; `None` for what is of no interest to either.

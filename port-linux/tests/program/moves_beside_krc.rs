@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use outrigger_core::robot::Reason;
-use outrigger_emulated::clock::Clock;
-use outrigger_emulated::tries::{LATENESS, attempt_first, late};
+use outrigger_emulated::tries::attempt_first;
 
+use crate::moves::{sent_to, text};
 use crate::port;
 
 /// A simulated KRC that is ended with the test.
@@ -60,30 +59,16 @@ pub(crate) fn swing(waypoints: u32) -> String {
 }
 
 fn moved(config: &Path, motion: &Path, more: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_outrigger"));
-    command.arg("move").arg(config).arg(motion).args(more).stdin(Stdio::null()).output().expect("the binary under test")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    sent_to(config, &[&[motion.to_str().expect("text")], more].concat())
 }
 
 /// Follows the motion in `motion` beside a KRC with this period; how far a joint was at most from where it was wanted \[rad\].
 fn followed(period_ms: u64, motion: (&str, &str), more: &[&str]) -> f64 {
     let port = port::free();
     let _krc = Krc::start(port, &["--period-ms", &period_ms.to_string()]);
-    let clock = Clock::start();
-    let begun = clock.now();
     let done = moved(&configuration(port), &file(port, motion.0, motion.1), &[&["--json"], more].concat());
     let said = text(&done.stdout) + &text(&done.stderr);
-    if done.status.code() != Some(0) {
-        let reason = |name: &str| LATENESS.iter().any(|reason: &Reason| name == reason.name());
-        let end: Option<serde_json::Value> = serde_json::from_slice(&done.stdout).ok();
-        let ended = end.as_ref().and_then(|end| end["fallback"].as_str()).is_some_and(reason);
-        let window = clock.window(begun, clock.now());
-        assert!(ended || said.contains("was not granted"), "{period_ms} ms: {said}");
-        late(window, said);
-    }
+    assert_eq!(done.status.code(), Some(0), "{period_ms} ms: {said}");
     let end: serde_json::Value = serde_json::from_slice(&done.stdout).expect("one object");
     assert_eq!((end["done"].as_bool(), end["fallback"].is_null()), (Some(true), true), "{said}");
     assert!(end["end_error"].as_f64().expect("a number") < 3e-3, "{said}");

@@ -108,6 +108,8 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("ros.interface", "\"127.0.0.2\"", "", node),
     row("ros.surface", "\"native\"", "", node),
     row("ros.offer_reliable", "false", "", node),
+    row("ros.legacy_names", "true", "", node),
+    row("ros.peers", "[\"192.168.1.30\"]", "", node),
     row("ros.namespace", "\"/cell\"", "", node),
     row("ros.tf_prefix", "\"left_\"", "", node),
     row("host.scheduling", "\"fifo\"", "", in_force),

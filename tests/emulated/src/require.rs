@@ -23,6 +23,8 @@ pub enum Need {
     Root,
     /// Python with the clients that `.ci/setup` installs, see [`python`].
     Python,
+    /// A C++ compiler, and Debian's Fast DDS for it.
+    FastDds,
     /// UR's own RTDE client, which no registry has, see [`vendor_client`]; `all` does not include it.
     VendorClient,
     /// The examples of UR's client library, built, see [`client_library`]; `all` does not include it.
@@ -42,6 +44,7 @@ impl Need {
             Self::Thumb => "thumb",
             Self::Root => "root",
             Self::Python => "python",
+            Self::FastDds => "fast-dds",
             Self::VendorClient => "vendor-client",
             Self::ClientLibrary => "client-library",
             Self::FriClient => "fri-client",
@@ -76,6 +79,11 @@ impl Need {
                 &["-c", "import urx, rtde_receive, mcap, lz4, cyclonedds, rosbags"],
             )
             .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
+            Self::FastDds => without(
+                "c++",
+                &["-E", "-include", "fastdds/dds/domain/DomainParticipant.hpp", "-x", "c++", "/dev/null"],
+            )
+            .map(|reason| format!("{reason}: on Debian 12, apt-get install g++ libfastrtps-dev")),
             Self::FriClient => {
                 let there = fri_client().is_some_and(|script| script.is_file());
                 (!there).then(|| {

@@ -15,6 +15,8 @@ const STARTED: &[u8] = b"PROGRAM_XXX_STARTED";
 const STOPPED: &[u8] = b"PROGRAM_XXX_STOPPED";
 /// Names in key messages are cut to this.
 const NAME: usize = 31;
+/// What a report's level has more where it is for developers.
+const FOR_DEVELOPERS: i32 = 128;
 /// States in a row without a program, at 10 Hz, after which a program that a key message began counts as ended though
 /// no key message said so.
 const UNSAID_END: u8 = 5;
@@ -222,6 +224,7 @@ pub(super) fn message(bytes: &[u8], software: Option<SoftwareVersion>) -> Option
 fn words<'a>(message: &RobotMessage<'_>, payload: &RobotMessagePayload<'a>) -> Option<ControllerMessage<'a>> {
     use RobotMessagePayload as P;
     let none: &[u8] = &[];
+    let mut level = None;
     let (kind, code, title, text) = match *payload {
         P::Text(text) => (ReportKind::Text, (0, 0), none, text.0),
         P::Popup(popup) => (ReportKind::Popup, (0, 0), popup.title.0, popup.text.0),
@@ -238,7 +241,13 @@ fn words<'a>(message: &RobotMessage<'_>, payload: &RobotMessagePayload<'a>) -> O
         }
         P::ErrorCode(error) => {
             let text = match error.detail {
-                ErrorDetail::Text(text) | ErrorDetail::Warning { text, .. } | ErrorDetail::Report { text, .. } => {
+                ErrorDetail::Text(text) => text.0,
+                ErrorDetail::Warning { warning_level, text } => {
+                    level = Some(warning_level);
+                    text.0
+                }
+                ErrorDetail::Report { report_level, text, .. } => {
+                    level = Some(report_level & !FOR_DEVELOPERS);
                     text.0
                 }
                 ErrorDetail::Raw(_) => none,
@@ -249,5 +258,5 @@ fn words<'a>(message: &RobotMessage<'_>, payload: &RobotMessagePayload<'a>) -> O
         P::RuntimeException { position, text } => (ReportKind::RuntimeException(position), (0, 0), none, text.0),
         _ => return None,
     };
-    Some(ControllerMessage { kind, source: message.named_source(), code, title, text })
+    Some(ControllerMessage { kind, source: message.named_source(), code, level, title, text })
 }

@@ -165,6 +165,8 @@ pub struct ControllerMessage<'a> {
     pub source: MessageSource,
     /// Code and argument; 0 where the kind has none.
     pub code: (i32, i32),
+    /// How grave it is: 1 info, 2 warning, 3 violation, 4 fault; `None` where the kind has no level, or the software tells none.
+    pub level: Option<i32>,
     /// Title; empty where the kind has none.
     pub title: &'a [u8],
     /// Text in the controller's extended ASCII; empty where the software sends none.

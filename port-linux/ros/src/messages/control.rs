@@ -1,4 +1,4 @@
-//! `trajectory_msgs`, `control_msgs`, `controller_manager_msgs`.
+//! `trajectory_msgs`, `control_msgs`.
 
 use super::{Header, Span, Time, Transform, TriggerRequest, Twist, services};
 

@@ -31,6 +31,12 @@ impl From<Gid> for WideGid {
     }
 }
 
+impl From<WideGid> for Gid {
+    fn from(gid: WideGid) -> Self {
+        Self(gid.0)
+    }
+}
+
 /// `rmw_dds_common/msg/NodeEntitiesInfo`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]

@@ -19,9 +19,11 @@ macro_rules! messages {
 mod action;
 mod basic;
 mod control;
+mod controllers;
 mod dashboard;
 mod graph;
 mod native;
+mod parameters;
 mod ur;
 
 use serde::Serialize;
@@ -30,9 +32,11 @@ use serde::de::DeserializeOwned;
 pub use self::action::*;
 pub use self::basic::*;
 pub use self::control::*;
+pub use self::controllers::*;
 pub use self::dashboard::*;
 pub use self::graph::*;
 pub use self::native::*;
+pub use self::parameters::*;
 pub use self::ur::*;
 
 /// A message, or one half of a service.

@@ -1,6 +1,9 @@
 //! `ur_msgs`, and of `ur_dashboard_msgs` what states are told by.
 
-use super::{Inertia, Nothing, PoseStamped, Span, Twist, Vector3, Vector3Stamped, Wrench, services};
+use super::{
+    Action, Header, Inertia, JointTolerance, JointTrajectory, JointTrajectoryPoint, Nothing, PoseStamped, Span, Twist,
+    Vector3, Vector3Stamped, Wrench, services,
+};
 
 messages! {
     /// Domain: 0 current, 1 voltage.
@@ -80,6 +83,31 @@ messages! {
     SetGravityRequest = "ur_msgs/srv/SetGravity_Request" { gravity: Vector3Stamped }
     #[derive(Eq)]
     SetGravityResponse = "ur_msgs/srv/SetGravity_Response" { success: bool, status: String }
+
+    UntilGoal = "ur_msgs/action/FollowJointTrajectoryUntil_Goal" {
+        trajectory: JointTrajectory,
+        path_tolerance: Vec<JointTolerance>,
+        goal_tolerance: Vec<JointTolerance>,
+        goal_time_tolerance: Span,
+        until_type: u8,
+    }
+    /// `until_condition_result`: 0 triggered, 1 not.
+    #[derive(Eq)]
+    UntilResult = "ur_msgs/action/FollowJointTrajectoryUntil_Result" {
+        error_code: i32, until_condition_result: i32, error_string: String,
+    }
+    SendScriptGoal = "ur_msgs/action/SendScript_Goal" {
+        program: String, script_name: String, start_timeout: Span, fail_on_warnings: bool,
+    }
+    #[derive(Eq)]
+    SendScriptResult = "ur_msgs/action/SendScript_Result" { success: bool, message: String }
+    UntilFeedback = "ur_msgs/action/FollowJointTrajectoryUntil_Feedback" {
+        header: Header,
+        joint_names: Vec<String>,
+        desired: JointTrajectoryPoint,
+        actual: JointTrajectoryPoint,
+        error: JointTrajectoryPoint,
+    }
 }
 
 services! {
@@ -90,4 +118,37 @@ services! {
     SetForceMode = "ur_msgs/srv/SetForceMode": SetForceModeRequest => SetForceModeResponse;
     GetRobotSoftwareVersion = "ur_msgs/srv/GetRobotSoftwareVersion": Nothing => SoftwareVersionResponse;
     SetGravity = "ur_msgs/srv/SetGravity": SetGravityRequest => SetGravityResponse;
+}
+
+/// `ur_msgs/action/ToolContact`
+#[derive(Clone, Copy, Debug)]
+pub enum ToolContact {}
+
+impl Action for ToolContact {
+    const TYPE: &'static str = "ur_msgs/action/ToolContact";
+    type Goal = Nothing;
+    type Result = Nothing;
+    type Feedback = Nothing;
+}
+
+/// `ur_msgs/action/FollowJointTrajectoryUntil`
+#[derive(Clone, Copy, Debug)]
+pub enum FollowJointTrajectoryUntil {}
+
+impl Action for FollowJointTrajectoryUntil {
+    const TYPE: &'static str = "ur_msgs/action/FollowJointTrajectoryUntil";
+    type Goal = UntilGoal;
+    type Result = UntilResult;
+    type Feedback = UntilFeedback;
+}
+
+/// `ur_msgs/action/SendScript`
+#[derive(Clone, Copy, Debug)]
+pub enum SendScript {}
+
+impl Action for SendScript {
+    const TYPE: &'static str = "ur_msgs/action/SendScript";
+    type Goal = SendScriptGoal;
+    type Result = SendScriptResult;
+    type Feedback = Nothing;
 }

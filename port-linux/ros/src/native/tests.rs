@@ -8,6 +8,23 @@ use outrigger_core::wire::primary::SubPackage;
 
 use self::fields::{CB2, CB3, RTDE, primary};
 use super::*;
+
+#[test]
+fn a_serial_number_makes_names_in_the_forms_that_are_known_and_within_others() {
+    let of = |namespace: &str, prefix: &str| {
+        names_by_serial(namespace, prefix, " 20225300015\n").map(|names| (names.namespace, names.prefix))
+    };
+    let pair = |a: &str, b: &str| Ok((a.to_owned(), b.to_owned()));
+    assert_eq!(of("serial", ""), pair("/UR20225300015", "UR20225300015_"));
+    assert_eq!(of("serial", "left_"), pair("/UR20225300015", "left_"));
+    assert_eq!(of("/cell/UR{serial}", ""), pair("/cell/UR20225300015", ""));
+    assert_eq!(of("/cell", "UR{serial}_"), pair("/cell", "UR20225300015_"));
+    // ROS 2 lets no name begin with a digit.
+    assert!(of("{serial}", "").unwrap_err().to_string().contains("no digit first"));
+    assert!(names_by_serial("serial", "", " ").unwrap_err().to_string().contains("a serial number such as"));
+    let made = ["serial", "{serial}", "/a/UR{serial}"].map(|namespace| by_serial(namespace, ""));
+    assert_eq!((made, by_serial("/serial", ""), by_serial("", "UR{serial}_")), ([true; 3], false, true));
+}
 use crate::arm::{LWR_JOINTS, UR_JOINTS};
 use crate::cdr::decode;
 use crate::messages::{AnalogPin, DigitalPin, Inertia};

@@ -45,6 +45,10 @@ impl PeerEvent for UrEvent {
     fn begins(&self) -> bool {
         matches!(self, Self::Established(_))
     }
+
+    fn touches(&self) -> bool {
+        matches!(self, Self::Program(ProgramNews::Contact { .. }))
+    }
 }
 
 /// What becomes of the program that carries our commands.

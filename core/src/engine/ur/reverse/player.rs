@@ -107,12 +107,18 @@ impl Player {
         u64::try_from(self.progress).unwrap_or_default()
     }
 
+    /// Whether a contact has ended the move: its own time is shown no more.
+    const fn has_touched(&self) -> bool {
+        self.progress < 0
+    }
+
     /// Whether what is shown is the move that leads on.
     fn led_by(&self, shown: Mirrored) -> bool {
-        self.assigned.is_some_and(|assigned| {
-            assigned.asked.leads_on()
-                && matches!(shown, Mirrored::Running(number) | Mirrored::Ended(number) if number == assigned.number)
-        })
+        !self.has_touched()
+            && self.assigned.is_some_and(|assigned| {
+                assigned.asked.leads_on()
+                    && matches!(shown, Mirrored::Running(number) | Mirrored::Ended(number) if number == assigned.number)
+            })
     }
 
     /// Whether the arm is where the move may take it.
@@ -123,7 +129,7 @@ impl Player {
             return course.holds(state, &config);
         }
         let shown = self.mirrored.map(|held| held.value);
-        let runs = shown == Some(Mirrored::Running(*number)) && !self.ends;
+        let runs = shown == Some(Mirrored::Running(*number)) && !self.ends && !self.has_touched();
         let planned = self.legs.planned(self.elapsed()).filter(|_| runs);
         // What is shown may be three cycles old.
         let late = asked.speed() * period.times(3).as_secs_f32();
@@ -172,7 +178,7 @@ impl Player {
             self.legs.answered(report.report.counter);
             return None;
         }
-        let touches = report.progress < 0 && self.progress >= 0;
+        let touches = report.progress < 0 && !self.has_touched();
         self.progress = report.progress;
         self.legs.answered(report.report.counter);
         if self.led_by(shown) {
@@ -325,6 +331,9 @@ impl Reverse {
     fn next_leg(&self) -> Option<PlayerOrderRepr> {
         let assigned = self.player.assigned.filter(|assigned| assigned.asked.leads_on())?;
         let number = assigned.number;
+        if self.player.has_touched() {
+            return None;
+        }
         if self.player.mirrored.is_some_and(|held| held.value == Mirrored::Ended(number)) {
             return None;
         }

@@ -151,8 +151,11 @@ impl Positions {
         let passed = self.since.map_or(Duration::ZERO, |since| state.controller_time.since(since)).min(longest);
         self.since = Some(state.controller_time);
         if passes {
-            let most = passed.as_secs_f32() / SETTLING.as_secs_f32();
-            self.share += (share - self.share).max(-most).min(most);
+            let change = share - self.share;
+            if change != 0.0 {
+                let most = passed.as_secs_f32() / SETTLING.as_secs_f32();
+                self.share += change.max(-most).min(most);
+            }
             let nanos = passed.as_micros() as f32 * 1e3 * self.share;
             for (at, speed) in self.at.iter_mut().zip(self.speeds) {
                 *at = at.saturating_add((speed * nanos) as i64);

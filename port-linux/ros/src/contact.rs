@@ -1,0 +1,229 @@
+//! Goals that wait for the tool to touch something (`core/docs/protocol/ros2-surface.md` 3): how they stand, and how they end.
+//!
+//! Somebody watches for contacts, on this goal's behalf alone; that is switched off before the goal's end is told.
+
+use crate::endpoint::Task;
+use crate::messages::{Action, Status, ToolContact};
+
+/// Where a contact is waited for without a motion of its own.
+pub static DETECT: Task = Task {
+    name: "tool_contact_controller/detect_tool_contact",
+    action: ToolContact::TYPE,
+    does: "a contact of the tool ends the motion that the controller makes, and then this goal; while commanding, with \
+           session.path = \"player\", from CB 3.14 and e-Series 5.4 on",
+};
+
+/// How things stand, as far as a goal is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The arm is commanded.
+    pub commands: bool,
+    /// A contact would end a motion.
+    pub watched: bool,
+    /// How many have, since whenever.
+    pub contacts: u32,
+}
+
+/// How a goal ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The tool touched something: succeeded.
+    Touched,
+    /// It was cancelled.
+    Cancelled,
+    /// Commanding ended before anything was touched: aborted.
+    NotCommanding,
+    /// Somebody else switched it off: aborted.
+    NotWatched,
+}
+
+impl Ended {
+    /// As the goal's status.
+    #[must_use]
+    pub const fn status(self) -> Status {
+        match self {
+            Self::Touched => Status::Succeeded,
+            Self::Cancelled => Status::Canceled,
+            Self::NotCommanding | Self::NotWatched => Status::Aborted,
+        }
+    }
+}
+
+impl Ended {
+    /// Why it was aborted, where it was.
+    #[must_use]
+    pub const fn why(self) -> Option<&'static str> {
+        match self {
+            Self::Touched | Self::Cancelled => None,
+            Self::NotCommanding => Some("commanding ended before the tool touched anything"),
+            Self::NotWatched => Some("somebody else ended the watch for contacts"),
+        }
+    }
+}
+
+/// What is to be done for a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing: it waits.
+    Wait,
+    /// Contacts are not to be watched for any more; once, or again where that was not taken.
+    SwitchOff,
+    /// It has ended.
+    End(Ended),
+}
+
+/// One goal that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Watch {
+    /// Contacts before it.
+    began: u32,
+    touched: bool,
+    cancelled: bool,
+    /// Somebody was seen to watch: what was granted shows a little later.
+    shown: bool,
+    /// It was to be switched off.
+    switched: bool,
+}
+
+/// Whether there was a contact after the first `began` ones.
+#[must_use]
+pub const fn touched(began: u32, contacts: u32) -> bool {
+    matches!(contacts.wrapping_sub(began), 1..=0x7fff_ffff)
+}
+
+impl Watch {
+    /// One that begins after so many contacts.
+    #[must_use]
+    pub const fn new(contacts: u32) -> Self {
+        Self { began: contacts, touched: false, cancelled: false, shown: false, switched: false }
+    }
+
+    /// Somebody cancels it.
+    pub const fn cancel(&mut self) {
+        self.cancelled = true;
+    }
+
+    /// Takes how things stand. What was touched was touched, whatever else happens.
+    #[must_use]
+    pub const fn look(&mut self, seen: Seen) -> Next {
+        self.touched |= touched(self.began, seen.contacts);
+        self.shown |= seen.watched;
+        let ends = self.touched || self.cancelled;
+        if ends && seen.commands && (seen.watched || !(self.shown || self.switched)) {
+            self.switched = true;
+            return Next::SwitchOff;
+        }
+        match (self.touched, self.cancelled) {
+            (true, _) => Next::End(Ended::Touched),
+            (false, true) => Next::End(Ended::Cancelled),
+            (false, false) if !seen.commands => Next::End(Ended::NotCommanding),
+            (false, false) if self.shown && !seen.watched => Next::End(Ended::NotWatched),
+            (false, false) => Next::Wait,
+        }
+    }
+}
+
+/// How a motion that ends by a contact has ended, and whether one did it: the motion's own end was `how`, the tool has `touched`
+/// something meanwhile, and the arm is commanded still or not.
+#[must_use]
+pub const fn until(how: Status, touched: bool, commands: bool) -> (Status, bool) {
+    match how {
+        // What ends it for another reason is told by that reason.
+        Status::Succeeded | Status::Aborted if touched && commands => (Status::Succeeded, true),
+        how => (how, touched && commands),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// Every order of contacts, cancels, switches and losses, with whoever switches obeying or not: a goal ends once, by the first thing
+    /// that speaks for it, and with nobody watching any more on its behalf while the arm is commanded.
+    #[test]
+    fn a_goal_ends_by_what_happened_and_leaves_nobody_watching() {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        struct World {
+            watch: Watch,
+            seen: (bool, bool, u32),
+            cancelled: bool,
+            /// That somebody watches was shown, and it was to be switched off.
+            shown: bool,
+            switched: bool,
+        }
+        const BEGAN: u32 = u32::MAX;
+        let mut worlds = HashSet::new();
+        for (watched, contacts) in [(true, BEGAN), (false, BEGAN), (false, BEGAN - 1)] {
+            let seen = (true, watched, contacts);
+            worlds.insert(World { watch: Watch::new(BEGAN), seen, cancelled: false, shown: false, switched: false });
+        }
+        let (mut seen_ends, mut known) = (vec![], worlds.clone());
+        while !worlds.is_empty() {
+            let mut next = HashSet::new();
+            for world in worlds {
+                for happens in 0..6 {
+                    let World { mut watch, seen: (mut commands, mut watched, mut contacts), .. } = world;
+                    let World { mut cancelled, mut shown, mut switched, .. } = world;
+                    match happens {
+                        0 => {}
+                        1 => contacts = BEGAN.wrapping_add(1),
+                        2 => {
+                            watch.cancel();
+                            cancelled = true;
+                        }
+                        3 => watched = false,
+                        4 => watched = commands && !switched,
+                        _ => (commands, watched) = (false, false),
+                    }
+                    shown |= watched;
+                    let fresh = !(shown || switched);
+                    let touched = contacts == 0;
+                    match watch.look(Seen { commands, watched, contacts }) {
+                        Next::Wait => {
+                            assert!(commands && (watched || fresh) && !touched && !cancelled);
+                        }
+                        Next::SwitchOff => {
+                            assert!(commands && (watched || fresh) && (cancelled || touched));
+                            switched = true;
+                        }
+                        Next::End(how) => {
+                            assert!(!(commands && (watched || fresh)), "{how:?} with somebody watching");
+                            let expected = match () {
+                                () if touched => Ended::Touched,
+                                () if cancelled => Ended::Cancelled,
+                                () if !commands => Ended::NotCommanding,
+                                () => Ended::NotWatched,
+                            };
+                            assert_eq!(how, expected);
+                            seen_ends.push(how);
+                            continue;
+                        }
+                    }
+                    let world = World { watch, seen: (commands, watched, contacts), cancelled, shown, switched };
+                    if known.insert(world) {
+                        next.insert(world);
+                    }
+                }
+            }
+            worlds = next;
+        }
+        for end in [Ended::Touched, Ended::Cancelled, Ended::NotCommanding, Ended::NotWatched] {
+            assert!(seen_ends.contains(&end) && end.status().is_final(), "{end:?} never happens");
+        }
+    }
+
+    #[test]
+    fn a_motion_that_a_contact_ended_has_succeeded_while_the_arm_is_commanded() {
+        for how in [Status::Succeeded, Status::Canceled, Status::Aborted] {
+            for (touched, commands) in [(false, false), (false, true), (true, false), (true, true)] {
+                let (ended, triggered) = until(how, touched, commands);
+                assert_eq!(triggered, touched && commands);
+                let success = how == Status::Succeeded || how == Status::Aborted && triggered;
+                assert_eq!(ended == Status::Succeeded, success, "{how:?} {touched} {commands}");
+                assert_eq!(ended == Status::Canceled, how == Status::Canceled);
+            }
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The controllers of UR's driver, as tools ask a `controller_manager` for them (`core/docs/protocol/ros2-surface.md` 3 and 5.8).
+//!
+//! There is none here, and nothing is switched: a controller is active where it takes goals and calls now, or publishes. Names are
+//! those of old releases and of new ones, side by side.
+
+use outrigger_core::robot::Generation;
+
+use crate::arm::{Arm, UR_JOINTS};
+use crate::calls::Refused;
+use crate::cdr::{decode, encode};
+use crate::endpoint::{Distro, Offer};
+use crate::messages::{
+    ControllerListed, ControllerListedHumble, ListControllerTypes, ListControllerTypesResponse, ListControllers,
+    ListControllersResponse, Message, Service, SwitchController, SwitchControllerRequest,
+    SwitchControllerRequestHumble, SwitchControllerResponse, SwitchControllerResponseHumble,
+};
+
+static LIST: Offer = Offer {
+    name: "controller_manager/list_controllers",
+    service: <ListControllers as Service>::TYPE,
+    does: "each by its name, type and joints: active where it takes goals and calls now, else inactive",
+};
+static TYPES: Offer = Offer {
+    name: "controller_manager/list_controller_types",
+    service: <ListControllerTypes as Service>::TYPE,
+    does: "types of these controllers",
+};
+static SWITCH: Offer = Offer {
+    name: "controller_manager/switch_controller",
+    service: <SwitchController as Service>::TYPE,
+    does: "ok where all are active, or inactive, as it is asked for; refused where something would have to be switched",
+};
+
+/// What is offered.
+pub static CONTROLLER_OFFERS: &[&Offer] = &[&LIST, &TYPES, &SWITCH];
+
+/// What is known of the session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The arm is commanded by this node's run.
+    pub commands: bool,
+    /// The controller makes motions by itself, and tells of contacts.
+    pub player: bool,
+    /// Whose rate is told.
+    pub generation: Option<Generation>,
+}
+
+/// When one is active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Active {
+    Always,
+    Commanding,
+    /// The same, beside a program that makes motions by itself.
+    Playing,
+}
+
+/// What it has to do with joints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joints {
+    None,
+    /// It reads their states.
+    Read,
+    /// It moves them.
+    Moved,
+}
+
+struct Controller {
+    name: &'static str,
+    class: &'static str,
+    active: Active,
+    joints: Joints,
+    /// Of a UR alone.
+    ur: bool,
+}
+
+const fn of(name: &'static str, class: &'static str, active: Active, joints: Joints, ur: bool) -> Controller {
+    Controller { name, class, active, joints, ur }
+}
+
+/// In the order of the driver's configuration \[DRV ur_robot_driver/config/ur_controllers.yaml\].
+static CONTROLLERS: &[Controller] = &[
+    of("joint_state_broadcaster", "joint_state_broadcaster/JointStateBroadcaster", Active::Always, Joints::Read, false),
+    of("io_and_status_controller", "ur_controllers/GPIOController", Active::Always, Joints::None, true),
+    of(
+        "speed_scaling_state_broadcaster",
+        "ur_controllers/SpeedScalingStateBroadcaster",
+        Active::Always,
+        Joints::None,
+        true,
+    ),
+    of(
+        "force_torque_sensor_broadcaster",
+        "force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster",
+        Active::Always,
+        Joints::None,
+        false,
+    ),
+    of(
+        "joint_trajectory_controller",
+        "joint_trajectory_controller/JointTrajectoryController",
+        Active::Commanding,
+        Joints::Moved,
+        false,
+    ),
+    of(
+        "scaled_joint_trajectory_controller",
+        "ur_controllers/ScaledJointTrajectoryController",
+        Active::Commanding,
+        Joints::Moved,
+        false,
+    ),
+    of("force_mode_controller", "ur_controllers/ForceModeController", Active::Commanding, Joints::None, true),
+    of("freedrive_mode_controller", "ur_controllers/FreedriveModeController", Active::Commanding, Joints::None, true),
+    of(
+        "passthrough_trajectory_controller",
+        "ur_controllers/PassthroughTrajectoryController",
+        Active::Commanding,
+        Joints::None,
+        false,
+    ),
+    of("tcp_pose_broadcaster", "pose_broadcaster/PoseBroadcaster", Active::Always, Joints::None, false),
+    of("ur_configuration_controller", "ur_controllers/URConfigurationController", Active::Always, Joints::None, true),
+    of("tool_contact_controller", "ur_controllers/ToolContactController", Active::Playing, Joints::None, true),
+    of("gravity_update_controller", "ur_controllers/GravityUpdateController", Active::Always, Joints::None, true),
+];
+
+impl Controller {
+    const fn is_active(&self, standing: Standing) -> bool {
+        match self.active {
+            Active::Always => true,
+            Active::Commanding => standing.commands,
+            Active::Playing => standing.commands && standing.player,
+        }
+    }
+
+    fn listed(&self, arm: &Arm, standing: Standing) -> ControllerListed {
+        let interfaces = |kinds: &[&str]| -> Vec<String> {
+            arm.joints.iter().flat_map(|joint| kinds.iter().map(move |kind| format!("{joint}/{kind}"))).collect()
+        };
+        let (command, state) = match self.joints {
+            Joints::None => (vec![], vec![]),
+            Joints::Read => (vec![], interfaces(&["position", "velocity", "effort"])),
+            Joints::Moved => (interfaces(&["position"]), interfaces(&["position", "velocity"])),
+        };
+        let active = self.is_active(standing);
+        ControllerListed {
+            name: self.name.into(),
+            state: if active { "active" } else { "inactive" }.into(),
+            r#type: self.class.into(),
+            update_rate: match standing.generation {
+                Some(Generation::Cb2 | Generation::Cb3) => 125,
+                Some(Generation::ESeries | Generation::PolyScopeX) => 500,
+                None => 0,
+            },
+            claimed_interfaces: if active { command.clone() } else { vec![] },
+            required_command_interfaces: command,
+            required_state_interfaces: state,
+            ..ControllerListed::default()
+        }
+    }
+}
+
+fn of_arm(arm: &Arm) -> impl Iterator<Item = &'static Controller> {
+    let ur = arm.joints.len() == UR_JOINTS.len();
+    CONTROLLERS.iter().filter(move |controller| ur || !controller.ur)
+}
+
+/// The answer to a call of `offer`, by the layouts of `distro`.
+///
+/// # Errors
+/// What is wrong with the bytes of a call.
+pub fn answer(
+    offer: &'static Offer,
+    bytes: &[u8],
+    arm: &Arm,
+    standing: Standing,
+    distro: Distro,
+) -> Result<Vec<u8>, Refused> {
+    let humble = distro == Distro::Humble;
+    if std::ptr::eq(offer, &LIST) {
+        let all = of_arm(arm).map(|controller| controller.listed(arm, standing));
+        return Ok(if humble { listing(all.map(ControllerListedHumble::from)) } else { listing(all) });
+    }
+    if std::ptr::eq(offer, &TYPES) {
+        let types: Vec<String> = of_arm(arm).map(|controller| controller.class.to_owned()).collect();
+        let base_classes = vec!["controller_interface::ControllerInterface".to_owned(); types.len()];
+        return Ok(encode(&ListControllerTypesResponse { types, base_classes }));
+    }
+    let (on, off) = if humble {
+        let request: SwitchControllerRequestHumble = decode(bytes)?;
+        let both = |a: Vec<String>, b| [a, b].concat();
+        (
+            both(request.activate_controllers, request.start_controllers),
+            both(request.deactivate_controllers, request.stop_controllers),
+        )
+    } else {
+        let request: SwitchControllerRequest = decode(bytes)?;
+        (request.activate_controllers, request.deactivate_controllers)
+    };
+    Ok(match switched(&on, &off, arm, standing) {
+        Ok(()) => switch_answer(distro, true, "as it is".into()),
+        Err(message) => refused(distro, message),
+    })
+}
+
+/// The answer to a switch that is not made, in words why.
+#[must_use]
+pub fn refused(distro: Distro, message: String) -> Vec<u8> {
+    switch_answer(distro, false, message)
+}
+
+fn switch_answer(distro: Distro, ok: bool, message: String) -> Vec<u8> {
+    if distro == Distro::Humble {
+        return encode(&SwitchControllerResponseHumble { ok });
+    }
+    encode(&SwitchControllerResponse { ok, message })
+}
+
+fn listing<C>(controller: impl Iterator<Item = C>) -> Vec<u8>
+where
+    ListControllersResponse<C>: Message,
+{
+    encode(&ListControllersResponse { controller: controller.collect() })
+}
+
+/// Whether everything stands as it is asked for, and in words what does not.
+fn switched(on: &[String], off: &[String], arm: &Arm, standing: Standing) -> Result<(), String> {
+    for (name, wanted) in on.iter().map(|name| (name, true)).chain(off.iter().map(|name| (name, false))) {
+        let Some(controller) = of_arm(arm).find(|controller| controller.name == name) else {
+            return Err(format!("there is no controller '{name}'"));
+        };
+        if controller.is_active(standing) == wanted {
+            continue;
+        }
+        return Err(match (wanted, standing.commands) {
+            (true, false) => format!("{name} takes goals once the arm is commanded: call resend_robot_program"),
+            (true, true) => format!("{name} needs session.path = \"player\""),
+            (false, _) => {
+                format!("{name} stays: nothing is switched here, and whoever has a goal under way has the arm")
+            }
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::LWR_JOINTS;
+    use crate::endpoint::Names;
+
+    const COMMANDS: Standing = Standing { commands: true, player: false, generation: Some(Generation::ESeries) };
+
+    fn ur() -> Arm {
+        Arm::new(&UR_JOINTS, &Names::new("", "left_").expect("names"))
+    }
+
+    fn listed(arm: &Arm, standing: Standing) -> Vec<ControllerListed> {
+        let bytes = answer(&LIST, &[], arm, standing, Distro::Jazzy).expect("it is listed");
+        decode::<ListControllersResponse<ControllerListed>>(&bytes).expect("its type").controller
+    }
+
+    fn active(arm: &Arm, standing: Standing) -> Vec<String> {
+        listed(arm, standing).into_iter().filter(|one| one.state == "active").map(|one| one.name).collect()
+    }
+
+    #[test]
+    fn who_takes_goals_is_active_and_has_the_joints() {
+        let idle = active(&ur(), Standing::default());
+        assert!(idle.iter().all(|name| !name.contains("trajectory") && !name.contains("mode")), "{idle:?}");
+        let busy = active(&ur(), COMMANDS);
+        assert!(busy.iter().any(|name| name == "scaled_joint_trajectory_controller"), "{busy:?}");
+        assert!(!busy.iter().any(|name| name == "tool_contact_controller"), "{busy:?}");
+        assert_eq!(active(&ur(), Standing { player: true, ..COMMANDS }).len(), CONTROLLERS.len());
+        let all = listed(&ur(), COMMANDS);
+        let of = |name: &str| all.iter().find(|one| one.name == name).expect("it is there");
+        let jtc = of("joint_trajectory_controller");
+        assert_eq!((jtc.claimed_interfaces[0].as_str(), jtc.update_rate), ("left_shoulder_pan_joint/position", 500));
+        assert_eq!((jtc.claimed_interfaces.len(), jtc.required_state_interfaces.len()), (6, 12));
+        assert_eq!(of("joint_state_broadcaster").required_state_interfaces.len(), 18);
+        let idle = listed(&ur(), Standing::default());
+        assert!(idle.iter().all(|one| one.claimed_interfaces.is_empty() && one.update_rate == 0));
+        // Nothing of a UR at another arm.
+        let lwr = listed(&Arm::new(&LWR_JOINTS, &Names::default()), COMMANDS);
+        assert!(lwr.iter().all(|one| !one.r#type.contains("ur_controllers/G")), "{lwr:?}");
+        assert!(lwr.iter().any(|one| one.required_command_interfaces.len() == 7));
+    }
+
+    #[test]
+    fn names_and_types_are_told_by_each_release_as_it_lays_them_out() {
+        for distro in Distro::ALL {
+            let bytes = answer(&LIST, &[0, 1, 0, 0, 0], &ur(), COMMANDS, distro).expect("it is listed");
+            let names: Vec<_> = match decode::<ListControllersResponse<ControllerListed>>(&bytes) {
+                Ok(list) if distro > Distro::Humble => list.controller.into_iter().map(|one| one.name).collect(),
+                _ => {
+                    let list: ListControllersResponse<ControllerListedHumble> = decode(&bytes).expect("Humble's");
+                    list.controller.into_iter().map(|one| one.name).collect()
+                }
+            };
+            assert!(
+                names.iter().map(String::as_str).eq(CONTROLLERS.iter().map(|one| one.name)),
+                "{distro:?}: {names:?}"
+            );
+            let types = answer(&TYPES, &[], &ur(), COMMANDS, distro).expect("they are listed");
+            let types: ListControllerTypesResponse = decode(&types).expect("its type");
+            assert_eq!((types.types.len(), types.base_classes.len()), (CONTROLLERS.len(), CONTROLLERS.len()));
+        }
+    }
+
+    #[test]
+    fn a_switch_is_granted_where_nothing_has_to_be_switched() {
+        let switch = |on: &[&str], off: &[&str], standing| {
+            let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+            let request = SwitchControllerRequest {
+                activate_controllers: of(on),
+                deactivate_controllers: of(off),
+                ..SwitchControllerRequest::default()
+            };
+            let bytes = answer(&SWITCH, &encode(&request), &ur(), standing, Distro::Jazzy).expect("a request");
+            let old = SwitchControllerRequestHumble {
+                start_controllers: of(on),
+                stop_controllers: of(off),
+                ..SwitchControllerRequestHumble::default()
+            };
+            let humble = answer(&SWITCH, &encode(&old), &ur(), standing, Distro::Humble).expect("a request");
+            let (new, old): (SwitchControllerResponse, SwitchControllerResponseHumble) =
+                (decode(&bytes).expect("its type"), decode(&humble).expect("its type"));
+            assert_eq!((new.ok, !new.message.is_empty()), (old.ok, true));
+            new
+        };
+        let scaled = "scaled_joint_trajectory_controller";
+        assert!(switch(&[scaled], &[], COMMANDS).ok && switch(&[], &[scaled], Standing::default()).ok);
+        assert!(switch(&[], &[], COMMANDS).ok);
+        for (on, off, standing, why) in [
+            (scaled, "", Standing::default(), "resend_robot_program"),
+            ("", scaled, COMMANDS, "nothing is switched"),
+            ("tool_contact_controller", "", COMMANDS, "player"),
+            ("no_such_controller", "", COMMANDS, "no controller 'no_such_controller'"),
+        ] {
+            let named = |name: &'static str| if name.is_empty() { vec![] } else { vec![name] };
+            let refused = switch(&named(on), &named(off), standing);
+            assert!(!refused.ok && refused.message.contains(why), "{refused:?}");
+        }
+        assert!(answer(&SWITCH, &[0, 1, 0, 0, 9], &ur(), COMMANDS, Distro::Jazzy).is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! What variables of the environment say of a node (`core/docs/protocol/ros2-surface.md` 6, and the documentation of ROS 2 on
+//! `ROS_AUTOMATIC_DISCOVERY_RANGE`).
+
+use std::net::IpAddr;
+
+use crate::endpoint::Distro;
+
+/// Reads a variable by its name; one that is empty says nothing.
+pub type Read<'r> = &'r dyn Fn(&str) -> Option<String>;
+
+/// Why an environment is none for this node, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct EnvironmentError(String);
+
+fn refused<T>(text: String) -> Result<T, EnvironmentError> {
+    Err(EnvironmentError(text))
+}
+
+fn said(read: Read<'_>, name: &str) -> Option<String> {
+    read(name).filter(|text| !text.is_empty())
+}
+
+/// `ROS_DOMAIN_ID`.
+///
+/// # Errors
+/// What is no number from 0 to 232.
+pub fn domain(read: Read<'_>) -> Result<Option<u16>, EnvironmentError> {
+    let Some(text) = said(read, "ROS_DOMAIN_ID") else { return Ok(None) };
+    match text.parse() {
+        Ok(domain @ 0..=232) => Ok(Some(domain)),
+        _ => refused(format!("ROS_DOMAIN_ID: expected 0 to 232, found '{text}'; or say --domain")),
+    }
+}
+
+/// `ROS_DISTRO`.
+///
+/// # Errors
+/// A release that is not known here.
+pub fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError> {
+    let Some(text) = said(read, "ROS_DISTRO") else { return Ok(None) };
+    match Distro::from_name(&text) {
+        Some(distro) => Ok(Some(distro)),
+        None => {
+            refused(format!("ROS_DISTRO: found '{text}', which is not known here; say --distro with the nearest one"))
+        }
+    }
+}
+
+/// How far others are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Range {
+    /// On this machine.
+    Localhost,
+    /// Wherever multicast goes; `SYSTEM_DEFAULT`, too.
+    #[default]
+    Subnet,
+}
+
+/// How far others are looked for, and hosts that are named: `ROS_LOCALHOST_ONLY`, which goes before the others,
+/// `ROS_AUTOMATIC_DISCOVERY_RANGE`, and `ROS_STATIC_PEERS`, addresses with `;` between.
+///
+/// # Errors
+/// A range that is none, or `OFF`: a node that nobody finds is of no use.
+pub fn discovery(read: Read<'_>) -> Result<(Range, Vec<String>), EnvironmentError> {
+    if said(read, "ROS_LOCALHOST_ONLY").is_some_and(|only| only == "1") {
+        return Ok((Range::Localhost, vec![]));
+    }
+    let peers = said(read, "ROS_STATIC_PEERS").unwrap_or_default();
+    let peers = peers.split(';').map(str::trim).filter(|peer| !peer.is_empty()).map(str::to_owned).collect();
+    let range = match said(read, "ROS_AUTOMATIC_DISCOVERY_RANGE").as_deref() {
+        None | Some("SUBNET" | "SYSTEM_DEFAULT") => Range::Subnet,
+        Some("LOCALHOST") => Range::Localhost,
+        Some("OFF") => {
+            return refused(
+                "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF: nobody could find this node; set LOCALHOST or SUBNET".into(),
+            );
+        }
+        Some(other) => {
+            return refused(format!(
+                "ROS_AUTOMATIC_DISCOVERY_RANGE: expected SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT, found '{other}'"
+            ));
+        }
+    };
+    Ok((range, peers))
+}
+
+/// Whether a node may join by this interface, and tell these hosts of itself.
+///
+/// # Errors
+/// An interface of a network where only this machine is to be looked for: what joins there is announced there. Hosts elsewhere
+/// that a node at this machine's own interface is not reached by.
+pub fn admits(read: Read<'_>, range: Range, interface: IpAddr, peers: &[String]) -> Result<(), EnvironmentError> {
+    if range == Range::Localhost && !interface.is_loopback() {
+        let by = match said(read, "ROS_LOCALHOST_ONLY") {
+            Some(only) if only == "1" => "ROS_LOCALHOST_ONLY=1",
+            _ => "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+        };
+        return refused(format!(
+            "{by}, and {interface} is not this machine's own: a node there is announced to its network. Set \
+             ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET, or leave --interface (ros.interface) out"
+        ));
+    }
+    let elsewhere = peers.iter().find(|peer| !is_here(peer));
+    match elsewhere {
+        Some(peer) if interface.is_loopback() => refused(format!(
+            "{peer} is named as a peer, and a node at {interface} is reached from nowhere else: say --interface (ros.interface) \
+             with this machine's address in the network of that host, or take it out of --peer, ros.peers or ROS_STATIC_PEERS"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn is_here(peer: &str) -> bool {
+    peer == "localhost" || peer.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `NAME=value`, with blanks between.
+    fn environment(text: &str) -> impl Fn(&str) -> Option<String> {
+        let said: Vec<(String, String)> =
+            text.split_whitespace().filter_map(|one| one.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect();
+        move |name| said.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+
+    #[test]
+    fn domain_and_release_are_read_or_refused_with_what_to_say() {
+        assert_eq!(domain(&environment("")), Ok(None));
+        assert_eq!(domain(&environment("ROS_DOMAIN_ID=")), Ok(None));
+        assert_eq!(domain(&environment("ROS_DOMAIN_ID=232")), Ok(Some(232)));
+        for text in ["233", "-1", "x", "70000"] {
+            let error = domain(&environment(&format!("ROS_DOMAIN_ID={text}"))).unwrap_err().to_string();
+            assert!(error.contains(text) && error.contains("--domain"), "{error}");
+        }
+        assert_eq!(distro(&environment("ROS_DISTRO=humble")), Ok(Some(Distro::Humble)));
+        assert!(distro(&environment("ROS_DISTRO=foxy")).unwrap_err().to_string().contains("--distro"));
+    }
+
+    #[test]
+    fn ranges_are_as_ros_has_them() {
+        let of = |text: &str| discovery(&environment(text));
+        assert_eq!(of(""), Ok((Range::Subnet, vec![])));
+        for subnet in ["SUBNET", "SYSTEM_DEFAULT"] {
+            assert_eq!(of(&format!("ROS_AUTOMATIC_DISCOVERY_RANGE={subnet}")), Ok((Range::Subnet, vec![])));
+        }
+        let peers = "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_STATIC_PEERS=10.0.0.1;;b.local;";
+        assert_eq!(of(peers), Ok((Range::Localhost, vec!["10.0.0.1".into(), "b.local".into()])));
+        // The old variable goes before the new ones.
+        assert_eq!(of(&format!("{peers} ROS_LOCALHOST_ONLY=1")), Ok((Range::Localhost, vec![])));
+        assert_eq!(of("ROS_LOCALHOST_ONLY=0"), Ok((Range::Subnet, vec![])));
+        for none in ["OFF", "off", "subnet"] {
+            assert!(of(&format!("ROS_AUTOMATIC_DISCOVERY_RANGE={none}")).is_err(), "{none}");
+        }
+    }
+
+    #[test]
+    fn an_interface_is_admitted_where_its_range_and_peers_are() {
+        let (here, network) = (IpAddr::from([127, 0, 0, 1]), IpAddr::from([10, 0, 0, 9]));
+        let of = |range, at, peers: &[&str]| {
+            let peers: Vec<String> = peers.iter().map(|peer| (*peer).to_owned()).collect();
+            admits(&environment(""), range, at, &peers)
+        };
+        assert_eq!(of(Range::Localhost, here, &["127.0.0.1", "localhost"]), Ok(()));
+        assert_eq!(of(Range::Subnet, network, &["10.0.0.1", "127.0.0.1"]), Ok(()));
+        assert!(of(Range::Localhost, network, &[]).unwrap_err().to_string().contains("LOCALHOST, and 10.0.0.9"));
+        assert!(of(Range::Subnet, here, &["10.0.0.1"]).unwrap_err().to_string().contains("10.0.0.1 is named"));
+        let old = environment("ROS_LOCALHOST_ONLY=1");
+        assert!(
+            admits(&old, Range::Localhost, network, &[]).unwrap_err().to_string().starts_with("ROS_LOCALHOST_ONLY=1")
+        );
+    }
+}

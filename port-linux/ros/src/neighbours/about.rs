@@ -1,0 +1,100 @@
+//! Others, and what is theirs, in words.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::{Prefix, Seen, prefix};
+use crate::messages::Gid;
+
+/// So many names are said at once; of the rest how many there are.
+const NAMED: usize = 3;
+
+/// Names, in words.
+pub(super) struct Listed<'n>(pub(super) &'n BTreeSet<String>);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named: Vec<_> = self.0.iter().take(NAMED).map(String::as_str).collect();
+        f.write_str(&named.join(", "))?;
+        match self.0.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// Who made an implementation of DDS, by the number that the OMG has given it.
+pub(super) fn vendor(of: [u8; 2]) -> String {
+    match of {
+        [1, 0x01] => "RTI Connext".into(),
+        [1, 0x03] => "OpenDDS".into(),
+        [1, 0x0f] => "Fast DDS".into(),
+        [1, 0x10] => "Cyclone DDS".into(),
+        [1, 0x11] => "GurumDDS".into(),
+        // That of this program, too.
+        [1, 0x12] => "RustDDS".into(),
+        [a, b] => format!("DDS of vendor {a:02x}{b:02x}"),
+    }
+}
+
+impl Seen {
+    /// Each program that is there, by its nodes where it tells of some.
+    #[must_use]
+    pub fn programs(&self) -> Vec<String> {
+        self.prefixes().into_iter().map(|of| self.program(of)).collect()
+    }
+
+    /// Whoever has told of something that it offers, asks for or is; an announcement alone may be heard in one direction only.
+    pub(super) fn prefixes(&self) -> BTreeSet<Prefix> {
+        let nodes = self.nodes.iter().map(|nodes| nodes.prefix);
+        self.endpoints.iter().map(|endpoint| prefix(endpoint.gid)).chain(nodes).collect()
+    }
+
+    /// Who has this endpoint.
+    pub(super) fn who(&self, gid: Gid) -> String {
+        let mut nodes = self.nodes.iter().flat_map(|of| &of.nodes);
+        let node = nodes.find(|(_, endpoints)| endpoints.contains(&gid));
+        match node {
+            Some((name, _)) => format!("node {name}{}", self.of_vendor(prefix(gid))),
+            None => self.program(prefix(gid)),
+        }
+    }
+
+    /// Who a participant is, by its first node.
+    pub(super) fn program(&self, of: Prefix) -> String {
+        let first = self.nodes.iter().find(|nodes| nodes.prefix == of).and_then(|nodes| nodes.nodes.first());
+        match first {
+            Some((name, _)) => format!("node {name}{}", self.of_vendor(of)),
+            None => format!("a program without a node name{}", self.of_vendor(of)),
+        }
+    }
+
+    /// Whose DDS, and where.
+    pub(super) fn of_vendor(&self, of: Prefix) -> String {
+        let known = self.participants.iter().find(|known| known.prefix == of);
+        let at = self.endpoints.iter().filter(|endpoint| prefix(endpoint.gid) == of).find_map(|endpoint| endpoint.at);
+        match (known.map(|known| vendor(known.vendor)), at) {
+            (Some(vendor), Some(at)) => format!(" ({vendor}, at {at})"),
+            (Some(vendor), None) => format!(" ({vendor})"),
+            (None, Some(at)) => format!(" (at {at})"),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+/// The name in ROS: `/joint_states` of `rt/joint_states`, `/set_io` of `rq/set_ioRequest`.
+pub(super) fn ros_name(topic: &str) -> String {
+    let (kind, name) = topic.split_once('/').unwrap_or(("", topic));
+    let name = match kind {
+        "rq" => name.strip_suffix("Request").unwrap_or(name),
+        "rr" => name.strip_suffix("Reply").unwrap_or(name),
+        _ => name,
+    };
+    format!("/{name}")
+}
+
+/// The type in ROS: `sensor_msgs/msg/JointState` of `sensor_msgs::msg::dds_::JointState_`.
+pub(super) fn ros_type(kind: &str) -> String {
+    let ours = kind.replace("::dds_::", "/").replace("::", "/");
+    ours.strip_suffix('_').map_or_else(|| kind.to_owned(), str::to_owned)
+}

@@ -1,0 +1,177 @@
+//! Whether anybody can be found at all: interfaces, multicast and ports.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use super::about::vendor;
+use super::{About, Finding, Prefix, Seen};
+
+/// Somebody's announcement of itself, by whichever interface it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Whose.
+    pub prefix: Prefix,
+    /// Of which DDS.
+    pub vendor: [u8; 2],
+    /// From where.
+    pub from: IpAddr,
+    /// The address of this machine that faces it.
+    pub facing: IpAddr,
+}
+
+/// What became of a datagram that was sent to the group of discovery by the interface of this node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Multicast {
+    /// It came back.
+    Returns,
+    /// It did not.
+    Lost,
+    /// It could not be sent, or listened to.
+    Refused(String),
+}
+
+/// How this machine stands in the network.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// By which this node joins.
+    pub interface: IpAddr,
+    /// Which domain.
+    pub domain: u16,
+    /// Hosts that are told of this node by name.
+    pub peers: Vec<String>,
+    /// Of the group of discovery.
+    pub multicast: Multicast,
+    /// Why the port at which a domain is announced cannot be listened to.
+    pub port: Option<String>,
+    /// Who announces itself, each once.
+    pub heard: Vec<Heard>,
+}
+
+/// UDP port at which those of a domain announce themselves (`core/docs/protocol/ros2-surface.md` 6).
+#[must_use]
+pub const fn discovery_port(domain: u16) -> u16 {
+    7400_u16.saturating_add(domain.saturating_mul(250))
+}
+
+/// Whether others can be found, and where they are.
+#[must_use]
+pub fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
+    let Surroundings { interface, domain, peers, multicast, port, heard } = around;
+    let mut found = vec![];
+    let number = discovery_port(*domain);
+    if let Some(why) = port {
+        found.push(Finding::fix(
+            About::Discovery,
+            format!(
+                "programs of ROS 2 in domain {domain} find each other at UDP port {number}, and this computer does not let it be \
+                 used ({why}): nobody could be found. See who has it with `ss -ulpn sport = :{number}` and stop that program, or \
+                 take another domain with --domain here and ROS_DOMAIN_ID everywhere else"
+            ),
+        ));
+    }
+    // On this machine's own interface others are told one by one.
+    if !interface.is_loopback() && peers.is_empty() {
+        let what = match multicast {
+            Multicast::Returns => None,
+            Multicast::Lost => {
+                Some("a message to all by multicast does not even come back to this computer".to_owned())
+            }
+            Multicast::Refused(why) => Some(format!("a message to all by multicast cannot be sent ({why})")),
+        };
+        if let Some(what) = what {
+            found.push(Finding::fix(
+                About::Discovery,
+                format!(
+                    "programs of ROS 2 find each other by multicast, and at {interface} {what}. Check that --interface is an address of \
+                     this computer (`ip -4 addr` lists them) and that its firewall lets UDP to 239.255.0.1 pass; or name each other \
+                     computer with --peer ADDRESS, and this one there with ROS_STATIC_PEERS={interface}"
+                ),
+            ));
+        }
+    }
+    let known = seen.prefixes();
+    let alone = known.is_empty();
+    let others: Vec<_> = heard.iter().filter(|heard| !known.contains(&heard.prefix)).collect();
+    let (here, elsewhere): (Vec<_>, Vec<_>) = others.iter().partition(|heard| heard.facing == *interface);
+    if let Some(text) = of_elsewhere(around, &elsewhere) {
+        found.push(if alone { Finding::fix(About::Discovery, text) } else { Finding::note(About::Discovery, text) });
+    }
+    if let Some(first) = here.first() {
+        let text = format!(
+            "a program of ROS 2 ({}{}) is heard at {}, but tells nothing of itself: it does not hear this computer, or it has nothing to \
+             tell. If there should be more, check the firewalls of both for UDP ports {number} to {}, and that it is not kept to its own \
+             computer by ROS_LOCALHOST_ONLY=1 or ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+            vendor(first.vendor),
+            and_more(here.len()),
+            first.from,
+            number.saturating_add(LAST_PORT)
+        );
+        found.push(Finding::note(About::Discovery, text));
+    }
+    if alone && others.is_empty() {
+        found.push(Finding::note(About::Discovery, nobody(*interface, *domain)));
+    }
+    found
+}
+
+/// Ports of a domain are the one of announcements and those behind it up to this one, for more than a hundred participants.
+const LAST_PORT: u16 = 249;
+
+fn and_more(of: usize) -> String {
+    match of.saturating_sub(1) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    }
+}
+
+fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Heard]) -> Option<String> {
+    let first = elsewhere.first()?;
+    let Surroundings { interface, domain, .. } = around;
+    Some(format!(
+        "a program of ROS 2 in domain {domain} ({}{}) at {} uses the network interface {} of this computer, but this node would use {interface}: \
+         the two would not hear each other. Say --interface {}",
+        vendor(first.vendor),
+        and_more(elsewhere.len()),
+        first.from,
+        first.facing,
+        first.facing
+    ))
+}
+
+/// What to try where nobody is heard.
+fn nobody(interface: IpAddr, domain: u16) -> String {
+    let nothing = if domain == 0 { " or nothing" } else { "" };
+    let mut steps = vec![format!("same domain? `echo $ROS_DOMAIN_ID` there prints {domain}{nothing}")];
+    if interface.is_loopback() {
+        steps.push(format!(
+            "same network interface? At {interface} this node is heard by programs on this computer that use {interface} too, and by nobody \
+             else; for all others say --interface with this computer's address in their network (`ip -4 addr` lists addresses)"
+        ));
+    } else {
+        steps.push(format!(
+            "same network? {interface} must be this computer's address in the network of the others, and `ping` must reach them"
+        ));
+    }
+    steps.push(
+        "is the other kept to its own computer? Unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE there"
+            .into(),
+    );
+    steps.push(if interface.is_loopback() {
+        format!(
+            "does the other use Cyclone DDS (RMW_IMPLEMENTATION=rmw_cyclonedds_cpp)? By itself that does not use {interface}: docs/ros2.md, \
+             'Nothing is heard?', has the setting"
+        )
+    } else {
+        format!(
+            "does the network hold multicast back, as many wireless networks do? Say --peer with the address of the other computer here, and \
+             set ROS_STATIC_PEERS={interface} there"
+        )
+    });
+    let mut text = format!(
+        "no other program of ROS 2 is heard in domain {domain} at {interface}. That is fine if none runs yet. If one runs, check in this order:"
+    );
+    for (step, number) in steps.iter().zip(1..) {
+        let _ = write!(text, "\n      {number}. {step}");
+    }
+    text
+}

@@ -1,0 +1,37 @@
+//! What a node says in its log, where the tools of ROS 2 look for it (`core/docs/protocol/ros2-surface.md` 5.8).
+
+use crate::cdr::encode;
+use crate::endpoint::{Qos, Topic, When};
+use crate::messages::{Log, Message, Time};
+
+/// Absolute: every node has it. So much of it is kept for whoever comes later.
+pub static ROSOUT: Topic = Topic {
+    name: "/rosout",
+    message: <Log as Message>::TYPE,
+    qos: Qos { depth: 100, ..Qos::LATCHED },
+    when: When::Event,
+    tells: "what the node refuses, and what others do that cannot work; level 30 (warning)",
+};
+
+/// `WARN` of `rcl_interfaces/msg/Log`.
+const WARN: u8 = 30;
+
+/// The message for these words of the node with this whole name.
+#[must_use]
+pub fn log(stamp: Time, node: &str, text: String) -> Vec<u8> {
+    // A logger has its node's name, with dots.
+    let name = node.trim_start_matches('/').replace('/', ".");
+    encode(&Log { stamp, level: WARN, name, msg: text, ..Log::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cdr::decode;
+
+    #[test]
+    fn words_have_a_level_and_the_name_of_their_node() {
+        let log: Log = decode(&log(Time { sec: 3, nanosec: 4 }, "/cell/arm/outrigger", "a".into())).expect("its type");
+        assert_eq!((log.level, log.name.as_str(), log.msg.as_str(), log.stamp.sec), (30, "cell.arm.outrigger", "a", 3));
+    }
+}

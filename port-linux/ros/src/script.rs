@@ -1,0 +1,322 @@
+//! Programs in URScript that others send (`core/docs/protocol/ros2-surface.md` 1 and 3): what is sent of one, and how it is told of.
+//!
+//! Whether one may be sent is not decided here, and what the controller makes of it is judged by
+//! [`outrigger_core::client::script`].
+
+use outrigger_core::client::script::ScriptFile;
+
+use crate::calls::{Refused, wrong};
+use crate::endpoint::{Heard, Task};
+use crate::messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
+
+/// Where text is sent without an answer.
+pub static COMMAND: Heard = Heard {
+    name: "urscript_interface/script_command",
+    message: <Text as Message>::TYPE,
+    does: "sends it to the controller as it is; not while commanding, nor while a script of execute_script runs; what came of it \
+           stands in the log",
+};
+
+/// The same, by the name of 2015.
+pub const LEGACY_COMMAND: &str = "ur_driver/URScript";
+
+/// Where a program is followed to its end.
+pub static EXECUTE: Task = Task {
+    name: "urscript_interface/execute_script",
+    action: <SendScript as Action>::TYPE,
+    does: "a program, until it ends; in a def of script_name where it is in none; one at a time, not while commanding; cancel \
+           stops it by a stopj in its place",
+};
+
+/// Longest text that is sent \[bytes\].
+pub const LONGEST: usize = 1 << 20;
+/// Longest name of a program that the controller tells whole.
+const LONGEST_NAME: usize = 31;
+/// What a program is called that nobody names.
+const UNNAMED: &str = "script_from_ros";
+/// Longest wait for the start of one \[s\].
+const LONGEST_WAIT: f64 = 3600.0;
+
+/// What is sent in place of a program that is to stop: the arm comes to rest by it.
+pub const STOP: &str = "def outrigger_cancel():\n  stopj(2.0)\nend\n";
+
+/// What a goal wants.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// What is sent.
+    pub text: String,
+    /// Longest wait for its start \[s\]; the usual one where it is `None`.
+    pub start_within: Option<f64>,
+    /// An error that the controller reports meanwhile is a failure.
+    pub fails_on_reports: bool,
+}
+
+/// Text of the topic: as it is.
+///
+/// # Errors
+/// Where there is nothing in it that a controller would run, and where it is too long.
+pub fn command(text: &Text) -> Result<&str, Refused> {
+    check(&text.data).map(|()| text.data.as_str())
+}
+
+fn check(text: &str) -> Result<(), Refused> {
+    if text.len() > LONGEST {
+        return wrong("program", "at most 1 MiB of text", format!("{} bytes", text.len()));
+    }
+    // What follows would be read by nobody.
+    if text.contains('\0') {
+        return wrong("program", "text", "a byte 0");
+    }
+    match ScriptFile::new(text.as_bytes()) {
+        Ok(_) => Ok(()),
+        Err(error) => wrong("program", "a program in URScript", error),
+    }
+}
+
+/// What a goal wants: a text that begins with `def` or `sec` is a program already, any other becomes the inside of one.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn program(goal: &SendScriptGoal) -> Result<Program, Refused> {
+    let SendScriptGoal { program, script_name, start_timeout, fail_on_warnings } = goal;
+    check(program)?;
+    let start_within = match start_timeout.seconds() {
+        // As UR's driver takes one that is none.
+        seconds if seconds <= 0.0 => None,
+        seconds if seconds <= LONGEST_WAIT => Some(seconds),
+        seconds => return wrong("start_timeout", "at most 3600 s", seconds),
+    };
+    let first = program.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    let is_whole = first.is_some_and(|line| line.starts_with("def ") || line.starts_with("sec "));
+    let text = if is_whole {
+        program.clone()
+    } else {
+        let name = if script_name.is_empty() { UNNAMED } else { script_name };
+        if !is_name(name) {
+            let expected = "up to 31 letters, digits and '_', no digit first";
+            return wrong("script_name", expected, format!("'{name}'"));
+        }
+        let inside = program.lines().map(|line| format!("  {line}\n")).collect::<String>();
+        format!("def {name}():\n{inside}end\n")
+    };
+    Ok(Program { text, start_within, fails_on_reports: *fail_on_warnings })
+}
+
+fn is_name(name: &str) -> bool {
+    let word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    word && (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// What happens to a program on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happens {
+    /// What was asked for last is granted, or refused.
+    Leave(bool),
+    /// It runs.
+    Started,
+    /// Somebody cancels it.
+    Cancel,
+    /// It is over, however it ended.
+    Ended,
+}
+
+/// What is to be done then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// Nothing.
+    Nothing,
+    /// It is to be sent.
+    Send,
+    /// It is not to be sent, and that is told.
+    Reject,
+    /// Leave is to be asked for to send [`STOP`].
+    AskToStop,
+    /// [`STOP`] is to be sent.
+    Stop,
+    /// Its end is to be told.
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    /// Leave to send it is asked for.
+    Asks,
+    Sent,
+    Runs,
+    /// Leave to stop it is asked for.
+    AsksToStop,
+    Stops,
+    Over,
+}
+
+/// One program, from when leave to send it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Course {
+    stage: Stage,
+    cancelled: bool,
+}
+
+impl Default for Course {
+    fn default() -> Self {
+        Self { stage: Stage::Asks, cancelled: false }
+    }
+}
+
+impl Course {
+    /// What is to be done where this happens.
+    #[must_use]
+    pub const fn on(&mut self, happens: Happens) -> Does {
+        let (stage, does) = match (self.stage, happens) {
+            (Stage::Asks, Happens::Leave(true)) => (Stage::Sent, Does::Send),
+            (Stage::Asks, Happens::Leave(false)) => (Stage::Over, Does::Reject),
+            // Nobody knows of it yet, or any more.
+            (Stage::Asks | Stage::Over, _) => return Does::Nothing,
+            (_, Happens::Ended) => (Stage::Over, Does::End),
+            (Stage::Sent, Happens::Started) if self.cancelled => (Stage::AsksToStop, Does::AskToStop),
+            (Stage::Sent, Happens::Started) => (Stage::Runs, Does::Nothing),
+            (Stage::Runs, Happens::Cancel) => (Stage::AsksToStop, Does::AskToStop),
+            (Stage::AsksToStop, Happens::Leave(true)) => (Stage::Stops, Does::Stop),
+            // It may be cancelled again.
+            (Stage::AsksToStop, Happens::Leave(false)) => (Stage::Runs, Does::Nothing),
+            (stage, _) => (stage, Does::Nothing),
+        };
+        self.cancelled |= matches!(happens, Happens::Cancel);
+        self.stage = stage;
+        does
+    }
+
+    /// How it ended, by what its upload says.
+    #[must_use]
+    pub fn end(&self, ended: Result<String, String>) -> (Status, SendScriptResult) {
+        let result = |success, message: String| SendScriptResult { success, message };
+        match ended {
+            Ok(text) | Err(text) if self.cancelled => (Status::Canceled, result(false, format!("cancelled: {text}"))),
+            Ok(text) => (Status::Succeeded, result(true, text)),
+            Err(text) => (Status::Aborted, result(false, text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::Span;
+
+    fn goal(program: &str) -> SendScriptGoal {
+        SendScriptGoal { program: program.into(), fail_on_warnings: true, ..SendScriptGoal::default() }
+    }
+
+    fn refused(goal: &SendScriptGoal, why: &str) {
+        let error = program(goal).expect_err(why).to_string();
+        assert!(error.contains(why), "{error}");
+    }
+
+    #[test]
+    fn a_program_is_sent_as_it_is_and_anything_else_inside_of_one() {
+        let whole = "# weld\ndef weld():\n  textmsg(\"seam\")\nend\n";
+        let sent = program(&goal(whole)).expect("a program");
+        assert_eq!((sent.text.as_str(), sent.start_within, sent.fails_on_reports), (whole, None, true));
+        for text in ["popup(\"hello\")", "# say\npopup(\"hello\")\n"] {
+            let sent = program(&SendScriptGoal { script_name: "greet".into(), ..goal(text) }).expect("a program").text;
+            assert!(
+                sent.starts_with("def greet():\n  ") && sent.ends_with("\n  popup(\"hello\")\nend\n")
+                    || sent == "def greet():\n  popup(\"hello\")\nend\n",
+                "{sent}"
+            );
+            let file = ScriptFile::new(sent.as_bytes()).expect("a file");
+            assert_eq!(file.name(), Some("greet"));
+            file.warnings(|warning| panic!("{warning:?} in {sent}"));
+        }
+        assert!(program(&goal("sleep(1)")).expect("a program").text.starts_with("def script_from_ros():\n"));
+        // `define_it` is a call, and no `def`.
+        assert!(program(&goal("define_it()")).expect("a program").text.contains("\n  define_it()\n"));
+        assert_eq!(ScriptFile::new(STOP.as_bytes()).expect("a file").name(), Some("outrigger_cancel"));
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused_by_name() {
+        refused(&goal(""), "program");
+        refused(&goal(" \n# nothing\n"), "there is no statement in it");
+        refused(&goal("a\0b"), "a byte 0");
+        refused(&goal(&"x".repeat(LONGEST + 1)), "1048577 bytes");
+        for name in ["1a", "a b", "a():\n  halt\nend\ndef b", "this_is_longer_than_a_controller_tells"] {
+            refused(&SendScriptGoal { script_name: name.into(), ..goal("halt") }, "script_name");
+        }
+        let wait = |sec| SendScriptGoal { start_timeout: Span { sec, nanosec: 0 }, ..goal("halt") };
+        refused(&wait(3601), "start_timeout");
+        assert_eq!(program(&wait(-5)).expect("none").start_within, None);
+        assert_eq!(program(&wait(5)).expect("some").start_within, Some(5.0));
+        assert!(command(&Text { data: "# nothing".into() }).is_err());
+        assert_eq!(command(&Text { data: "popup(\"a\")".into() }), Ok("popup(\"a\")"));
+    }
+
+    /// Every order of what can happen: a program is sent once, with leave; the stop of it is sent only with leave of its own, after it
+    /// ran and somebody cancelled it; its end is told once, and nothing is done after that.
+    #[test]
+    fn nothing_is_sent_without_leave_and_the_end_is_told_once() {
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        struct Seen {
+            course: Course,
+            owed: bool,
+            sent: bool,
+            ran: bool,
+            cancelled: bool,
+            stopped: bool,
+            over: bool,
+        }
+        let first = Seen { owed: true, ..Seen::default() };
+        let (mut known, mut next) = (std::collections::HashSet::from([first]), vec![first]);
+        let mut done = vec![];
+        while let Some(seen) = next.pop() {
+            for happens in
+                [Happens::Leave(true), Happens::Leave(false), Happens::Started, Happens::Cancel, Happens::Ended]
+            {
+                let mut seen = seen;
+                if matches!(happens, Happens::Leave(_)) && !std::mem::take(&mut seen.owed) {
+                    continue;
+                }
+                seen.cancelled |= happens == Happens::Cancel && seen.sent && !seen.over;
+                seen.ran |= happens == Happens::Started && seen.sent;
+                let does = seen.course.on(happens);
+                done.push(does);
+                assert!(!seen.over || does == Does::Nothing, "{does:?} after its end");
+                let granted = happens == Happens::Leave(true);
+                match does {
+                    Does::Nothing => {}
+                    Does::Send => {
+                        assert!(granted && !seen.sent);
+                        seen.sent = true;
+                    }
+                    Does::Reject => {
+                        assert!(happens == Happens::Leave(false) && !seen.sent);
+                        seen.over = true;
+                    }
+                    Does::AskToStop => {
+                        assert!(seen.cancelled && seen.ran && !seen.owed && !seen.stopped);
+                        seen.owed = true;
+                    }
+                    Does::Stop => {
+                        assert!(granted && seen.sent && seen.cancelled && !seen.stopped);
+                        seen.stopped = true;
+                    }
+                    Does::End => {
+                        assert!(happens == Happens::Ended && seen.sent);
+                        let (status, result) = seen.course.end(Ok("it ended".into()));
+                        assert_eq!(status == Status::Canceled, seen.cancelled);
+                        assert_eq!(result.success, status == Status::Succeeded);
+                        let (status, result) = seen.course.end(Err("an error".into()));
+                        assert!(!result.success && result.message.ends_with("an error"));
+                        assert_eq!(status, if seen.cancelled { Status::Canceled } else { Status::Aborted });
+                        seen.over = true;
+                    }
+                }
+                if known.insert(seen) {
+                    next.push(seen);
+                }
+            }
+        }
+        for does in [Does::Nothing, Does::Send, Does::Reject, Does::AskToStop, Does::Stop, Does::End] {
+            assert!(done.contains(&does), "{does:?} never happens");
+        }
+    }
+}

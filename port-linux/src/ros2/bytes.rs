@@ -1,0 +1,63 @@
+//! Bytes of messages, as DDS takes and gives them.
+
+use outrigger_ros::cdr::ENCAPSULATION;
+use rustdds::RepresentationIdentifier;
+use rustdds::bytes::Bytes;
+use rustdds::no_key::{Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader};
+
+/// A message without its encapsulation.
+pub(super) struct Payload(pub(super) Bytes);
+
+/// A message as it came.
+pub(super) struct Raw(pub(super) Vec<u8>);
+
+/// Passes bytes through.
+pub(super) struct Through;
+
+/// Passes bytes through, with how they are encoded before them.
+#[derive(Clone)]
+pub(super) struct AsTheyAre;
+
+impl SerializerAdapter<Payload> for Through {
+    type Error = std::io::Error;
+
+    fn output_encoding() -> RepresentationIdentifier {
+        RepresentationIdentifier::CDR_LE
+    }
+
+    fn to_bytes(value: &Payload) -> Result<Bytes, Self::Error> {
+        Ok(value.0.clone())
+    }
+}
+
+impl DeserializerAdapter<Raw> for Through {
+    type Error = std::io::Error;
+    type Decoded = Raw;
+
+    fn supported_encodings() -> &'static [RepresentationIdentifier] {
+        &[RepresentationIdentifier::CDR_LE, RepresentationIdentifier::CDR_BE]
+    }
+
+    fn transform_decoded(decoded: Raw) -> Raw {
+        decoded
+    }
+}
+
+impl DefaultDecoder<Raw> for Through {
+    type Decoder = AsTheyAre;
+    const DECODER: AsTheyAre = AsTheyAre;
+}
+
+impl Decode<'_, Raw> for AsTheyAre {
+    type Error = std::io::Error;
+
+    fn decode_bytes(self, bytes: &[u8], encoding: RepresentationIdentifier) -> Result<Raw, Self::Error> {
+        let little = encoding == RepresentationIdentifier::CDR_LE;
+        let mut whole = if little { ENCAPSULATION.to_vec() } else { vec![0; ENCAPSULATION.len()] };
+        whole.extend_from_slice(bytes);
+        Ok(Raw(whole))
+    }
+}
+
+/// Hears them.
+pub(super) type Reader = SimpleDataReader<Raw, Through>;

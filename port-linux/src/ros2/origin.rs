@@ -1,0 +1,64 @@
+//! By which stamps of messages are times since 1970.
+
+use outrigger_core::time::{Duration, Instant};
+
+/// How often the system's clock is looked at.
+const PACE: Duration = Duration::from_secs(1);
+/// What two looks differ by where nobody has set the clock \[ns\]: a thread may be kept waiting within one.
+const SET: u64 = 10_000_000;
+
+/// When the process's clock was at zero \[ns since 1970\].
+///
+/// It stands still, so that stamps lie apart as states do, until the system's clock has been set: two looks in a row have to agree
+/// about that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    nanos: u64,
+    seen: u64,
+    next: Instant,
+}
+
+impl Origin {
+    pub(super) const fn new(nanos: u64) -> Self {
+        Self { nanos, seen: nanos, next: Instant::ZERO }
+    }
+
+    /// `at` since 1970 \[ns\].
+    pub(super) fn nanos(&self, at: Instant) -> u64 {
+        self.nanos.saturating_add(at.as_micros().saturating_mul(1_000))
+    }
+
+    /// Looks at the system's clock by `look`, where it is time for that.
+    pub(super) fn follow(&mut self, now: Instant, look: impl FnOnce() -> u64) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + PACE;
+        let found = look();
+        if found.abs_diff(self.nanos) >= SET && found.abs_diff(self.seen) < SET {
+            self.nanos = found;
+        }
+        self.seen = found;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_lie_apart_as_states_do_and_follow_a_clock_that_was_set() {
+        let mut origin = Origin::new(1_000_000_000_000);
+        let second = |number: u64| Instant::from_micros(number * 1_000_000);
+        // Reading two clocks takes a while, and a look was kept waiting for 30 ms.
+        for (number, found) in [(1, 999_999_999_000), (2, 999_970_000_000), (3, 1_000_000_003_000)] {
+            origin.follow(second(number), || found);
+            assert_eq!(origin.nanos(second(number)), 1_000_000_000_000 + number * 1_000_000_000);
+        }
+        origin.follow(second(4), || 1_000_000_000_000 + 3_600_000_000_000);
+        origin.follow(second(4) + Duration::from_millis(10), || unreachable!("it looked just now"));
+        assert_eq!(origin.nanos(second(4)), 1_004_000_000_000);
+        origin.follow(second(5), || 1_000_000_000_000 + 3_600_000_000_500);
+        assert_eq!(origin.nanos(second(5)), 1_005_000_000_000 + 3_600_000_000_500);
+    }
+}

@@ -1,0 +1,82 @@
+//! What a goal wants as a motion of this run, and where the arm stands on its way as messages have it.
+
+use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::time::Duration;
+use outrigger_core::trajectory::{Setpoint, Tolerances};
+use outrigger_ros::follow::{self, Point, Tolerance, Wanted};
+use outrigger_ros::messages::{FollowError, JointTrajectoryPoint, Time};
+
+use crate::motion::asked::Stands;
+use crate::motion::{Motion, Row, of_rows};
+
+/// Since 1970.
+pub(super) fn nanos_of(stamp: Time) -> u64 {
+    u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec)
+}
+
+/// Which code of a result a reason is.
+pub(super) fn code_of(reason: Option<Reason>) -> FollowError {
+    match reason {
+        Some(Reason::PathTolerance) => FollowError::PathTolerance,
+        Some(Reason::GoalTolerance) => FollowError::GoalTolerance,
+        _ => FollowError::InvalidGoal,
+    }
+}
+
+/// Where the arm is wanted, where it is, and what lies between.
+pub(super) fn compared<const N: usize>(
+    stands: &Stands<N>,
+) -> Option<(JointTrajectoryPoint, JointTrajectoryPoint, JointTrajectoryPoint)> {
+    let (at, wanted) = (stands.at?, stands.wanted?);
+    let doubles = |of: &[f32; N]| of.iter().map(|value| f64::from(*value)).collect::<Vec<_>>();
+    let Setpoint { positions, velocities } = wanted;
+    let error = positions.zip_with(at.as_array(), |wanted, actual| wanted - actual);
+    let slower = velocities.zip_with(stands.speed.as_array(), |wanted, actual| wanted - actual);
+    Some((
+        follow::point(doubles(positions.as_array()), doubles(velocities.as_array()), 0.0),
+        follow::point(doubles(at.as_array()), doubles(stands.speed.as_array()), 0.0),
+        follow::point(doubles(error.as_array()), doubles(slower.as_array()), 0.0),
+    ))
+}
+
+/// A motion of what is wanted, from where the arm rests, if it does: between points with positions alone it goes smoothly, where
+/// UR's controllers go by straight lines.
+pub(super) fn motion<const N: usize>(wanted: &Wanted, from: Option<JointPositions<N>>) -> Result<Motion<N>, String> {
+    let array = |values: &[f64]| -> Result<[f32; N], String> {
+        let found = values.len();
+        let singles: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+        singles.try_into().map_err(|_| format!("found {found} numbers, expected {N}"))
+    };
+    let row = |point: &Point| {
+        Ok::<_, String>(Row {
+            at: point.at,
+            positions: array(&point.positions)?,
+            velocities: point.velocities.as_deref().map(array).transpose()?,
+            accelerations: point.accelerations.as_deref().map(array).transpose()?,
+        })
+    };
+    let rest =
+        |at: JointPositions<N>| Row { at: 0.0, positions: at.0, velocities: Some([0.0; N]), accelerations: None };
+    let begins_later = wanted.points.first().is_some_and(|first| first.at > 0.0);
+    let mut rows: Vec<Row<N>> = from.filter(|_| begins_later).map(rest).into_iter().collect();
+    for point in &wanted.points {
+        rows.push(row(point)?);
+    }
+    let tolerances = |of: &[Tolerance], default: &JointPositions<N>| {
+        let one = |(tolerance, default): (&Tolerance, f32)| match tolerance {
+            Tolerance::Default => default,
+            Tolerance::Unlimited => f32::INFINITY,
+            Tolerance::Within(angle) => *angle as f32,
+        };
+        let of: Vec<f32> = of.iter().zip(default.iter()).map(one).collect();
+        of.try_into().map(JointPositions).map_err(|_| "tolerances: expected one a joint".to_owned())
+    };
+    let default = Tolerances::<N>::DEFAULT;
+    let tolerances = Tolerances {
+        path: tolerances(&wanted.path, &default.path)?,
+        goal: tolerances(&wanted.goal, &default.goal)?,
+        goal_time: wanted.goal_time.map(|seconds| Duration::from_micros((seconds * 1e6) as u64)),
+    };
+    tolerances.check().map_err(|error| error.to_string())?;
+    of_rows(&rows).map(|motion| motion.with_tolerances(tolerances)).map_err(|unfit| unfit.to_string())
+}

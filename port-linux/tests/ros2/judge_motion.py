@@ -1,0 +1,129 @@
+"""Judges motions by ROS 2 on the arm's own word. Usage: judge_motion.py DOMAIN PORT-OF-30003 holds|ends|overridden: what a pause does.
+
+As `judge.py` it asks for deeds at the pendant, prints what it finds, and ends with a reason.
+"""
+
+import sys
+import time
+
+from judge import IO, Deadline, check, commanded, do, say
+from realtime import Arm, apart
+from ros2 import Action, Node, goal, until
+
+
+class Judge:
+    def __init__(self, domain, port):
+        self.node, self.arm = Node(int(domain)), Arm(port)
+        self.action = Action(self.node, "scaled_joint_trajectory_controller")
+        self.first = self.arm.now().q
+        self.there = [q + 0.3 * (joint < 2) for joint, q in enumerate(self.first)]
+
+    def send(self, to):
+        accepted, goal_id = self.action.send(goal([(2.0, to)]))
+        check(accepted, "the goal is rejected")
+        return goal_id
+
+    def arrives(self, goal_id, to):
+        answer = self.action.result(goal_id)
+        check(answer.status == 4 and answer.result.error_code == 0, f"{answer.status}: {answer.result}")
+        check(self.arm.rests(0.3), "30003: the arm moves after a goal that succeeded")
+        off = apart(self.arm.now().q, to)
+        check(off < 0.02, f"30003: the arm is {off} rad off the goal that succeeded")
+
+    def moves(self, begun, far):
+        until(lambda: self.arm.way(begun) > far, f"the arm to have gone {far} rad")
+
+    def stands(self, seconds, why):
+        """It comes to rest on a short way, and stays there."""
+        begin = time.monotonic()
+        check(self.arm.rests(seconds), f"30003: it does not stand {why}")
+        way = self.arm.way(begin)
+        check(way < 0.1, f"30003: {way} rad {why}")
+
+    def with_slider(self):
+        """30 %, nothing for a second, and all of it."""
+        do("slider 0.3")
+        begun = time.monotonic()
+        goal_id = self.send(self.there)
+        # Half of the way takes longer.
+        deadline = Deadline(3.0)
+        self.moves(begun, 0.03)
+        do("slider 0")
+        deadline.ask()
+        self.stands(0.5, "with the slider at 0")
+        # No faster than 0.3 of what the goal itself needs: 0.3 rad in 2 s, twice that in its middle.
+        speed = self.arm.speed(begun)
+        check(0.01 < speed < 0.15, f"30003: {speed} rad/s at 30 %")
+        deadline.check(apart(self.arm.now().q, self.there) > 0.15, "30003: it was there before the slider stood at 0")
+        again = time.monotonic()
+        do("slider 1")
+        self.arrives(goal_id, self.there)
+        took, speed = time.monotonic() - begun, self.arm.speed(again)
+        check(took > 3.0 and speed > 0.15, f"{took} s; 30003: {speed} rad/s at 100 %")
+        say("slider", f"{took:.2f} s, {speed:.3f} rad/s at 100 %")
+
+    def goes_back(self):
+        """On its way to where it began: two seconds, of which more than the half is gone when a sixth of the way is left."""
+        begun, deadline = time.monotonic(), Deadline(1.2)
+        goal_id = self.send(self.first)
+        self.moves(begun, 0.03)
+        return begun, deadline, goal_id
+
+    def pause_holds(self):
+        begun, deadline, goal_id = self.goes_back()
+        do("pause")
+        deadline.ask()
+        self.stands(1.0, "while paused")
+        deadline.check(apart(self.arm.now().q, self.first) > 0.05, "30003: it was there before it was paused")
+        do("play")
+        self.arrives(goal_id, self.first)
+        say("pause", f"{time.monotonic() - begun:.2f} s")
+
+    def pause_is_overridden(self):
+        """Text of each cycle takes the paused program's place, where nothing tells of the pause in time."""
+        _, _, goal_id = self.goes_back()
+        do("pause")
+        self.arrives(goal_id, self.first)
+        say("pause", "overridden")
+
+    def pause_ends(self, running):
+        _, deadline, goal_id = self.goes_back()
+        do("pause")
+        deadline.ask()
+        answer = self.action.result(goal_id)
+        ended = answer.status == 6 and "ProgramPaused" in answer.result.error_string
+        deadline.check(ended, f"{answer.status}: {answer.result}")
+        until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
+        check(self.arm.rests(0.5), "30003: it moves after a pause has ended it")
+        off = apart(self.arm.now().q, self.first)
+        check(off > 0.05, f"30003: it is {off} rad off a goal that was aborted")
+        begin = time.monotonic()
+        do("play")
+        time.sleep(1.5)
+        way = self.arm.way(begin)
+        check(way < 2e-3, f"30003: {way} rad by itself after a pause that ended it")
+        say("pause", answer.result.error_string)
+
+
+def main(domain, port, pause):
+    judge = Judge(domain, port)
+    check(not judge.action.send(goal([(2.0, judge.there)]))[0], "a goal is accepted while nothing is commanded")
+    begin = time.monotonic()
+    running = commanded(judge.node)
+    # To command moves nothing.
+    way = judge.arm.way(begin)
+    check(way < 2e-3, f"30003: {way} rad by asking to command")
+    judge.with_slider()
+    if pause != "ends":
+        judge.pause_holds() if pause == "holds" else judge.pause_is_overridden()
+        check(judge.node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+        until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
+    else:
+        judge.pause_ends(running)
+    check(judge.arm.rests(0.5), "30003: it moves after the end of commanding")
+    check(not judge.action.send(goal([(2.0, judge.there)]))[0], "a goal is accepted after that")
+    say("done", "yes")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,55 @@
+"""Judges by 30003 which payloads a node takes. Usage: judge_payload.py DOMAIN PORT-OF-30003 DISTRO.
+
+One name has three layouts (core/docs/protocol/ros2-surface.md 5.6): the shortest is known by its length, the other two, which are as
+long as each other, by the release that the node is for.
+"""
+
+import sys
+
+from judge import IO, check, say
+from realtime import Arm, apart
+from ros2 import DEFINED, SERVICES, Node, service, struct, until
+
+struct("geometry_msgs/msg/Inertia", "float64 m; Vector3 com; float64 ixx; float64 ixy; float64 ixz; float64 iyy; float64 iyz; float64 izz")
+NAME, ANSWER = "ur_msgs/srv/SetPayload", "bool success"
+LONG = SERVICES["SetPayload"]
+service(NAME, "float32 mass; Vector3 center_of_gravity", ANSWER)
+SHORT = SERVICES["SetPayload"]
+service(NAME, "Inertia payload; Duration transition_time", ANSWER)
+NEWEST = SERVICES["SetPayload"]
+
+
+def main(domain, port, distro):
+    arm = Arm(port)
+    # Nothing is set before there is a session.
+    states = Node(int(domain)).reader("joint_states", "JointState")
+    until(lambda: states.take(N=10), "joint states")
+    vector, inertia = DEFINED["Vector3"], DEFINED["Inertia"]
+
+    def asks(layout, mass, center, length):
+        """Whether a client with this layout is told that it was done."""
+        SERVICES["SetPayload"] = layout
+        center = vector(*center)
+        newest = {"payload": inertia(m=mass, com=center)} if layout is NEWEST else {"mass": mass, "center_of_gravity": center}
+        whole = layout[0](client=1, number=1, **newest).serialize(use_version_2=False)
+        # Behind the encapsulation and who asks.
+        check(len(whole) - 4 - 16 == length, f"{len(whole)} bytes")
+        # Of its own, for one participant knows one layout of a name.
+        return Node(int(domain)).call(f"{IO}/set_payload", "SetPayload", **newest).success
+
+    def is_taken(layout, mass, center, length):
+        check(asks(layout, mass, center, length), f"{distro}: a payload is not set by {length} bytes")
+        until(lambda: apart(arm.payload(), (mass, *center)) < 1e-6, f"30003: a payload of {mass} kg, and not {arm.payload()}")
+
+    is_taken(SHORT, 1.5, (0.0, 0.01, 0.05), 32)
+    ours, theirs = (NEWEST, LONG) if distro == "rolling" else (LONG, NEWEST)
+    is_taken(ours, 2.25, (0.02, 0.0, 0.0625), 88)
+    check(not asks(theirs, 0.7, (0.01, 0.02, 0.03), 88), f"{distro}: the layout of another release is taken")
+    check(apart(arm.payload(), (2.25, 0.02, 0.0, 0.0625)) < 1e-6, f"30003: {arm.payload()}")
+    # A mass of nothing is one as well, in either of them.
+    is_taken(ours, 0.5, (0.0, 0.0, 0.0), 88)
+    say("done", "yes")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
