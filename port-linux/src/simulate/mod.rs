@@ -4,6 +4,7 @@ mod args;
 mod distance;
 pub(crate) mod krc;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use args::{ProgramArg, SimUrArgs};
@@ -13,6 +14,8 @@ use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Addresses, BindError, Server};
 
 use crate::exit::{Failure, Outcome};
+#[cfg(feature = "ros2")]
+use crate::ros2::Scripts;
 use crate::show::say;
 use crate::signals::{Leaves, Signals};
 
@@ -46,6 +49,9 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
         say!("distances to {to}, every 10 ms while the surface lies ahead of the tool");
     }
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+    let running = Arc::new(running);
+    #[cfg(feature = "ros2")]
+    let scripts = args.scripts.ros.then(|| Scripts::join(&args.scripts, Arc::clone(&running))).transpose()?;
     let runtime = crate::runtime()?;
     runtime.block_on(async {
         let mut signals = Signals::listen(Leaves::Nothing)?;
@@ -62,6 +68,8 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
                 () = end => {}
             },
         }
+        #[cfg(feature = "ros2")]
+        scripts.map(Scripts::finish);
         drop(running);
         Ok(())
     })

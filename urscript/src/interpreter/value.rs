@@ -87,8 +87,7 @@ impl Value {
     }
 
     /// Whether a condition of this value holds: numbers other than 0 and texts that are not empty do. Lists, poses,
-    /// threads,
-    /// handles and `None` are no conditions.
+    /// threads, handles and `None` are no conditions.
     #[must_use]
     pub fn truth(&self) -> Option<bool> {
         match self {
@@ -96,9 +95,7 @@ impl Value {
             Self::Int(value) => Some(*value != 0),
             Self::Float(value) => Some(*value != 0.0),
             Self::String(text) => Some(!text.is_empty()),
-            Self::None | Self::List(_) | Self::Pose(_) | Self::Struct(_) | Self::Thread(_) | Self::Handle(_) => {
-                None
-            }
+            Self::None | Self::List(_) | Self::Pose(_) | Self::Struct(_) | Self::Thread(_) | Self::Handle(_) => None,
         }
     }
 

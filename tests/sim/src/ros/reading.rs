@@ -56,7 +56,11 @@ impl<'de> Deserializer<'de> for Part<'de> {
         visitor: V,
     ) -> Result<V::Value, Mismatch> {
         let Value::Struct(members) = self.0 else {
-            return Err(Mismatch::new(format_args!("expected struct({}=…), found {}", fields.join("=…, "), self.0.kind())));
+            return Err(Mismatch::new(format_args!(
+                "expected struct({}=…), found {}",
+                fields.join("=…, "),
+                self.0.kind()
+            )));
         };
         let unknown = members.iter().find(|(name, _)| !fields.contains(&name.as_str()));
         if let Some((name, _)) = unknown {

@@ -2,8 +2,8 @@
 
 use outrigger_ros::cdr::{decode, encode};
 use outrigger_ros::messages::{
-    Flag, Header, Int32, Int64, JointState, Message, Number, PoseStamped, Service, SetBool, Text, Trigger, Twist, UInt32,
-    WrenchStamped,
+    Flag, Header, Int32, Int64, JointState, Message, Number, PoseStamped, Service, SetBool, Text, Trigger, Twist,
+    UInt32, WrenchStamped,
 };
 use outrigger_urscript::Value;
 
@@ -122,7 +122,10 @@ mod tests {
         assert_eq!(service("std_srvs/Trigger").unwrap().name, "std_srvs/srv/Trigger");
         for name in ["std_msgs/msg/Banana", "Bool", "", "std_msgs/srv/Bool", "std_srvs/srv/Trigger", "/Bool"] {
             let refused = message(name).unwrap_err();
-            assert!(refused.starts_with(&format!("type '{name}' is not known here, but std_msgs/msg/Bool, ")), "{refused}");
+            assert!(
+                refused.starts_with(&format!("type '{name}' is not known here, but std_msgs/msg/Bool, ")),
+                "{refused}"
+            );
         }
     }
 
@@ -143,8 +146,10 @@ mod tests {
         let hex: String =
             bytes("sensor_msgs/JointState", &state).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(hex, measured);
-        let back = (message("sensor_msgs/JointState").unwrap().decode)(&bytes("sensor_msgs/JointState", &state).unwrap());
-        let text = "{header: {stamp: {sec: 1, nanosec: 2}, frame_id: b}, name: [a], position: [1], velocity: [], effort: []}";
+        let back =
+            (message("sensor_msgs/JointState").unwrap().decode)(&bytes("sensor_msgs/JointState", &state).unwrap());
+        let text =
+            "{header: {stamp: {sec: 1, nanosec: 2}, frame_id: b}, name: [a], position: [1], velocity: [], effort: []}";
         assert_eq!(back.unwrap().to_string(), text);
     }
 
@@ -159,7 +164,10 @@ mod tests {
         // An unsigned number goes and comes as the same bits.
         let unsigned = data(Value::Int(-1));
         assert_eq!(bytes("std_msgs/msg/UInt32", &unsigned), Ok(encode(&UInt32 { data: u32::MAX })));
-        assert_eq!((message("std_msgs/msg/UInt32").unwrap().decode)(&encode(&UInt32 { data: u32::MAX })), Some(unsigned));
+        assert_eq!(
+            (message("std_msgs/msg/UInt32").unwrap().decode)(&encode(&UInt32 { data: u32::MAX })),
+            Some(unsigned)
+        );
     }
 
     #[test]
@@ -174,7 +182,11 @@ mod tests {
                 "'more' is no member of the message, which has data",
             ),
             ("std_msgs/Int32", data(Value::Float(1.5)), "data: invalid type: floating point `1.5`, expected i32"),
-            ("std_msgs/String", data(Value::String("\u{e9}".into())), "data: expected a text of UTF-8, found other bytes"),
+            (
+                "std_msgs/String",
+                data(Value::String("\u{e9}".into())),
+                "data: expected a text of UTF-8, found other bytes",
+            ),
             (
                 "std_msgs/Header",
                 members(&[("stamp", members(&[("sec", Value::Int(1))])), ("frame_id", Value::String(String::new()))]),

@@ -188,7 +188,12 @@ fn messages_have_members_within_members() {
         "s = ros_subscriber_factory(\"joint_states\", \"sensor_msgs/msg/JointState\")",
         " j = s.read()\n textmsg(j.header.frame_id, j.position[1] + j.velocity[0])\n textmsg(size(j.name))\n l = [j, [j]]",
     );
-    let state = JointState { position: vec![1.0, 2.5], velocity: vec![0.5], name: vec!["a".into(); 2], ..JointState::default() };
+    let state = JointState {
+        position: vec![1.0, 2.5],
+        velocity: vec![0.5],
+        name: vec!["a".into(); 2],
+        ..JointState::default()
+    };
     assert!(cell.bench.controller.ros_message(end, &encode(&state)));
     cell.bench.run(20);
     assert_eq!((cell.said(), cell.runs()), (vec!["3".to_owned(), "2".to_owned()], false));
@@ -307,7 +312,10 @@ fn what_does_not_fit_ends_the_program_with_what_and_why() {
             "ros_subscriber_factory: reliability: expected one of default, reliable, best_effort, found maybe",
         ),
         (format!("{p} p.write(True)"), "write: std_msgs/msg/Bool: expected struct(data=…), found Bool"),
-        (format!("{p} p.write(struct(data=1))"), "write: std_msgs/msg/Bool: data: invalid type: integer `1`, expected a boolean"),
+        (
+            format!("{p} p.write(struct(data=1))"),
+            "write: std_msgs/msg/Bool: data: invalid type: integer `1`, expected a boolean",
+        ),
         (format!("{p} p.read()"), "read: a publisher has write, publish and close"),
         (format!("{p} q = 1\n q.write(p)"), "write: Int has no methods"),
         (
@@ -333,7 +341,11 @@ fn two_threads_speak_side_by_side() {
     let Some(RosOutput::Listens { end, .. }) = outputs.first().cloned() else { panic!("{outputs:?}") };
     cell.bench.run(200);
     let sent = cell.outputs();
-    assert_eq!(sent, [RosOutput::Message { end: End(1), bytes: encode(&Int32 { data: 100 + 1 }) }], "the newest of one a cycle");
+    assert_eq!(
+        sent,
+        [RosOutput::Message { end: End(1), bytes: encode(&Int32 { data: 100 + 1 }) }],
+        "the newest of one a cycle"
+    );
     assert_eq!(cell.bench.controller.io().digital_out, 0);
     assert!(cell.bench.controller.ros_message(end, &encode(&Int32 { data: 7 })));
     cell.bench.run(20);
