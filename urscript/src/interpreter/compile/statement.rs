@@ -124,6 +124,9 @@ impl<'s> Compiler<'_, 's> {
             }
             Token::Sign("(") => {
                 self.call(name, position)?;
+                if self.calls_method() {
+                    self.parts()?;
+                }
                 self.emit(Op::Discard, position);
             }
             _ if self.declared.place(self.current, name).is_none() => {
