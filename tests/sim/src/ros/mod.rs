@@ -31,6 +31,7 @@ use outrigger_ros::endpoint::Qos;
 
 pub(crate) use ends::{Ends, Role, Taken};
 pub(crate) use types::{Kind, Pair, message, service};
+pub use types::{bytes_of, message_types, value_of};
 
 /// Something a script has opened, by a number that is never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -99,6 +99,29 @@ fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> String {
     format!("type '{name}' is not known here, but {}", known.collect::<Vec<_>>().join(", "))
 }
 
+/// What a script reads where `bytes` come as a message of this type.
+///
+/// # Errors
+/// In words, what is no type that is known here, and bytes that are no such message.
+pub fn value_of(name: &str, bytes: &[u8]) -> Result<Value, String> {
+    let kind = message(name)?;
+    (kind.decode)(bytes).ok_or_else(|| format!("{} bytes are no {}", bytes.len(), kind.name))
+}
+
+/// The bytes of what a script writes as a message of this type.
+///
+/// # Errors
+/// In words, what is no type that is known here, and what does not fit the message.
+pub fn bytes_of(name: &str, value: &Value) -> Result<Vec<u8>, String> {
+    let kind = message(name)?;
+    (kind.encode)(value).map_err(|mismatch| format!("{}: {mismatch}", kind.name))
+}
+
+/// The types of messages that scripts can use: `package/msg/Name`.
+pub fn message_types() -> impl Iterator<Item = &'static str> {
+    MESSAGES.iter().map(|kind| kind.name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
