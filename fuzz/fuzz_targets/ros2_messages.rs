@@ -8,6 +8,7 @@ use outrigger_ros::calls::{self, Deed};
 use outrigger_ros::cdr::{decode, encode};
 use outrigger_ros::endpoint::Distro;
 use outrigger_ros::follow;
+use outrigger_ros::forward;
 use outrigger_ros::messages::{
     CancelGoalRequest, FollowGoal, GetResultRequest, Gid, IOStates, JointState, JointTrajectory, Message, Numbers,
     ParticipantEntities, SendGoalRequest, TFMessage, Text, Time, TriggerRequest, WideGid,
@@ -38,7 +39,7 @@ fn in_range(write: &Write) {
 
 fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else { return };
-    match choice % 13 {
+    match choice % 14 {
         0 => comes_back::<JointState>(bytes),
         1 => comes_back::<TFMessage>(bytes),
         2 => comes_back::<IOStates>(bytes),
@@ -61,6 +62,11 @@ fuzz_target!(|data: &[u8]| {
                 assert!(!points.is_empty() && points.windows(2).all(|pair| pair[0].at < pair[1].at));
                 let finite = |values: &[f64]| values.len() == 2 && values.iter().all(|value| value.is_finite());
                 assert!(points.iter().all(|point| finite(&point.positions)));
+            }
+        }
+        13 => {
+            if let Ok(values) = forward::command::<6>(bytes) {
+                assert!(values.iter().all(|value| value.is_finite()));
             }
         }
         _ => {

@@ -95,7 +95,16 @@ impl Lines {
         if *ros == RosSettings::default() {
             return;
         }
-        let RosSettings { command, goals_request, interface, surface, offer_reliable, namespace, tf_prefix } = ros;
+        let RosSettings {
+            command,
+            goals_request,
+            forward_timeout,
+            interface,
+            surface,
+            offer_reliable,
+            namespace,
+            tf_prefix,
+        } = ros;
         let names = match surface {
             Surface::Driver => "names of UR's driver",
             Surface::Native => "names of PolyScope X",
@@ -121,6 +130,9 @@ impl Lines {
         }
         if *goals_request {
             text.push_str("; a goal is a request as well");
+        }
+        if *forward_timeout != RosSettings::default().forward_timeout {
+            text.push_str(&format!("; streamed speeds hold for {} s", forward_timeout.as_secs_f64()));
         }
         self.say("ros", text);
     }

@@ -12,6 +12,7 @@ pub mod dashboard;
 pub mod driver;
 pub mod endpoint;
 pub mod follow;
+pub mod forward;
 pub mod goals;
 pub mod health;
 pub mod messages;

@@ -6,8 +6,9 @@ use std::path::Path;
 use outrigger_ros::calls::{FREEDRIVE, OFFERS};
 use outrigger_ros::dashboard::DASHBOARD_OFFERS;
 use outrigger_ros::driver;
-use outrigger_ros::endpoint::{Offer, Topic};
+use outrigger_ros::endpoint::{Heard, Offer, Topic};
 use outrigger_ros::follow::ACTIONS;
+use outrigger_ros::forward::{POSITION, VELOCITY};
 use outrigger_ros::health;
 use outrigger_ros::native::{self, Terminals};
 use outrigger_ros::native_calls::NATIVE_OFFERS;
@@ -39,8 +40,11 @@ fn actions() -> String {
 }
 
 fn heard() -> String {
-    let message = FREEDRIVE.message.replace("/msg/", "/");
-    format!("| topic | type | does |\n|---|---|---|\n| `{}` | `{message}` | {} |\n", FREEDRIVE.name, FREEDRIVE.does)
+    let mut table = String::from("| topic | type | does |\n|---|---|---|\n");
+    for Heard { name, message, does } in [FREEDRIVE, VELOCITY, POSITION] {
+        let _ = writeln!(table, "| `{name}` | `{}` | {does} |", message.replace("/msg/", "/"));
+    }
+    table
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::io::Setting;
 /// The line. `robot` is what is asked, as it is called in a status.
 pub(crate) fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot: &str) -> String {
     let Reply { verdict, mode, grade, latch, unmet, ending } = *reply;
-    let status = Status { epoch: present, mode, grade, latch, unmet, ending, motion: None, variables: None };
+    let status = Status { epoch: present, mode, grade, latch, unmet, ending, ..Status::default() };
     let (id, word) = (Some(id), ask.word());
     let verdict = match (verdict, ask) {
         (Theirs::Done, Ask::Status | Ask::Watch) => return answer::status(id, word, &status, robot, false),

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
+#[cfg(feature = "ros2")]
+use outrigger_core::law::Forward;
 use outrigger_core::mode::{Asker, Epoch, Mode};
 use outrigger_core::request::{Ask, Fault, Lines, Message};
 use outrigger_core::robot::Reason;
@@ -20,6 +22,9 @@ use super::bell::Bell;
 use super::desk::{Asked, Letter, Reply};
 use super::guidance;
 use super::slot::{Slot, Status};
+use super::streamed::Newest;
+#[cfg(feature = "ros2")]
+use super::streamed::Streamed;
 use crate::clock::Clock;
 use crate::config::{SourceInput, SourceSettings, VariableSettings};
 use crate::io::Setting;
@@ -96,6 +101,8 @@ pub(super) struct Shared<const N: usize> {
     bell: Bell,
     /// Where the arm stands, as of a moment ago, and what its motions are held to.
     stands: Arc<Mutex<Stands<N>>>,
+    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 streams"))]
+    newest: Newest<N>,
     moving: Moving<N>,
     /// A motion is being read.
     reads: AtomicBool,
@@ -116,7 +123,7 @@ impl<const N: usize> Shared<N> {
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
         moving: Moving<N>,
         clock: Clock,
-        (slot, bell, stands): (Slot, Bell, Arc<Mutex<Stands<N>>>),
+        (slot, bell, stands, newest): (Slot, Bell, Arc<Mutex<Stands<N>>>, Newest<N>),
         releases: mpsc::Sender<Letter<N>>,
         asks: mpsc::Sender<Letter<N>>,
     ) -> Self {
@@ -137,6 +144,7 @@ impl<const N: usize> Shared<N> {
             slot,
             bell,
             stands,
+            newest,
             moving,
             reads: AtomicBool::new(false),
             releases,
@@ -172,6 +180,14 @@ impl<const N: usize> Shared<N> {
         let sent = may && lane.try_send(letter).is_ok();
         self.bell.ring();
         sent
+    }
+
+    /// Hands the newest command of a stream to the loop.
+    #[cfg(feature = "ros2")]
+    pub(super) fn stream(&self, forward: Forward<N>) {
+        let (epoch, at) = (self.newest().epoch, self.clock.now());
+        self.newest.put(Streamed { forward, epoch, at });
+        self.bell.ring();
     }
 
     /// One more who asks.
@@ -492,7 +508,7 @@ mod tests {
         let (slot, clock) = (Slot::default(), Clock::start());
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
         let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
-        let loop_side = (slot.clone(), Bell::default(), Arc::default());
+        let loop_side = (slot.clone(), Bell::default(), Arc::default(), Newest::default());
         let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }

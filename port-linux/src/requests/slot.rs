@@ -6,6 +6,7 @@ use outrigger_core::link::Grade;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 
+use super::streamed::Streaming;
 use crate::motion::Standing;
 use crate::show::Variables;
 
@@ -25,6 +26,8 @@ pub(crate) struct Status {
     pub(crate) variables: Option<Variables>,
     /// The motion that was begun last, of those that somebody asked for.
     pub(crate) motion: Option<Standing>,
+    /// How streams of speeds and positions have gone.
+    pub(crate) streaming: Streaming,
 }
 
 impl Default for Status {
@@ -38,6 +41,7 @@ impl Default for Status {
             ending: false,
             variables: None,
             motion: None,
+            streaming: Streaming::default(),
         }
     }
 }

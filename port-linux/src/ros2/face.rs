@@ -12,6 +12,7 @@ use outrigger_ros::readings::Readings;
 
 use super::dds::{Arrival, Asker, Dds, In};
 use super::followed::{Followed, compared};
+use super::forward::Streams;
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use crate::exit::Failure;
 use crate::requests::{Asked, Decided, Inside, Status};
@@ -45,6 +46,7 @@ pub(super) struct Face<const N: usize> {
     natives: Vec<(In, &'static Offer)>,
     freedrive: In,
     followed: Followed<N>,
+    streams: Streams<N>,
     settings: Settings,
     /// Calls of several settings at once, of which the run has not decided all.
     several: Vec<Several>,
@@ -74,6 +76,7 @@ impl<const N: usize> Face<N> {
         }
         let freedrive = dds.listens(&settings.names.of(FREEDRIVE.name), FREEDRIVE.message, Qos::SERVICES)?;
         let followed = Followed::offer(dds, &settings.names, joints, settings.distro, settings.goals_request)?;
+        let streams = Streams::offer(dds, &settings.names, settings.forward_timeout)?;
         Ok(Self {
             client,
             offers,
@@ -81,6 +84,7 @@ impl<const N: usize> Face<N> {
             several: vec![],
             freedrive,
             followed,
+            streams,
             settings: settings.clone(),
             owed: vec![],
             guided: None,
@@ -108,6 +112,9 @@ impl<const N: usize> Face<N> {
     ) {
         let taken = self.followed.arrival(arrival, self.client.as_mut(), dds, (now, stamp), remarks);
         let Some(Arrival { at, bytes, asker }) = taken else { return };
+        if self.streams.arrival((at, &bytes), self.client.as_ref(), now, remarks) {
+            return;
+        }
         if at == self.freedrive {
             return self.hand(&bytes, remarks);
         }
@@ -246,6 +253,7 @@ impl<const N: usize> Face<N> {
             let _ = client.ask(Asked::Renew(client.asker()));
         }
         self.followed.step(client, dds, (now, stamp), remarks);
+        self.streams.step(client, now, remarks);
     }
 
     /// The node ends.

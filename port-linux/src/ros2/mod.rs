@@ -6,6 +6,7 @@ mod dashboard;
 mod dds;
 mod face;
 mod followed;
+mod forward;
 mod health;
 mod node;
 mod pendant;
@@ -83,6 +84,7 @@ impl JoinArgs {
             surface: self.surface.unwrap_or(ros.surface),
             offer_reliable: ros.offer_reliable,
             joints,
+            forward_timeout: ros.forward_timeout,
             goals_request: ros.goals_request,
         })
     }
