@@ -154,6 +154,14 @@ fn script_of(script: &str, arguments: &[&str], act: impl Fn(&str)) -> Found {
     found
 }
 
+/// Speeds and positions by topics move the arm, and end: what `forward.py` does and finds.
+fn forwarded(software: SoftwareVersion, path: &str) {
+    let cell = Cell::commanding(software, path);
+    let script = workspace().join("port-linux/tests/ros2/forward.py").to_string_lossy().into_owned();
+    let found = script_of(&script, &[&cell.domain.to_string()], |deed| cell.act(deed));
+    assert_eq!(found["done"], "yes", "{software} by {path}: {found:#?}");
+}
+
 /// A KUKA LWR, simulated by the program, and a goal for its seven joints.
 fn goals_move_an_lwr() {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
@@ -258,6 +266,7 @@ fn main() -> ExitCode {
             Cell::commanding(version(5, 15), "text").judge("nonsense", &[]);
         }),
         test("goals_move_an_lwr", PYTHON, goals_move_an_lwr),
+        test("speeds_and_positions_move_an_e_series_and_end", PYTHON, || forwarded(version(5, 15), "reverse-speedj")),
         test("examples_do_what_the_page_says", PYTHON, examples_do_what_the_page_says),
         test("goals_move_a_cb2", PYTHON, || drop(Cell::commanding(version(1, 8), "text").judge("follow", &[]))),
         test("goals_move_a_cb3_with_its_slider_and_a_pause", PYTHON, || {
