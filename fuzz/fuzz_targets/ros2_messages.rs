@@ -11,6 +11,7 @@ use outrigger_ros::cdr::{decode, encode};
 use outrigger_ros::controllers;
 use outrigger_ros::endpoint::{Distro, Names};
 use outrigger_ros::follow;
+use outrigger_ros::forward;
 use outrigger_ros::messages::{
     CancelGoalRequest, FollowGoal, GetResultRequest, Gid, IOStates, JointState, JointTrajectory, Message, Nothing,
     Numbers, ParticipantEntities, SendGoalRequest, SendScriptGoal, TFMessage, Text, Time, TriggerRequest, UntilGoal,
@@ -58,7 +59,7 @@ fn read_by_scripts(bytes: &[u8]) {
 
 fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else { return };
-    match choice % 19 {
+    match choice % 20 {
         0 => comes_back::<JointState>(bytes),
         1 => comes_back::<TFMessage>(bytes),
         2 => comes_back::<IOStates>(bytes),
@@ -118,6 +119,12 @@ fuzz_target!(|data: &[u8]| {
                 // What is sent is a program, and waited for within bounds.
                 assert!(ScriptFile::new(program.text.as_bytes()).is_ok());
                 assert!(program.start_within.is_none_or(|seconds| seconds > 0.0 && seconds <= 3600.0));
+            }
+        }
+        18 => {
+            let joints = UR_JOINTS.map(String::from);
+            for values in [forward::command::<6>(bytes), forward::joint_speed(bytes, &joints)].into_iter().flatten() {
+                assert!(values.iter().all(|value| value.is_finite()));
             }
         }
         17 => {

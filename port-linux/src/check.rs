@@ -98,6 +98,7 @@ impl Lines {
         let RosSettings {
             command,
             goals_request,
+            forward_timeout,
             interface,
             surface,
             offer_reliable,
@@ -137,6 +138,9 @@ impl Lines {
         }
         if *goals_request {
             text.push_str("; a goal is a request as well");
+        }
+        if *forward_timeout != RosSettings::default().forward_timeout {
+            text.push_str(&format!("; streamed speeds hold for {} s", forward_timeout.as_secs_f64()));
         }
         self.say("ros", text);
     }

@@ -4,7 +4,9 @@ use std::fmt;
 
 use outrigger_core::command::{Limits, Samples, SourceId};
 use outrigger_core::kinematics::{KinematicChain, Posture};
-use outrigger_core::law::{AnyLaw, FeedError, JointServo, JointServoConfig, Law, Reference, Replaced};
+use outrigger_core::law::{
+    AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, Reference, Replaced,
+};
 use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint, Waypoint};
@@ -81,6 +83,18 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
 
     fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
         self.law.cancel(limits)
+    }
+
+    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
+        self.law.forward(forward, state, limits)
+    }
+
+    fn forwarding(&self) -> Forwarding {
+        self.law.forwarding()
+    }
+
+    fn stand(&mut self, dt: Duration) {
+        self.law.stand(dt);
     }
 
     fn room(&self) -> usize {

@@ -23,6 +23,7 @@ mod registers;
 mod reverse;
 mod robot;
 mod scaling;
+mod streamed;
 
 use std::time::Duration;
 

@@ -81,6 +81,8 @@ use crate::kinematics::KinematicChain;
 #[cfg(feature = "trajectories")]
 use crate::law::Replaced;
 use crate::law::{FeedError, Law, survey};
+#[cfg(feature = "forward")]
+use crate::law::{Forward, ForwardError};
 use crate::link::{Figures, Grade, Histograms};
 #[cfg(feature = "reverse")]
 use crate::mode::{Channel, Refusal, Word};
@@ -185,7 +187,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                 if self.lifecycle == Lifecycle::Idle {
                     self.lifecycle = Lifecycle::Running;
                     self.cycle.start(now);
-                    self.forward(input, now);
+                    self.pass_on(input, now);
                 }
             }
             Input::Opened(_)
@@ -194,7 +196,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             | Input::Refused(_)
             | Input::Closed(_)
             | Input::Unacked { .. }
-            | Input::Set(_) => self.forward(input, now),
+            | Input::Set(_) => self.pass_on(input, now),
             #[cfg(feature = "reverse")]
             Input::HandBack => self.word_for_program(Word::HandBack, now),
             #[cfg(feature = "reverse")]
@@ -451,6 +453,22 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(cancelled)
     }
 
+    /// From the next state on the law follows these speeds or positions, in place of a motion, for as long as they
+    /// [hold](Forward::holds). In place of an input, like [`feed`](Self::feed). `law().forwarding()` says how it stands.
+    ///
+    /// # Errors
+    /// Why not, and what was commanded before goes on: [`ForwardError::NotCommanding`] in any mode but `Command`, and while the
+    /// controller moves the arm by itself; those of [`Law::forward`].
+    #[cfg(feature = "forward")]
+    pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
+        #[cfg(feature = "postcard")]
+        self.record_forward(now, forward);
+        self.wake(now);
+        let taken = self.cycle.forward(forward);
+        self.settle(now);
+        taken
+    }
+
     /// The next event; `None` once all are taken.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event<P::Event>> {
@@ -478,7 +496,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         call(peer, &mut Context { now, config, cycle, events, running })
     }
 
-    fn forward(&mut self, input: Input, now: Instant) {
+    fn pass_on(&mut self, input: Input, now: Instant) {
         self.with_peer(now, |peer, cx| peer.handle(input, cx));
     }
 

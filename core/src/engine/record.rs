@@ -13,6 +13,8 @@ use super::event::Event;
 use super::io::{Input, LinkId};
 use super::keep::{Keeper, KeptFallback};
 use super::peer::{MemorySizes, Peer, Received};
+#[cfg(feature = "forward")]
+use crate::law::Forward;
 use crate::law::Law;
 use crate::mode::Transition;
 use crate::packed;
@@ -232,6 +234,17 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
+    /// Before a command of a stream is looked at.
+    #[cfg(feature = "forward")]
+    pub(super) fn record_forward(&mut self, now: Instant, forward: &Forward<N>) {
+        let mut bytes = [0; 64];
+        if self.make_room(now, bytes.len())
+            && let Some(bytes) = packed::to_slice(forward, &mut bytes)
+        {
+            self.recorder.append(Kind::Forward, now, &[bytes]);
+        }
+    }
+
     /// After an input: what came of it.
     pub(super) fn record_outcomes(&mut self, now: Instant) {
         if !self.recorder.is_enabled() {
@@ -327,6 +340,14 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
                 let _ = self.feed(&waypoint, last, entry.at);
                 Some(())
             }
+            #[cfg(feature = "forward")]
+            Kind::Forward => {
+                let forward = packed::from_bytes(entry.payload)?;
+                let _ = self.forward(&forward, entry.at);
+                Some(())
+            }
+            #[cfg(not(feature = "forward"))]
+            Kind::Forward => None,
             Kind::Transmitted | Kind::Transition => None,
         }
     }

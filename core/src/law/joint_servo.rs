@@ -1,4 +1,5 @@
-//! Holds the joints on a reference: where they were at arming, or a trajectory.
+//! Holds the joints on a reference: where they were at arming, a trajectory, or [positions that somebody streams](super::Forward);
+//! or moves them by speeds that somebody streams.
 //!
 //! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the
 //! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the
@@ -7,6 +8,8 @@
 #[cfg(feature = "trajectories")]
 use super::Replaced;
 use super::closing::closing_speed;
+#[cfg(feature = "forward")]
+use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
 use super::{Excess, FeedError, Law, survey};
 use crate::command::{Limits, Samples, SourceId};
 use crate::math::bounded;
@@ -115,6 +118,8 @@ pub struct JointServo<const N: usize> {
     motion: Option<Motion<N>>,
     /// What the motion is held to, where that is more than one path tolerance.
     watch: Option<Watched<N>>,
+    /// What somebody streams in place of a motion.
+    stream: Option<Streamed<N>>,
     /// Where to stand while no motion runs.
     hold: JointPositions<N>,
     /// What the last step was reckoned with.
@@ -126,6 +131,12 @@ type Watched<const N: usize> = Watch<N>;
 /// Without feature `trajectories` there is none, and it takes no room.
 #[cfg(not(feature = "trajectories"))]
 type Watched<const N: usize> = crate::trajectory::Never;
+
+#[cfg(feature = "forward")]
+type Streamed<const N: usize> = Stream<N>;
+/// Without feature `forward` there is none, and it takes no room.
+#[cfg(not(feature = "forward"))]
+type Streamed<const N: usize> = crate::trajectory::Never;
 
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -144,7 +155,7 @@ impl<const N: usize> JointServo<N> {
             Reference::Absolute(trajectory) => Some(motion(trajectory, false)),
             Reference::Relative(trajectory) => Some(motion(trajectory, true)),
         };
-        Self { config, motion, watch: None, hold: JointPositions::ZERO, setpoint: Setpoint::default() }
+        Self { config, motion, watch: None, stream: None, hold: JointPositions::ZERO, setpoint: Setpoint::default() }
     }
 
     /// The same, with each joint of its motion held to these, in place of one path tolerance for all. The motion is finished
@@ -166,6 +177,10 @@ impl<const N: usize> JointServo<N> {
     /// Where the joints are wanted, and how fast, in the motion's own time.
     #[cfg(feature = "trajectories")]
     fn wanted_now(&self) -> Result<Setpoint<N>, FeedError> {
+        #[cfg(feature = "forward")]
+        if self.forwarding() != Forwarding::Idle {
+            return Err(FeedError::Forwarded);
+        }
         match (&self.motion, self.progress()) {
             (_, Progress::Waiting) => Err(FeedError::NotCommanding),
             (Some(motion), Progress::Running | Progress::Finished) => Ok(motion.sampler.standing()),
@@ -179,6 +194,11 @@ impl<const N: usize> JointServo<N> {
         #[cfg(feature = "trajectories")]
         if let (Some(watch), Some(motion)) = (&mut self.watch, &self.motion) {
             return watch.observe(error, motion.sampler.progress() == Progress::Finished, dt, scaling);
+        }
+        #[cfg(feature = "forward")]
+        if self.forwarding() == Forwarding::Positions {
+            // As far as it may be led, and as far again: it may still go the other way when it is led back.
+            return within(error, 2.0 * self.config.path_tolerance);
         }
         let _ = (dt, scaling);
         within(error, self.config.path_tolerance)
@@ -213,6 +233,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         if !state.positions.is_finite() {
             return Err(Reason::NotFinite);
         }
+        self.stream = None;
         if let Some(motion) = &mut self.motion {
             match motion.sampler.progress() {
                 Progress::Waiting if motion.relative => motion.sampler.start(state.positions),
@@ -239,6 +260,22 @@ impl<const N: usize> Law<N> for JointServo<N> {
         if !(state.positions.is_finite() && state.velocities.is_finite()) {
             return Err(Reason::NotFinite);
         }
+        #[cfg(feature = "forward")]
+        let fastest = match self.stream.as_mut().map_or(Lead::Own, |stream| stream.step(state, dt)) {
+            Lead::Own => None,
+            Lead::Speeds(speeds) => {
+                self.setpoint = Setpoint { positions: state.positions, velocities: speeds };
+                return Ok(speeds);
+            }
+            Lead::Positions(positions, fastest) => {
+                self.hold = positions;
+                Some(fastest)
+            }
+            Lead::Rests => {
+                self.hold = state.positions;
+                None
+            }
+        };
         let scaling = state.scaling();
         self.setpoint = self.reference(dt, scaling);
         if self.motion.as_ref().is_some_and(|m| m.sampler.is_starved() && m.sampler.progress() == Progress::Running) {
@@ -261,6 +298,11 @@ impl<const N: usize> Law<N> for JointServo<N> {
             let bound = if own.abs() > joint_speed { own.abs() } else { joint_speed };
             *v = bounded(own + bounded(correction, -limit, limit), -bound, bound);
         }
+        #[cfg(feature = "forward")]
+        if let Some(fastest) = fastest {
+            // Feedback alone may ask for more than the governor lets pass.
+            wanted = wanted.zip_with(fastest.as_array(), |v, most| bounded(v, -*most, *most));
+        }
         if let Some(SensorFeedForward { source, gain }) = self.config.sensor {
             let sample = samples.of(source).ok_or(Reason::SourceStale)?;
             for (v, s) in wanted.0.iter_mut().zip(sample.value.as_slice()) {
@@ -275,6 +317,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
     }
 
     fn suspend(&mut self) {
+        self.stream = None;
         #[cfg(feature = "trajectories")]
         let arrived = self.has_arrived();
         if let Some(motion) = &mut self.motion {
@@ -340,6 +383,37 @@ impl<const N: usize> Law<N> for JointServo<N> {
         let positions = positions.zip_with(velocities.as_array(), |q, v| q + v * half);
         let setpoint = Setpoint { positions, velocities: JointVelocities::ZERO };
         self.replace(&[Waypoint { setpoint, accelerations: None, at }], true, limits)
+    }
+
+    #[cfg(feature = "forward")]
+    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
+        if self.config.sensor.is_some() {
+            return Err(ForwardError::Sensor);
+        }
+        if matches!(self.progress(), Progress::Waiting | Progress::Running) {
+            return Err(ForwardError::MotionUnderWay);
+        }
+        if matches!(forward.what, Forwarded::Positions(_)) && self.config.proportional == 0.0 {
+            return Err(ForwardError::NoFeedback);
+        }
+        let mut stream = self.stream.unwrap_or_default();
+        stream.take(forward, state, limits, self.config.path_tolerance)?;
+        self.stream = Some(stream);
+        // A motion that is over, or was left where commanding ended, is not gone on with from elsewhere.
+        self.motion = None;
+        Ok(())
+    }
+
+    #[cfg(feature = "forward")]
+    fn forwarding(&self) -> Forwarding {
+        self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
+    }
+
+    #[cfg(feature = "forward")]
+    fn stand(&mut self, dt: Duration) {
+        if let Some(stream) = &mut self.stream {
+            stream.stand(dt);
+        }
     }
 
     fn room(&self) -> usize {

@@ -33,6 +33,8 @@
 
 mod cartesian_twist;
 mod closing;
+#[cfg(feature = "forward")]
+mod forward;
 mod joint_servo;
 #[cfg(test)]
 mod plant;
@@ -41,6 +43,8 @@ mod survey;
 mod tool_space;
 
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
+#[cfg(feature = "forward")]
+pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 pub use standoff::{Standoff, StandoffConfig};
 pub use survey::{Excess, FeedError, Quantity, survey};
@@ -152,6 +156,28 @@ pub trait Law<const N: usize> {
     fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
         let _ = limits;
         Err(FeedError::NoMotion)
+    }
+
+    /// From the next step on these speeds or positions, in place of a motion, for as long as they hold: see [`Forward`].
+    ///
+    /// # Errors
+    /// Why not; what is wanted is as before.
+    #[cfg(feature = "forward")]
+    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
+        let _ = (forward, state, limits);
+        Err(ForwardError::NoJointLaw)
+    }
+
+    /// What of such a stream is under way.
+    #[cfg(feature = "forward")]
+    fn forwarding(&self) -> Forwarding {
+        Forwarding::Idle
+    }
+
+    /// In place of a step, `dt` after the last one: the robot's speed scaling is 0, and zero velocity goes out.
+    #[cfg(feature = "forward")]
+    fn stand(&mut self, dt: Duration) {
+        let _ = dt;
     }
 
     /// How many waypoints can be fed now.
@@ -328,6 +354,21 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
     #[cfg(feature = "trajectories")]
     fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
         each!(self, law => law.cancel(limits))
+    }
+
+    #[cfg(feature = "forward")]
+    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
+        each!(self, law => law.forward(forward, state, limits))
+    }
+
+    #[cfg(feature = "forward")]
+    fn forwarding(&self) -> Forwarding {
+        each!(self, law => Law::<N>::forwarding(law))
+    }
+
+    #[cfg(feature = "forward")]
+    fn stand(&mut self, dt: Duration) {
+        each!(self, law => Law::<N>::stand(law, dt));
     }
 
     fn room(&self) -> usize {

@@ -9,6 +9,7 @@ use crate::time::Duration;
 
 pub(super) const CYCLE: Duration = Duration::from_millis(8);
 
+#[derive(Clone)]
 pub(super) struct Plant {
     pub(super) state: State<6>,
     q: [f64; 6],

@@ -63,6 +63,9 @@ pub enum FeedError {
     Waypoint(TrajectoryError),
     /// The arm could not go there in this time.
     Beyond(Excess),
+    /// The arm moves by [speeds or positions that somebody streams](super::Forward).
+    #[cfg(feature = "forward")]
+    Forwarded,
 }
 
 impl core::fmt::Display for FeedError {
@@ -72,6 +75,10 @@ impl core::fmt::Display for FeedError {
             Self::NotCommanding => f.write_str("nothing is commanded now that could be replaced"),
             Self::Waypoint(error) => error.fmt(f),
             Self::Beyond(excess) => excess.fmt(f),
+            #[cfg(feature = "forward")]
+            Self::Forwarded => {
+                f.write_str("the arm moves by speeds or positions that are streamed: wait until it rests")
+            }
         }
     }
 }

@@ -45,11 +45,20 @@ pub enum Kind {
     Transition,
     /// A waypoint the law was fed.
     Waypoint,
+    /// Speeds or positions that were streamed.
+    Forward,
 }
 
 impl Kind {
-    const ALL: [Self; 6] =
-        [Self::Checkpoint, Self::Input, Self::Received, Self::Transmitted, Self::Transition, Self::Waypoint];
+    const ALL: [Self; 7] = [
+        Self::Checkpoint,
+        Self::Input,
+        Self::Received,
+        Self::Transmitted,
+        Self::Transition,
+        Self::Waypoint,
+        Self::Forward,
+    ];
 
     fn from_raw(raw: u8) -> Option<Self> {
         Self::ALL.get(usize::from(raw)).copied()

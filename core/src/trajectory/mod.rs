@@ -49,7 +49,7 @@ pub use spacing::{Place, Spacing};
 pub use stored::Stored;
 #[cfg(feature = "trajectories")]
 pub use tolerances::{Tolerances, Watch};
-#[cfg(not(feature = "trajectories"))]
+#[cfg(not(all(feature = "trajectories", feature = "forward")))]
 pub use waypoints::Never;
 pub use waypoints::{Accelerations, MAX_WAYPOINTS, Trajectory, TrajectoryError, Waypoint};
 

@@ -31,7 +31,7 @@ pub type Accelerations<const N: usize> = JointAccelerations<N>;
 pub type Accelerations<const N: usize> = Never;
 
 /// There is no such thing.
-#[cfg(not(feature = "trajectories"))]
+#[cfg(not(all(feature = "trajectories", feature = "forward")))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use outrigger_core::law::Forward;
+use outrigger_core::time::Duration;
 use outrigger_core::{settings, words};
 
 use crate::reader::Section;
@@ -14,6 +16,8 @@ settings! {
         pub command: bool = false,
         /// A goal while nothing is commanded is a request as well, where nothing is latched.
         pub goals_request: bool = false,
+        /// Streamed speeds hold for this long without a successor; then the arm comes to rest.
+        pub forward_timeout: Duration [Forward::<6>::HOLDS] = Forward::<6>::DRIVER_HOLDS,
         /// Address of the network interface that it joins by.
         pub interface nowhere: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
         /// Whose names its topics and services have.

@@ -79,6 +79,9 @@ struct("std_msgs/msg/Header", "Time stamp; string frame_id")
 struct("std_msgs/msg/Bool", "bool data")
 struct("std_msgs/msg/Float64", "float64 data")
 struct("std_msgs/msg/String", "string data")
+struct("std_msgs/msg/MultiArrayDimension", "string label; uint32 size; uint32 stride")
+struct("std_msgs/msg/MultiArrayLayout", "MultiArrayDimension[] dim; uint32 data_offset")
+struct("std_msgs/msg/Float64MultiArray", "MultiArrayLayout layout; float64[] data")
 struct("geometry_msgs/msg/Vector3", "float64 x; float64 y; float64 z")
 struct("geometry_msgs/msg/Point", "float64 x; float64 y; float64 z")
 struct("geometry_msgs/msg/Quaternion", "float64 x; float64 y; float64 z; float64 w")
@@ -247,7 +250,7 @@ class Node:
             request, response = SERVICES[of]
             writer = DataWriter(self.participant, Topic(self.participant, f"rq/{name}Request", request), qos=qos())
             reader = DataReader(self.participant, Topic(self.participant, f"rr/{name}Reply", response), qos=qos())
-            until(lambda: writer.get_matched_subscriptions() and reader.get_matched_publications(), f"a server of {name}")
+            until(lambda: matched(writer.get_matched_subscriptions) and matched(reader.get_matched_publications), f"a server of {name}")
             self.clients[name] = (writer, reader, request, random.getrandbits(63))
         return self.clients[name]
 
@@ -271,6 +274,13 @@ class Node:
 
     def call(self, name, of, **fields):
         return self.answer(self.send(name, of, **fields))
+
+
+def matched(others):
+    try:
+        return others()
+    except IndexError:  # One left while they were counted.
+        return []
 
 
 def until(what, name, patience=None):

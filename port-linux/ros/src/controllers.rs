@@ -50,6 +50,8 @@ pub struct Standing {
 enum Active {
     Always,
     Commanding,
+    /// The same, where a law makes the motion.
+    Following,
     /// The same, beside a program that makes motions by itself.
     Playing,
 }
@@ -60,8 +62,8 @@ enum Joints {
     None,
     /// It reads their states.
     Read,
-    /// It moves them.
-    Moved,
+    /// It moves them, by this.
+    Moved(&'static str),
 }
 
 struct Controller {
@@ -99,14 +101,28 @@ static CONTROLLERS: &[Controller] = &[
         "joint_trajectory_controller",
         "joint_trajectory_controller/JointTrajectoryController",
         Active::Commanding,
-        Joints::Moved,
+        Joints::Moved("position"),
         false,
     ),
     of(
         "scaled_joint_trajectory_controller",
         "ur_controllers/ScaledJointTrajectoryController",
         Active::Commanding,
-        Joints::Moved,
+        Joints::Moved("position"),
+        false,
+    ),
+    of(
+        "forward_velocity_controller",
+        "velocity_controllers/JointGroupVelocityController",
+        Active::Following,
+        Joints::Moved("velocity"),
+        false,
+    ),
+    of(
+        "forward_position_controller",
+        "position_controllers/JointGroupPositionController",
+        Active::Following,
+        Joints::Moved("position"),
         false,
     ),
     of("force_mode_controller", "ur_controllers/ForceModeController", Active::Commanding, Joints::None, true),
@@ -129,6 +145,7 @@ impl Controller {
         match self.active {
             Active::Always => true,
             Active::Commanding => standing.commands,
+            Active::Following => standing.commands && !standing.player,
             Active::Playing => standing.commands && standing.player,
         }
     }
@@ -140,7 +157,7 @@ impl Controller {
         let (command, state) = match self.joints {
             Joints::None => (vec![], vec![]),
             Joints::Read => (vec![], interfaces(&["position", "velocity", "effort"])),
-            Joints::Moved => (interfaces(&["position"]), interfaces(&["position", "velocity"])),
+            Joints::Moved(by) => (interfaces(&[by]), interfaces(&["position", "velocity"])),
         };
         let active = self.is_active(standing);
         ControllerListed {
@@ -271,7 +288,10 @@ mod tests {
         let busy = active(&ur(), COMMANDS);
         assert!(busy.iter().any(|name| name == "scaled_joint_trajectory_controller"), "{busy:?}");
         assert!(!busy.iter().any(|name| name == "tool_contact_controller"), "{busy:?}");
-        assert_eq!(active(&ur(), Standing { player: true, ..COMMANDS }).len(), CONTROLLERS.len());
+        assert!(busy.iter().any(|name| name == "forward_velocity_controller"), "{busy:?}");
+        let player = active(&ur(), Standing { player: true, ..COMMANDS });
+        assert!(player.iter().any(|name| name == "tool_contact_controller"), "{player:?}");
+        assert!(!player.iter().any(|name| name.starts_with("forward")), "{player:?}");
         let all = listed(&ur(), COMMANDS);
         let of = |name: &str| all.iter().find(|one| one.name == name).expect("it is there");
         let jtc = of("joint_trajectory_controller");

@@ -186,7 +186,7 @@ pub fn trajectory(trajectory: &JointTrajectory, joints: &[String], now: Time) ->
 }
 
 /// Where each joint of the arm stands in the names of a message.
-fn order(names: &[String], joints: &[String]) -> Result<Vec<usize>, Unfit> {
+pub(crate) fn order(names: &[String], joints: &[String]) -> Result<Vec<usize>, Unfit> {
     let wrong = |text| unfit(FollowError::InvalidJoints, text);
     if names.len() != joints.len() {
         let expected = joints.join(", ");

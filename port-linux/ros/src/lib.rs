@@ -16,6 +16,7 @@ pub mod driver;
 pub mod endpoint;
 pub mod environment;
 pub mod follow;
+pub mod forward;
 pub mod goals;
 pub mod health;
 pub mod messages;

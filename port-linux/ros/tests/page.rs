@@ -10,6 +10,7 @@ use outrigger_ros::dashboard::DASHBOARD_OFFERS;
 use outrigger_ros::driver;
 use outrigger_ros::endpoint::{Heard, Offer, Topic};
 use outrigger_ros::follow::ACTIONS;
+use outrigger_ros::forward::{POSITION, VELOCITY};
 use outrigger_ros::health;
 use outrigger_ros::native::{self, Terminals};
 use outrigger_ros::native_calls::NATIVE_OFFERS;
@@ -44,7 +45,7 @@ fn actions() -> String {
 
 fn heard() -> String {
     let mut table = String::from("| topic | type | does |\n|---|---|---|\n");
-    for Heard { name, message, does } in [FREEDRIVE, &COMMAND] {
+    for Heard { name, message, does } in [FREEDRIVE, VELOCITY, POSITION, &COMMAND] {
         let _ = writeln!(table, "| `{name}` | `{}` | {does} |", message.replace("/msg/", "/"));
     }
     table

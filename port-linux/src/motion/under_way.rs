@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use outrigger_core::engine::{Engine, Peer};
-use outrigger_core::law::{FeedError, Law};
+use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::mode::{Asker, Mode};
 use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::time::{Duration, Instant};
@@ -112,6 +112,19 @@ impl<const N: usize> UnderWay<N> {
         self.begun.as_ref().is_some_and(|begun| begun.cancelled)
     }
 
+    /// Whether a motion is under way, or the session is for one alone.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.standing().is_some_and(|standing| self.own || standing.stage.goes_on())
+    }
+
+    /// The law follows something else from now on: a motion that was suspended is not gone on with.
+    pub(crate) fn give_up(&mut self) {
+        if let Some(begun) = self.begun.as_mut().filter(|begun| begun.standing.stage == Stage::Suspended) {
+            begun.standing.stage = Stage::Stopped;
+            self.end_task();
+        }
+    }
+
     /// Begins what is ready, for this asker: its number.
     ///
     /// # Errors
@@ -154,6 +167,7 @@ impl<const N: usize> UnderWay<N> {
             Some(standing) => Err(Against::Busy(standing)),
             None if engine.mode() != Mode::Command => Err(Against::Reason(Reason::NotCommanding)),
             None if engine.is_guided() => Err(Against::Guided),
+            None if engine.law().forwarding() != Forwarding::Idle => Err(Against::Feed(FeedError::Forwarded)),
             None => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! Answers, as lines of JSON.
 
 use outrigger_core::command::outputs::{Write, WriteNews};
+use outrigger_core::law::FeedError;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::request::Fault;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -178,6 +179,7 @@ fn not_moved(json: &mut Json, word: &str, against: &Against) {
                 .to_owned();
             ("a law that follows joints", String::new(), text)
         }
+        Against::Feed(why @ FeedError::Forwarded) => ("an arm at rest", String::new(), why.to_string()),
         Against::Feed(why) => {
             ("a motion that goes on from there", why.to_string(), format!("on the way to its first waypoint: {why}"))
         }

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{Sample, SampleValue, SourceId};
+#[cfg(feature = "ros2")]
+use outrigger_core::law::Forward;
 use outrigger_core::mode::{Asker, Epoch, Mode};
 use outrigger_core::request::{Ask, Fault, Lines, Message};
 use outrigger_core::robot::Reason;
@@ -21,6 +23,9 @@ use super::desk::{Asked, Letter, Reply};
 use super::errand::Errand;
 use super::guidance;
 use super::slot::{Slot, Status};
+use super::streamed::Newest;
+#[cfg(feature = "ros2")]
+use super::streamed::Streamed;
 use crate::clock::Clock;
 use crate::config::{SourceInput, SourceSettings, VariableSettings};
 use crate::io::Setting;
@@ -85,6 +90,9 @@ struct Source {
     newest: AtomicU32,
 }
 
+/// What the loop keeps of it: how it stands, the bell, where the arm stands, leave for programs of others, and what is streamed.
+type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, Errand, Newest<N>);
+
 /// What all clients share.
 #[derive(Debug)]
 pub(super) struct Shared<const N: usize> {
@@ -100,6 +108,8 @@ pub(super) struct Shared<const N: usize> {
     /// For who sends programs of others.
     #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 does"))]
     errand: Errand,
+    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 streams"))]
+    newest: Newest<N>,
     moving: Moving<N>,
     /// A motion is being read.
     reads: AtomicBool,
@@ -120,7 +130,7 @@ impl<const N: usize> Shared<N> {
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
         moving: Moving<N>,
         clock: Clock,
-        (slot, bell, stands, errand): (Slot, Bell, Arc<Mutex<Stands<N>>>, Errand),
+        (slot, bell, stands, errand, newest): LoopSide<N>,
         releases: mpsc::Sender<Letter<N>>,
         asks: mpsc::Sender<Letter<N>>,
     ) -> Self {
@@ -142,6 +152,7 @@ impl<const N: usize> Shared<N> {
             bell,
             stands,
             errand,
+            newest,
             moving,
             reads: AtomicBool::new(false),
             releases,
@@ -177,6 +188,14 @@ impl<const N: usize> Shared<N> {
         let sent = may && lane.try_send(letter).is_ok();
         self.bell.ring();
         sent
+    }
+
+    /// Hands the newest command of a stream to the loop.
+    #[cfg(feature = "ros2")]
+    pub(super) fn stream(&self, forward: Forward<N>) {
+        let (epoch, at) = (self.newest().epoch, self.clock.now());
+        self.newest.put(Streamed { forward, epoch, at });
+        self.bell.ring();
     }
 
     /// One more who asks.
@@ -502,7 +521,7 @@ mod tests {
         let (slot, clock) = (Slot::default(), Clock::start());
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
         let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
-        let loop_side = (slot.clone(), Bell::default(), Arc::default(), Errand::default());
+        let loop_side = (slot.clone(), Bell::default(), Arc::default(), Errand::default(), Newest::default());
         let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }

@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
 use outrigger_core::command::{Guidance, Sample};
 use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
-use outrigger_core::law::Law;
+use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Transition, Word};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
@@ -23,6 +23,7 @@ use super::answer::{Answer, Line, Verdict};
 use super::bell::Bell;
 use super::errand::Errand;
 use super::slot::{Contacts, Slot, Status};
+use super::streamed::{Newest, Streamed, Streaming, Unheeded};
 use crate::motion::asked::{Ready, Stands};
 use crate::motion::{Against, Standing, UnderWay};
 use crate::show::Variables;
@@ -163,6 +164,10 @@ pub(crate) struct Desk<const N: usize> {
     spent: UnboundedSender<Spent>,
     /// It has been handed over.
     handed_over: bool,
+    newest: Newest<N>,
+    /// A command of a stream, likewise, and whether it has been handed over.
+    streamed: (Option<Streamed<N>>, bool),
+    streaming: Streaming,
     refused: Option<Refusal>,
     /// What came of what is no input.
     acted: Verdict,
@@ -192,6 +197,9 @@ impl<const N: usize> Desk<N> {
             stands: Arc::default(),
             spent,
             handed_over: false,
+            newest: Newest::default(),
+            streamed: (None, false),
+            streaming: Streaming::default(),
             refused: None,
             acted: Verdict::Done,
             owed: Vec::with_capacity(MAX_WRITES),
@@ -233,6 +241,10 @@ impl<const N: usize> Desk<N> {
         self.bell.clone()
     }
 
+    pub(super) fn newest(&self) -> Newest<N> {
+        self.newest.clone()
+    }
+
     /// A release that was asked for: before anything else, whoever else asks.
     pub(crate) fn release(&mut self) -> Option<Input> {
         if !self.bell.is_rung() {
@@ -246,10 +258,15 @@ impl<const N: usize> Desk<N> {
     async fn next(&mut self) -> Input {
         poll_fn(|context| {
             self.bell.wake(&mut self.waker, context);
+            let rung = self.bell.is_rung();
             while let Some(letter) = self.letter() {
                 if let Some(input) = self.take(letter) {
                     return Poll::Ready(input);
                 }
+            }
+            if rung && let Some(streamed) = self.newest.take() {
+                self.streamed = (Some(streamed), false);
+                return Poll::Ready(Input::Tick);
             }
             Poll::Pending
         })
@@ -313,6 +330,7 @@ impl<const N: usize> Desk<N> {
     /// What [`next`](Self::next) gave goes to the engine now.
     pub(crate) fn handed_over(&mut self) {
         self.handed_over = self.deciding.is_some();
+        self.streamed.1 = true;
         self.refused = None;
     }
 
@@ -323,6 +341,12 @@ impl<const N: usize> Desk<N> {
         under_way: &mut UnderWay<N>,
         now: Instant,
     ) {
+        if let (Some(streamed), true) = self.streamed {
+            self.streamed = (None, false);
+            if let Err(why) = self.stream(&streamed, engine, under_way, now) {
+                self.streaming.refuse(why);
+            }
+        }
         let Some((asked, _)) = self.deciding.as_ref().filter(|_| self.handed_over) else { return };
         let moved = |against| match against {
             Against::Reason(reason) => Verdict::Refused(reason, ReasonSet::EMPTY),
@@ -340,6 +364,10 @@ impl<const N: usize> Desk<N> {
                 return;
             }
             Asked::Gone(asker) => return under_way.gone(asker, engine, now),
+            Asked::Guide(..) if engine.law().forwarding() != Forwarding::Idle => {
+                self.acted = Verdict::Motion(Against::Feed(FeedError::Forwarded));
+                return;
+            }
             Asked::Guide(_, asker, what, limits) => match engine.guide(what, asker, limits, now) {
                 Ok(_) => Ok(()),
                 Err(GuideError::Refused(reason)) => Err(reason),
@@ -357,8 +385,35 @@ impl<const N: usize> Desk<N> {
         self.acted = acted.map_or_else(|reason| Verdict::Refused(reason, ReasonSet::EMPTY), |()| Verdict::Done);
     }
 
-    /// Looks where the arm stands, and how far apart its states are.
+    /// Has the law follow what is streamed.
+    fn stream<P: Peer<N>, L: Law<N>>(
+        &self,
+        streamed: &Streamed<N>,
+        engine: &mut Engine<'_, N, P, L>,
+        under_way: &mut UnderWay<N>,
+        now: Instant,
+    ) -> Result<(), Unheeded> {
+        let Streamed { forward, epoch, at } = streamed;
+        if now.since(*at) > forward.holds {
+            return Err(Unheeded::Late);
+        }
+        if *epoch != engine.mode_machine().epoch() {
+            return Err(Unheeded::Epoch);
+        }
+        if engine.is_guided() {
+            return Err(Unheeded::Guided);
+        }
+        if under_way.is_busy() {
+            return Err(Unheeded::Motion);
+        }
+        engine.forward(forward, now).map_err(Unheeded::Law)?;
+        under_way.give_up();
+        Ok(())
+    }
+
+    /// Looks where the arm stands, how far apart its states are, and how streams go.
     pub(crate) fn look<P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>) {
+        self.streaming.look(engine.law().forwarding());
         let (stands, newest) = &mut self.seen;
         let Some(state) = engine.state() else {
             self.seen = Default::default();
@@ -424,7 +479,8 @@ impl<const N: usize> Desk<N> {
         // A program that begins anew watches for nothing.
         let Contacts { watched, seen } = self.status.contacts;
         let contacts = Contacts { watched: watched && matches!(mode, Mode::Arming | Mode::Command), seen };
-        let status = Status { epoch, mode, grade, latch, ending, motion, contacts, ..self.status };
+        let streaming = self.streaming;
+        let status = Status { epoch, mode, grade, latch, ending, motion, contacts, streaming, ..self.status };
         if self.given && mode != Mode::Monitor {
             self.errand.take_back();
             self.given = false;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use outrigger_core::law::Forward;
 use outrigger_core::mode::{Asker, Epoch};
 use tokio::sync::mpsc;
 
@@ -76,6 +77,12 @@ impl<const N: usize> Inside<N> {
     /// Asks to begin what is ready, having seen this epoch.
     pub(crate) fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
         self.pass_on(Asked::Move(epoch, self.asker), Some(motion))
+    }
+
+    /// From now on these speeds or positions, as long as they hold: the newest counts, and how it goes is told by
+    /// [`status`](Self::status).
+    pub(crate) fn stream(&self, forward: Forward<N>) {
+        self.shared.stream(forward);
     }
 
     fn pass_on(&mut self, asked: Asked, motion: Option<Ready<N>>) -> Option<u32> {

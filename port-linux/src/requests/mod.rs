@@ -16,6 +16,7 @@ mod inside;
 pub(crate) mod said;
 pub(crate) mod seat;
 mod slot;
+mod streamed;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ pub(crate) use self::{
     errand::{Errand, OnItsWay},
     inside::{Decided, Inside},
     slot::Status,
+    streamed::Streaming,
 };
 use crate::clock::Clock;
 use crate::config::{SourceSettings, VariableSettings};
@@ -96,7 +98,7 @@ impl Requests {
         let (desk, spent) = Desk::new(released, asked);
         let (open, closing) = watch::channel(());
         let here = seat.ip().is_loopback();
-        let loop_side = (desk.slot(), desk.bell(), desk.stands(), desk.errand());
+        let loop_side = (desk.slot(), desk.bell(), desk.stands(), desk.errand(), desk.newest());
         let shared =
             Shared::new(robot.to_owned(), here, (sources, variables), moving, clock, loop_side, releases, asks);
         let shared = Arc::new(shared);

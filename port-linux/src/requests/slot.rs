@@ -6,6 +6,7 @@ use outrigger_core::link::Grade;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 
+use super::streamed::Streaming;
 use crate::motion::Standing;
 use crate::show::Variables;
 
@@ -38,6 +39,8 @@ pub(crate) struct Status {
     pub(crate) motion: Option<Standing>,
     /// The tool's contacts.
     pub(crate) contacts: Contacts,
+    /// How streams of speeds and positions have gone.
+    pub(crate) streaming: Streaming,
 }
 
 impl Default for Status {
@@ -53,6 +56,7 @@ impl Default for Status {
             variables: None,
             motion: None,
             contacts: Contacts::default(),
+            streaming: Streaming::default(),
         }
     }
 }

@@ -15,6 +15,7 @@ use outrigger_ros::readings::Readings;
 
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::followed::Followed;
+use super::forward::Streams;
 use super::listing::Listing;
 use super::script::Scripts;
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
@@ -55,6 +56,7 @@ pub(super) struct Face<const N: usize> {
     listing: Option<Listing>,
     scripts: Option<Scripts>,
     followed: Followed<N>,
+    streams: Streams<N>,
     settings: Settings,
     /// Calls of several settings at once, of which the run has not decided all.
     several: Vec<Several>,
@@ -92,6 +94,7 @@ impl<const N: usize> Face<N> {
             listing.then(|| Listing::offer(dds, &settings.names, arm.clone(), settings.distro)).transpose()?;
         let scripts = target.filter(|_| settings.surface.has_driver());
         let scripts = scripts.map(|target| Scripts::offer(dds, settings, target)).transpose()?;
+        let streams = Streams::offer(dds, settings, arm.joints.clone())?;
         let followed = Followed::offer(dds, &settings.names, arm.joints, settings.distro, settings.goals_request)?;
         Ok(Self {
             client,
@@ -102,6 +105,7 @@ impl<const N: usize> Face<N> {
             listing,
             scripts,
             followed,
+            streams,
             settings: settings.clone(),
             owed: vec![],
             guided: None,
@@ -144,6 +148,9 @@ impl<const N: usize> Face<N> {
             None => taken,
         };
         let Some(Arrival { at, bytes, asker }) = taken else { return };
+        if self.streams.arrival((at, &bytes), self.client.as_ref(), now, remarks) {
+            return;
+        }
         if at == self.freedrive {
             return self.hand(&bytes, remarks);
         }
@@ -288,6 +295,7 @@ impl<const N: usize> Face<N> {
             scripts.step(client, dds, stamp, remarks);
         }
         self.followed.step(client, dds, (now, stamp), remarks);
+        self.streams.step(client, now, remarks);
     }
 
     /// The node ends.

@@ -9,6 +9,7 @@ mod dds;
 mod doctor;
 mod face;
 mod followed;
+mod forward;
 mod health;
 mod learned;
 mod listing;
@@ -114,6 +115,7 @@ impl JoinArgs {
             // As a controller does, whose names these are then.
             joints_at_root: by_serial && surface == Surface::Native,
             joints,
+            forward_timeout: ros.forward_timeout,
             goals_request: ros.goals_request,
         })
     }

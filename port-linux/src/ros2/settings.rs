@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use outrigger_core::time::Duration;
 use outrigger_ros::endpoint::{Distro, Names};
 
 use crate::config::Surface;
@@ -36,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) joints_at_root: bool,
     /// Joints of the arm, in its order.
     pub(crate) joints: &'static [&'static str],
+    /// Streamed speeds hold for this long.
+    pub(crate) forward_timeout: Duration,
     /// A goal while nothing is commanded is a request as well.
     pub(crate) goals_request: bool,
 }

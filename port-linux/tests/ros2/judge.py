@@ -16,7 +16,7 @@ from rosbags.typesys import Stores, get_typestore
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "examples/ros2"))
 
 import ros2
-from ros2 import DEFINED, JOINTS, SERVICES, Action, Node, goal, struct, until
+from ros2 import DEFINED, JOINTS, SERVICES, Action, Node, goal, matched, struct, until
 
 TOPICS = {
     "joint_states": "JointState",
@@ -218,10 +218,12 @@ def position(states):
     return list(until(lambda: states.take(N=1000), "joint states")[-1].position)
 
 
-def reach(node, action, states, to, seconds, **more):
+def reach(node, action, states, to, seconds, meanwhile=None, **more):
     accepted, goal_id = action.send(goal([(seconds, to)], **more))
     check(accepted, "the goal is rejected")
     begun = time.monotonic()
+    if meanwhile:
+        meanwhile()
     answer = action.result(goal_id)
     check(answer.status == 4 and answer.result.error_code == 0, f"{answer.status}: {answer.result}")
     at = position(states)
@@ -383,7 +385,7 @@ def interface(node):
     """An action that sends scripts, with a way to say what a goal wants, and a topic of the same."""
     action = Action(node, "urscript_interface/execute_script", "SendScript", "SendScriptFeedbackMessage")
     topic = node.writer("urscript_interface/script_command", "String")
-    until(topic.get_matched_subscriptions, "a reader of script_command")
+    until(lambda: matched(topic.get_matched_subscriptions), "a reader of script_command")
     wanted = lambda program, name="": DEFINED["SendScriptGoal"](program=program, script_name=name, fail_on_warnings=True)
     return action, lambda program, name="": action.send(wanted(program, name)), lambda text: topic.write(DEFINED["String"](data=text))
 
@@ -419,7 +421,7 @@ def scripts(node):
     old = node.reader("ur_driver/io_states", "IOStates", depth=1)
     check(node.call("ur_driver/set_io", "SetIO", fun=1, pin=2, state=1.0).success, "set_io by its old name")
     writer = node.writer("ur_driver/URScript", "String")
-    until(writer.get_matched_subscriptions, "a reader of URScript")
+    until(lambda: matched(writer.get_matched_subscriptions), "a reader of URScript")
     writer.write(DEFINED["String"](data="set_standard_digital_out(1, True)"))
     until(lambda: [m for m in old.take(N=1) if m.digital_out_states[1].state and m.digital_out_states[2].state], "outputs 1 and 2")
 
@@ -523,10 +525,10 @@ def nonsense(node):
         from ros2 import qos
 
         writer = DataWriter(node.participant, Topic(node.participant, f"rq/{at}Request", of), qos=qos())
-        until(writer.get_matched_subscriptions, f"a server of {at}")
+        until(lambda: matched(writer.get_matched_subscriptions), f"a server of {at}")
         if answer:
             reader = DataReader(node.participant, Topic(node.participant, f"rr/{at}Reply", SERVICES[answer][1]), qos=qos())
-            until(reader.get_matched_publications, f"answers of {at}")
+            until(lambda: matched(reader.get_matched_publications), f"answers of {at}")
         for _ in range(20):
             writer.write(message)
         if answer:

@@ -14,7 +14,7 @@ import time
 
 from judge import IO, check, do, say
 from realtime import Arm
-from ros2 import DEFINED, Node, goal, until
+from ros2 import DEFINED, Node, goal, matched, until
 
 # `limits.velocity` of the cell [rad/s], and what the arm's own control may add to it.
 LIMIT, ABOVE = 1.0, 0.03
@@ -216,7 +216,7 @@ def main(domain, port, seconds, seed):
     for action in ACTIONS:
         for part, of in (("send_goal", "FollowJointTrajectory_SendGoal"), ("get_result", "FollowJointTrajectory_GetResult"), ("cancel_goal", "CancelGoal")):
             judge.node.client(f"{action}/{part}", of)
-    until(judge.events.get_matched_publications, "events")
+    until(lambda: matched(judge.events.get_matched_publications), "events")
 
     def commanding():
         judge.trigger(f"{IO}/resend_robot_program")

@@ -24,6 +24,15 @@ use outrigger_sim::time::SimTime;
 
 use self::cell::{Cell, PATIENT, Program, Q, controller, domain, file, judge, node, numbers, robot, test, version};
 
+/// Speeds and positions by topics move the arm, and end: what `judge_forward.py` does and finds.
+fn forwarded(software: SoftwareVersion, path: &str) {
+    let mut cell = Cell::commanding(software, path);
+    let script = workspace().join("port-linux/tests/ros2/judge_forward.py");
+    let domain = cell.domain.to_string();
+    let found = cell.hears(&script.to_string_lossy(), &[&domain]);
+    assert_eq!(found["done"], "yes", "{software} by {path}: {found:#?}");
+}
+
 /// A KUKA LWR, simulated by the program, and a goal for its seven joints.
 fn goals_move_an_lwr() {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
@@ -123,6 +132,7 @@ fn main() -> ExitCode {
         test("doctor_judges_a_domain", PYTHON, doctor::judges_a_domain),
         test("a_serial_number_makes_names", PYTHON, doctor::a_serial_number_makes_names),
         test("goals_move_an_lwr", PYTHON, goals_move_an_lwr),
+        test("speeds_and_positions_move_an_e_series_and_end", PYTHON, || forwarded(version(5, 15), "reverse-speedj")),
         test("examples_do_what_the_page_says", PYTHON, examples_do_what_the_page_says),
         test("goals_move_a_cb2", PYTHON, || drop(Cell::commanding(version(1, 8), "text").judge("follow", &[]))),
         test("goals_move_a_cb3", PYTHON, || {

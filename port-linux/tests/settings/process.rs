@@ -105,6 +105,7 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("serve.readers", "2", "serve.listen = \"127.0.0.1:0\"", readers),
     row("ros.command", "true", "", node),
     row("ros.goals_request", "true", "", node),
+    row("ros.forward_timeout", "0.1", "", node),
     row("ros.interface", "\"127.0.0.2\"", "", node),
     row("ros.surface", "\"native\"", "", node),
     row("ros.offer_reliable", "false", "", node),

@@ -5,6 +5,8 @@ use crate::command::JointMove;
 #[cfg(feature = "trajectories")]
 use crate::law::Replaced;
 use crate::law::{FeedError, Law};
+#[cfg(feature = "forward")]
+use crate::law::{Forward, ForwardError};
 #[cfg(feature = "reverse")]
 use crate::mode::Mirrored;
 #[cfg(feature = "trajectories")]
@@ -43,6 +45,13 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             return Err(FeedError::NotCommanding);
         }
         self.law.cancel(self.governor.limits())
+    }
+
+    /// Speeds or positions for the law, from the next state on.
+    #[cfg(feature = "forward")]
+    pub(in crate::engine) fn forward(&mut self, forward: &Forward<N>) -> Result<(), ForwardError> {
+        let state = self.state.as_ref().filter(|_| self.begun && self.mode.mode() == Mode::Command);
+        self.law.forward(forward, state.ok_or(ForwardError::NotCommanding)?, self.governor.limits())
     }
 
     /// The controller is to execute `asked` by itself: see [`ModeMachine::delegate`]. The law rests from now on.

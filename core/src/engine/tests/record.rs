@@ -3,6 +3,8 @@
 use super::bench::Bench;
 use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
 use crate::law::{FeedError, JointServo, JointServoConfig, Law as _, Reference, Replaced};
+#[cfg(feature = "forward")]
+use crate::law::{Forward, ForwardError, Forwarded, Forwarding};
 use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
 use crate::robot::{JointPositions, JointVelocities, Reason};
@@ -179,6 +181,42 @@ fn a_motion_that_takes_the_place_of_another_is_part_of_the_recording() {
     bench.input(Input::Release);
     bench.run(1_000);
     assert_eq!(bench.engine.replace(&[back(1_500)], true), Err(FeedError::NotCommanding));
+}
+
+#[cfg(feature = "forward")]
+#[test]
+fn what_is_streamed_is_part_of_the_recording_and_what_is_refused_too() {
+    let sent = |what| Forward { what, holds: Forward::<6>::DRIVER_HOLDS };
+    let speeds = |first| sent(Forwarded::Speeds(JointVelocities([first, 0.0, 0.0, 0.0, 0.0, 0.0])));
+    let mut bench = Bench::ready(5, 15);
+    *bench.engine.law_mut() = JointServo::new(Reference::Hold, JointServoConfig::default());
+    assert_eq!(bench.engine.forward(&speeds(0.2), bench.now), Err(ForwardError::NotCommanding));
+    bench.request();
+    bench.run_until(5_000, |b| b.engine.mode() == Mode::Command);
+    bench.run(100);
+    for _ in 0..50 {
+        bench.engine.forward(&speeds(0.2), bench.now).unwrap();
+        assert!(matches!(bench.engine.forward(&speeds(9.0), bench.now), Err(ForwardError::Beyond(_))));
+        bench.run(20);
+        assert_eq!(bench.engine.law().forwarding(), Forwarding::Speeds);
+    }
+    let there = bench.peer.q[0];
+    assert!(bench.replay().unwrap().texts > 100, "{:?}", bench.replay());
+    bench.run(100);
+    assert_eq!(bench.engine.law().forwarding(), Forwarding::Lapsed);
+    bench.run(400);
+    assert_eq!((bench.engine.law().forwarding(), bench.engine.mode()), (Forwarding::Idle, Mode::Command));
+    assert!(bench.peer.q[0] > there && there > 0.1, "{there} rad");
+    assert!(bench.replay().is_ok(), "{:?}", bench.replay());
+    // In the middle of one.
+    bench.engine.forward(&speeds(0.2), bench.now).unwrap();
+    bench.run(20);
+    bench.input(Input::Release);
+    assert_eq!(bench.engine.forward(&speeds(0.2), bench.now), Err(ForwardError::NotCommanding));
+    bench.run(500);
+    assert_eq!((bench.engine.law().forwarding(), bench.engine.mode()), (Forwarding::Idle, Mode::Monitor));
+    assert!(bench.replay().is_ok(), "{:?}", bench.replay());
+    assert!(bench.engine.recorder().entries().any(|entry| entry.kind == Kind::Forward));
 }
 
 #[test]

@@ -6,6 +6,8 @@ use crate::robot::JointAccelerations;
 use crate::time::Instant;
 use crate::trajectory::Waypoint;
 
+#[cfg(feature = "forward")]
+mod forward;
 #[cfg(feature = "trajectories")]
 mod motions;
 

@@ -261,7 +261,7 @@ fn a_controller_that_is_read_by_30002_alone_tells_its_parts() {
     primary(&mut readings, false);
     let told = first(&readings, Terminals::Grouped);
     let state: JointState = of(&told, "joint_states");
-    assert_eq!((state.position, state.velocity, state.effort), (vec![0.25; 6], vec![], vec![]));
+    assert_eq!((state.position, state.velocity, state.effort), (vec![0.25; 6], vec![0.125; 6], vec![]));
     assert_eq!(of::<JointState>(&told, "target_joint_states").position, vec![0.5; 6]);
     assert_eq!(of::<JointMode>(&told, "joint_mode").joint_modes, [253; 6]);
     // Paused, by the flag; amperes as they are.

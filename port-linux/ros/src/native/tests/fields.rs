@@ -1,6 +1,7 @@
 //! What controllers tell, by the fields of their ports.
 
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_core::wire::fields::Value;
+use outrigger_core::wire::primary::{Joint, JointData, JointDataRepr, SubPackageRepr as _};
 
 use crate::readings::Readings;
 
@@ -163,16 +164,18 @@ pub(super) fn primary(readings: &mut Readings, is_cb2: bool) {
             ("digital_output_mode_output_1", Value::Unsigned(3)),
         ],
     );
-    readings.sub_package("joint_data", 0, |visitor: &mut dyn FieldVisitor| {
-        for _ in 0..6 {
-            visitor.begin("", Group::Record);
-            visitor.field("q_actual", Value::F64(0.25));
-            visitor.field("q_target", Value::F64(0.5));
-            visitor.field("i_actual", Value::F32(1.0));
-            visitor.field("v_actual", Value::F32(48.0));
-            visitor.field("t_motor", Value::F32(30.0));
-            visitor.field("joint_mode", Value::Unsigned(253));
-            visitor.end();
-        }
-    });
+    let joint = Joint {
+        q_actual: 0.25,
+        q_target: 0.5,
+        qd_actual: 0.125,
+        i_actual: 1.0,
+        v_actual: 48.0,
+        t_motor: 30.0,
+        joint_mode: 253,
+        ..Default::default()
+    };
+    let mut bytes = [0; 251];
+    JointDataRepr { joints: [joint; 6], ..Default::default() }.emit(251, &mut bytes).expect("room");
+    let data = JointData::new_checked(&bytes).expect("whole");
+    readings.sub_package("joint_data", 0, |visitor| data.visit(visitor));
 }

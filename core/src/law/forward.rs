@@ -1,0 +1,345 @@
+//! Joint speeds or positions that somebody streams, in place of a motion (`core/docs/protocol/ros2-surface.md` 7.4 and 7.9).
+//!
+//! The source of the first command claims the law until the arm rests again; the newest command counts.
+//!
+//! | phase | command | next state | next phase |
+//! |---|---|---|---|
+//! | `Idle` | speeds, positions | | `Speeds`, `Positions` |
+//! | `Speeds` | speeds | they are wanted for [`Forward::holds`], from the first state on | `Speeds` |
+//! | `Speeds` | none in time | zero is wanted: the speeds have lapsed | `Lapsed` |
+//! | `Lapsed` | speeds | | `Speeds` |
+//! | `Lapsed` | none | zero is wanted until the arm rests | `Idle`, held where it rests |
+//! | `Positions` | positions | the newest are followed by feedback | `Positions` |
+//! | `Positions` | none in time | the last are followed until the arm rests there, or stands elsewhere after a second | `Idle`, held there |
+//!
+//! Whatever else is sent is refused, and what was sent before holds until its own end. Nothing is extrapolated. Where the robot's
+//! speed scaling is 0 the law makes no steps, and the time of a command goes on: see [`Law::stand`](super::Law::stand).
+//!
+//! ```
+//! use outrigger_core::command::Limits;
+//! use outrigger_core::law::{Forward, Forwarded, JointServo, JointServoConfig, Law, Reference};
+//! use outrigger_core::{Duration, JointVelocities, State};
+//!
+//! let (state, limits) = (State::<6>::default(), Limits::default());
+//! let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+//! law.arm(&state).unwrap();
+//! let speeds = JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, 0.5]);
+//! let forward = Forward { what: Forwarded::Speeds(speeds), holds: Duration::from_millis(40) };
+//! law.forward(&forward, &state, &limits)?;
+//! let fast = Forward { what: Forwarded::Speeds(speeds.map(|v| 4.0 * v)), ..forward };
+//! let refused = law.forward(&fast, &state, &limits).unwrap_err();
+//! assert_eq!(refused.to_string(), "joint 6 would reach 2.000 rad/s, of 1.000 rad/s");
+//! # Ok::<(), outrigger_core::law::ForwardError>(())
+//! ```
+
+use core::fmt;
+
+use super::survey::{Excess, Quantity};
+use crate::command::Limits;
+use crate::robot::{BadValue, JointPositions, JointVelocities, Range, State, range_of};
+use crate::time::Duration;
+
+/// What is streamed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum Forwarded<const N: usize> {
+    /// Speed of each joint \[rad/s\].
+    Speeds(JointVelocities<N>),
+    /// Angle of each joint \[rad\].
+    Positions(JointPositions<N>),
+}
+
+/// One command of a stream.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct Forward<const N: usize> {
+    /// What is wanted.
+    pub what: Forwarded<N>,
+    /// For how long, by the controller's clock, where no other command follows: one step of the law at least.
+    pub holds: Duration,
+}
+
+impl<const N: usize> Forward<N> {
+    /// Range of [`holds`](Self::holds).
+    pub const HOLDS: Range<Duration> = range_of!(0.002 to 0.2 "s");
+    /// How long UR's driver waits for the next command.
+    pub const DRIVER_HOLDS: Duration = Duration::from_millis(40);
+}
+
+/// What of a stream is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Forwarding {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// Speeds.
+    Speeds,
+    /// No further speeds came in time: the arm comes to rest.
+    Lapsed,
+    /// Positions.
+    Positions,
+}
+
+/// Why a command of a stream is refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ForwardError {
+    /// The law makes no motion now.
+    NotCommanding,
+    /// The law is none of joints.
+    NoJointLaw,
+    /// A sensor moves the arm by this law.
+    Sensor,
+    /// A motion is under way.
+    MotionUnderWay,
+    /// A number is NaN or infinite.
+    NotFinite,
+    /// [`Forward::holds`] is out of its range.
+    Holds(BadValue),
+    /// A limit would not hold.
+    Beyond(Excess),
+    /// A joint is to go further from where it is than one command may lead.
+    Far {
+        /// The joint, from 0.
+        joint: u8,
+        /// From where it is \[rad\].
+        off: f32,
+        /// How far it may be \[rad\].
+        allowed: f32,
+    },
+    /// Positions, while the arm moves by speeds, or speeds while it moves by positions.
+    OtherKind,
+    /// Positions, to a law whose feedback is off.
+    NoFeedback,
+}
+
+impl ForwardError {
+    /// As it stands in figures and logs.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NotCommanding => "NotCommanding",
+            Self::NoJointLaw => "NoJointLaw",
+            Self::Sensor => "Sensor",
+            Self::MotionUnderWay => "MotionUnderWay",
+            Self::NotFinite => "NotFinite",
+            Self::Holds(_) => "Holds",
+            Self::Beyond(_) => "Beyond",
+            Self::Far { .. } => "Far",
+            Self::OtherKind => "OtherKind",
+            Self::NoFeedback => "NoFeedback",
+        }
+    }
+}
+
+impl fmt::Display for ForwardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotCommanding => f.write_str("nothing is commanded now"),
+            Self::NoJointLaw => f.write_str("the law of this run follows no speeds or positions of joints"),
+            Self::Sensor => f.write_str("a sensor moves the arm by this law"),
+            Self::MotionUnderWay => f.write_str("a motion is under way: wait for its end, or cancel it"),
+            Self::NotFinite => f.write_str("a number is NaN or infinite"),
+            Self::Holds(error) => error.fmt(f),
+            Self::Beyond(excess) => excess.fmt(f),
+            Self::Far { joint, off, allowed } => {
+                let joint = joint.saturating_add(1);
+                write!(f, "joint {joint} is {off:.3} rad from there, and {allowed:.3} rad are allowed")
+            }
+            Self::OtherKind => f.write_str("the arm moves by commands of the other kind: wait until it rests"),
+            Self::NoFeedback => f.write_str("the law's feedback is off (proportional = 0): it follows no positions"),
+        }
+    }
+}
+
+impl core::error::Error for ForwardError {}
+
+/// No joint that rests is faster \[rad/s\].
+const AT_REST: f32 = 0.02;
+/// A joint so near to its position is there \[rad\].
+const THERE: f32 = 0.01;
+/// Joints that stand beside their positions, held up by something, are no faster \[rad/s\]: those that creep there are.
+const STANDS: f32 = 0.002;
+/// For so long after the last position an arm that stands may only be about to move.
+const ON_ITS_WAY: Duration = Duration::from_secs(1);
+
+/// A command, and for how long it has held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+struct Held<T> {
+    what: T,
+    holds: Duration,
+    /// Since the first state that it answered; `None` before.
+    age: Option<Duration>,
+}
+
+impl<T> Held<T> {
+    const fn new(what: T, holds: Duration) -> Self {
+        Self { what, holds, age: None }
+    }
+
+    /// `dt` after the last state: for how long it has not held any more, `None` where it still does.
+    fn overdue(&mut self, dt: Duration) -> Option<Duration> {
+        let age = self.age.map_or(Duration::ZERO, |age| age + dt);
+        self.age = Some(age);
+        (age >= self.holds).then_some(age - self.holds)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+enum Phase<const N: usize> {
+    #[default]
+    Idle,
+    Speeds(Held<JointVelocities<N>>),
+    Lapsed,
+    /// With how fast each joint may be on its way.
+    Positions(Held<JointPositions<N>>, JointVelocities<N>),
+}
+
+/// What the law is to do at a state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Lead<const N: usize> {
+    /// What it does of itself.
+    Own,
+    /// These speeds.
+    Speeds(JointVelocities<N>),
+    /// Feedback to these positions, no faster than this.
+    Positions(JointPositions<N>, JointVelocities<N>),
+    /// The arm rests: it is held where it is, and the claim is over.
+    Rests,
+}
+
+/// The commands of one stream after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Stream<const N: usize> {
+    phase: Phase<N>,
+}
+
+impl<const N: usize> Stream<N> {
+    /// Takes a command, for an arm in `state`, each of whose joints may be led `reach` \[rad\] far.
+    ///
+    /// # Errors
+    /// Why not; what was taken before goes on.
+    pub(super) fn take(
+        &mut self,
+        forward: &Forward<N>,
+        state: &State<N>,
+        limits: &Limits<N>,
+        reach: f32,
+    ) -> Result<(), ForwardError> {
+        let Forward { what, holds } = *forward;
+        Forward::<N>::HOLDS.check(holds, "holds").map_err(ForwardError::Holds)?;
+        self.phase = match (what, self.phase) {
+            (Forwarded::Speeds(_), Phase::Positions(..))
+            | (Forwarded::Positions(_), Phase::Speeds(_) | Phase::Lapsed) => return Err(ForwardError::OtherKind),
+            (Forwarded::Speeds(speeds), Phase::Idle | Phase::Speeds(_) | Phase::Lapsed) => {
+                judge_speeds(&speeds, limits)?;
+                Phase::Speeds(Held::new(speeds, holds))
+            }
+            (Forwarded::Positions(positions), Phase::Idle | Phase::Positions(..)) => {
+                judge_positions(&positions, state, limits, reach)?;
+                Phase::Positions(Held::new(positions, holds), limits.velocity)
+            }
+        };
+        Ok(())
+    }
+
+    /// A state, `dt` after the last one: what is wanted now.
+    pub(super) fn step(&mut self, state: &State<N>, dt: Duration) -> Lead<N> {
+        let speed = state.velocities.max_abs();
+        match &mut self.phase {
+            Phase::Idle => Lead::Own,
+            Phase::Speeds(held) => {
+                if held.overdue(dt).is_none() {
+                    return Lead::Speeds(held.what);
+                }
+                self.phase = Phase::Lapsed;
+                Lead::Speeds(JointVelocities::ZERO)
+            }
+            Phase::Lapsed if speed < AT_REST => {
+                self.phase = Phase::Idle;
+                Lead::Rests
+            }
+            Phase::Lapsed => Lead::Speeds(JointVelocities::ZERO),
+            Phase::Positions(held, fastest) => {
+                let lead = Lead::Positions(held.what, *fastest);
+                let off = held.what.zip_with(state.positions.as_array(), |to, at| to - at).max_abs();
+                let Some(overdue) = held.overdue(dt) else { return lead };
+                if speed < AT_REST && off < THERE {
+                    self.phase = Phase::Idle;
+                } else if speed < STANDS && overdue > ON_ITS_WAY {
+                    self.phase = Phase::Idle;
+                    return Lead::Rests;
+                }
+                lead
+            }
+        }
+    }
+
+    /// The same for a state at which the law makes no step, because the robot's speed scaling is 0. What runs out meanwhile is not
+    /// gone on with.
+    pub(super) fn stand(&mut self, dt: Duration) {
+        let overdue = match &mut self.phase {
+            Phase::Idle | Phase::Lapsed => return,
+            Phase::Speeds(held) => held.overdue(dt),
+            Phase::Positions(held, _) => held.overdue(dt),
+        };
+        if overdue.is_some() {
+            self.phase = Phase::Lapsed;
+        }
+    }
+
+    pub(super) const fn stage(&self) -> Forwarding {
+        match self.phase {
+            Phase::Idle => Forwarding::Idle,
+            Phase::Speeds(_) => Forwarding::Speeds,
+            Phase::Lapsed => Forwarding::Lapsed,
+            Phase::Positions(..) => Forwarding::Positions,
+        }
+    }
+}
+
+fn judge_speeds<const N: usize>(speeds: &JointVelocities<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
+    if !speeds.is_finite() {
+        return Err(ForwardError::NotFinite);
+    }
+    let pairs = (0..).zip(speeds.iter().zip(limits.velocity.iter()));
+    let beyond = pairs.into_iter().find(|(_, (speed, most))| speed.abs() > *most);
+    beyond.map_or(Ok(()), |(joint, (reached, most))| {
+        let allowed = if reached < 0.0 { -most } else { most };
+        Err(ForwardError::Beyond(Excess { joint, quantity: Quantity::Velocity, reached, allowed }))
+    })
+}
+
+fn judge_positions<const N: usize>(
+    positions: &JointPositions<N>,
+    state: &State<N>,
+    limits: &Limits<N>,
+    reach: f32,
+) -> Result<(), ForwardError> {
+    if !(positions.is_finite() && state.positions.is_finite()) {
+        return Err(ForwardError::NotFinite);
+    }
+    let ranges = limits.position_min.iter().zip(limits.position_max.iter());
+    for (joint, (reached, (least, most))) in (0..).zip(positions.iter().zip(ranges)) {
+        let allowed = if reached < least { least } else { most };
+        if !(least..=most).contains(&reached) {
+            return Err(ForwardError::Beyond(Excess { joint, quantity: Quantity::Position, reached, allowed }));
+        }
+    }
+    for (joint, (to, at)) in (0..).zip(positions.iter().zip(state.positions.iter())) {
+        let off = (to - at).abs();
+        if off > reach {
+            return Err(ForwardError::Far { joint, off, allowed: reach });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
