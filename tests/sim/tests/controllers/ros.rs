@@ -328,6 +328,33 @@ fn what_does_not_fit_ends_the_program_with_what_and_why() {
     }
 }
 
+/// The example in `port-linux/docs/ros2.md`.
+#[test]
+fn the_program_of_the_page_runs() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/docs/ros2.md");
+    let page = std::fs::read_to_string(page).expect("it is part of the repository");
+    let begin = page.find("def cell():").expect("an example");
+    let program = page[begin..].split("```").next().expect("some text");
+    let mut cell = Cell::new();
+    let primary = cell.primary;
+    cell.bench.send(primary, program);
+    cell.bench.run(100);
+    let outputs = cell.outputs();
+    assert_eq!(outputs.last(), Some(&RosOutput::Message { end: End(0), bytes: flag(true) }), "{outputs:?}");
+    assert_eq!(outputs.len(), 4, "{outputs:?}");
+    let count = |cell: &mut Cell, data| {
+        assert!(cell.bench.controller.ros_message(End(1), &encode(&Int64 { data })), "{data}");
+        cell.bench.run(10);
+    };
+    count(&mut cell, 7);
+    assert_eq!(cell.said(), ["parts: 7", "the last: []"]);
+    count(&mut cell, 8);
+    let bytes = encode(&TriggerResponse { success: true, message: "open".into() });
+    assert!(cell.bench.controller.ros_answer(End(2), 0, &bytes));
+    cell.bench.run(20);
+    assert_eq!((cell.said(), cell.runs()), (vec!["open".to_owned()], false));
+}
+
 #[test]
 fn two_threads_speak_side_by_side() {
     let mut cell = Cell::new();

@@ -310,8 +310,8 @@ pub(super) static ALL: &[Signature] = &[
     host("socket_send_line", &[req("str"), SOCKET]),
     host("socket_get_var", &[req("name"), SOCKET]),
     host("socket_set_var", &[req("name"), req("value"), SOCKET]),
-    // What speaks ROS 2 in PolyScope X. UR's page and its sample call the type by two names; the names of a service client's
-    // arguments are not known.
+    // What speaks ROS 2 in PolyScope X (`core/docs/protocol/ros2-surface.md` 4.1): UR's sample names the topic, its type msg_type,
+    // durability and reliability; the rest is UNCONFIRMED.
     host_since(10, 7, "ros_publisher_factory", TOPIC),
     host_since(10, 7, "ros_subscriber_factory", TOPIC),
     host_since(10, 7, "ros_service_client_factory", &[req("service"), req("type").alias("srv_type")]),
