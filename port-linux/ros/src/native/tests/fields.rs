@@ -175,7 +175,7 @@ pub(super) fn primary(readings: &mut Readings, is_cb2: bool) {
         ..Default::default()
     };
     let mut bytes = [0; 251];
-    JointDataRepr { joints: [joint; 6], ..Default::default() }.emit(251, &mut bytes).expect("room");
+    JointDataRepr { joints: [joint; 6] }.emit(251, &mut bytes).expect("room");
     let data = JointData::new_checked(&bytes).expect("whole");
     readings.sub_package("joint_data", 0, |visitor| data.visit(visitor));
 }
