@@ -51,8 +51,8 @@ def speaks():
     said.write(struct(data="refused"))
   end
   local over = go.read()
+  said.write(struct(data="over"))
   said.close()
-  textmsg("closed")
   while True:
     sync()
   end
@@ -120,6 +120,8 @@ def main():
     say("refused", words[1])
 
     go.write(flag(data=False))
+    # What is said last arrives, though it is closed behind that.
+    check(collect(said, 1, "last words")[0].data == "over", "another last word")
     until(lambda: not said.get_matched_publications(), "the end of /cell/said")
     check(echo.get_matched_publications(), "/cell/echo is closed, too")
     # What a program has open ends with it.
