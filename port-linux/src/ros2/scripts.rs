@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::{self, Instant};
 use outrigger_ros::endpoint::Distro;
 use outrigger_ros::messages::Gid;
@@ -32,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LINGERS: time::Duration = time::Duration::from_millis(500);
 /// How often it is heard what nodes others have.
 const NEIGHBOURS: time::Duration = time::Duration::from_secs(1);
+/// Software whose scripts speak ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
+const SINCE: SoftwareVersion = SoftwareVersion::new(10, 7);
 /// Name of the node. That of a real controller is not known.
 const NAME: &str = "controller";
 
@@ -51,6 +54,21 @@ pub(crate) struct ScriptsArgs {
     /// A host that is told of it by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
     #[arg(long = "peer", value_name = "HOST", requires = "ros")]
     pub peers: Vec<String>,
+}
+
+impl ScriptsArgs {
+    /// Whether scripts of this software speak ROS, where they are to.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where it has no such functions.
+    pub(crate) fn check(&self, software: SoftwareVersion) -> Result<(), Failure> {
+        if self.ros && software < SINCE {
+            return Err(Failure::Usage(format!(
+                "--ros: scripts speak ROS 2 from software {SINCE} on, found {software}: say --software 10.12"
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// The scripts of a controller on their domain. They leave it with this.
@@ -255,5 +273,20 @@ impl Speaking {
             say!("ROS 2: {topic}: others have {theirs}, and the script {ours}: they do not hear each other");
         }
         self.remarks = all.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn software_whose_scripts_do_not_speak_ros_is_refused_with_one_whose_do() {
+        let ros = ScriptsArgs { ros: true, ..ScriptsArgs::default() };
+        assert!(ros.check(SINCE).is_ok() && ScriptsArgs::default().check(SoftwareVersion::new(1, 8)).is_ok());
+        for old in [SoftwareVersion::new(1, 8), SoftwareVersion::new(5, 25), SoftwareVersion::new(10, 6)] {
+            let error = ros.check(old).expect_err("it has no such functions").to_string();
+            assert!(error.contains("--software 10.12") && error.contains(&old.to_string()), "{error}");
+        }
     }
 }

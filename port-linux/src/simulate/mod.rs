@@ -22,9 +22,11 @@ use crate::signals::{Leaves, Signals};
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for an arm that never ran the software; [`Failure::BadInput`] for a script that cannot be read;
-/// [`Failure::Connection`] for a port that is taken.
+/// [`Failure::Usage`] for an arm that never ran the software, and for scripts that are to speak ROS 2 and cannot;
+/// [`Failure::BadInput`] for a script that cannot be read; [`Failure::Connection`] for a port that is taken.
 pub(crate) fn run(args: &SimUrArgs) -> Outcome {
+    #[cfg(feature = "ros2")]
+    args.scripts.check(args.software)?;
     let options = options(args)?;
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();
