@@ -303,7 +303,7 @@ const MAKERS: &[Maker] = &[
                     "port-linux/src/feed",
                     "port-linux/src/motion/recording.rs",
                     "port-linux/src/record/recording.rs",
-                    "port-linux/src/ros2/node.rs",
+                    "port-linux/src/ros2/learned.rs",
                     "port-linux/src/serve/lines.rs",
                 ],
             ),

@@ -10,10 +10,11 @@ use outrigger_core::engine::{Config, ReplayError};
 use outrigger_core::law::{AnyLaw, LawConfig};
 
 use crate::args::{
-    CheckConfigArgs, ControllerArgs, DoctorArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC,
+    CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC,
 };
 use crate::clock::Clock;
 use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
+use crate::doctor::{self, DoctorArgs};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
@@ -23,7 +24,7 @@ use crate::moves::{self, By, MoveArgs};
 use crate::robot::Robot;
 use crate::run::Plan;
 use crate::target::Target;
-use crate::{check, doctor, monitor, record, replay, run};
+use crate::{check, monitor, record, replay, run};
 
 const NO_ROBOT_OF_A_KRC: &str = "--robot is for a controller that is connected to: a KRC sends by itself";
 

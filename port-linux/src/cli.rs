@@ -7,11 +7,12 @@ use outrigger_sim::fault::Fault;
 use outrigger_sim::krc;
 
 use crate::args::{
-    CheckConfigArgs, DecodeArgs, DemoArgs, DoctorArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs,
-    ScriptArgs, WatchArgs,
+    CheckConfigArgs, DecodeArgs, DemoArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, ScriptArgs,
+    WatchArgs,
 };
 use crate::ask::AskArgs;
 use crate::dashboard::DashboardArgs;
+use crate::doctor::DoctorArgs;
 use crate::exit::Outcome;
 use crate::io::IoArgs;
 use crate::moves::MoveArgs;

@@ -1,10 +1,13 @@
 //! `outrigger doctor`: is everything fit for commanding? Asked before anyone commands; nothing is sent.
 
+mod args;
+
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Config, Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::time::{Duration, Instant};
 
+pub(crate) use self::args::DoctorArgs;
 use crate::check;
 use crate::clock::Clock;
 use crate::config::SourceSettings;
