@@ -38,11 +38,14 @@ const KNOWS_NO_WIRE: &[&str] = &["link", "mode", "command", "law", "trajectory",
 /// The simulator may say what a controller says, and share no decision with the driver under test.
 const SIMULATOR_MAY_USE: &[&str] = &["wire", "robot", "time"];
 
+/// Likewise of ROS 2: messages and how they travel.
+const SIMULATOR_SPEAKS: &[&str] = &["cdr", "endpoint", "messages"];
+
 /// Packages of this workspace that each may depend on, outside its tests.
 const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript", "outrigger-urscript", &[]),
     ("core", "outrigger-core", &["outrigger-urscript"]),
-    ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-urscript"]),
+    ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-ros", "outrigger-urscript"]),
     ("tests/emulated", "outrigger-emulated", &["outrigger-core", "outrigger-sim"]),
     ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
     ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy"]),
@@ -443,6 +446,9 @@ fn the_simulator_shares_no_decision_with_the_core() {
     for (path, text) in sources(&workspace().join("tests/sim/src")) {
         for used in names_below(&code(&text), "outrigger_core::").into_iter().filter(|n| is_module(n)) {
             assert!(SIMULATOR_MAY_USE.contains(&used.as_str()), "{}: outrigger_core::{used}", path.display());
+        }
+        for used in names_below(&code(&text), "outrigger_ros::") {
+            assert!(SIMULATOR_SPEAKS.contains(&used.as_str()), "{}: outrigger_ros::{used}", path.display());
         }
     }
 }

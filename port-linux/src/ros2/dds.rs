@@ -3,6 +3,8 @@
 //! Requests of services tell who asks in one of two ways (`core/docs/protocol/ros2-surface.md` 6): Fast DDS beside the message,
 //! Cyclone DDS in 16 bytes before it. A server understands either, and answers in the same way.
 
+pub(super) mod ends;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -68,7 +70,7 @@ pub(super) struct Arrival {
 }
 
 /// What others do, in words, once each.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Remark {
     /// A reader or writer of others wants what is not offered.
     Incompatible { topic: String, theirs: String, ours: String },
@@ -112,11 +114,11 @@ pub(super) struct Dds {
     clock: Clock,
     /// When to look at every reader, told or not.
     scan_at: Instant,
-    /// Readers of others that a writer of ours serves.
+    /// Readers of others that a writer of ours serves, and writers that a reader of ours hears.
     matched: BTreeMap<GUID, BTreeSet<GUID>>,
     names: BTreeMap<GUID, String>,
     waits: Vec<Waits>,
-    remarks: BTreeSet<Remark>,
+    remarks: Vec<Remark>,
 }
 
 /// What the operating system or the domain refuses.
@@ -156,7 +158,7 @@ impl Dds {
             matched: BTreeMap::new(),
             names: BTreeMap::new(),
             waits: vec![],
-            remarks: BTreeSet::new(),
+            remarks: vec![],
         })
     }
 
@@ -188,13 +190,20 @@ impl Dds {
     pub(super) fn announce(&self, namespace: &str, name: &str) {
         let gid = |guid: GUID| Gid(guid.to_bytes());
         let answers = self.listening.iter().filter_map(|listening| listening.answers.as_ref());
+        let readers = self.listening.iter().map(|listening| gid(listening.reader.guid())).collect();
+        let writers = self.writers.iter().chain(answers).map(|writer| gid(writer.guid())).collect();
+        self.announce_all(namespace, name, readers, writers);
+    }
+
+    /// The same with what is opened and closed while it is there ([`ends`]).
+    pub(super) fn announce_all(&self, namespace: &str, name: &str, readers: Vec<Gid>, writers: Vec<Gid>) {
         let node = NodeEntities {
             node_namespace: if namespace.is_empty() { "/".into() } else { namespace.into() },
             node_name: name.into(),
-            reader_gid_seq: self.listening.iter().map(|listening| gid(listening.reader.guid())).collect(),
-            writer_gid_seq: self.writers.iter().chain(answers).map(|writer| gid(writer.guid())).collect(),
+            reader_gid_seq: readers,
+            writer_gid_seq: writers,
         };
-        let gid = gid(self.participant.guid());
+        let gid = Gid(self.participant.guid().to_bytes());
         let bytes = if self.distro == Distro::Humble {
             let wide = |gids: &[Gid]| gids.iter().copied().map(WideGid::from).collect();
             let node = NodeEntities {
@@ -269,10 +278,7 @@ impl Dds {
 
     /// What came in since the last look.
     pub(super) fn look(&mut self) -> Vec<Arrival> {
-        while let Some(event) = self.status.try_recv_status() {
-            self.census.learn(&event);
-            self.learn(event);
-        }
+        self.learn_all();
         if !self.waits.is_empty() {
             self.answer_those_found();
         }
@@ -299,14 +305,31 @@ impl Dds {
         arrivals
     }
 
+    /// Takes what DDS has told of others.
+    pub(super) fn learn_all(&mut self) {
+        while let Some(event) = self.status.try_recv_status() {
+            self.census.learn(&event);
+            self.learn(event);
+        }
+    }
+
     fn learn(&mut self, event: DomainParticipantStatusEvent) {
         match event {
             DomainParticipantStatusEvent::RemoteReaderMatched { local_writer, remote_reader } => {
                 self.matched.entry(local_writer).or_default().insert(remote_reader);
             }
-            DomainParticipantStatusEvent::ReaderLost { guid, .. } => {
-                for readers in self.matched.values_mut() {
-                    readers.remove(&guid);
+            DomainParticipantStatusEvent::RemoteWriterMatched { local_reader, remote_writer } => {
+                self.matched.entry(local_reader).or_default().insert(remote_writer);
+            }
+            DomainParticipantStatusEvent::ReaderLost { guid, .. }
+            | DomainParticipantStatusEvent::WriterLost { guid, .. } => {
+                for others in self.matched.values_mut() {
+                    others.remove(&guid);
+                }
+            }
+            DomainParticipantStatusEvent::ParticipantLost { id, .. } => {
+                for others in self.matched.values_mut() {
+                    others.retain(|other| other.prefix != id);
                 }
             }
             DomainParticipantStatusEvent::RemoteReaderQosIncompatible {
@@ -332,11 +355,11 @@ impl Dds {
     fn incompatible(&mut self, of: GUID, theirs: &QosPolicies, ours: &QosPolicies) {
         let Some(topic) = self.names.get(&of) else { return };
         let topic = topic.trim_start_matches("rt").to_owned();
-        self.remarks.insert(Remark::Incompatible {
-            topic,
-            theirs: quality(theirs).to_string(),
-            ours: quality(ours).to_string(),
-        });
+        let (theirs, ours) = (quality(theirs).to_string(), quality(ours).to_string());
+        let remark = Remark::Incompatible { topic, theirs, ours };
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
     }
 
     /// Who else is there, where that has changed since it was last asked.
@@ -350,8 +373,8 @@ impl Dds {
         prefix(Gid(self.participant.guid().to_bytes()))
     }
 
-    /// What others do that cannot work, since the beginning.
-    pub(super) const fn remarks(&self) -> &BTreeSet<Remark> {
+    /// What others do that cannot work, since the beginning, in the order in which it was seen.
+    pub(super) fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
 }

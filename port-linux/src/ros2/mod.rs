@@ -19,9 +19,11 @@ mod origin;
 mod parameters;
 mod peers;
 mod pendant;
+mod place;
 mod probe;
 mod quality;
 mod script;
+mod scripts;
 mod serial;
 mod settings;
 mod surface;
@@ -36,6 +38,8 @@ use outrigger_ros::{environment, native};
 pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::doctor::Watching;
 pub(crate) use self::node::{Beside, Node};
+use self::place::Place;
+pub(crate) use self::scripts::{Scripts, ScriptsArgs};
 pub(crate) use self::settings::Settings;
 use crate::clock::Clock;
 use crate::config::{RosSettings, Surface};
@@ -90,20 +94,14 @@ impl JoinArgs {
             Names::new(namespace, prefix)
         };
         let names = names.map_err(|error| usage(&error))?;
-        let domain = match self.domain {
-            Some(domain) => domain,
-            None => environment::domain(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
-        };
         let distro = match self.distro {
             Some(distro) => distro,
             None => environment::distro(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
         };
         let interface = self.interface.unwrap_or(ros.interface);
         let surface = self.surface.unwrap_or(ros.surface);
-        let (range, by_environment) = environment::discovery(&read).map_err(|error| usage(&error))?;
-        let mut peers = if self.peers.is_empty() { ros.peers.clone() } else { self.peers.clone() };
-        peers.extend(by_environment);
-        environment::admits(&read, range, interface, &peers).map_err(|error| usage(&error))?;
+        let peers = if self.peers.is_empty() { ros.peers.clone() } else { self.peers.clone() };
+        let Place { domain, interface, peers } = Place::find(self.domain, interface, peers)?;
         let joints: &[&str] = if joints == LWR_JOINTS.len() { &LWR_JOINTS } else { &UR_JOINTS };
         Ok(Settings {
             names,

@@ -68,6 +68,10 @@ pub(crate) struct SimUrArgs {
     /// such as "seq=7 0.123456", in m, as a source of `outrigger run` with input "udp" reads it
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket, requires = "surface")]
     pub distance_to: Option<SocketAddr>,
+    /// How its scripts speak ROS 2 with others.
+    #[cfg(feature = "ros2")]
+    #[command(flatten)]
+    pub scripts: crate::ros2::ScriptsArgs,
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,

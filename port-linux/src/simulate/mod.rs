@@ -4,6 +4,7 @@ mod args;
 mod distance;
 pub(crate) mod krc;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use args::{ProgramArg, SimUrArgs};
@@ -13,15 +14,19 @@ use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Addresses, BindError, Server};
 
 use crate::exit::{Failure, Outcome};
+#[cfg(feature = "ros2")]
+use crate::ros2::Scripts;
 use crate::show::say;
 use crate::signals::{Leaves, Signals};
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for an arm that never ran the software; [`Failure::BadInput`] for a script that cannot be read;
-/// [`Failure::Connection`] for a port that is taken.
+/// [`Failure::Usage`] for an arm that never ran the software, and for scripts that are to speak ROS 2 and cannot;
+/// [`Failure::BadInput`] for a script that cannot be read; [`Failure::Connection`] for a port that is taken.
 pub(crate) fn run(args: &SimUrArgs) -> Outcome {
+    #[cfg(feature = "ros2")]
+    args.scripts.check(args.software)?;
     let options = options(args)?;
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();
@@ -46,6 +51,9 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
         say!("distances to {to}, every 10 ms while the surface lies ahead of the tool");
     }
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+    let running = Arc::new(running);
+    #[cfg(feature = "ros2")]
+    let scripts = args.scripts.ros.then(|| Scripts::join(&args.scripts, Arc::clone(&running))).transpose()?;
     let runtime = crate::runtime()?;
     runtime.block_on(async {
         let mut signals = Signals::listen(Leaves::Nothing)?;
@@ -62,6 +70,8 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
                 () = end => {}
             },
         }
+        #[cfg(feature = "ros2")]
+        scripts.map(Scripts::finish);
         drop(running);
         Ok(())
     })

@@ -268,8 +268,13 @@ pub(crate) fn judge(domain: u16, what: &str, nodes: &[Node]) -> Found {
 
 /// What this script finds beside no node of ours; it asks for deeds.
 pub(crate) fn judge_by(script: &str, arguments: &[&str], act: impl FnMut(&str)) -> Found {
+    found_by(&mut script_of(&script_beside(script), arguments), act)
+}
+
+/// What this program finds beside no node of ours; it asks for deeds.
+pub(crate) fn found_by(program: &mut Command, act: impl FnMut(&str)) -> Found {
     let clock = Clock::start();
-    judged(heard(&mut script_of(&script_beside(script), arguments), act), clock, &[])
+    judged(heard(program, act), clock, &[])
 }
 
 fn script_beside(name: &str) -> String {

@@ -10,10 +10,10 @@ use crate::cell::{Cell, Q, numbers, test, version};
 
 const NEEDS: &[Need] = &[Need::FastDds];
 
-/// The judge, built.
-fn built() -> PathBuf {
-    let source = workspace().join("port-linux/tests/ros2/fastdds/judge.cpp");
-    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ros2-fastdds-judge");
+/// This program over Fast DDS, built.
+pub(crate) fn built(name: &str) -> PathBuf {
+    let source = workspace().join("port-linux/tests/ros2/fastdds").join(name).with_extension("cpp");
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ros2-fastdds-{name}"));
     let output = Command::new("c++")
         .args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&program)
@@ -27,7 +27,7 @@ fn built() -> PathBuf {
 
 /// Topics, services and an action; what it understands is what the simulation has.
 fn fast_dds() {
-    let program = built();
+    let program = built("judge");
     let mut cell = Cell::commanding(version(5, 15), "reverse-speedj");
     let domain = cell.domain.to_string();
     let found = cell.hears_of(Command::new("timeout").arg("600").arg(program).arg(domain));

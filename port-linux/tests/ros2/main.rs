@@ -11,6 +11,7 @@ mod motion;
 mod random;
 mod recorded;
 mod returns;
+mod scripts;
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -147,6 +148,7 @@ fn main() -> ExitCode {
     tests.extend(motion::tests());
     tests.extend(recorded::tests());
     tests.extend(returns::tests());
+    tests.extend(scripts::tests());
     tests.extend(fast::tests());
     tests.extend(random::tests());
     require::main_one_by_one(tests)

@@ -54,6 +54,7 @@
 //! | `core/docs/protocol/ur-dashboard.md 6` | the Robot API of PolyScope X over HTTP | [`robot_api`], `controller::http` | `tests/robot_api.rs` |
 //! | `core/docs/protocol/ur-client-interfaces.md 5.6, 5.7` | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/controllers/services.rs`, `tests/controllers/operator.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.1` | sockets of programs, to servers that the driver reaches | [`dial`], `program::sockets` | `tests/controllers/sockets.rs` |
+//! | `core/docs/protocol/ros2-surface.md` 4.1 | scripts of a PolyScope X that speak ROS 2 | [`ros`], `program::ros` | `tests/controllers/ros.rs` |
 //! | `core/docs/protocol/ur-external-control.md 1.1` | the URCap that fetches a program when it is played | [`external_control`] | `tests/controllers/external_control.rs` |
 //! | `core/docs/protocol/ur-external-control.md 3` | interpreter mode and 30020 | `program::interpreter`, `controller::interpreter` | `tests/controllers/interpreter.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.1, 5.4` | threads that share a control cycle | `outrigger_urscript::Machine` | `tests/controllers/scheduling.rs` |
@@ -83,6 +84,7 @@ mod publish;
 pub mod rng;
 pub mod robot;
 pub mod robot_api;
+pub mod ros;
 pub mod rtde;
 pub mod service;
 pub mod surface;

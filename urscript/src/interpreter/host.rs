@@ -6,7 +6,7 @@ use super::value::{ThreadId, Value};
 /// One call of a function the host provides.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The function's name.
+    /// The function's name; that of a method with a dot before it, and the handle is its first argument: `.write`.
     pub name: &'static str,
     /// Its arguments in declared order, as many as [`Builtins`](super::Builtins) declares for it: named ones are in
     /// their place, those not given have their default, or [`Value::None`].

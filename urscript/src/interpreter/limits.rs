@@ -15,7 +15,7 @@ pub struct Limits {
     pub stack: usize,
     /// Threads alive at once, with the main thread.
     pub threads: usize,
-    /// Levels of lists within lists; a matrix has two.
+    /// Levels of lists and structs within each other; a matrix has two, a list of messages of ROS four.
     pub list_depth: usize,
     /// Scalars in one list.
     pub list_weight: usize,
@@ -35,7 +35,7 @@ impl Default for Limits {
             frames: 128,
             stack: 1 << 14,
             threads: 50,
-            list_depth: 3,
+            list_depth: 6,
             list_weight: 1 << 16,
             text: 1023,
             statements: 8500,

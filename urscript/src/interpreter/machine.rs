@@ -216,6 +216,8 @@ impl Machine {
             }),
         };
         match result {
+            // What a host was told by others is as long as they like.
+            CallResult::Value(value) if value.weight() > limits.list_weight => Err(FaultKind::Limit("list")),
             CallResult::Value(value) => thread.push(value, limits, budget).map(|()| true),
             CallResult::Again => {
                 pending.repeat = pending.repeat.saturating_add(1);

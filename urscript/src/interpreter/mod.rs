@@ -5,6 +5,7 @@
 //! [`Machine::step`]. Nothing recurses as deep as its input likes, and nothing runs longer than its budget.
 //!
 //! What the language has here: whole and real numbers, booleans, strings, lists, matrices, poses, structs, indexing;
+//! methods of what a host hands out;
 //! arithmetic, also of lists and matrices, comparison and logic; assignment with `global` and `local`; `if`, `while`,
 //! `break`, `continue`, `return`, `halt`, `pause`; nested functions with defaults and named arguments; threads with `run`,
 //! `join`, `kill` and critical sections. In interpreter mode a program takes further

@@ -26,6 +26,8 @@ pub enum Value {
     Struct(Vec<(String, Self)>),
     /// What `run` returns.
     Thread(ThreadId),
+    /// An object of the host, such as a publisher of ROS, by a number that is the host's; it has methods.
+    Handle(u32),
 }
 
 /// Names a thread of one machine; never used twice.
@@ -85,7 +87,7 @@ impl Value {
     }
 
     /// Whether a condition of this value holds: numbers other than 0 and texts that are not empty do. Lists, poses,
-    /// threads and `None` are no conditions.
+    /// threads, handles and `None` are no conditions.
     #[must_use]
     pub fn truth(&self) -> Option<bool> {
         match self {
@@ -93,7 +95,7 @@ impl Value {
             Self::Int(value) => Some(*value != 0),
             Self::Float(value) => Some(*value != 0.0),
             Self::String(text) => Some(!text.is_empty()),
-            Self::None | Self::List(_) | Self::Pose(_) | Self::Struct(_) | Self::Thread(_) => None,
+            Self::None | Self::List(_) | Self::Pose(_) | Self::Struct(_) | Self::Thread(_) | Self::Handle(_) => None,
         }
     }
 
@@ -110,6 +112,7 @@ impl Value {
             Self::Pose(_) => "Pose",
             Self::Struct(_) => "Struct",
             Self::Thread(_) => "Thread",
+            Self::Handle(_) => "Handle",
         }
     }
 
@@ -175,7 +178,7 @@ impl fmt::Display for Value {
                 }
                 f.write_str("}")
             }
-            Self::Thread(id) => write!(f, "{}", id.0),
+            Self::Thread(ThreadId(id)) | Self::Handle(id) => write!(f, "{id}"),
         }
     }
 }

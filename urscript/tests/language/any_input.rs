@@ -14,6 +14,8 @@ fn pieces() -> impl Strategy<Value = String> {
         "b",
         "f",
         "()",
+        ".read()",
+        ".write(",
         "(",
         ")",
         ":",
@@ -134,9 +136,14 @@ fn programs() -> impl Strategy<Value = String> {
     })
 }
 
-/// Compiles, and runs for a bounded time; both must come back.
+/// Compiles, and runs for a bounded time; both must come back, also where objects have methods.
 fn exercise(text: &str) -> Option<Step> {
-    let program = Program::compile(text, &Builtins::of(Version::new(5, 15))).ok()?;
+    let _ = exercise_on(Version::new(10, 12), text);
+    exercise_on(Version::new(5, 15), text)
+}
+
+fn exercise_on(version: Version, text: &str) -> Option<Step> {
+    let program = Program::compile(text, &Builtins::of(version)).ok()?;
     let mut machine = Machine::new(program);
     let mut host = Recorder::default();
     let mut last = Step::Frame;

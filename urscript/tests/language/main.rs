@@ -4,6 +4,7 @@ mod any_input;
 mod compile_errors;
 mod goldens;
 mod interpreter_mode;
+mod methods;
 mod programs;
 mod render_properties;
 mod round_trip;

@@ -11,6 +11,12 @@ messages! {
     Header = "std_msgs/msg/Header" { stamp: Time, frame_id: String }
     #[derive(Copy, Eq)]
     Flag = "std_msgs/msg/Bool" { data: bool }
+    #[derive(Copy, Eq)]
+    Int32 = "std_msgs/msg/Int32" { data: i32 }
+    #[derive(Copy, Eq)]
+    Int64 = "std_msgs/msg/Int64" { data: i64 }
+    #[derive(Copy, Eq)]
+    UInt32 = "std_msgs/msg/UInt32" { data: u32 }
     #[derive(Copy)]
     Number = "std_msgs/msg/Float64" { data: f64 }
     Text = "std_msgs/msg/String" { data: String }
@@ -22,6 +28,10 @@ messages! {
     TriggerRequest = "std_srvs/srv/Trigger_Request" { structure_needs_at_least_one_member: u8 }
     #[derive(Eq)]
     TriggerResponse = "std_srvs/srv/Trigger_Response" { success: bool, message: String }
+    #[derive(Copy, Eq)]
+    SetBoolRequest = "std_srvs/srv/SetBool_Request" { data: bool }
+    #[derive(Eq)]
+    SetBoolResponse = "std_srvs/srv/SetBool_Response" { success: bool, message: String }
 
     #[derive(Copy)]
     Vector3 = "geometry_msgs/msg/Vector3" { x: f64, y: f64, z: f64 }
@@ -69,6 +79,7 @@ messages! {
 
 services! {
     Trigger = "std_srvs/srv/Trigger": TriggerRequest => TriggerResponse;
+    SetBool = "std_srvs/srv/SetBool": SetBoolRequest => SetBoolResponse;
 }
 
 impl Time {

@@ -18,6 +18,7 @@ mod operations;
 mod options;
 mod publication;
 mod requests;
+mod ros;
 mod text;
 
 use std::collections::BTreeMap;
@@ -41,6 +42,7 @@ use crate::pendant::Pendant;
 use crate::program::{Notice, Plant, Programs, Sender, Sockets};
 use crate::rng::Rng;
 use crate::robot::{Control, Power, Robot, Stop};
+use crate::ros::Ends;
 use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::service::Service;
 use crate::time::SimTime;
@@ -175,6 +177,7 @@ impl Controller {
                 outputs: Registers::default(),
                 watchdogs: Watchdogs::default(),
                 sockets: Sockets::new(options.sockets, options.seed),
+                ros: Ends::new(options.ros),
             },
             programs: Programs::new(
                 builtins,

@@ -16,6 +16,7 @@ use crate::model::{ArmModel, UnknownPairing};
 use crate::pendant::{Files, OperationTiming};
 use crate::robot::PowerTiming;
 use crate::robot_api::RobotApiOptions;
+use crate::ros::RosOptions;
 use crate::rtde::RtdeOptions;
 use crate::service::Service;
 use crate::surface::Surface;
@@ -138,6 +139,8 @@ pub struct Options {
     pub overruns: u32,
     /// What is not known of the sockets of programs.
     pub sockets: SocketOptions,
+    /// What is not known of scripts that speak ROS 2.
+    pub ros: RosOptions,
     /// What is not known of interpreter mode.
     pub interpreter: InterpreterOptions,
     /// Where the URCap "External Control" (3.7, 5.1 on) gets its program; none where it is not installed.
@@ -192,6 +195,7 @@ impl Options {
             robot_api: RobotApiOptions::default(),
             overruns: 100,
             sockets: SocketOptions::default(),
+            ros: RosOptions::default(),
             interpreter: InterpreterOptions::default(),
             external_control: None,
             files: Files::default(),

@@ -50,6 +50,7 @@ impl Host for ProgramHost<'_> {
             "textmsg" => self.textmsg(&call),
             "popup" => self.popup(&call),
             _ if name.starts_with("socket_") => self.socket(&call),
+            _ if name.starts_with("ros_") || name.starts_with('.') => self.ros(&mut call),
             "rtde_set_watchdog" => self.set_watchdog(&call),
             _ if name.ends_with("_register") => self.register(&call),
             "enable_external_ft_sensor" => self.external_sensor(&call),

@@ -8,6 +8,7 @@ mod interpreter;
 mod looking;
 mod moves;
 mod plant;
+mod ros;
 mod setting;
 mod sockets;
 mod speaking;

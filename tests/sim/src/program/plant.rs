@@ -9,6 +9,7 @@ use crate::firmware::Firmware;
 use crate::force::Force;
 use crate::io::Io;
 use crate::robot::Robot;
+use crate::ros::Ends;
 use crate::rtde::{Registers, Watchdogs};
 use crate::time::SimTime;
 use crate::timing::ServoJ;
@@ -44,6 +45,8 @@ pub(crate) struct Plant {
     pub(crate) watchdogs: Watchdogs,
     /// Of the running program, and every other connection that the controller makes.
     pub(crate) sockets: Sockets,
+    /// What the running program has open in ROS 2.
+    pub(crate) ros: Ends,
 }
 
 impl Plant {
@@ -53,6 +56,7 @@ impl Plant {
         self.mover = None;
         self.watchdogs.clear();
         self.sockets.close_all();
+        self.ros.close_all();
         if self.arm.compliance != Compliance::None {
             self.arm.comply(Compliance::None);
         }

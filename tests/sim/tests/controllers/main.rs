@@ -25,6 +25,7 @@ mod remote;
 mod resident;
 mod reverse;
 mod robot_api;
+mod ros;
 mod rtde;
 mod scheduling;
 mod services;

@@ -176,6 +176,33 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &["two_threads_that_move_the_arm_end_the_program_and_one_after_the_other_do_not"],
             ),
             line(
+                "what speaks ROS 2: each operation takes a control cycle at least",
+                [Absent, Absent, Absent, Manual],
+                "RosOptions::cycles",
+                &["an_operation_takes_as_many_cycles_as_the_option_says"],
+            ),
+            line(
+                "what speaks ROS 2: whole numbers are those of 32 bits",
+                [Absent, Absent, Absent, Manual],
+                "",
+                &["a_number_of_64_bits_is_its_lower_32"],
+            ),
+            line(
+                "what speaks ROS 2: a message is read once, and what a program has open ends with it",
+                [Absent, Absent, Absent, Assumed],
+                "",
+                &[
+                    "history_is_kept_as_deep_as_it_is_asked_for_and_read_from_its_oldest",
+                    "what_is_closed_is_of_no_use_any_more",
+                ],
+            ),
+            line(
+                "what speaks ROS 2: a call that nobody answers",
+                [Absent, Absent, Absent, Assumed],
+                "RosOptions::call_timeout",
+                &["a_call_without_an_answer_waits_or_gives_up_as_the_option_says"],
+            ),
+            line(
                 "the programs that ur_rtde uploads",
                 [Absent, Clients, Clients, Clients],
                 "",

@@ -262,6 +262,17 @@ pub(crate) const GROUPS: &[Group] = &[
         ],
     ),
     group(
+        "ROS 2",
+        Mark::Manual,
+        "Options::ros",
+        &[
+            "a_publisher_is_seen_with_its_bytes_and_each_operation_takes_a_cycle",
+            "a_read_waits_until_a_message_comes_and_takes_the_newest_once",
+            "a_call_returns_the_answer_with_its_number",
+        ],
+        &["ros_publisher_factory", "ros_subscriber_factory", "ros_service_client_factory"],
+    ),
+    group(
         "interpreter mode",
         Mark::Clients,
         "Options::interpreter",

@@ -1,5 +1,6 @@
 //! The functions a controller provides, by software version (client interfaces 5.5; external control 5.2 and 5.3).
 
+mod methods;
 mod table;
 
 use std::collections::HashMap;
@@ -8,6 +9,7 @@ use super::error::FaultKind;
 use super::limits::Limits;
 use super::value::Value;
 use crate::Version;
+use methods::METHODS;
 use table::ALL;
 
 /// The first software with `struct`, assumed.
@@ -118,6 +120,17 @@ impl Builtins {
     pub(super) fn find(&self, name: &str) -> Option<&'static Signature> {
         self.by_name.get(name).copied()
     }
+
+    /// The method of this name, without its dot.
+    pub(super) fn method(&self, name: &str) -> Option<&'static Signature> {
+        let of_name = METHODS.iter().find(|signature| signature.name.strip_prefix('.') == Some(name));
+        of_name.filter(|signature| signature.is_in(self.version))
+    }
+
+    /// Whether objects have methods in this version at all.
+    pub(super) fn has_methods(&self) -> bool {
+        METHODS.iter().any(|signature| signature.is_in(self.version))
+    }
 }
 
 /// A function with its parameters.
@@ -199,6 +212,8 @@ pub(super) struct Param {
     since: Version,
     /// Before this version it must be given, default or not.
     optional_since: Version,
+    /// Another name of it; empty where it has none.
+    pub(super) alias: &'static str,
 }
 
 impl Param {
@@ -208,6 +223,10 @@ impl Param {
 
     const fn since(self, major: u8, minor: u8) -> Self {
         Self { since: Version::new(major, minor), ..self }
+    }
+
+    const fn alias(self, alias: &'static str) -> Self {
+        Self { alias, ..self }
     }
 
     const fn optional_since(self, major: u8, minor: u8) -> Self {

@@ -8,10 +8,10 @@ use super::Order;
 use super::{Default, FIRST, Param, Run, Signature};
 
 const fn param(name: &'static str, default: Default) -> Param {
-    Param { name, default, since: FIRST, optional_since: FIRST }
+    Param { name, default, since: FIRST, optional_since: FIRST, alias: "" }
 }
 
-const fn req(name: &'static str) -> Param {
+pub(super) const fn req(name: &'static str) -> Param {
     param(name, Default::Required)
 }
 
@@ -19,7 +19,7 @@ const fn opt(name: &'static str) -> Param {
     param(name, Default::None)
 }
 
-const fn float(name: &'static str, default: f64) -> Param {
+pub(super) const fn float(name: &'static str, default: f64) -> Param {
     param(name, Default::Float(default))
 }
 
@@ -27,7 +27,7 @@ const fn boolean(name: &'static str, default: bool) -> Param {
     param(name, Default::Bool(default))
 }
 
-const fn host(name: &'static str, params: &'static [Param]) -> Signature {
+pub(super) const fn host(name: &'static str, params: &'static [Param]) -> Signature {
     Signature::new(name, params, Run::Host)
 }
 
@@ -47,7 +47,7 @@ const fn not_simulated(name: &'static str, params: &'static [Param]) -> Signatur
     Signature::new(name, params, Run::NotSimulated)
 }
 
-const fn int(name: &'static str, default: i32) -> Param {
+pub(super) const fn int(name: &'static str, default: i32) -> Param {
     param(name, Default::Int(default))
 }
 
@@ -61,7 +61,25 @@ const fn interpreter(name: &'static str, params: &'static [Param], order: Order)
     Signature::new(name, params, Run::Interpreter(order)).since(5, 10)
 }
 
+const fn text(name: &'static str, default: &'static str) -> Param {
+    param(name, Default::Text(default))
+}
+
 const SOCKET: Param = param("socket_name", Default::Text("socket_0"));
+
+/// Of what publishes and what listens; times in seconds.
+const TOPIC: &[Param] = &[
+    req("topic"),
+    req("type").alias("msg_type"),
+    text("history", "default"),
+    int("depth", 1),
+    text("reliability", "default"),
+    text("durability", "default"),
+    float("deadline", 0.0),
+    float("lifespan", 0.0),
+    text("liveliness", "default"),
+    float("lease_duration", 0.0),
+];
 
 /// Every function of any software.
 pub(super) static ALL: &[Signature] = &[
@@ -292,6 +310,11 @@ pub(super) static ALL: &[Signature] = &[
     host("socket_send_line", &[req("str"), SOCKET]),
     host("socket_get_var", &[req("name"), SOCKET]),
     host("socket_set_var", &[req("name"), req("value"), SOCKET]),
+    // What speaks ROS 2 in PolyScope X (`core/docs/protocol/ros2-surface.md` 4.1): UR's sample names the topic, its type msg_type,
+    // durability and reliability; the rest is UNCONFIRMED.
+    host_since(10, 7, "ros_publisher_factory", TOPIC),
+    host_since(10, 7, "ros_subscriber_factory", TOPIC),
+    host_since(10, 7, "ros_service_client_factory", &[req("service"), req("type").alias("srv_type")]),
     // Interpreter mode. That 5.10 brought it is the vendor's word; an earlier 5.x may have had it. That PolyScope X has it is
     // assumed.
     interpreter("interpreter_mode", &[boolean("clearQueueOnEnter", true), boolean("clearOnEnd", true)], Order::Enter),

@@ -91,12 +91,46 @@ impl<'c, 's> Compiler<'c, 's> {
             return Ok(());
         }
         self.primary()?;
-        let bracket = self.position();
-        let count = self.subscripts()?;
-        if count > 0 {
-            self.emit(Op::Index(count), bracket);
+        self.parts()
+    }
+
+    /// Elements, members and methods of what is on the stack.
+    pub(super) fn parts(&mut self) -> Result<(), CompileError> {
+        loop {
+            let bracket = self.position();
+            let count = self.subscripts()?;
+            if count > 0 {
+                self.emit(Op::Index(count), bracket);
+            }
+            if !self.method()? {
+                return Ok(());
+            }
         }
-        Ok(())
+    }
+
+    /// `.name(…)` of what is on the stack, where that comes next.
+    fn method(&mut self) -> Result<bool, CompileError> {
+        if !self.calls_method() {
+            return Ok(false);
+        }
+        self.advance();
+        let position = self.position();
+        let name = self.expect_name("the name of a method")?;
+        let Some(signature) = self.builtins.method(name) else {
+            return Err(CompileError { position, kind: CompileErrorKind::NameNotFound(name.into()) });
+        };
+        let callee = self.builtin(signature);
+        self.arguments(name, &callee, vec![0], position)?;
+        Ok(true)
+    }
+
+    /// Whether a method is called next, on software that has some.
+    pub(super) fn calls_method(&self) -> bool {
+        let ahead = |more: usize| self.tokens.get(self.at.saturating_add(more)).map(|placed| placed.token);
+        self.builtins.has_methods()
+            && ahead(0) == Some(Token::Sign("."))
+            && matches!(ahead(1), Some(Token::Name(_)))
+            && ahead(2) == Some(Token::Sign("("))
     }
 
     fn primary(&mut self) -> Result<(), CompileError> {
@@ -169,13 +203,14 @@ impl<'c, 's> Compiler<'c, 's> {
         self.declared.place(self.current, name).ok_or_else(|| CompileError { position, kind: kind() })
     }
 
-    /// `[a][b, c].d` after a variable; how many indices, 0 without any. A member counts as one, its name being the index.
+    /// `[a][b, c].d` after a variable; how many indices, 0 without any. A member counts as one, its name being the index; a
+    /// method is none.
     pub(super) fn subscripts(&mut self) -> Result<u32, CompileError> {
         let mut count = 0_u32;
         loop {
             if self.accept(Token::Sign("[")) {
                 count = count.saturating_add(self.indices()?);
-            } else if self.accept(Token::Sign(".")) {
+            } else if !self.calls_method() && self.accept(Token::Sign(".")) {
                 let position = self.position();
                 let (Token::Name(name) | Token::Word(name)) = self.peek() else {
                     return Err(self.unexpected("the name of a member"));
@@ -260,18 +295,29 @@ impl<'c, 's> Compiler<'c, 's> {
     /// `(a, b, name=c)` after the name of a function.
     pub(super) fn call(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
         let callee = self.callee(name, position)?;
+        self.arguments(name, &callee, Vec::new(), position)
+    }
+
+    /// `(a, b, name=c)`, and the call. The values of `slots` are on the stack already.
+    fn arguments(
+        &mut self,
+        name: &str,
+        callee: &Callee<'_>,
+        mut slots: Vec<u32>,
+        position: Position,
+    ) -> Result<(), CompileError> {
         let fault = |what| CompileErrorKind::Arguments { function: name.into(), what };
+        let before = slots.len();
         self.expect(Token::Sign("("), "(")?;
-        let mut slots = Vec::new();
         let mut named = false;
         while !self.accept(Token::Sign(")")) {
-            if !slots.is_empty() {
+            if slots.len() > before {
                 self.expect(Token::Sign(","), ", or )")?;
             }
             let place = self.position();
             let slot = if let Some(parameter) = self.argument_name() {
                 named = true;
-                let known = callee.params.iter().position(|param| param.name == parameter);
+                let known = callee.params.iter().position(|param| param.is_called(parameter));
                 let kind = || fault(ArgumentsError::NoSuchName(parameter.into()));
                 index(known.ok_or_else(|| CompileError { position: place, kind: kind() })?)
             } else if named {
@@ -282,7 +328,7 @@ impl<'c, 's> Compiler<'c, 's> {
             let Some(parameter) = callee.params.get(slot as usize) else {
                 return Err(CompileError {
                     position: place,
-                    kind: fault(ArgumentsError::TooMany { allowed: callee.params.len() }),
+                    kind: fault(ArgumentsError::TooMany { allowed: callee.params.len().saturating_sub(before) }),
                 });
             };
             if slots.contains(&slot) {
@@ -296,7 +342,7 @@ impl<'c, 's> Compiler<'c, 's> {
         if let Some((_, param)) = missing {
             return Err(CompileError { position, kind: fault(ArgumentsError::Missing(param.name.into())) });
         }
-        self.emit_call(&callee, slots, position);
+        self.emit_call(callee, slots, position);
         Ok(())
     }
 
@@ -331,16 +377,22 @@ impl<'c, 's> Compiler<'c, 's> {
             && let Some(function) = self.declared.functions.get(number as usize)
             && !function.thread
         {
-            let params = function.params.iter().map(|param| Param { name: &param.name, required: !param.optional });
+            let params = function.params.iter();
+            let params = params.map(|param| Param { name: &param.name, alias: "", required: !param.optional });
             return Ok(Callee { target: Target::Function(number), params: params.collect() });
         }
         if let Some(signature) = self.builtins.find(name) {
-            let version = self.builtins.version();
-            let params =
-                signature.params(version).map(|param| Param { name: param.name, required: param.required(version) });
-            return Ok(Callee { target: Target::Builtin(signature), params: params.collect() });
+            return Ok(self.builtin(signature));
         }
         Err(CompileError { position, kind: CompileErrorKind::NameNotFound(name.into()) })
+    }
+
+    fn builtin(&self, signature: &'static Signature) -> Callee<'c> {
+        let version = self.builtins.version();
+        let params = signature.params(version);
+        let params =
+            params.map(|param| Param { name: param.name, alias: param.alias, required: param.required(version) });
+        Callee { target: Target::Builtin(signature), params: params.collect() }
     }
 
     fn emit_call(&mut self, callee: &Callee<'_>, slots: Vec<u32>, position: Position) {
@@ -357,5 +409,14 @@ struct Callee<'s> {
 
 struct Param<'s> {
     name: &'s str,
+    /// Another name of it; empty where it has none.
+    alias: &'s str,
     required: bool,
+}
+
+impl Param<'_> {
+    /// Whether a named argument of this name is this one.
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || (!self.alias.is_empty() && self.alias == name)
+    }
 }

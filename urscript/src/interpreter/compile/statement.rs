@@ -117,10 +117,16 @@ impl<'s> Compiler<'_, 's> {
             Token::Sign("[" | ".") => {
                 let place = self.variable(name, position)?;
                 let indices = self.subscripts()?;
+                if self.is_method(place, indices, position)? {
+                    return Ok(());
+                }
                 self.store_element(place, indices, position)?;
             }
             Token::Sign("(") => {
                 self.call(name, position)?;
+                if self.calls_method() {
+                    self.parts()?;
+                }
                 self.emit(Op::Discard, position);
             }
             _ if self.declared.place(self.current, name).is_none() => {
@@ -129,6 +135,17 @@ impl<'s> Compiler<'_, 's> {
             _ => return Err(self.unexpected("=, [ or (")),
         }
         Ok(())
+    }
+
+    /// `.name(…)` after the indices of a variable, where that comes next; its value is dropped.
+    fn is_method(&mut self, place: Place, indices: u32, position: Position) -> Result<bool, CompileError> {
+        if !self.calls_method() {
+            return Ok(false);
+        }
+        self.emit(if indices == 0 { Op::Load(place) } else { Op::LoadElement(place, indices) }, position);
+        self.parts()?;
+        self.emit(Op::Discard, position);
+        Ok(true)
     }
 
     /// `= value` after the indices of a variable.

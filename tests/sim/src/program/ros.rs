@@ -1,0 +1,178 @@
+//! The functions by which a program speaks ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1): factories, and the methods of what they
+//! return. Each takes a control cycle at least; what waits for others waits in control cycles, and other threads go on.
+
+use outrigger_ros::endpoint::Qos;
+use outrigger_urscript::{Call, CallResult, Value};
+
+use super::host::{ProgramHost, done};
+use crate::ros::{self, End, Role, Taken};
+
+/// Messages that "keep_all" keeps, and the deepest queue that can be asked for.
+const DEEPEST: u16 = 1000;
+
+/// What was not done, for the program's error.
+type Refused = String;
+
+impl ProgramHost<'_> {
+    /// `ros_…_factory` and methods.
+    pub(super) fn ros(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
+        let result = if call.name.starts_with('.') { self.method(call) } else { self.factory(call) };
+        Some(result.unwrap_or_else(|why| CallResult::Error(format!("{}: {why}", call.name.trim_start_matches('.')))))
+    }
+
+    /// Whether the time that any operation takes has passed.
+    fn is_through(&self, call: &Call<'_>) -> bool {
+        call.repeat >= self.plant.ros.options.cycles
+    }
+
+    fn factory(&mut self, call: &mut Call<'_>) -> Result<CallResult, Refused> {
+        if call.repeat == 0 {
+            let name = whole_name(call.arg(0))?;
+            let kind = call.arg(1).text().ok_or_else(|| wants("type", "a text", call.arg(1)))?;
+            let (role, qos) = match call.name {
+                "ros_publisher_factory" => (Role::Publisher(ros::message(kind)?), quality(call, true)?),
+                "ros_subscriber_factory" => (Role::Subscriber(ros::message(kind)?), quality(call, false)?),
+                _ => (Role::Client(ros::service(kind)?), Qos::SERVICES),
+            };
+            let opened = self.plant.ros.open(role, name, qos);
+            let most = self.plant.ros.options.count;
+            let End(number) = opened.ok_or_else(|| format!("{most} publishers, subscribers and clients are open"))?;
+            *call.scratch = f64::from(number);
+        }
+        let handle = Value::Handle(*call.scratch as u32);
+        Ok(if self.is_through(call) { CallResult::Value(handle) } else { CallResult::Again })
+    }
+
+    fn method(&mut self, call: &mut Call<'_>) -> Result<CallResult, Refused> {
+        let Value::Handle(number) = call.arg(0) else {
+            return Err(format!("{} has no methods", call.arg(0).kind()));
+        };
+        let end = End(*number);
+        // What is closed while it is under way ends like what was closed before, but for the end of closing itself.
+        let role = match self.plant.ros.find(end) {
+            Some((role, _)) => Some(role),
+            None if call.name == ".close" && call.repeat > 0 => None,
+            None if self.plant.ros.ever(end) => return Err("it is closed".into()),
+            None => return Err("there is no such object".into()),
+        };
+        match (call.name, role) {
+            (".write" | ".publish", Some(Role::Publisher(kind))) => self.write(call, end, kind),
+            (".read", Some(Role::Subscriber(_))) => Ok(self.read_newest(call, end)),
+            (".read_history", Some(Role::Subscriber(_))) => self.read_history(call, end),
+            (".wait", Some(Role::Subscriber(_))) => self.wait(call, end),
+            (".call", Some(Role::Client(pair))) => self.ask(call, end, pair),
+            (".close", _) => {
+                self.plant.ros.close(end);
+                Ok(if self.is_through(call) { done() } else { CallResult::Again })
+            }
+            (_, Some(Role::Publisher(_))) => Err("a publisher has write, publish and close".into()),
+            (_, Some(Role::Subscriber(_))) => Err("a subscriber has read, read_history, wait and close".into()),
+            (_, _) => Err("a client of a service has call and close".into()),
+        }
+    }
+
+    fn write(&mut self, call: &Call<'_>, end: End, kind: &ros::Kind) -> Result<CallResult, Refused> {
+        if call.repeat == 0 {
+            let bytes = (kind.encode)(call.arg(1)).map_err(|mismatch| format!("{}: {mismatch}", kind.name))?;
+            self.plant.ros.publish(end, bytes);
+        }
+        Ok(if self.is_through(call) { done() } else { CallResult::Again })
+    }
+
+    /// Waits for a message without an end.
+    fn read_newest(&mut self, call: &Call<'_>, end: End) -> CallResult {
+        if !self.is_through(call) {
+            return CallResult::Again;
+        }
+        self.plant.ros.read(end, 1).pop().map_or(CallResult::Again, CallResult::Value)
+    }
+
+    fn read_history(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
+        let count = call.arg(1).whole().and_then(|count| usize::try_from(count).ok());
+        let count = count.ok_or_else(|| wants("count", "a whole number, 0 or above", call.arg(1)))?;
+        if !self.is_through(call) {
+            return Ok(CallResult::Again);
+        }
+        Ok(CallResult::Value(Value::List(self.plant.ros.read(end, count))))
+    }
+
+    /// Waits for a message, and leaves it.
+    fn wait(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
+        let timeout = call.arg(1).number().filter(|time| time.is_finite() && *time >= 0.0);
+        let timeout = timeout.ok_or_else(|| wants("timeout", "seconds, 0 or above", call.arg(1)))?;
+        let through = self.is_through(call);
+        Ok(match self.plant.ros.has_news(end) {
+            true if through => CallResult::Value(Value::Bool(true)),
+            false if through && self.passed(call, timeout) => CallResult::Value(Value::Bool(false)),
+            _ => CallResult::Again,
+        })
+    }
+
+    fn ask(&mut self, call: &mut Call<'_>, end: End, pair: &ros::Pair) -> Result<CallResult, Refused> {
+        if call.repeat == 0 {
+            let bytes = (pair.request.encode)(call.arg(1));
+            let bytes = bytes.map_err(|mismatch| format!("{}: {mismatch}", pair.request.name))?;
+            *call.scratch = self.plant.ros.ask(end, bytes) as f64;
+        }
+        if !self.is_through(call) {
+            return Ok(CallResult::Again);
+        }
+        let number = *call.scratch as u64;
+        if let Taken::Answer(answer) = self.plant.ros.answer(end, number) {
+            return Ok(CallResult::Value(answer));
+        }
+        match self.plant.ros.options.call_timeout {
+            Some(time) if self.passed(call, time.as_secs_f64()) => {
+                self.plant.ros.give_up(end, number);
+                let name = self.plant.ros.find(end).map(|(_, name)| name.to_owned()).unwrap_or_default();
+                Err(format!("{name} has not answered within {} s", time.as_secs_f64()))
+            }
+            _ => Ok(CallResult::Again),
+        }
+    }
+}
+
+fn wants(what: &str, expected: &str, found: &Value) -> Refused {
+    format!("{what}: expected {expected}, found {found}")
+}
+
+/// A topic's or service's name, with `/` at its beginning.
+fn whole_name(value: &Value) -> Result<String, Refused> {
+    let expected = "a name such as /cell/ready: letters, digits and '_', no digit first";
+    let text = value.text().ok_or_else(|| wants("name", expected, value))?;
+    let word = |part: &str| {
+        let mut chars = part.chars();
+        chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+            && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let inner = text.strip_prefix('/').unwrap_or(text);
+    if inner.split('/').all(word) { Ok(format!("/{inner}")) } else { Err(wants("name", expected, value)) }
+}
+
+/// How messages are to travel. What is left open, Fast DDS decides: it sends lost messages again, and does not ask for that.
+fn quality(call: &Call<'_>, publishes: bool) -> Result<Qos, Refused> {
+    let word = |at: usize, name: &str, known: &[&str]| {
+        let given = call.arg(at).text().and_then(|text| known.iter().position(|word| *word == text));
+        given.ok_or_else(|| wants(name, &format!("one of {}", known.join(", ")), call.arg(at)))
+    };
+    let history = word(2, "history", &["default", "keep_last", "keep_all"])?;
+    let depth = call.arg(3).whole().and_then(|depth| u16::try_from(depth).ok());
+    let depth = depth.filter(|depth| (1..=DEEPEST).contains(depth));
+    let depth = depth.ok_or_else(|| wants("depth", &format!("1 to {DEEPEST}"), call.arg(3)))?;
+    let reliability = word(4, "reliability", &["default", "reliable", "best_effort"])?;
+    let durability = word(5, "durability", &["default", "transient_local", "volatile"])?;
+    for (at, name) in [(6, "deadline"), (7, "lifespan"), (9, "lease_duration")] {
+        let time = call.arg(at).number().filter(|time| time.is_finite() && *time >= 0.0);
+        time.ok_or_else(|| wants(name, "seconds, 0 or above", call.arg(at)))?;
+    }
+    word(8, "liveliness", &["default", "automatic", "manual"])?;
+    Ok(Qos {
+        reliable: if reliability == 0 { publishes } else { reliability == 1 },
+        latched: durability == 1,
+        depth: match history {
+            1 => depth,
+            2 => DEEPEST,
+            _ => 1,
+        },
+    })
+}

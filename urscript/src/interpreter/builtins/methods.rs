@@ -1,0 +1,28 @@
+//! Methods of objects that a host hands out: the object is their first argument (`core/docs/protocol/ros2-surface.md` 4.1).
+//!
+//! A program may keep an object of any kind in a variable, so that a method is known by its name alone, and the host says whether
+//! the object has it.
+
+use super::table::{host, req};
+use super::{Param, Signature};
+
+const fn method(name: &'static str, params: &'static [Param]) -> Signature {
+    host(name, params).since(10, 7)
+}
+
+const HANDLE: Param = req("handle");
+
+/// Every method, with a dot before its name.
+pub(super) static METHODS: &[Signature] = &[
+    // Of a publisher: two names of the same.
+    method(".write", &[HANDLE, req("message")]),
+    method(".publish", &[HANDLE, req("message")]),
+    // Of a subscriber.
+    method(".read", &[HANDLE]),
+    method(".read_history", &[HANDLE, req("count")]),
+    method(".wait", &[HANDLE, req("timeout")]),
+    // Of a service's client.
+    method(".call", &[HANDLE, req("request")]),
+    // Of each.
+    method(".close", &[HANDLE]),
+];
