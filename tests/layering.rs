@@ -260,6 +260,7 @@ const CHOOSING: &[&str] = &[
     "port-linux/src/lib.rs",
     "port-linux/src/robot/beside.rs",
     "port-linux/src/args.rs",
+    "port-linux/src/doctor/args.rs",
     "port-linux/src/cli.rs",
     "port-linux/src/beside.rs",
     "port-linux/src/watch/device.rs",
