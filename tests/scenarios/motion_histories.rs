@@ -157,11 +157,11 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
         });
         rig.run_until(ms(20_000), |rig| ended(rig) || rig.engine().mode() != Mode::Command);
     }
+    // The arm is later than its motion, most of all where positions wait for it.
+    rig.run_for(ms(500));
     let what = || format!("seed {seed}, {software}, {}: {points:?}\n{told:?}\n{}", way.name(), rig.record().story());
     judge(&rig, &line, &what);
     if ended(&rig) {
-        // The arm is later than its motion, most of all where positions wait for it.
-        rig.run_for(ms(500));
         let end = off(&line[line.len() - 1..], &rig.controller.truth().q);
         assert!(end < 0.01, "{end} rad off its end: {}", what());
         return;
