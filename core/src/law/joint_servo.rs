@@ -287,7 +287,9 @@ impl<const N: usize> Law<N> for JointServo<N> {
         self.judge(&error, dt, scaling)?;
 
         let JointServoConfig { derivative, feed_forward, joint_speed, .. } = self.config;
-        let proportional = self.config.proportional.min(MOST_CORRECTED / dt.as_secs_f32()).min(samples.most_feedback());
+        let (quarter, granted) = (MOST_CORRECTED / dt.as_secs_f32(), samples.most_feedback());
+        let most = if granted < quarter { granted } else { quarter };
+        let proportional = bounded(self.config.proportional, 0.0, most);
         let (limit, deceleration) = (self.config.correction_limit.abs(), self.config.correction_deceleration);
         let mut wanted = velocities;
         let measured = error.iter().zip(state.velocities.iter());

@@ -119,7 +119,7 @@ impl<const N: usize> Standoff<N> {
     fn along(&mut self, error: f32, seconds: f32, most_feedback: f32) -> f32 {
         let StandoffConfig { proportional, integral, approach_limit, retreat_limit, .. } = self.config;
         let trend = bounded(self.trend + integral * error * seconds, -retreat_limit, approach_limit);
-        let wanted = closing_speed(error, proportional.min(most_feedback), self.config.deceleration) + trend;
+        let wanted = closing_speed(error, bounded(proportional, 0.0, most_feedback), self.config.deceleration) + trend;
         let speed = bounded(wanted, -retreat_limit, approach_limit);
         // While a limit holds, integrating further that way would only have to be undone.
         if (wanted - speed) * error <= 0.0 {
@@ -156,7 +156,7 @@ impl<const N: usize> Standoff<N> {
         if turned || dot(across, across) > line_tolerance * line_tolerance {
             return Err(Reason::PathTolerance);
         }
-        let gain = self.config.hold_gain.min(most_feedback);
+        let gain = bounded(self.config.hold_gain, 0.0, most_feedback);
         Ok(Twist { linear: axes.apply(add(speeds, scale(across, gain))), angular: scale(turn, gain) })
     }
 }
