@@ -26,7 +26,7 @@ const FASTEST: f32 = 1.0;
 /// And of its change \[rad/s²\].
 const STEEPEST: f32 = 3.0;
 /// Random streams where nobody says how many.
-const STREAMS: u64 = 400;
+const STREAMS: u64 = 150;
 
 fn setup(software: SoftwareVersion, way: Way) -> Setup {
     let mut setup = Setup::new(software);

@@ -13,6 +13,10 @@ mod ur;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use outrigger_emulated::clock::Clock;
+use outrigger_emulated::tries::{attempt_first, in_time};
+use outrigger_sim::time::SimTime;
+
 use file::File;
 
 /// The first lines in which two runs differ.
@@ -110,14 +114,16 @@ fn what_the_engine_beside_a_krc_is_told_shows_in_a_run() {
 
 #[test]
 fn what_the_process_and_its_sensors_are_told_shows() {
-    let unseen: Vec<_> = process::ROWS
-        .iter()
-        .filter_map(|row| {
+    attempt_first(|| {
+        for row in process::ROWS {
+            let clock = Clock::start();
             let file = process::base(row.key).with_all(row.beside);
             let (without, with) = ((row.seen)(&file), (row.seen)(&file.with(row.key, row.value)));
             println!("{} = {}\n  {without}\n  {with}", row.key, row.value);
-            (without == with).then(|| format!("{} = {} makes no difference: {with}", row.key, row.value))
-        })
-        .collect();
-    assert!(unseen.is_empty(), "{}", unseen.join("\n"));
+            // In real time: a machine that stood still may have ended one of them early.
+            in_time(clock.window(SimTime::ZERO, clock.now()), without != with, || {
+                format!("{} = {} makes no difference: {with}", row.key, row.value)
+            });
+        }
+    });
 }
