@@ -260,7 +260,6 @@ const CHOOSING: &[&str] = &[
     "port-linux/src/lib.rs",
     "port-linux/src/robot/beside.rs",
     "port-linux/src/args.rs",
-    "port-linux/src/doctor/args.rs",
     "port-linux/src/cli.rs",
     "port-linux/src/beside.rs",
     "port-linux/src/watch/device.rs",
@@ -335,7 +334,10 @@ const MAKERS: &[Maker] = &[
                 ],
             ),
             ("names of its ports", &["port-linux/src/show/states.rs"]),
-            ("an option for which of them states come by", &["port-linux/src/ros2/args.rs"]),
+            (
+                "an option for which of them states come by",
+                &["port-linux/src/doctor/args.rs", "port-linux/src/ros2/args.rs"],
+            ),
         ],
     },
 ];
