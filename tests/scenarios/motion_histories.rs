@@ -157,8 +157,6 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
         });
         rig.run_until(ms(20_000), |rig| ended(rig) || rig.engine().mode() != Mode::Command);
     }
-    // The arm is later than its motion, most of all where positions wait for it.
-    rig.run_for(ms(500));
     let what = || format!("seed {seed}, {software}, {}: {points:?}\n{told:?}\n{}", way.name(), rig.record().story());
     judge(&rig, &line, &what);
     if ended(&rig) {

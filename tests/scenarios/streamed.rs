@@ -26,14 +26,17 @@ const FASTEST: f32 = 1.0;
 /// And of its change \[rad/s²\].
 const STEEPEST: f32 = 3.0;
 /// Random streams where nobody says how many.
-const STREAMS: u64 = 150;
+const STREAMS: u64 = 400;
 
 fn setup(software: SoftwareVersion, way: Way) -> Setup {
     let mut setup = Setup::new(software);
     way.choose(&mut setup.config);
     setup.config.limits.velocity = JointVelocities([FASTEST; 6]);
     setup.config.limits.acceleration = JointAccelerations([STEEPEST; 6]);
-    setup.law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
+    // Where positions go out, an arm that is off its reference swings about it with the default of 20 /s: it shows late what came of it.
+    let proportional = if way.is_positions() { 5.0 } else { 20.0 };
+    let config = JointServoConfig { proportional, ..JointServoConfig::default() };
+    setup.law = AnyLaw::JointServo(JointServo::new(Reference::Hold, config));
     setup
 }
 

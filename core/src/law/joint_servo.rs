@@ -67,8 +67,7 @@ settings! {
     #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointServoConfig in "" {
         /// Speed per position error \[1/s\]; 0 for a motion without feedback. No more than a quarter of an error is corrected in
-        /// one cycle: at 125 Hz that of 31 /s, in cycles of 50 ms that of 5 /s; where positions are sent, no more than half of one
-        /// in the time until the arm shows it: with the buffered path of a CB3 that of 4.4 /s.
+        /// one cycle: at 125 Hz that of 31 /s, in cycles of 50 ms that of 5 /s.
         pub proportional: f32 [0.0 to 100.0 "1/s"] = 20.0,
         /// Speed per speed error \[1\].
         pub derivative: f32 [0.0 to 10.0] = 0.1,
@@ -287,9 +286,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         self.judge(&error, dt, scaling)?;
 
         let JointServoConfig { derivative, feed_forward, joint_speed, .. } = self.config;
-        let (quarter, granted) = (MOST_CORRECTED / dt.as_secs_f32(), samples.most_feedback());
-        let most = if granted < quarter { granted } else { quarter };
-        let proportional = bounded(self.config.proportional, 0.0, most);
+        let proportional = self.config.proportional.min(MOST_CORRECTED / dt.as_secs_f32());
         let (limit, deceleration) = (self.config.correction_limit.abs(), self.config.correction_deceleration);
         let mut wanted = velocities;
         let measured = error.iter().zip(state.velocities.iter());

@@ -77,8 +77,6 @@ impl TestConfig {
             scaling: self.mode.scaling,
             pendant: self.mode.pendant,
             hold: Duration::ZERO,
-            #[cfg(feature = "reverse")]
-            most_feedback: f32::INFINITY,
         }
     }
 }
