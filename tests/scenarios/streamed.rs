@@ -33,10 +33,7 @@ fn setup(software: SoftwareVersion, way: Way) -> Setup {
     way.choose(&mut setup.config);
     setup.config.limits.velocity = JointVelocities([FASTEST; 6]);
     setup.config.limits.acceleration = JointAccelerations([STEEPEST; 6]);
-    // Where positions go out, an arm that is off its reference swings about it with the default of 20 /s: it shows late what came of it.
-    let proportional = if way.is_positions() { 5.0 } else { 20.0 };
-    let config = JointServoConfig { proportional, ..JointServoConfig::default() };
-    setup.law = AnyLaw::JointServo(JointServo::new(Reference::Hold, config));
+    setup.law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
     setup
 }
 

@@ -81,24 +81,49 @@ pub struct Sample {
     pub taken_at: Instant,
 }
 
-/// The newest readings that a law may use in this cycle.
+/// The newest readings that a law may use in this cycle, and how its feedback may answer them.
 #[derive(Clone, Copy, Debug)]
-pub struct Samples<'a>(&'a [Sample]);
+pub struct Samples<'a> {
+    readings: &'a [Sample],
+    #[cfg(feature = "reverse")]
+    most_feedback: f32,
+}
 
 impl<'a> Samples<'a> {
     /// No reading: for laws that need none.
-    pub const NONE: Samples<'static> = Samples(&[]);
+    pub const NONE: Samples<'static> = Samples::new(&[]);
 
     /// These readings, one per source.
     #[must_use]
     pub const fn new(samples: &'a [Sample]) -> Self {
-        Self(samples)
+        Self {
+            readings: samples,
+            #[cfg(feature = "reverse")]
+            most_feedback: f32::INFINITY,
+        }
+    }
+
+    /// The same where no more feedback is granted than this.
+    #[cfg(feature = "reverse")]
+    pub(crate) const fn with_most_feedback(mut self, most: f32) -> Self {
+        self.most_feedback = most;
+        self
+    }
+
+    /// Most speed for an error, in what is measured of the arm or by it, that a law may ask for \[1/s\]: an arm to which positions
+    /// are sent shows late what came of them, and would swing about its reference with more. Infinite where speeds are sent.
+    #[must_use]
+    pub const fn most_feedback(&self) -> f32 {
+        #[cfg(feature = "reverse")]
+        return self.most_feedback;
+        #[cfg(not(feature = "reverse"))]
+        f32::INFINITY
     }
 
     /// The reading of this source.
     #[must_use]
     pub fn of(&self, source: SourceId) -> Option<&'a Sample> {
-        self.0.iter().find(|s| s.source == source)
+        self.readings.iter().find(|s| s.source == source)
     }
 
     /// The first number of this source's reading.

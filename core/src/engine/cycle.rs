@@ -107,6 +107,9 @@ pub(super) struct CycleConfig {
     pub(super) pendant: PendantConfig,
     /// For how long a command holds without a successor.
     pub(super) hold: Duration,
+    /// Most speed for an error that a law may ask for \[1/s\].
+    #[cfg(feature = "reverse")]
+    pub(super) most_feedback: f32,
 }
 
 /// A target below this is as good as at rest \[rad/s\].
@@ -128,6 +131,8 @@ pub struct Cycle<const N: usize, L> {
     guide: Guide,
     #[cfg(feature = "reverse")]
     move_end: MoveEnd,
+    #[cfg(feature = "reverse")]
+    most_feedback: f32,
     hold: Duration,
     standstill: Standstill<N>,
     governor: Governor<N>,
@@ -188,6 +193,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             guide: Guide::default(),
             #[cfg(feature = "reverse")]
             move_end: MoveEnd::default(),
+            #[cfg(feature = "reverse")]
+            most_feedback: config.most_feedback,
             hold: config.hold,
             standstill: Standstill::new(standstill),
             governor: Governor::new(limits),
@@ -219,6 +226,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.scaling_config = config.scaling;
         self.pendant_config = config.pendant;
         self.hold = config.hold;
+        #[cfg(feature = "reverse")]
+        {
+            self.most_feedback = config.most_feedback;
+        }
         self.link = LinkMonitor::new(config.link);
         self.mode.set_config(config.mode);
         self.standstill.reset();
@@ -685,7 +696,10 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                     // What the law reckons with goes on as fast as the arm is asked to, and no faster.
                     state.speed_scaling = Some(self.begin_share);
                 }
-                let wanted = self.law.step(state, &gathered.samples(), dt);
+                let samples = gathered.samples();
+                #[cfg(feature = "reverse")]
+                let samples = samples.with_most_feedback(self.most_feedback);
+                let wanted = self.law.step(state, &samples, dt);
                 state.speed_scaling = told;
                 let mut wanted = wanted?.map(|v| v * gathered.scale);
                 if pace == Pace::Begin {

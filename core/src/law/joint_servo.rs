@@ -67,7 +67,9 @@ settings! {
     #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointServoConfig in "" {
         /// Speed per position error \[1/s\]; 0 for a motion without feedback. No more than a quarter of an error is corrected in
-        /// one cycle: at 125 Hz that of 31 /s, in cycles of 50 ms that of 5 /s.
+        /// one cycle: at 125 Hz that of 31 /s, in cycles of 50 ms that of 5 /s. Where positions are sent, of an error about a
+        /// reference that stands no more than half in the time until the arm shows it: with the buffered path of a CB3 that of
+        /// 4.4 /s.
         pub proportional: f32 [0.0 to 100.0 "1/s"] = 20.0,
         /// Speed per speed error \[1\].
         pub derivative: f32 [0.0 to 10.0] = 0.1,
@@ -286,12 +288,15 @@ impl<const N: usize> Law<N> for JointServo<N> {
         self.judge(&error, dt, scaling)?;
 
         let JointServoConfig { derivative, feed_forward, joint_speed, .. } = self.config;
-        let proportional = self.config.proportional.min(MOST_CORRECTED / dt.as_secs_f32());
+        let proportional = bounded(self.config.proportional, 0.0, MOST_CORRECTED / dt.as_secs_f32());
+        // An arm that shows late what was sent would swing about its rest. While the reference moves, the same gain makes good a part
+        // of that delay.
+        let at_rest = bounded(proportional, 0.0, samples.most_feedback());
         let (limit, deceleration) = (self.config.correction_limit.abs(), self.config.correction_deceleration);
         let mut wanted = velocities;
         let measured = error.iter().zip(state.velocities.iter());
         for (v, (error, speed)) in wanted.0.iter_mut().zip(measured) {
-            let closing = closing_speed(error, proportional, deceleration);
+            let closing = closing_speed(error, if *v == 0.0 { at_rest } else { proportional }, deceleration);
             let correction = closing + derivative * (scaling * *v - speed);
             let own = feed_forward * *v;
             // A reference that is itself too fast is not hidden: the governor refuses it.

@@ -116,10 +116,10 @@ impl<const N: usize> Standoff<N> {
     }
 
     /// Speed along the axis, positive towards the surface.
-    fn along(&mut self, error: f32, seconds: f32) -> f32 {
+    fn along(&mut self, error: f32, seconds: f32, most_feedback: f32) -> f32 {
         let StandoffConfig { proportional, integral, approach_limit, retreat_limit, .. } = self.config;
         let trend = bounded(self.trend + integral * error * seconds, -retreat_limit, approach_limit);
-        let wanted = closing_speed(error, proportional, self.config.deceleration) + trend;
+        let wanted = closing_speed(error, bounded(proportional, 0.0, most_feedback), self.config.deceleration) + trend;
         let speed = bounded(wanted, -retreat_limit, approach_limit);
         // While a limit holds, integrating further that way would only have to be undone.
         if (wanted - speed) * error <= 0.0 {
@@ -140,7 +140,7 @@ impl<const N: usize> Standoff<N> {
     }
 
     /// The twist that holds orientation and line, with the given speeds along the line's axes.
-    fn hold(&self, line: &Frame, posture: &Posture<N>, speeds: Vector3) -> Result<Twist, Reason> {
+    fn hold(&self, line: &Frame, posture: &Posture<N>, speeds: Vector3, most_feedback: f32) -> Result<Twist, Reason> {
         let (axes, now) = (&line.rotation, &posture.tcp.rotation);
         let moved = subtract(posture.tcp.position, line.position);
         let [ahead_x, ahead_y] = self.travelled.map(|nanometres| nanometres as f32 * 1e-9);
@@ -156,7 +156,7 @@ impl<const N: usize> Standoff<N> {
         if turned || dot(across, across) > line_tolerance * line_tolerance {
             return Err(Reason::PathTolerance);
         }
-        let gain = self.config.hold_gain;
+        let gain = bounded(self.config.hold_gain, 0.0, most_feedback);
         Ok(Twist { linear: axes.apply(add(speeds, scale(across, gain))), angular: scale(turn, gain) })
     }
 }
@@ -189,7 +189,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
         self.error = error;
         // A paused or slowed robot moves less than it is asked to: nothing is to wind up meanwhile.
         let seconds = dt.as_secs_f32().min(LONGEST_STEP_SECONDS) * state.scaling();
-        let toward = self.along(error, seconds);
+        let toward = self.along(error, seconds, samples.most_feedback());
         let [x, y] = self.travel(error, seconds);
         let posture = self.tool_space.posture(state, room)?;
         let [least, most] = self.config.range;
@@ -201,7 +201,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
         } else if come - self.seen_at > self.config.longest_approach {
             return Err(Reason::SourceOutOfRange);
         }
-        let twist = self.hold(&line, posture, [x, y, toward])?;
+        let twist = self.hold(&line, posture, [x, y, toward], samples.most_feedback())?;
         self.tool_space.realise(posture, &twist)
     }
 

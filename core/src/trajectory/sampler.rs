@@ -8,6 +8,7 @@
 //! | `Finished` | at its end | started again |
 
 use super::{Setpoint, Trajectory, TrajectoryError, Waypoint};
+use crate::math::bounded;
 use crate::robot::{JointPositions, Reason};
 use crate::time::Duration;
 
@@ -179,13 +180,14 @@ impl<const N: usize> Sampler<N> {
     /// The speeds are those of unslowed time: the controller multiplies what it is sent by the same
     /// scaling. While time is frozen they are zero.
     pub fn advance(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
-        let scaling = if scaling > 0.0 { scaling.min(1.0) } else { 0.0 };
+        // What is no number is not above 0.
+        let scaling = if scaling > 0.0 { bounded(scaling, 0.0, 1.0) } else { 0.0 };
         let mut share = 1.0;
         if self.progress == Progress::Running {
             if cfg!(feature = "trajectories") {
                 self.starved = false;
             }
-            let dt = dt.as_secs_f32().min(1.0);
+            let dt = bounded(dt.as_secs_f32(), 0.0, 1.0);
             let risen = self.scaling + RISE * dt;
             self.scaling = scaling;
             if risen < scaling {

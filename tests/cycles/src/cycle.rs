@@ -295,9 +295,9 @@ pub fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
 /// The paths whose cycles are counted beside text, by what an order of theirs is.
 #[cfg(feature = "reverse")]
 const PROGRAMS: [(&str, Limit, CommandPath); 3] = [
-    ("state to an order by reverse socket, speedj", Limit::counted(12_774, None), CommandPath::ReverseSpeedJ),
-    ("state to an order by reverse socket, servoj", Limit::counted(15_003, None), CommandPath::ReverseServoJ),
-    ("state to an order by reverse socket, buffered", Limit::counted(15_064, None), CommandPath::Buffered),
+    ("state to an order by reverse socket, speedj", Limit::counted(13_401, None), CommandPath::ReverseSpeedJ),
+    ("state to an order by reverse socket, servoj", Limit::counted(15_875, None), CommandPath::ReverseServoJ),
+    ("state to an order by reverse socket, buffered", Limit::counted(15_915, None), CommandPath::Buffered),
 ];
 
 /// The same for each path by a program on the controller, with joint servo.

@@ -236,6 +236,8 @@ impl KrcConfig {
             scaling: self.mode.scaling,
             pendant: self.mode.pendant,
             hold: Duration::ZERO,
+            #[cfg(feature = "reverse")]
+            most_feedback: f32::INFINITY,
         }
     }
 

@@ -77,6 +77,8 @@ impl TestConfig {
             scaling: self.mode.scaling,
             pendant: self.mode.pendant,
             hold: Duration::ZERO,
+            #[cfg(feature = "reverse")]
+            most_feedback: f32::INFINITY,
         }
     }
 }

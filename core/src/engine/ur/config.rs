@@ -158,6 +158,22 @@ impl UrConfig {
             scaling: self.mode.scaling,
             pendant: self.mode.pendant,
             hold: self.peer.text.hold,
+            #[cfg(feature = "reverse")]
+            most_feedback: self.most_feedback(period),
+        }
+    }
+
+    /// Most speed for an error that a law may ask for where positions are sent \[1/s\]: half of an error is corrected at most in
+    /// the time that passes until the arm shows it.
+    #[cfg(feature = "reverse")]
+    fn most_feedback(&self, period: Duration) -> f32 {
+        let ProgramConfig { lag, lookahead, servo_time, .. } = self.peer.program;
+        match self.peer.path {
+            path if !path.is_positions() => f32::INFINITY,
+            path => {
+                let waits = if path == CommandPath::Buffered { lag.percent(150) } else { Duration::ZERO };
+                0.5 / (waits + lookahead + servo_time + period.times(3)).as_secs_f32()
+            }
         }
     }
 
@@ -406,6 +422,25 @@ impl ConnectConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "reverse")]
+    #[test]
+    fn the_later_an_arm_shows_what_was_sent_the_less_feedback_there_is() {
+        let of = |path, change: fn(&mut ProgramConfig)| {
+            let mut config = UrConfig::default();
+            config.peer.path = path;
+            change(&mut config.peer.program);
+            config.most_feedback(Duration::from_millis(8))
+        };
+        assert_eq!(of(CommandPath::Text, |_| ()), f32::INFINITY);
+        assert_eq!(of(CommandPath::ReverseSpeedJ, |_| ()), f32::INFINITY);
+        let servoj = of(CommandPath::ReverseServoJ, |_| ());
+        assert!((servoj - 0.5 / 0.054).abs() < 1e-3, "{servoj}");
+        let buffered = of(CommandPath::Buffered, |_| ());
+        assert!((buffered - 0.5 / 0.114).abs() < 1e-3, "{buffered}");
+        assert!(of(CommandPath::ReverseServoJ, |p| p.lookahead = Duration::from_millis(200)) < 2.5);
+        assert!(of(CommandPath::ReverseServoJ, |p| p.servo_time = Duration::from_millis(200)) < 2.5);
+    }
 
     #[test]
     fn the_defaults_can_be_run() {

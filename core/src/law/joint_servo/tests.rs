@@ -78,6 +78,20 @@ fn half_a_turn_and_back_ends_where_it_began_with_feedback_and_drifts_without() {
 }
 
 #[test]
+#[cfg(feature = "reverse")]
+fn about_a_rest_feedback_asks_for_no_more_than_the_path_grants() {
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    law.arm(&Plant::at(HOME).state).unwrap();
+    let off = Plant::at(HOME.map(|q| q + 0.001));
+    let cycle = Duration::from_millis(8);
+    for (most, speed) in [(f32::INFINITY, 0.02), (100.0, 0.02), (4.0, 0.004)] {
+        let samples = Samples::NONE.with_most_feedback(most);
+        let wanted = law.step(&off.state, &samples, cycle).unwrap();
+        assert!(wanted.0.iter().all(|v| (v + speed).abs() < 1e-5), "at most {most} /s: {wanted:?}");
+    }
+}
+
+#[test]
 fn an_absolute_motion_refuses_to_begin_elsewhere() {
     let mut law = JointServo::new(Reference::Absolute(half_turn_and_back()), JointServoConfig::default());
     assert_eq!(law.arm(&Plant::at(HOME).state), Err(Reason::PathTolerance));
