@@ -269,12 +269,16 @@ impl<const N: usize> Face<N> {
             if self.scripts.as_mut().is_some_and(|scripts| scripts.decided(one, client, dds, stamp, remarks)) {
                 continue;
             }
-            if self.followed.decided(one, dds, stamp, remarks) || one_of(&mut self.several, *id, done.is_ok(), dds) {
+            if self.followed.decided(one, dds, stamp, remarks) || one_of(&mut self.several, *id, done, dds, remarks) {
                 continue;
             }
             if let Some(at) = self.owed.iter().position(|(owed, ..)| owed == id) {
                 let (_, asker, offer) = self.owed.swap_remove(at);
                 let why = done.as_ref().err().map_or("", String::as_str);
+                // Many an answer says no more than that it was not done.
+                if done.is_err() {
+                    remarks.push(format!("{}: {why}", offer.name));
+                }
                 dds.answer(asker, calls::answer(offer, done.is_ok(), why));
             } else if let Err(why) = done {
                 // Nobody waits for it: a hand that is not let, a renewal of what is over.
@@ -308,11 +312,20 @@ impl<const N: usize> Face<N> {
 }
 
 /// One of several settings has been decided, where it is one.
-fn one_of(several: &mut Vec<Several>, id: u32, success: bool, dds: &mut Dds) -> bool {
+fn one_of(
+    several: &mut Vec<Several>,
+    id: u32,
+    done: &Result<(), String>,
+    dds: &mut Dds,
+    remarks: &mut Remarks,
+) -> bool {
     let Some(at) = several.iter().position(|several| several.ids.contains(&id)) else { return false };
     let Some(call) = several.get_mut(at) else { return false };
     call.ids.retain(|other| *other != id);
-    call.success &= success;
+    call.success &= done.is_ok();
+    if let Err(why) = done {
+        remarks.push(format!("{}: {why}", call.offer.name));
+    }
     if call.ids.is_empty() {
         let Several { asker, offer, success, .. } = several.swap_remove(at);
         dds.answer(asker, native_calls::answer(offer, success));

@@ -42,8 +42,9 @@ const TOO_LATE: i32 = 75;
 
 /// A simulated controller, and the node beside it.
 pub(crate) struct Cell {
-    pub(crate) controller: Running,
+    /// They end first: a controller's ports may be another's at once, beside which none of these is to go on.
     nodes: Vec<Node>,
+    pub(crate) controller: Running,
     pub(crate) domain: u16,
     /// Robot or configuration.
     of: String,
@@ -163,7 +164,7 @@ impl Cell {
         let domain = domain();
         let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
         let nodes = vec![node_of(domain, of, &arguments)];
-        Self { controller, nodes, domain, of: of.to_owned(), arguments }
+        Self { nodes, controller, domain, of: of.to_owned(), arguments }
     }
 
     /// What the node said, and those before it.
@@ -255,7 +256,9 @@ fn node_of(domain: u16, of: &str, arguments: &[String]) -> Node {
     if !arguments.iter().any(|word| word == "--distro") {
         command.args(["--distro", "jazzy"]);
     }
-    let node = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::from(log)).spawn();
+    let errors = log.try_clone().expect("a handle");
+    let node =
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::from(log)).stderr(Stdio::from(errors)).spawn();
     Node { process: Some(Program(node.expect("it was built"))), log: path, clock }
 }
 

@@ -21,7 +21,6 @@ NEWEST = SERVICES["SetPayload"]
 
 def main(domain, port, distro):
     arm = Arm(port)
-    # Nothing is set before there is a session.
     states = Node(int(domain)).reader("joint_states", "JointState")
     until(lambda: states.take(N=10), "joint states")
     vector, inertia = DEFINED["Vector3"], DEFINED["Inertia"]
@@ -41,6 +40,8 @@ def main(domain, port, distro):
         check(asks(layout, mass, center, length), f"{distro}: a payload is not set by {length} bytes")
         until(lambda: apart(arm.payload(), (mass, *center)) < 1e-6, f"30003: a payload of {mass} kg, and not {arm.payload()}")
 
+    # Nothing is set before there is a session, which comes after the first states.
+    until(lambda: asks(SHORT, 1.5, (0.0, 0.01, 0.05), 32), f"{distro}: a payload by 32 bytes")
     is_taken(SHORT, 1.5, (0.0, 0.01, 0.05), 32)
     ours, theirs = (NEWEST, LONG) if distro == "rolling" else (LONG, NEWEST)
     is_taken(ours, 2.25, (0.02, 0.0, 0.0625), 88)
