@@ -83,6 +83,25 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     }
 }
 
+/// What a node of ROS 2 and its readers cost that thread.
+pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
+    let [run, ros] = [Subject::Run, Subject::Ros].map(|subject| {
+        let calls = traced(programs, subject).map(|calls| calls.each.values().sum::<f64>());
+        (calls, instructions_of(programs, subject))
+    });
+    match (run, ros) {
+        ((Ok(calls), Ok(instructions)), (Ok(calls_beside), Ok(instructions_beside))) => {
+            let more = calls_beside - calls;
+            verdict.line(more <= 0.05, format!("further system calls a cycle with ROS 2: {more:+.3}"));
+            let ratio = instructions_beside / instructions;
+            println!(
+                "instructions with ROS 2: {instructions_beside:.0}, {ratio:.3} of those without; {BESIDE} was asked for"
+            );
+        }
+        (run, ros) => verdict.line(false, format!("not counted: without {run:?}, with {ros:?}")),
+    }
+}
+
 /// System calls of a cycle, by name.
 struct Calls {
     each: BTreeMap<String, f64>,

@@ -11,6 +11,9 @@
 //! cargo run --release -p outrigger-tests --example turnaround -- --counts
 //! ```
 //!
+//! With `--ros2` before the rest, and the program built with the feature `ros2`: what a node of ROS 2 beside it and twenty readers
+//! cost, of either.
+//!
 //! Short blocks of the programs alternate within one run, each a process of its own beside the same load, so that
 //! whatever else the machine does meets all of them; what is compared is all answers of all blocks of each. Counts need
 //! `strace` and Valgrind, and are the same whatever else the machine does: there the controller sends its next state when the
@@ -44,7 +47,7 @@ const ANSWERED_BUDGET: f64 = 0.1;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if let ["--ours", port_base, awake @ ..] = words.as_slice() {
         let awake = awake.first().map(|micros| micros.parse().expect("microseconds"));
         ours::run(port_base.parse().expect("a port base"), awake);
@@ -53,7 +56,14 @@ fn main() -> ExitCode {
     if cfg!(debug_assertions) {
         eprintln!("these are times of a debug build; add --release");
     }
-    let programs = match Programs::find() {
+    let by_ros = words.iter().position(|word| *word == "--ros2").map(|at| words.remove(at)).is_some();
+    let programs = Programs::find().and_then(|mut programs| {
+        if by_ros {
+            programs.listen_by_ros()?;
+        }
+        Ok(programs)
+    });
+    let programs = match programs {
         Ok(programs) => programs,
         Err(reason) => {
             eprintln!("{reason}");
@@ -61,13 +71,14 @@ fn main() -> ExitCode {
         }
     };
     let mut verdict = Verdict::default();
-    if words == ["--counts"] {
-        counts::count(&programs, &mut verdict);
-    } else {
-        let number = |index: usize, default: u32| {
-            words.get(index).map_or(default, |text| text.parse().expect("ROUNDS and CYCLES are numbers"))
-        };
-        compare(&programs, number(0, 60), number(1, 500), &mut verdict);
+    let number = |index: usize, default: u32| {
+        words.get(index).map_or(default, |text| text.parse().expect("ROUNDS and CYCLES are numbers"))
+    };
+    match (words == ["--counts"], by_ros) {
+        (true, false) => counts::count(&programs, &mut verdict),
+        (true, true) => counts::count_ros(&programs, &mut verdict),
+        (false, false) => compare(&programs, number(0, 60), number(1, 500), &mut verdict),
+        (false, true) => beside(&programs, [Subject::Ros], number(0, 60), number(1, 500), &mut verdict),
     }
     if verdict.missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -93,8 +104,9 @@ fn compare(programs: &Programs, rounds: u32, cycles: u32, verdict: &mut Verdict)
         Err(error) => format!("time-sharing scheduler (SCHED_FIFO refused: {error})"),
     };
     println!("{rounds} rounds, blocks of {cycles} cycles of 2 ms; {scheduling}; load of the machine {}", busy());
-    let against_bare = measured(programs, [Subject::Bare, Subject::Poll, Subject::Ours, Subject::Busy], rounds, cycles);
-    if let Some([bare, poll, ours, awake]) = &against_bare {
+    let against_bare =
+        measured(programs, &[Subject::Bare, Subject::Poll, Subject::Ours, Subject::Busy], rounds, cycles);
+    if let Some([bare, poll, ours, awake]) = against_bare.as_deref() {
         let limit = between_kinds(&[bare, ours]);
         println!(
             "blocks whose median is above {limit:.0} µs: bare {} of {rounds}, ours {} of {rounds}",
@@ -124,45 +136,49 @@ fn compare(programs: &Programs, rounds: u32, cycles: u32, verdict: &mut Verdict)
         let threads = ours.blocks.iter().map(|block| block.threads).max().unwrap_or_default();
         verdict.line(threads == 1, format!("threads: {threads}"));
     }
-    let beside = measured(programs, [Subject::Run, Subject::RunAgain, Subject::View, Subject::Json], rounds, cycles);
-    if let Some([run, again, view, json]) = &beside {
-        // Half a spread on each side, whatever the order of the two.
-        let spread = |share| ratio_of_pairs(again, run, 0.99, share);
-        let (low, high) = (spread(0.05), spread(0.95));
-        println!("p99 of equal blocks, pair by pair: {low:.2} to {high:.2} (5 to 95 %)");
-        for (name, listened) in [("view", view), ("json", json)] {
-            let ratio = ratio_of_pairs(listened, run, 0.99, 0.5);
-            verdict
-                .line(ratio <= high, format!("p99 with {name}, recording and two readers: {ratio:.2} of that without"));
-        }
+    verdict.line(against_bare.is_some(), format!("all blocks measured; load of the machine {}", busy()));
+    beside(programs, [Subject::View, Subject::Json], rounds, cycles, verdict);
+}
+
+/// What those who listen cost an answer, against what two equal programs differ by.
+fn beside<const N: usize>(
+    programs: &Programs,
+    listened: [Subject; N],
+    rounds: u32,
+    cycles: u32,
+    verdict: &mut Verdict,
+) {
+    let subjects = [&[Subject::Run, Subject::RunAgain], &listened[..]].concat();
+    let Some(measured) = measured(programs, &subjects, rounds, cycles) else {
+        return verdict.line(false, "not all blocks were measured".into());
+    };
+    let [run, again, listened_to @ ..] = &measured[..] else { return };
+    // Half a spread on each side, whatever the order of the two.
+    let spread = |share| ratio_of_pairs(again, run, 0.99, share);
+    let (low, high) = (spread(0.05), spread(0.95));
+    println!("p99 of equal blocks, pair by pair: {low:.2} to {high:.2} (5 to 95 %)");
+    for (subject, pooled) in listened.iter().zip(listened_to) {
+        let ratio = ratio_of_pairs(pooled, run, 0.99, 0.5);
+        verdict.line(ratio <= high, format!("p99 with {}: {ratio:.2} of that without", subject.listens()));
     }
-    verdict.line(
-        against_bare.is_some() && beside.is_some(),
-        format!("all blocks measured; load of the machine {}", busy()),
-    );
 }
 
 /// All blocks of some subjects, which take turns.
-fn measured<const N: usize>(
-    programs: &Programs,
-    subjects: [Subject; N],
-    rounds: u32,
-    cycles: u32,
-) -> Option<[Pooled; N]> {
-    let mut pooled: [Pooled; N] = std::array::from_fn(|_| Pooled::default());
+fn measured(programs: &Programs, subjects: &[Subject], rounds: u32, cycles: u32) -> Option<Vec<Pooled>> {
+    let mut pooled: Vec<Pooled> = subjects.iter().map(|_| Pooled::default()).collect();
     let mut repeated = 0;
-    println!("p50/p99 µs {}", subjects.map(|subject| format!("{:>12}", subject.name())).concat());
+    println!("p50/p99 µs {}", subjects.iter().map(|subject| format!("{:>12}", subject.name())).collect::<String>());
     for round in 0..rounds as usize {
         // Who goes first alternates as well.
-        for turn in 0..N {
-            let index = (round + turn) % N;
+        for turn in 0..subjects.len() {
+            let index = (round + turn) % subjects.len();
             pooled[index].blocks.push(one(programs, subjects[index], cycles, &mut repeated)?);
         }
-        let shown = pooled.each_ref().map(|pooled| {
+        let shown = pooled.iter().map(|pooled| {
             let last = &pooled.blocks[round];
             format!("{:>12}", format!("{:.0}/{:.0}", last.quantile(0.5), last.quantile(0.99)))
         });
-        println!("{round:>10} {}", shown.concat());
+        println!("{round:>10} {}", shown.collect::<String>());
     }
     println!("{repeated} blocks repeated, because commanding ended in them");
     Some(pooled)

@@ -10,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use outrigger_emulated::require::{Need, python, workspace};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -17,6 +19,9 @@ use crate::peer::Peer;
 
 /// Readers of `[serve]`.
 const READERS: usize = 2;
+/// Readers of ROS 2, and where.
+const ROS_READERS: &str = "20";
+const ROS_DOMAIN: &str = "78";
 /// From so long before a state a loop is awake that is to busy-poll \[µs\].
 const AWAKE: u32 = 300;
 
@@ -39,6 +44,8 @@ pub(crate) enum Subject {
     View,
     /// The same with `--json`, a recording and two readers.
     Json,
+    /// `outrigger ros2` with the same configuration, and readers of its joint states.
+    Ros,
 }
 
 impl Subject {
@@ -52,6 +59,17 @@ impl Subject {
             Self::RunAgain => "again",
             Self::View => "view",
             Self::Json => "json",
+            Self::Ros => "ros2",
+        }
+    }
+
+    /// Who listens to it.
+    pub(crate) const fn listens(self) -> &'static str {
+        match self {
+            Self::View => "a view, a recording and two readers",
+            Self::Json => "`--json`, a recording and two readers",
+            Self::Ros => "ROS 2 and twenty readers",
+            Self::Bare | Self::Poll | Self::Ours | Self::Busy | Self::Run | Self::RunAgain => "nobody",
         }
     }
 
@@ -68,6 +86,8 @@ pub(crate) struct Programs {
     outrigger: PathBuf,
     folder: PathBuf,
     processors: CpuSet,
+    /// Readers of what a node of ROS 2 tells.
+    ros_readers: Option<Child>,
 }
 
 impl Programs {
@@ -84,7 +104,26 @@ impl Programs {
         let folder = std::env::temp_dir().join(format!("outrigger-turnaround-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let processors = sched_getaffinity(None).map_err(|error| error.to_string())?;
-        Ok(Self { bare, lockstep, outrigger, folder, processors })
+        Ok(Self { bare, lockstep, outrigger, folder, processors, ros_readers: None })
+    }
+
+    /// Readers of what a node of ROS 2 tells, from now on; they meet each node that is started.
+    ///
+    /// # Errors
+    /// What is missing, and how to get it.
+    pub(crate) fn listen_by_ros(&mut self) -> Result<(), String> {
+        let help =
+            Command::new(&self.outrigger).args(["ros2", "--help"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if !help.is_ok_and(|status| status.success()) {
+            return Err("that program has no ROS 2: cargo build --release -p outrigger --features ros2".into());
+        }
+        if let Some(missing) = Need::Python.missing() {
+            return Err(missing);
+        }
+        let script = workspace().join("port-linux/examples/ros2/readers.py");
+        let readers = Command::new(python()).arg(script).args([ROS_DOMAIN, ROS_READERS]).stdin(Stdio::null()).spawn();
+        self.ros_readers = Some(readers.map_err(|error| error.to_string())?);
+        Ok(())
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -120,6 +159,10 @@ impl Programs {
                 let json: &[&str] = if subject == Subject::Json { &["--json"] } else { &[] };
                 add(&self.outrigger, &[&["run", config.to_str().expect("text")], json].concat());
             }
+            Subject::Ros => {
+                let (config, _) = self.configuration(&port, false);
+                add(&self.outrigger, &["ros2", config.to_str().expect("text"), "--domain", ROS_DOMAIN]);
+            }
         }
         let (program, arguments) = words.split_first().expect("a program");
         let mut command = Command::new(program);
@@ -134,7 +177,9 @@ impl Programs {
                 command.stdin(side()).stdout(side()).env("TERM", "xterm");
             }
             Subject::Json => drop(command.stdin(Stdio::null()).stdout(Stdio::piped())),
-            Subject::Run | Subject::RunAgain => drop(command.stdin(Stdio::piped()).stdout(Stdio::null())),
+            Subject::Run | Subject::RunAgain | Subject::Ros => {
+                command.stdin(Stdio::piped()).stdout(Stdio::null());
+            }
             Subject::Bare | Subject::Poll | Subject::Ours | Subject::Busy => {}
         }
         run_on(&alone);
@@ -193,6 +238,10 @@ fn compile(to: &Path, source: &str, more: &[&str]) -> Result<(), String> {
 
 impl Drop for Programs {
     fn drop(&mut self) {
+        if let Some(mut readers) = self.ros_readers.take() {
+            let _ = kill_process(Pid::from_child(&readers), Signal::TERM);
+            let _ = readers.wait();
+        }
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
