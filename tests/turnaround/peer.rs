@@ -149,7 +149,8 @@ impl Peer {
     /// It never commanded, or stopped.
     pub(crate) fn lockstep(&mut self, cycles: u32) -> Result<(), &'static str> {
         let mut answered = None;
-        for cycle in 1..PATIENCE + cycles {
+        // A node of ROS 2 takes long to begin under Valgrind.
+        for cycle in 1..10 * PATIENCE + cycles {
             self.accept();
             self.controller.advance_to(SimTime::ZERO + PERIOD * cycle);
             self.serve_primary();
