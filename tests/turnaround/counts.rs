@@ -14,6 +14,8 @@ use crate::subject::{Programs, Subject};
 const CALLS: f64 = 4.0;
 /// Of them, sleeps.
 const SLEEPS: f64 = 1.1;
+/// Further ones with listeners: a lock that two threads want at once is a call now and then.
+const FURTHER_CALLS: f64 = 0.05;
 /// What was counted: instructions in a cycle of the engine's thread with a trivial application, and of `run`'s with and
 /// without listeners. They may grow by so much before somebody has to look.
 const COUNTED: [(Subject, f64); 4] =
@@ -47,9 +49,11 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     }
     for listened in ["view", "json"] {
         if let (Some(with), Some(without)) = (calls.get(listened), calls.get("run")) {
-            // A lock that two threads want at once is a call now and then.
             let more = with - without;
-            verdict.line(more <= 0.05, format!("further system calls a cycle with listeners ({listened}): {more:+.3}"));
+            verdict.line(
+                more <= FURTHER_CALLS,
+                format!("further system calls a cycle with listeners ({listened}): {more:+.3}"),
+            );
         }
     }
     let mut instructions = BTreeMap::new();
@@ -92,7 +96,7 @@ pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
     match (run, ros) {
         ((Ok(calls), Ok(instructions)), (Ok(calls_beside), Ok(instructions_beside))) => {
             let more = calls_beside - calls;
-            verdict.line(more <= 0.05, format!("further system calls a cycle with ROS 2: {more:+.3}"));
+            verdict.line(more <= FURTHER_CALLS, format!("further system calls a cycle with ROS 2: {more:+.3}"));
             let ratio = instructions_beside / instructions;
             println!(
                 "instructions with ROS 2: {instructions_beside:.0}, {ratio:.3} of those without; {BESIDE} was asked for"

@@ -5,17 +5,18 @@
 //! refusal by [`Cycle::fault`] and asks again, so that zero velocity goes out in the very same cycle.
 
 mod executed;
+mod given;
 
+pub(super) use self::given::{Beside, CycleConfig, Executed, Resident};
 use super::event::{Event, Events};
 use crate::command::{Approved, ApprovedMove, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
-use crate::link::{Answer, AnswerFigures, Counter, LinkConfig, LinkMonitor, Observation, Sequence};
+use crate::link::{Answer, AnswerFigures, Counter, LinkMonitor, Observation, Sequence};
 use crate::mode::{
-    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, FollowingConfig, Held, Lapse, Mirrored,
-    Mode, ModeConfig, ModeMachine, MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant,
-    PendantConfig, PendantReading, PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig,
-    Transition,
+    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, Held, Lapse, Mode, ModeMachine,
+    MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig, PendantReading,
+    PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "reverse")]
 use crate::mode::{Guide, MoveEnd, ResidentReading, ResidentWatch};
@@ -23,9 +24,7 @@ use crate::mode::{Guide, MoveEnd, ResidentReading, ResidentWatch};
 use crate::recorder::{Loader, Saver};
 #[cfg(feature = "reverse")]
 use crate::robot::Authority;
-use crate::robot::{
-    ControllerTime, JointVelocities, MasterSafetyState, ProgramState, Reason, ReasonSet, RobotMode, Safety, State,
-};
+use crate::robot::{ControllerTime, JointVelocities, ProgramState, Reason, ReasonSet, Safety, State};
 use crate::time::{Duration, Instant, earliest};
 
 /// What goes out in this cycle.
@@ -47,69 +46,6 @@ pub enum Verdict<'m, const N: usize> {
     Keep,
     /// It is told to end this move.
     Cancel(MoveNumber),
-}
-
-/// What the session knows beside the state.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Beside {
-    /// Where the packet does not have it.
-    pub(super) robot_mode: Option<Held<RobotMode>>,
-    /// Where the packet does not have it.
-    pub(super) safety: Option<Held<Safety>>,
-    pub(super) master_safety: Option<Held<MasterSafetyState>>,
-    pub(super) remote: Option<Held<bool>>,
-    pub(super) program: Option<Held<Activity>>,
-    /// The speed slider, where the packet does not have it.
-    pub(super) speed_slider: Option<Held<f32>>,
-    /// Whether the state's program state means what it says.
-    pub(super) program_state_known: bool,
-    /// Whether text can be sent.
-    pub(super) path_open: bool,
-    /// What is commanded, or would be at the beginning, is too far from what is measured (FRI).
-    pub(super) strays: bool,
-    /// What the peer says of itself, where it does.
-    pub(super) gate: Option<PeerGate>,
-    /// For how long the oldest text waits to be acknowledged; zero where none does.
-    pub(super) unacked: Duration,
-    /// What is known of a program of ours that carries the commands, where one is to.
-    #[cfg(feature = "reverse")]
-    pub(super) resident: Option<Resident>,
-}
-
-/// A program of ours that carries the commands.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(feature = "reverse"), expect(dead_code, reason = "nobody has such a connection then"))]
-pub(super) struct Resident {
-    /// Its connection stands, and it has been greeted.
-    pub(super) connected: bool,
-    /// Whether it mirrors what it is sent, and when it last did.
-    pub(super) mirrors: Held<bool>,
-}
-
-/// What is known of motion that the controller executes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Executed {
-    /// What the program that executes moves shows, and when it last showed that it lives.
-    pub(super) mirrored: Option<Held<Mirrored>>,
-    /// The program is paused, and what it executes with it.
-    pub(super) paused: bool,
-    /// The target of the newest state is where the move may take it.
-    pub(super) on_course: bool,
-}
-
-/// Thresholds of a cycle.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CycleConfig {
-    pub(super) link: LinkConfig,
-    pub(super) mode: ModeConfig,
-    pub(super) following: FollowingConfig,
-    pub(super) scaling: ScalingConfig,
-    pub(super) pendant: PendantConfig,
-    /// For how long a command holds without a successor.
-    pub(super) hold: Duration,
-    /// Most speed for an error that a law may ask for \[1/s\].
-    #[cfg(feature = "reverse")]
-    pub(super) most_feedback: f32,
 }
 
 /// A target below this is as good as at rest \[rad/s\].

@@ -1,0 +1,69 @@
+//! What a cycle is given: its thresholds, and what is known beside a state.
+
+use crate::link::LinkConfig;
+use crate::mode::{Activity, FollowingConfig, Held, Mirrored, ModeConfig, PeerGate, PendantConfig, ScalingConfig};
+use crate::robot::{MasterSafetyState, RobotMode, Safety};
+use crate::time::Duration;
+
+/// What the session knows beside the state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside {
+    /// Where the packet does not have it.
+    pub(in crate::engine) robot_mode: Option<Held<RobotMode>>,
+    /// Where the packet does not have it.
+    pub(in crate::engine) safety: Option<Held<Safety>>,
+    pub(in crate::engine) master_safety: Option<Held<MasterSafetyState>>,
+    pub(in crate::engine) remote: Option<Held<bool>>,
+    pub(in crate::engine) program: Option<Held<Activity>>,
+    /// The speed slider, where the packet does not have it.
+    pub(in crate::engine) speed_slider: Option<Held<f32>>,
+    /// Whether the state's program state means what it says.
+    pub(in crate::engine) program_state_known: bool,
+    /// Whether text can be sent.
+    pub(in crate::engine) path_open: bool,
+    /// What is commanded, or would be at the beginning, is too far from what is measured (FRI).
+    pub(in crate::engine) strays: bool,
+    /// What the peer says of itself, where it does.
+    pub(in crate::engine) gate: Option<PeerGate>,
+    /// For how long the oldest text waits to be acknowledged; zero where none does.
+    pub(in crate::engine) unacked: Duration,
+    /// What is known of a program of ours that carries the commands, where one is to.
+    #[cfg(feature = "reverse")]
+    pub(in crate::engine) resident: Option<Resident>,
+}
+
+/// A program of ours that carries the commands.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "reverse"), expect(dead_code, reason = "nobody has such a connection then"))]
+pub(in crate::engine) struct Resident {
+    /// Its connection stands, and it has been greeted.
+    pub(in crate::engine) connected: bool,
+    /// Whether it mirrors what it is sent, and when it last did.
+    pub(in crate::engine) mirrors: Held<bool>,
+}
+
+/// What is known of motion that the controller executes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Executed {
+    /// What the program that executes moves shows, and when it last showed that it lives.
+    pub(in crate::engine) mirrored: Option<Held<Mirrored>>,
+    /// The program is paused, and what it executes with it.
+    pub(in crate::engine) paused: bool,
+    /// The target of the newest state is where the move may take it.
+    pub(in crate::engine) on_course: bool,
+}
+
+/// Thresholds of a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct CycleConfig {
+    pub(in crate::engine) link: LinkConfig,
+    pub(in crate::engine) mode: ModeConfig,
+    pub(in crate::engine) following: FollowingConfig,
+    pub(in crate::engine) scaling: ScalingConfig,
+    pub(in crate::engine) pendant: PendantConfig,
+    /// For how long a command holds without a successor.
+    pub(in crate::engine) hold: Duration,
+    /// Most speed for an error that a law may ask for \[1/s\].
+    #[cfg(feature = "reverse")]
+    pub(in crate::engine) most_feedback: f32,
+}
