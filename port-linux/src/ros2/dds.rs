@@ -29,6 +29,7 @@ use rustdds::{
 use super::bytes::{Payload, Raw, Reader, Through};
 use super::census::{Census, GRAPH, graph_topic};
 pub(super) use super::offers::{In, Offers, Out};
+use super::probe;
 use super::quality::{policies, quality};
 use crate::clock::Clock;
 use crate::exit::Failure;
@@ -130,8 +131,9 @@ impl Dds {
     /// Joins `domain` by this network interface.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] with what the operating system refuses.
+    /// [`Failure::BadInput`] with what the operating system refuses, and where somebody else has the domain's port.
     pub(super) fn join(domain: u16, interface: IpAddr, distro: Distro, clock: Clock) -> Result<Self, Failure> {
+        probe::can_be_joined(domain).map_err(Failure::BadInput)?;
         let built = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
         let participant =
             built.map_err(|error| refused(&format!("cannot join domain {domain} at {interface}"), error))?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::OwnedFd;
 
 use outrigger_ros::neighbours::{Heard, Multicast, Prefix, discovery_port};
 use rustix::net::sockopt::{
@@ -15,6 +16,10 @@ use super::peers::{facing, sender};
 
 /// The group of discovery (RTPS 2.5, 9.6.2.2).
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
+/// Domains some of whose ports are among those that Linux gives to any program: 32768 to 60999 as delivered
+/// (`net.ipv4.ip_local_port_range`).
+const LEAST_ANYBODYS: u16 = 102;
+const MOST_ANYBODYS: u16 = 214;
 /// Others that are told apart, at most.
 const MOST: usize = 256;
 /// Messages that are taken in one look.
@@ -92,12 +97,36 @@ impl Probe {
     }
 }
 
-/// A socket at the port of announcements, beside those of others, for every interface.
-fn listen(port: u16) -> io::Result<UdpSocket> {
+/// Whether the port of a domain's announcements can be listened to, beside others who do. A participant that cannot would go on
+/// without, and meet nobody.
+///
+/// # Errors
+/// In words, with what to do.
+pub(super) fn can_be_joined(domain: u16) -> Result<(), String> {
+    let port = discovery_port(domain);
+    bound(port).map(drop).map_err(|error| {
+        let anybodys = match domain {
+            LEAST_ANYBODYS..=MOST_ANYBODYS => {
+                ": Linux gives ports of the domains 102 to 214 to any program that wants one; take a domain of 0 to 101"
+            }
+            _ => ": something that is no participant of DDS has it; end that, or take another domain",
+        };
+        format!("port {port}, where all of domain {domain} announce themselves: {error}{anybodys}")
+    })
+}
+
+/// A socket at this port of every interface, beside those of others.
+fn bound(port: u16) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     set_socket_reuseaddr(&socket, true)?;
     set_socket_reuseport(&socket, true)?;
     bind(&socket, &SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)))?;
+    Ok(socket)
+}
+
+/// A socket at the port of announcements, for every interface.
+fn listen(port: u16) -> io::Result<UdpSocket> {
+    let socket = bound(port)?;
     for index in interfaces() {
         // An interface that is down, or has no multicast, brings nothing.
         let _ = set_ip_add_membership_with_ifindex(&socket, &GROUP, &Ipv4Addr::UNSPECIFIED, index);
@@ -136,6 +165,18 @@ mod tests {
         let own = [7; 12];
         assert_eq!(header(own).len(), 20);
         assert_eq!(sender(&header(own)), Some((own, VENDOR)));
+    }
+
+    #[test]
+    fn a_domain_whose_port_somebody_has_for_himself_is_refused_in_words() {
+        for (domain, then) in [(7, "another domain"), (203, "0 to 101")] {
+            let Ok(_his) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, discovery_port(domain))) else { continue };
+            let why = can_be_joined(domain).unwrap_err();
+            assert!(why.contains(&discovery_port(domain).to_string()) && why.ends_with(then), "{why}");
+        }
+        // Two who share it do.
+        let _ours = bound(discovery_port(6)).unwrap();
+        assert_eq!(can_be_joined(6), Ok(()));
     }
 
     #[test]

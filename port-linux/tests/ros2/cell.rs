@@ -64,12 +64,13 @@ impl Node {
         std::fs::read_to_string(&self.log).expect("it says something")
     }
 
-    /// The end of commanding that came too late for, and around when, where there was one.
+    /// The end of commanding, or of a session, that came too late for, and around when, where there was one.
     fn fell_back(&self) -> Option<(String, Window)> {
         let said = self.said();
         let line = said.lines().find(|line| {
             let of = |to: &str| line.split_once(to).map(|(_, why)| why);
             let why = of(" → Stopping: ").or_else(|| of("Command → Offline: ")).or_else(|| of("Arming → Monitor: "));
+            let why = why.or_else(|| of("Monitor → Offline: "));
             why.is_some_and(|why| LATENESS.iter().any(|reason| why.contains(&format!("({})", reason.name()))))
         })?;
         let seconds: f64 = line.split_whitespace().next()?.parse().ok()?;
@@ -93,10 +94,10 @@ pub(crate) fn test(name: &'static str, needs: &'static [Need], body: fn()) -> Tr
     require::test(name, needs, move || tries::attempt(name, body))
 }
 
-/// A domain that no other test of this machine has.
+/// A domain that no other test of this machine has. Above 101 its ports are among those which Linux gives to anybody.
 pub(crate) fn domain() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = 10 + (std::process::id() % 150) as u16;
+    let first = 10 + (std::process::id() % 50) as u16;
     first + NEXT.fetch_add(1, Ordering::Relaxed)
 }
 

@@ -24,7 +24,9 @@ class Judge:
         return goal_id
 
     def arrives(self, goal_id, to):
-        answer = self.action.result(goal_id)
+        self.has_arrived(self.action.result(goal_id), to)
+
+    def has_arrived(self, answer, to):
         check(answer.status == 4 and answer.result.error_code == 0, f"{answer.status}: {answer.result}")
         check(self.arm.rests(0.3), "30003: the arm moves after a goal that succeeded")
         off = apart(self.arm.now().q, to)
@@ -79,12 +81,17 @@ class Judge:
         self.arrives(goal_id, self.first)
         say("pause", f"{time.monotonic() - begun:.2f} s")
 
-    def pause_is_overridden(self):
-        """Text of each cycle takes the paused program's place, where nothing tells of the pause in time."""
+    def pause_is_overridden(self, running):
+        """Text of each cycle takes the paused program's place; unless it comes so late that a state tells of the pause."""
         _, _, goal_id = self.goes_back()
         do("pause")
-        self.arrives(goal_id, self.first)
+        answer = self.action.result(goal_id)
+        if "ProgramPaused" in answer.result.error_string:
+            self.has_ended(answer, running)
+            return
+        self.has_arrived(answer, self.first)
         say("pause", "overridden")
+        self.hands_back(running)
 
     def pause_ends(self, running):
         _, deadline, goal_id = self.goes_back()
@@ -93,6 +100,10 @@ class Judge:
         answer = self.action.result(goal_id)
         ended = answer.status == 6 and "ProgramPaused" in answer.result.error_string
         deadline.check(ended, f"{answer.status}: {answer.result}")
+        self.has_ended(answer, running)
+
+    def has_ended(self, answer, running):
+        """By a pause, on its way; and play begins nothing."""
         until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
         check(self.arm.rests(0.5), "30003: it moves after a pause has ended it")
         off = apart(self.arm.now().q, self.first)
@@ -104,6 +115,10 @@ class Judge:
         check(way < 2e-3, f"30003: {way} rad by itself after a pause that ended it")
         say("pause", answer.result.error_string)
 
+    def hands_back(self, running):
+        check(self.node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+        until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
+
 
 def main(domain, port, pause):
     judge = Judge(domain, port)
@@ -114,12 +129,13 @@ def main(domain, port, pause):
     way = judge.arm.way(begin)
     check(way < 2e-3, f"30003: {way} rad by asking to command")
     judge.with_slider()
-    if pause != "ends":
-        judge.pause_holds() if pause == "holds" else judge.pause_is_overridden()
-        check(judge.node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
-        until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
-    else:
+    if pause == "holds":
+        judge.pause_holds()
+        judge.hands_back(running)
+    elif pause == "ends":
         judge.pause_ends(running)
+    else:
+        judge.pause_is_overridden(running)
     check(judge.arm.rests(0.5), "30003: it moves after the end of commanding")
     check(not judge.action.send(goal([(2.0, judge.there)]))[0], "a goal is accepted after that")
     say("done", "yes")
