@@ -12,13 +12,15 @@ use outrigger_core::engine::{Engine, Event, LinkId, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::telemetry::{Device, Pace, PortReport, Sampler};
+use outrigger_core::telemetry::{Device, Heard, Pace, PortReport, Sampler, Stage};
 use outrigger_core::time::Instant;
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
 
+use crate::boot::{self, Begun, Clock};
+use crate::heard::Ear;
 use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};
 use crate::pulse::Pulse;
@@ -29,6 +31,14 @@ use crate::stack::Gauge;
 const LINES: usize = 16;
 /// How often the lamp and the watchdog are looked after.
 const UPKEEP: Duration = Duration::from_millis(50);
+
+/// What a board knows of itself.
+#[derive(Clone, Copy)]
+struct Origin {
+    begun: &'static Begun,
+    clock: Clock,
+    ear: &'static Ear,
+}
 
 /// Between the control loop and the rest. What the loop does here is a few stores.
 pub struct Desk<const N: usize, P: Peer<N>> {
@@ -43,6 +53,9 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     sampler: RefCell<Sampler<'static, N, P>>,
     unsent: Cell<u32>,
     bad_frames: Cell<u32>,
+    origin: Cell<Option<Origin>>,
+    heard: Cell<Heard>,
+    stage: Cell<Stage>,
     inquiry: Inquiry,
 }
 
@@ -61,6 +74,9 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             sampler: RefCell::new(Sampler::new(device, pace)),
             unsent: Cell::new(0),
             bad_frames: Cell::new(0),
+            origin: Cell::new(None),
+            heard: Cell::new(Heard::Silence),
+            stage: Cell::new(Stage::Tasks),
             inquiry: Inquiry::new(),
         }
     }
@@ -74,6 +90,12 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// Frames of the network that could not be used, since boot, as the board's network controller counts them.
     pub fn set_bad_frames(&self, count: u32) {
         self.bad_frames.set(count);
+    }
+
+    /// How this device came to run and by which clock, and who hears its network controller's frames: told from now on.
+    pub fn comes_from(&self, begun: &'static Begun, clock: Clock, ear: &'static Ear) {
+        begun.log(clock);
+        self.origin.set(Some(Origin { begun, clock, ear }));
     }
 
     /// A datagram of telemetry could not be sent.
@@ -93,7 +115,10 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
 
     /// Tells telemetry what nobody but this device sees.
     fn report(&self, robot: Handle<'_>) {
+        let origin = self.origin.get();
         let mut report = PortReport {
+            frames: origin.map_or(0, |origin| origin.ear.frames()),
+            heard: self.heard.get(),
             unsent: self.unsent.get(),
             bad_frames: self.bad_frames.get(),
             stack_unused: self.stack.unused(),
@@ -110,7 +135,20 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             sum.garbage = sum.garbage.saturating_add(figures.garbage);
             report.sensor_faults = report.sensor_faults.saturating_add(faults);
         }
-        self.sampler.borrow_mut().port(report);
+        let mut sampler = self.sampler.borrow_mut();
+        sampler.port(report);
+        if let Some(Origin { begun, clock, .. }) = origin {
+            sampler.boot(begun.report(self.stage.get(), clock));
+        }
+    }
+
+    /// Tells the log what was heard from the robot's address, where that is news and there is no session yet.
+    fn listen(&self) {
+        let Some(Origin { ear, .. }) = self.origin.get() else { return };
+        let heard = ear.heard();
+        if heard != self.heard.replace(heard) && heard != Heard::Packets {
+            self.note(Milestone::Heard(heard));
+        }
     }
 
     /// Something for the log.
@@ -141,6 +179,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
                 feed();
             }
             self.stack.look();
+            self.listen();
             self.report(robot);
             let linked = stack.is_link_up();
             let status = self.status.get();
@@ -221,6 +260,9 @@ impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N
             let _ = if self.high { self.cycle.set_high() } else { self.cycle.set_low() };
         }
         let desk = self.desk;
+        if desk.stage.replace(Stage::Running) != Stage::Running {
+            boot::reached(Stage::Running);
+        }
         desk.pulse.set(pulse);
         desk.status.set(Status { mode, latched, ..desk.status.get() });
     }

@@ -19,8 +19,10 @@
 #[macro_use]
 mod log;
 
+pub mod boot;
 mod contacts;
 mod desk;
+mod heard;
 pub mod krc;
 mod lamp;
 mod milestone;
@@ -35,6 +37,7 @@ pub mod ur;
 
 pub use contacts::Contacts;
 pub use desk::Desk;
+pub use heard::{Ear, Overheard};
 pub use lamp::Status;
 pub use milestone::{Milestone, PeerEvent};
 pub use network::{hardware_address, network};

@@ -11,6 +11,7 @@ use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::{GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Refusal, Transition};
 use outrigger_core::robot::Reason;
+use outrigger_core::telemetry::Heard;
 use outrigger_embassy::Trouble;
 
 /// One line of the log. `E` is what only this kind of controller reports.
@@ -40,6 +41,8 @@ pub enum Milestone<E> {
     },
     /// The network interface is connected, or no longer.
     Network(bool),
+    /// What was heard from the robot's address until now.
+    Heard(Heard),
     /// Something about the controller, and what the network stack knows about the link that it is about.
     Peer(E, Option<Trouble>),
     /// The grade of the link changed.
@@ -201,6 +204,7 @@ impl<E: PeerEvent> Milestone<E> {
             Self::Peer(event, trouble) => event.log(*trouble),
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
+            Self::Heard(heard) => info!("heard from the robot's address: {}", heard.text()),
             Self::Grade(GradeChange { from, to, cause }) => {
                 info!("grade: {} -> {} ({} {}, limit {})", from, to, cause.metric, cause.measured, cause.limit);
             }

@@ -14,6 +14,9 @@ use crate::interrupts::{self, Interrupt};
 use crate::mmio::Registers;
 
 const TICKS_PER_MICROSECOND: u32 = 25;
+/// What the processor runs by, as the machine says; QEMU runs as fast as it can.
+pub(crate) const RATE: outrigger_app::boot::Clock =
+    outrigger_app::boot::Clock { hertz: TICKS_PER_MICROSECOND * 1_000_000, is_as_meant: true };
 /// No alarm is farther away; the queue is asked again then. Fits the timer: 2.5·10⁹ ticks.
 const LONGEST_ALARM: u64 = 100_000_000;
 

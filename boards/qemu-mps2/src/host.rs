@@ -5,6 +5,7 @@
 use core::mem::MaybeUninit;
 
 use embassy_time::Duration;
+use outrigger_app::boot::{self, Begun};
 use semihosting::io::Write as _;
 use semihosting::sys::arm_compat::{sys_elapsed, sys_get_cmdline_uninit, sys_time};
 
@@ -15,7 +16,8 @@ pub(crate) struct Options {
     pub(crate) run_for: Option<Duration>,
     /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
     pub(crate) until_wrap: Option<Duration>,
-    /// `fault=panic` or `fault=memory`: fail right after boot, to see that failures end QEMU.
+    /// `fault=panic` or `fault=memory`: fail right after boot, to see that failures end QEMU. `fault=panic-once`: the same in the first
+    /// run alone, and start anew as a board on a desk does.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -23,6 +25,7 @@ pub(crate) struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Panic,
+    PanicOnce,
     Memory,
 }
 
@@ -39,6 +42,7 @@ impl Options {
                 ("seconds", _) => options.run_for = seconds,
                 ("wrap", _) => options.until_wrap = seconds,
                 ("fault", "panic") => options.fault = Some(Fault::Panic),
+                ("fault", "panic-once") => options.fault = Some(Fault::PanicOnce),
                 ("fault", "memory") => options.fault = Some(Fault::Memory),
                 _ => {}
             }
@@ -48,9 +52,11 @@ impl Options {
 }
 
 /// Fails as asked for.
-pub(crate) fn cause(fault: Option<Fault>) {
+pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
     match fault {
         None => {}
+        Some(Fault::PanicOnce) if !begun.is_first() => {}
+        Some(Fault::PanicOnce) => panic!("as asked for"),
         Some(Fault::Panic) => panic!("as asked for"),
         Some(Fault::Memory) => {
             // SAFETY: no address of this machine; the bus fault is what is wanted, and ends the run.
@@ -99,6 +105,10 @@ fn fail(message: core::fmt::Arguments<'_>) -> ! {
 #[panic_handler]
 fn panic(information: &core::panic::PanicInfo<'_>) -> ! {
     cortex_m::interrupt::disable();
+    boot::panicked(information.location());
+    if Options::read().fault == Some(Fault::PanicOnce) {
+        cortex_m::peripheral::SCB::sys_reset();
+    }
     fail(format_args!("{information}"))
 }
 

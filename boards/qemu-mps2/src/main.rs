@@ -6,6 +6,7 @@ use defmt_semihosting as _;
 use embassy_executor::Spawner;
 use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
+use outrigger_app::boot::{self, Begun, ResetCause, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 #[cfg(requests)]
@@ -13,8 +14,8 @@ use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
-use outrigger_app::{Handle, SerialSensor, TelemetryTarget, network};
-use static_cell::ConstStaticCell;
+use outrigger_app::{Ear, Handle, Overheard, SerialSensor, TelemetryTarget, network};
+use static_cell::{ConstStaticCell, StaticCell};
 
 mod clock;
 mod executor;
@@ -46,20 +47,29 @@ static MOTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/motion"));
 fn main() -> ! {
     let options = Options::read();
     clock::start(options.until_wrap);
-    host::cause(options.fault);
-    executor::run(|spawner| start(spawner, options))
+    static BEGUN: StaticCell<Begun> = StaticCell::new();
+    // The machine has no register of causes.
+    let begun = &*BEGUN.init(boot::begin(ResetCause::Unknown));
+    begun.show(Lamp::<0>::switch, |millis| embassy_time::block_for(Duration::from_millis(millis.into())));
+    host::cause(options.fault, begun);
+    executor::run(|spawner| start(spawner, options, begun))
 }
 
-fn start(spawner: Spawner, options: Options) {
+fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
+    boot::reached(Stage::Settings);
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
     static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
         ConstStaticCell::new(StackResources::new());
+    boot::reached(Stage::Interface);
     let mac = MAC.take();
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
+    static EAR: StaticCell<Ear> = StaticCell::new();
+    let ear = &*EAR.init(Ear::new(settings.robot));
+    boot::reached(Stage::Tasks);
     let seed = host::seed();
-    let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
+    let (stack, runner) = embassy_net::new(Overheard::new(mac, ear), network(&settings.device), RESOURCES.take(), seed);
 
     let device = telemetry::Device {
         board: BOARD,
@@ -72,6 +82,7 @@ fn start(spawner: Spawner, options: Options) {
     #[cfg(motion)]
     let robot = robot.with_motion(MOTION);
     let (handle, desk) = (robot.handle(), robot.desk());
+    desk.comes_from(begun, clock::RATE, ear);
 
     spawner.spawn(defmt::unwrap!(net(runner)));
     spawner.spawn(defmt::unwrap!(control(robot)));
@@ -93,7 +104,7 @@ fn start(spawner: Spawner, options: Options) {
 }
 
 #[embassy_executor::task]
-async fn net(mut runner: Runner<'static, &'static mut Lan9118>) -> ! {
+async fn net(mut runner: Runner<'static, Overheard<&'static mut Lan9118>>) -> ! {
     runner.run().await
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Lamp<const N: u8>;
 
 impl<const N: u8> Lamp<N> {
     /// Both lamps share a register, and are switched from tasks of one executor only.
-    fn switch(on: bool) {
+    pub(crate) fn switch(on: bool) {
         const { assert!(N < 2, "the board has two") };
         let others = FPGA.read::<LAMPS>() & !(1 << N);
         FPGA.write::<LAMPS>(others | u32::from(on) << N);

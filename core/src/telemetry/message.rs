@@ -39,6 +39,9 @@ pub enum Message<'a, const N: usize, S, E> {
     /// A piece of the recording of a fallback; repeated a few times.
     #[serde(borrow)]
     Recording(Recording<'a>),
+    /// How the device came to run; once a second.
+    #[serde(borrow)]
+    Boot(Boot<'a>),
 }
 
 /// Who speaks.
@@ -187,6 +190,145 @@ pub struct PortReport<'a> {
     pub bad_frames: u32,
     /// Bytes of the device's stack that were never used, where it knows.
     pub stack_unused: Option<u32>,
+    /// Frames of the network that came in, whole, to anybody.
+    pub frames: u32,
+    /// Starts of the network controller that were made because nothing came in any more.
+    pub interface_restarts: u32,
+    /// What was heard from the robot's address.
+    pub heard: Heard,
+}
+
+/// What was heard from the robot's address since the device was started: how far a connection that does not come about has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Heard {
+    /// Nothing, from nobody: no frame at all has come in.
+    #[default]
+    Silence,
+    /// Frames of others, none of it.
+    Others,
+    /// An answer to ARP: something has that address.
+    Address,
+    /// Packets of IP.
+    Packets,
+}
+
+impl Heard {
+    /// What is known by it, as a clause that starts in lower case.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Silence => "not a single frame has come in since the start",
+            Self::Others => "nobody answers ARP for it, others are heard",
+            Self::Address => "something has this address (it answers ARP), and sends nothing else",
+            Self::Packets => "it sends packets",
+        }
+    }
+}
+
+/// How far a device has come since it was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Stage {
+    /// Its first instruction, and its clocks.
+    Clocks,
+    /// Its settings are read.
+    Settings,
+    /// Its network controller is started.
+    Interface,
+    /// Memory, sensors and tasks are made ready.
+    Tasks,
+    /// The control loop runs.
+    Running,
+}
+
+impl Stage {
+    /// Every stage, in order.
+    pub const ALL: [Self; 5] = [Self::Clocks, Self::Settings, Self::Interface, Self::Tasks, Self::Running];
+
+    /// What the device did in it, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clocks => "starting its clocks",
+            Self::Settings => "reading its settings",
+            Self::Interface => "starting its network controller",
+            Self::Tasks => "preparing memory, sensors and tasks",
+            Self::Running => "running",
+        }
+    }
+}
+
+/// Why a device was reset, as its chip says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ResetCause {
+    /// The chip does not say.
+    Unknown,
+    /// It was powered.
+    Power,
+    /// Its supply fell too low for a moment.
+    BrownOut,
+    /// The reset pin, by a button or a debugger.
+    Pin,
+    /// The watchdog: the control loop hung.
+    Watchdog,
+    /// Its program asked for it.
+    Software,
+}
+
+impl ResetCause {
+    /// In lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "a cause that its chip does not tell",
+            Self::Power => "power",
+            Self::BrownOut => "a supply that fell too low (brown-out)",
+            Self::Pin => "the reset pin or a debugger",
+            Self::Watchdog => "the watchdog",
+            Self::Software => "its own program",
+        }
+    }
+}
+
+/// What ended the run before, where the program itself saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Death<'a> {
+    /// A panic, by the last bytes of the file's path, and the line.
+    Panic {
+        /// Of the program's sources.
+        file: &'a str,
+        /// From 1.
+        line: u32,
+    },
+    /// A fault of the processor.
+    Fault {
+        /// Address of the instruction.
+        at: u32,
+        /// Where its function returns to.
+        from: u32,
+    },
+}
+
+/// How the device came to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Boot<'a> {
+    /// Why it was reset.
+    pub cause: ResetCause,
+    /// Starts since it was powered, this one among them.
+    pub starts: u32,
+    /// How far the run before had come; `None` where nothing is kept of one.
+    pub before: Option<Stage>,
+    /// What ended that run, where its program saw it.
+    #[serde(borrow)]
+    pub death: Option<Death<'a>>,
+    /// How far this run has come.
+    pub stage: Stage,
+    /// Rate of the processor \[Hz\].
+    pub clock: u32,
+    /// Whether the clock is the one that was meant to be used, and not what the chip has instead.
+    pub is_clock_as_meant: bool,
 }
 
 /// A piece of something longer.

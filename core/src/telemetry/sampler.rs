@@ -3,8 +3,8 @@
 use heapless::Deque;
 
 use super::message::{
-    CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording, Status,
-    as_many_as_fit,
+    Boot, CHUNK_MAX, Chunk, Heard, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording,
+    Status, as_many_as_fit,
 };
 use super::{DATAGRAM_MAX, Datagram};
 use crate::command::SourceMonitor;
@@ -37,7 +37,7 @@ pub struct Device<'s> {
 pub struct Pace {
     /// Time between two datagrams of [`Status`], and of [`Motion`].
     pub repeat: Duration,
-    /// Time between two of [`Hello`], [`PortReport`] and [`HistogramReport`], each.
+    /// Time between two of [`Hello`], [`PortReport`], [`Boot`] and [`HistogramReport`], each.
     pub slow: Duration,
     /// Time between two times that the settings are sent.
     pub settings: Duration,
@@ -97,6 +97,8 @@ pub struct Sampler<'s, const N: usize, P: Peer<N>> {
     next_hello: Instant,
     port: PortReport<'s>,
     next_port: Instant,
+    boot: Option<Boot<'s>>,
+    next_boot: Instant,
     settings_at: usize,
     next_settings: Instant,
     transfer: Transfer,
@@ -153,6 +155,9 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             sensor_faults: 0,
             bad_frames: 0,
             stack_unused: None,
+            frames: 0,
+            interface_restarts: 0,
+            heard: Heard::Silence,
         };
         Self {
             device,
@@ -171,6 +176,8 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             next_hello: Instant::ZERO,
             port,
             next_port: Instant::ZERO,
+            boot: None,
+            next_boot: Instant::ZERO,
             settings_at: 0,
             next_settings: Instant::ZERO,
             transfer: Transfer { number: 0, pass: 0, header: 0, offset: 0, next: Instant::ZERO },
@@ -189,6 +196,11 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
     /// What the port sees itself, as of now.
     pub const fn port(&mut self, report: PortReport<'s>) {
         self.port = report;
+    }
+
+    /// How the device came to run.
+    pub const fn boot(&mut self, boot: Boot<'s>) {
+        self.boot = Some(boot);
     }
 
     /// The engine after an input at `now`. Copies at most one thing.
@@ -257,7 +269,9 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             self.next_port = now + self.pace.slow;
             return Some((now, Message::Port(self.port)));
         }
-        None
+        let boot = self.boot.filter(|_| now >= self.next_boot)?;
+        self.next_boot = now + self.pace.slow;
+        Some((now, Message::Boot(boot)))
     }
 
     fn encode(&mut self, at: Instant, message: OwnMessage<'_, N, P>, out: &mut [u8]) -> Option<usize> {

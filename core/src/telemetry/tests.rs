@@ -89,6 +89,7 @@ fn kind(message: &Message<'_, 6, UrStatus, UrEvent>) -> &'static str {
         Message::Port(_) => "port",
         Message::Settings(_) => "settings",
         Message::Recording(_) => "recording",
+        Message::Boot(_) => "boot",
     }
 }
 

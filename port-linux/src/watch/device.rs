@@ -9,10 +9,11 @@ use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::Bin;
 use outrigger_core::robot::Reason;
 use outrigger_core::telemetry::{
-    Datagram, HistogramKind, HistogramReport, Message, PeerDatagram, PortReport, Recording, TelemetryError,
+    Datagram, Heard, HistogramKind, HistogramReport, Message, PeerDatagram, PortReport, Recording, TelemetryError,
 };
 use outrigger_core::time::{Duration, Instant};
 
+use super::boot;
 use super::pieces::Pieces;
 use super::say;
 use crate::clock::utc_now;
@@ -47,6 +48,9 @@ pub(super) struct Device {
     intervals: Vec<Bin>,
     sensors: outrigger_core::sensor::Figures,
     troubles: [Option<String>; LinkId::MOST],
+    heard: Heard,
+    /// How it came to run, in words, as it was told last.
+    began: Vec<String>,
     settings: Pieces,
     robot: Option<Ipv4Addr>,
     /// Number of the fallback, and its recording as far as it came.
@@ -89,6 +93,8 @@ impl Device {
             intervals: Vec::new(),
             sensors: outrigger_core::sensor::Figures::default(),
             troubles: [const { None }; LinkId::MOST],
+            heard: Heard::default(),
+            began: Vec::new(),
             settings: Pieces::default(),
             robot: None,
             recording: (0, Pieces::default()),
@@ -253,12 +259,26 @@ impl Device {
                 }
             }
             Message::Recording(recording) => self.record(&recording, now, notices),
+            Message::Boot(boot) => {
+                let words: Vec<_> = boot::words(&boot).iter().map(|line| printable(line)).collect();
+                if words != self.began {
+                    notices.extend(words.iter().map(|line| say(now, "boot", format!("{}: {line}", self.address))));
+                    self.began = words;
+                }
+            }
             _ => {}
         }
     }
 
     fn port(&mut self, report: &PortReport<'_>, now: Instant, notices: &mut Vec<Notice>) {
         self.sensors = report.sensors;
+        let connects = report.troubles.iter().any(Option::is_some);
+        if report.heard != self.heard || (connects && self.troubles.iter().all(Option::is_none)) {
+            self.heard = report.heard;
+            if connects && report.heard != Heard::Packets {
+                notices.push(say(now, "trouble", format!("the robot's address: {}", report.heard.text())));
+            }
+        }
         for (link, (known, told)) in (0..).zip(self.troubles.iter_mut().zip(report.troubles)) {
             let told = told.map(printable);
             if *known != told {

@@ -1,5 +1,6 @@
 //! `outrigger watch`: what a board tells, live, and its recordings as files. Nothing is sent to it.
 
+mod boot;
 mod device;
 mod pieces;
 

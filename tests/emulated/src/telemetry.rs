@@ -11,7 +11,9 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::sensor::Figures;
-use outrigger_core::telemetry::{Chunk, Datagram as Sent, Message, Motion, PeerDatagram, Status, TelemetryError};
+use outrigger_core::telemetry::{
+    Chunk, Datagram as Sent, Death, Heard, Message, Motion, PeerDatagram, ResetCause, Stage, Status, TelemetryError,
+};
 
 use crate::peer::Datagram;
 
@@ -45,6 +47,10 @@ pub struct Telemetry {
     pub krc: Option<Status<KrcStatus>>,
     /// How its arm moved last.
     pub krc_motion: Option<Motion<7>>,
+    /// How it came to run, each start once: cause, starts since power, how far the run before came, and where that one panicked.
+    pub starts: Vec<(ResetCause, u32, Option<Stage>, Option<String>)>,
+    /// What was heard from the robot's address, at last.
+    pub heard: Heard,
     /// Fallbacks by their number: why, and the recording as far as it came.
     pub recordings: BTreeMap<u32, (Reason, Recording)>,
 }
@@ -140,7 +146,20 @@ impl Telemetry {
             Message::Status(status) => {
                 self.modes.insert(Mode::name(status.mode));
             }
-            Message::Port(port) => self.sensors = port.sensors,
+            Message::Port(port) => {
+                self.sensors = port.sensors;
+                self.heard = port.heard;
+            }
+            Message::Boot(boot) => {
+                let place = match boot.death {
+                    Some(Death::Panic { file, line }) => Some(format!("{file}:{line}")),
+                    _ => None,
+                };
+                let start = (boot.cause, boot.starts, boot.before, place);
+                if self.starts.last() != Some(&start) {
+                    self.starts.push(start);
+                }
+            }
             Message::Recording(recording) => {
                 let entry = self.recordings.entry(recording.number);
                 entry.or_insert_with(|| (recording.reason, Recording::default())).1.take(&recording.chunk);

@@ -1,6 +1,7 @@
 //! One fault each: the board falls back for the right reason, the arm rests in time, and only a request moves it again.
 
 use outrigger_core::robot::Reason;
+use outrigger_core::telemetry::Heard;
 use outrigger_emulated::bench::REST;
 use outrigger_emulated::peer::{Passing, PeerOptions};
 use outrigger_emulated::sensor::Plug;
@@ -106,6 +107,8 @@ pub(crate) fn tests() -> Vec<Trial> {
             let tries = bench.record().log.iter().filter(|line| line.text.starts_with("port 3000")).count();
             assert!((2..=24).contains(&tries), "{tries} lines in 8 s:\n{story}");
             assert!(bench.record().said(SimTime::ZERO, &["connected", "armed"]).is_none(), "{story}");
+            // The listener answers ARP for itself alone.
+            assert_eq!(Telemetry::of(&bench.record().datagrams).heard, Heard::Others, "{story}");
             never_reset(&mut bench);
         }),
     ]

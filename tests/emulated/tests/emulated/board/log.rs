@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use outrigger_core::telemetry::{Heard, Stage};
 use outrigger_emulated::sensor::Plug;
+use outrigger_emulated::telemetry::Telemetry;
 
 use super::*;
 
@@ -20,6 +22,22 @@ pub(crate) fn tests() -> Vec<Trial> {
             println!("from power on to Monitor: {}, {} s of them on the board's own clock", line.at, line.uptime);
             let (window, story) = (bench.window(SimTime::ZERO, line.at), || bench.record().story(SimTime::ZERO));
             within("monitoring", line.at.since(SimTime::ZERO), BOOT, window, story);
+        }),
+        timed("a_board_that_panicked_says_where_and_how_far_it_had_come", BOARD, || {
+            let mut setup = setup(SLOW);
+            setup.options.push("fault=panic-once".into());
+            let mut bench = connected(setup);
+            bench.run_for(Duration::from_millis(1_500));
+            let telemetry = Telemetry::of(&bench.record().datagrams);
+            let [(_, 2, Some(Stage::Clocks), Some(place))] = &telemetry.starts[..] else {
+                panic!("{:?}", telemetry.starts)
+            };
+            assert!(place.contains("host.rs:"), "{place}");
+            assert_eq!(telemetry.heard, Heard::Packets);
+            let story = bench.record().story(SimTime::ZERO);
+            for line in ["the run before had come to: starting its clocks", "it panicked at"] {
+                assert!(bench.record().said(SimTime::ZERO, &[line]).is_some(), "{line}:\n{story}");
+            }
         }),
     ]
 }

@@ -1,0 +1,222 @@
+//! How a device came to run, and how far it came: told by the lamp, the log and telemetry, so that none of them is dark for a
+//! reason that nobody can name.
+//!
+//! ```text
+//! main:   begin(cause) ── show on the lamp ── reached(Settings) ── reached(Interface) ── reached(Tasks)
+//! tasks:  the control loop's first turn: reached(Running)
+//! panic handler: panicked(…)        hard fault: faulted(…)
+//! ```
+//!
+//! All of it is kept in memory that a reset leaves as it is.
+
+mod remains;
+
+use outrigger_core::telemetry::{Boot, Death};
+pub use outrigger_core::telemetry::{ResetCause, Stage};
+use remains::{Before, End};
+
+/// A flash of the lamp at the start, and the darkness behind it \[ms\].
+const FLASH: u32 = 500;
+/// Darkness behind the last.
+const PAUSE: u32 = 1_000;
+
+/// What is known at the start of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    cause: ResetCause,
+    before: Option<Before>,
+}
+
+/// The clock that a device runs by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Rate of the processor \[Hz\].
+    pub hertz: u32,
+    /// It is the one that was meant to be used, and not what the chip has instead.
+    pub is_as_meant: bool,
+}
+
+/// Begins a run that this ended the one before; first of all, and once.
+#[must_use]
+pub fn begin(cause: ResetCause) -> Begun {
+    let before = remains::begin(memory::WORDS);
+    // What is found after power is by chance.
+    Begun { cause, before: before.filter(|_| cause != ResetCause::Power) }
+}
+
+/// The run has come so far.
+pub fn reached(stage: Stage) {
+    remains::reached(memory::WORDS, stage);
+}
+
+/// The program panics there: for the panic handler.
+pub fn panicked(location: Option<&core::panic::Location<'_>>) {
+    let (file, line) = location.map_or(("?", 0), |location| (location.file(), location.line()));
+    remains::panicked(memory::WORDS, file, line);
+}
+
+/// The processor faults at the instruction `at`, in a function that returns to `from`: for the handler of hard faults.
+pub fn faulted(at: u32, from: u32) {
+    remains::faulted(memory::WORDS, at, from);
+}
+
+impl Begun {
+    /// Shows on the lamp where the run before ended, if it never came to run: a flash of half a second for each stage that it came
+    /// to. `wait` waits for so many milliseconds.
+    pub fn show(&self, mut lamp: impl FnMut(bool), mut wait: impl FnMut(u32)) {
+        let flashes = self.flashes();
+        for _ in 0..flashes {
+            lamp(true);
+            wait(FLASH);
+            lamp(false);
+            wait(FLASH);
+        }
+        if flashes > 0 {
+            wait(PAUSE);
+        }
+    }
+
+    /// Whether nothing is kept of a run before.
+    #[must_use]
+    pub const fn is_first(&self) -> bool {
+        self.before.is_none()
+    }
+
+    fn flashes(&self) -> u32 {
+        let stage = self.before.as_ref().map(|before| before.stage);
+        stage.filter(|stage| *stage < Stage::Running).map_or(0, |stage| stage as u32 + 1)
+    }
+
+    /// As telemetry tells it, at `stage` of this run.
+    #[must_use]
+    pub fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
+        let death = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
+            End::Panic { file, line } => Death::Panic { file, line: *line },
+            End::Fault { at, from } => Death::Fault { at: *at, from: *from },
+        });
+        Boot {
+            cause: self.cause,
+            starts: self.before.as_ref().map_or(1, |before| before.starts.saturating_add(1)),
+            before: self.before.as_ref().map(|before| before.stage),
+            death,
+            stage,
+            clock: clock.hertz,
+            is_clock_as_meant: clock.is_as_meant,
+        }
+    }
+
+    /// Writes it to the log.
+    pub fn log(&self, clock: Clock) {
+        let Boot { cause, starts, before, death, .. } = self.report(Stage::Clocks, clock);
+        info!("reset by {=str}; start {=u32} since power", cause.name(), starts);
+        if let Some(before) = before {
+            info!("the run before had come to: {=str}", before.name());
+        }
+        match death {
+            Some(Death::Panic { file, line }) => info!("it panicked at {=str}, line {=u32}", file, line),
+            Some(Death::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
+            None => {}
+        }
+        if clock.is_as_meant {
+            info!("processor at {=u32} Hz", clock.hertz);
+        } else {
+            info!(
+                "processor at {=u32} Hz by the chip's own oscillator: the external clock does not start",
+                clock.hertz
+            );
+        }
+    }
+}
+
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+mod memory {
+    #![expect(unsafe_code, reason = "memory that the start-up code leaves as it is has no initial value")]
+
+    use core::cell::UnsafeCell;
+    use core::mem::MaybeUninit;
+
+    use super::remains;
+
+    /// Words in memory that the start-up code neither clears nor fills.
+    pub(super) struct Kept(UnsafeCell<MaybeUninit<[u32; remains::WORDS]>>);
+
+    // SAFETY: words are read and written whole, in single volatile accesses; whoever interrupts one finds it done or not begun.
+    unsafe impl Sync for Kept {}
+
+    #[unsafe(link_section = ".uninit.outrigger_boot")]
+    static KEPT: Kept = Kept(UnsafeCell::new(MaybeUninit::uninit()));
+
+    pub(super) const WORDS: &Kept = &KEPT;
+
+    impl Kept {
+        fn place(&self, at: usize) -> *mut u32 {
+            self.0.get().cast::<u32>().wrapping_add(at.min(remains::WORDS - 1))
+        }
+    }
+
+    impl remains::Words for Kept {
+        fn read(&self, at: usize) -> u32 {
+            // SAFETY: within the array and aligned; volatile, so that whatever the memory holds is what is read.
+            unsafe { self.place(at).read_volatile() }
+        }
+
+        fn write(&self, at: usize, word: u32) {
+            // SAFETY: as in `read`; nobody holds a reference to it.
+            unsafe { self.place(at).write_volatile(word) }
+        }
+    }
+}
+
+#[cfg(not(all(target_arch = "arm", target_os = "none")))]
+mod memory {
+    use super::remains;
+
+    /// Where nothing outlives the program, nothing is kept.
+    pub(super) struct Nothing;
+
+    pub(super) const WORDS: &Nothing = &Nothing;
+
+    impl remains::Words for Nothing {
+        fn read(&self, _: usize) -> u32 {
+            0
+        }
+
+        fn write(&self, _: usize, _: u32) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    fn begun(stage: Stage) -> Begun {
+        Begun { cause: ResetCause::Watchdog, before: Some(Before { starts: 4, stage, end: None }) }
+    }
+
+    #[test]
+    fn each_stage_that_was_not_left_flashes_another_number_and_one_that_ran_none() {
+        let counted = |begun: &Begun| {
+            let (flashes, dark) = (RefCell::new(0), RefCell::new(0));
+            begun.show(|lit| *flashes.borrow_mut() += u32::from(lit), |millis| *dark.borrow_mut() += millis);
+            (flashes.into_inner(), dark.into_inner())
+        };
+        let all = Stage::ALL.map(|stage| counted(&begun(stage)).0);
+        assert_eq!(all, [1, 2, 3, 4, 0]);
+        assert_eq!(counted(&begun(Stage::Settings)).1, 2 * 2 * FLASH + PAUSE);
+        assert_eq!(counted(&Begun { cause: ResetCause::Power, before: None }), (0, 0));
+    }
+
+    #[test]
+    fn what_is_told_is_what_was_kept() {
+        let clock = Clock { hertz: 64_000_000, is_as_meant: false };
+        let begun = begun(Stage::Interface);
+        let told = begun.report(Stage::Running, clock);
+        assert_eq!((told.starts, told.before, told.stage), (5, Some(Stage::Interface), Stage::Running));
+        assert_eq!((told.clock, told.is_clock_as_meant, told.death), (64_000_000, false, None));
+        let begun = Begun { cause: ResetCause::Power, before: None };
+        let first = begun.report(Stage::Running, clock);
+        assert_eq!((first.starts, first.before), (1, None));
+    }
+}

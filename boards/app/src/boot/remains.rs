@@ -1,0 +1,210 @@
+//! What memory keeps over a reset: how many starts there were, how far the last one came, and what ended it.
+
+use heapless::String;
+use outrigger_core::telemetry::Stage;
+
+/// Words that are kept.
+pub(super) const WORDS: usize = TEXT + TEXT_WORDS + 1;
+/// Bytes of a panic's place that are kept: the last of its path.
+pub(super) const PLACE: usize = TEXT_WORDS * 4;
+
+/// What shows that somebody of this firmware wrote it; changed with the layout.
+const MAGIC: u32 = 0x4f52_4b01;
+
+// Places of the words; behind the text stands the checksum.
+const MARK: usize = 0;
+const STARTS: usize = 1;
+const STAGE: usize = 2;
+const END: usize = 3;
+const FIRST: usize = 4;
+const SECOND: usize = 5;
+const TEXT: usize = 6;
+const TEXT_WORDS: usize = 12;
+const CHECK: usize = WORDS - 1;
+
+const PANIC: u32 = 1;
+const FAULT: u32 = 2;
+
+/// Memory that a reset leaves as it is, and power fills with anything.
+pub(super) trait Words {
+    /// The word at `at`, below [`WORDS`].
+    fn read(&self, at: usize) -> u32;
+    /// Writes it.
+    fn write(&self, at: usize, word: u32);
+}
+
+/// What ended a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// A panic there.
+    Panic { file: String<PLACE>, line: u32 },
+    /// A fault of the processor.
+    Fault { at: u32, from: u32 },
+}
+
+/// What is left of the run before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Before {
+    pub(super) starts: u32,
+    pub(super) stage: Stage,
+    pub(super) end: Option<End>,
+}
+
+/// Begins a run: what is left of the one before is returned, where it is whole, and forgotten.
+pub(super) fn begin(words: &impl Words) -> Option<Before> {
+    let before = read(words);
+    words.write(MARK, MAGIC);
+    words.write(STARTS, before.as_ref().map_or(1, |before| before.starts.saturating_add(1)));
+    words.write(STAGE, 0);
+    words.write(END, 0);
+    seal(words);
+    before
+}
+
+/// This run has come so far.
+pub(super) fn reached(words: &impl Words, stage: Stage) {
+    words.write(STAGE, stage as u32);
+    seal(words);
+}
+
+/// This run panics; a first word of its end stands.
+pub(super) fn panicked(words: &impl Words, file: &str, line: u32) {
+    if words.read(END) != 0 {
+        return;
+    }
+    let tail = file.as_bytes().get(file.len().saturating_sub(PLACE)..).unwrap_or_default();
+    for place in 0..TEXT_WORDS {
+        let byte = |n: usize| tail.get(place * 4 + n).copied().unwrap_or_default();
+        words.write(TEXT + place, u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]));
+    }
+    ended(words, PANIC, line, tail.len() as u32);
+}
+
+/// The processor faults in this run.
+pub(super) fn faulted(words: &impl Words, at: u32, from: u32) {
+    if words.read(END) == 0 {
+        ended(words, FAULT, at, from);
+    }
+}
+
+fn ended(words: &impl Words, end: u32, first: u32, second: u32) {
+    words.write(FIRST, first);
+    words.write(SECOND, second);
+    words.write(END, end);
+    seal(words);
+}
+
+fn seal(words: &impl Words) {
+    words.write(CHECK, sum(words));
+}
+
+/// FNV-1a over words: memory that was without power for a moment has single bits changed.
+fn sum(words: &impl Words) -> u32 {
+    (0..CHECK).fold(0x811c_9dc5, |sum, at| (sum ^ words.read(at)).wrapping_mul(0x0100_0193))
+}
+
+/// What is there, where all of it has meaning.
+fn read(words: &impl Words) -> Option<Before> {
+    if words.read(MARK) != MAGIC || words.read(CHECK) != sum(words) {
+        return None;
+    }
+    let stage = Stage::ALL.into_iter().find(|stage| *stage as u32 == words.read(STAGE))?;
+    let (first, second) = (words.read(FIRST), words.read(SECOND));
+    let end = match words.read(END) {
+        0 => None,
+        PANIC => Some(End::Panic { file: text(words, second as usize), line: first }),
+        FAULT => Some(End::Fault { at: first, from: second }),
+        _ => return None,
+    };
+    Some(Before { starts: words.read(STARTS), stage, end })
+}
+
+/// Printable ASCII of the text; anything else is a dot.
+fn text(words: &impl Words, length: usize) -> String<PLACE> {
+    let bytes = (0..TEXT_WORDS).flat_map(|place| words.read(TEXT + place).to_le_bytes()).take(length);
+    let mut text = String::new();
+    for byte in bytes {
+        let letter = if byte.is_ascii_graphic() || byte == b' ' { char::from(byte) } else { '.' };
+        let _ = text.push(letter);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    struct Memory([Cell<u32>; WORDS]);
+
+    impl Memory {
+        fn of(fill: u32) -> Self {
+            Self([(); WORDS].map(|()| Cell::new(fill)))
+        }
+    }
+
+    impl Words for Memory {
+        fn read(&self, at: usize) -> u32 {
+            self.0[at].get()
+        }
+
+        fn write(&self, at: usize, word: u32) {
+            self.0[at].set(word);
+        }
+    }
+
+    #[test]
+    fn after_power_nothing_is_known_whatever_memory_holds() {
+        for fill in [0, u32::MAX, 0xcccc_cccc, MAGIC] {
+            let memory = Memory::of(fill);
+            assert_eq!(begin(&memory), None);
+            assert_eq!(begin(&memory), Some(Before { starts: 1, stage: Stage::Clocks, end: None }));
+        }
+    }
+
+    #[test]
+    fn each_stage_and_each_end_is_found_after_a_reset_and_once() {
+        for stage in Stage::ALL {
+            let memory = Memory::of(7);
+            begin(&memory);
+            reached(&memory, stage);
+            panicked(&memory, "boards/app/src/desk.rs", 42);
+            // What follows from the first end is none of its own.
+            faulted(&memory, 1, 2);
+            panicked(&memory, "x.rs", 1);
+            let file = String::try_from("boards/app/src/desk.rs").unwrap();
+            assert_eq!(begin(&memory), Some(Before { starts: 1, stage, end: Some(End::Panic { file, line: 42 }) }));
+            faulted(&memory, 0x0800_1234, 0x0800_5679);
+            let end = Some(End::Fault { at: 0x0800_1234, from: 0x0800_5679 });
+            assert_eq!(begin(&memory), Some(Before { starts: 2, stage: Stage::Clocks, end }));
+            assert_eq!(begin(&memory), Some(Before { starts: 3, stage: Stage::Clocks, end: None }));
+        }
+    }
+
+    #[test]
+    fn of_a_long_path_the_end_is_kept_and_what_is_not_ascii_is_a_dot() {
+        let memory = Memory::of(0);
+        begin(&memory);
+        panicked(&memory, &format!("{}/é\n.rs", "d".repeat(200)), 7);
+        let Some(Before { end: Some(End::Panic { file, line: 7 }), .. }) = begin(&memory) else { panic!("kept") };
+        assert_eq!(file.len(), PLACE);
+        assert!(file.ends_with("ddd/....rs"), "{file}");
+    }
+
+    #[test]
+    fn no_single_bit_changes_unseen() {
+        let memory = Memory::of(0);
+        begin(&memory);
+        panicked(&memory, "a.rs", 3);
+        for at in 0..WORDS {
+            for bit in 0..32 {
+                let word = memory.read(at);
+                memory.write(at, word ^ 1 << bit);
+                assert_eq!(read(&memory), None, "word {at}, bit {bit}");
+                memory.write(at, word);
+            }
+        }
+        assert!(read(&memory).is_some());
+    }
+}
