@@ -86,6 +86,7 @@ pub mod robot;
 pub mod robot_api;
 pub mod ros;
 pub mod rtde;
+pub mod sensor;
 pub mod service;
 pub mod surface;
 pub mod tcp;
