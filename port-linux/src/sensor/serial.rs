@@ -49,7 +49,7 @@ fn make_raw(port: &File, baud: u32) -> io::Result<()> {
 }
 
 /// Makes a pseudo terminal: the end that is written to, without waiting, and the device that others open. Until somebody
-/// does, a write fails with `EIO`.
+/// does, `poll` names it with `POLLHUP`.
 ///
 /// # Errors
 /// Those of the kernel.

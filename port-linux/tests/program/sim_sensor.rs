@@ -202,3 +202,18 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     }
     std::fs::remove_file(file).expect("it was made here");
 }
+
+#[test]
+fn every_part_of_a_script_stands_in_the_documentation() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/sensors.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let (code, help) = ended(&["--help"]);
+    assert_eq!(code, Some(0));
+    let (_, parts) = help.split_once("Parts of a script:").expect("they are listed");
+    let kinds = parts.lines().filter_map(|line| line.strip_prefix("  "));
+    let kinds: Vec<&str> = kinds.filter_map(|line| line.split([' ', ':', '[']).find(|word| !word.is_empty())).collect();
+    assert_eq!(kinds.len(), 11, "{kinds:?}");
+    for kind in kinds {
+        assert!(page.contains(&format!("\n| `{kind}")), "`{kind}` is not shown");
+    }
+}

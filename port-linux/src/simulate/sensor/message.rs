@@ -107,7 +107,9 @@ mod tests {
         ) {
             for (written, form) in [(EXACT, Form::Lines), (Written::Frames, Form::Frames)] {
                 let mut decoder = Decoder::new(form);
-                prop_assert!(decoder.push(if form == Form::Lines { b'\n' } else { 0 }).is_none());
+                // From its first end of a message on a decoder reads.
+                let end = if form == Form::Lines { b'\n' } else { 0 };
+                prop_assert!(decoder.push(end).is_none());
                 for (seq, values) in &sent {
                     let values: Vec<f32> = values.iter().copied().map(f32::from_bits).collect();
                     let message = written.message(reading(*seq, &values, None)).expect("a message");

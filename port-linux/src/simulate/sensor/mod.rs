@@ -28,6 +28,8 @@ use crate::signals::{Leaves, Signals};
 
 /// Readings per second where nobody says how many.
 const RATE: f64 = 100.0;
+/// Somebody reads where nobody was missed for so long: far computers tell it of one datagram a second only.
+const HEARD: Duration = Duration::from_secs(2);
 /// What is left of a message is tried again so soon.
 const AGAIN: Duration = Duration::from_millis(1);
 
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
         }
     }
     let feed =
-        Feed { sensor: Sensor::new(settings), written, wire, view, quiet, counts: Counts::default(), told: None };
+        Feed { sensor: Sensor::new(settings), written, wire, view, quiet, counts: Counts::default(), unheard_at: None };
     crate::block_on(feed.run(clock, args.seconds.map(Duration::from_secs), robot_ended))
 }
 
@@ -120,8 +122,8 @@ struct Feed {
     view: Option<View>,
     quiet: bool,
     counts: Counts,
-    /// What was said last of how messages fare.
-    told: Option<Offered>,
+    /// When it was last told that nobody reads, until somebody does.
+    unheard_at: Option<Instant>,
 }
 
 impl Feed {
@@ -194,27 +196,28 @@ impl Feed {
                 Offered::Full => self.counts.full += 1,
                 Offered::Unheard => self.counts.unheard += 1,
             }
-            self.say_how(offered);
+            self.say_how(offered, now);
         }
     }
 
     /// Says it where it is another way than before: nobody reads, somebody does. A line that is full is said once.
-    fn say_how(&mut self, offered: Offered) {
-        let before = self.told;
-        let text = match (before, offered) {
-            (None | Some(Offered::Taken | Offered::Full), Offered::Unheard) => {
-                "nobody reads there yet: readings are dropped"
+    fn say_how(&mut self, offered: Offered, now: Instant) {
+        match (offered, self.unheard_at) {
+            (Offered::Unheard, before) => {
+                self.unheard_at = Some(now);
+                if before.is_none() {
+                    tell(self.quiet, "nobody reads there yet: readings are dropped");
+                }
             }
-            (Some(Offered::Unheard), Offered::Taken) => "somebody reads",
-            (None | Some(Offered::Taken), Offered::Full) if self.counts.full == 1 => {
-                "the line takes no more for now: readings are dropped"
+            (Offered::Taken, Some(at)) if now.since(at) >= HEARD => {
+                self.unheard_at = None;
+                tell(self.quiet, "somebody reads");
             }
-            _ => "",
-        };
-        if !text.is_empty() {
-            tell(self.quiet, text);
+            (Offered::Full, _) if self.counts.full == 1 => {
+                tell(self.quiet, "the line takes no more for now: readings are dropped");
+            }
+            _ => {}
         }
-        self.told = Some(offered);
     }
 
     /// What an error of the wire means.

@@ -4,10 +4,11 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd as _};
 use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_send_buffer_size;
 
@@ -130,13 +131,20 @@ impl Wire {
     /// Those of the kernel that end it all: a device that is gone, a connection that was closed.
     pub(super) fn offer(&mut self, message: &[u8]) -> io::Result<Offered> {
         self.go_on()?;
+        if self.is_hung_up() {
+            return Ok(Offered::Unheard);
+        }
         if !self.rest.is_empty() || !self.has_room(message.len()) {
             return Ok(Offered::Full);
         }
         let written = match self.write(message) {
             Ok(written) => written,
             Err(error) if is_full(&error) => return Ok(Offered::Full),
-            Err(error) if self.is_unheard(&error) => return Ok(Offered::Unheard),
+            // That was of the message before: this one has not left yet.
+            Err(error) if self.is_unheard(&error) => {
+                let _ = self.write(message);
+                return Ok(Offered::Unheard);
+            }
             Err(error) => return Err(error),
         };
         if !matches!(self.end, End::Datagrams(_)) {
@@ -159,6 +167,10 @@ impl Wire {
                 Err(error) => return Err(error),
             }
         }
+        if self.is_hung_up() {
+            // Who comes next has heard nothing of its beginning.
+            self.rest.clear();
+        }
         if self.rest.is_empty() || !self.is_writable() {
             return Ok(());
         }
@@ -166,8 +178,6 @@ impl Wire {
         match self.write(&rest) {
             Ok(written) => self.rest = rest.get(written..).unwrap_or_default().to_vec(),
             Err(error) if is_full(&error) => self.rest = rest,
-            // Who comes next has heard nothing of its beginning.
-            Err(error) if self.is_unheard(&error) => {}
             Err(error) => return Err(error),
         }
         Ok(())
@@ -184,9 +194,12 @@ impl Wire {
     /// Standard output is everybody's, and is asked; the others do not block.
     fn is_writable(&self) -> bool {
         let End::Output(output) = &self.end else { return true };
-        let fd = std::os::fd::AsRawFd::as_raw_fd(&output.as_fd());
-        let mut asked = [libc::pollfd { fd, events: libc::POLLOUT, revents: 0 }];
-        syscalls::poll(&mut asked, Some(std::time::Duration::ZERO)).is_ok_and(|ready| ready > 0)
+        asked(output, libc::POLLOUT) != 0
+    }
+
+    /// Whether nobody has a pseudo terminal open: the kernel would keep what is written for whoever comes.
+    fn is_hung_up(&self) -> bool {
+        matches!(&self.end, End::Pseudo(end, _) if asked(end, 0) & libc::POLLHUP != 0)
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -199,13 +212,10 @@ impl Wire {
         }
     }
 
-    /// Whether `error` says that nobody reads, which may change.
+    /// Whether `error` says that nobody listens, or that there is no way there now: either may change.
     fn is_unheard(&self, error: &io::Error) -> bool {
-        match &self.end {
-            End::Pseudo(..) => error.raw_os_error() == Some(libc::EIO),
-            End::Datagrams(_) => !matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput),
-            End::Device(_) | End::Socket(_) | End::Output(_) => false,
-        }
+        let of_datagrams = matches!(self.end, End::Datagrams(_));
+        of_datagrams && !matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput)
     }
 }
 
@@ -217,6 +227,14 @@ impl Drop for Wire {
             End::Socket(_) | End::Datagrams(_) | End::Output(_) => {}
         }
     }
+}
+
+/// What the kernel says of a descriptor now.
+fn asked(descriptor: &impl AsFd, events: i16) -> i16 {
+    let mut asked = [libc::pollfd { fd: descriptor.as_fd().as_raw_fd(), events, revents: 0 }];
+    let ready = syscalls::poll(&mut asked, Some(Duration::ZERO));
+    let [asked] = asked;
+    if ready.is_ok() { asked.revents } else { 0 }
 }
 
 fn is_full(error: &io::Error) -> bool {
@@ -349,6 +367,20 @@ mod tests {
         assert!(taken.to_string().contains("choose another name"), "{taken}");
         drop(wire);
         assert!(!name.is_symlink());
+    }
+
+    #[test]
+    fn datagrams_to_nobody_are_unheard_until_somebody_listens() {
+        let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port");
+        let mut wire = Wire::datagrams(free).expect("a socket");
+        // Only the next one hears of it.
+        assert_eq!(wire.offer(b"1").expect("it is open"), Offered::Taken);
+        assert_eq!([b"2", b"3"].map(|one| wire.offer(one).expect("it is open")), [Offered::Unheard; 2]);
+        let listener = UdpSocket::bind(free).expect("it is still free");
+        // Told of the one before, it is sent all the same.
+        assert_eq!([b"4", b"5"].map(|one| wire.offer(one).expect("it is open")), [Offered::Unheard, Offered::Taken]);
+        let mut room = [0; 8];
+        assert_eq!([(); 2].map(|()| (listener.recv(&mut room).expect("a datagram"), room[0])), [(1, b'4'), (1, b'5')]);
     }
 
     #[test]
