@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use outrigger::config::{Configuration, SourceSettings};
-use outrigger::host::{Arrival, Clock, Sources};
+use outrigger::host::{Arrival, Clock, Sources, block_on};
 use outrigger_core::sensor::Reading;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -112,8 +112,8 @@ fn a_file_is_replayed_value_by_value_and_then_it_ends() {
     std::fs::remove_file(table).expect("it was made here");
 }
 
-#[tokio::test]
-async fn a_run_reads_from_its_own_configuration_what_the_script_says() {
+#[test]
+fn a_run_reads_from_its_own_configuration_what_the_script_says() {
     let port = port::free();
     let text = format!(
         "robot.address = \"127.0.0.1\"\nlaw = {{ kind = \"standoff\", source = \"gap\", distance = 0.05 }}\n\
@@ -124,15 +124,15 @@ async fn a_run_reads_from_its_own_configuration_what_the_script_says() {
     let mut sources = Sources::open(&sources_of(&text), Clock::start(), false).expect("a free port");
     let (_sensor, said) = started(&["--config", shown(&config), "--script", "constant:0.05", "--seconds", "60"]);
     assert!(said.contains(&format!("to {}", SocketAddr::from((Ipv4Addr::LOCALHOST, port)))), "{said}");
-    let read = tokio::task::LocalSet::new().run_until(readings(&mut sources, 5)).await;
+    let read = block_on(readings(&mut sources, 5)).expect("a reactor");
     for (reading, next) in read.iter().zip(&read[1..]) {
         assert!((reading.value.first() - 0.05).abs() < 1e-7 && next.seq == reading.seq + 1, "{read:?}");
     }
     std::fs::remove_file(config).expect("it was made here");
 }
 
-#[tokio::test]
-async fn a_run_opens_the_pseudo_terminal_that_it_made_and_reads_frames() {
+#[test]
+fn a_run_opens_the_pseudo_terminal_that_it_made_and_reads_frames() {
     let name = place("pty");
     let uart = format!("pty:{}", shown(&name));
     let script = ["--script", "constant:1", "--script", "3=constant:0.5", "--seconds", "60"];
@@ -143,7 +143,7 @@ async fn a_run_opens_the_pseudo_terminal_that_it_made_and_reads_frames() {
         shown(&name)
     );
     let mut sources = Sources::open(&sources_of(&text), Clock::start(), false).expect("the device opens");
-    let read = readings(&mut sources, 3).await;
+    let read = block_on(readings(&mut sources, 3)).expect("a reactor");
     assert!(read.iter().all(|reading| reading.value.as_slice() == [1.0, 1.0, 1.0, 1.5, 1.0, 1.0]), "{read:?}");
     let child = Pid::from_child(&sensor.0);
     kill_process(child, Signal::INT).expect("it runs");
