@@ -407,7 +407,8 @@ Examples, as text on this terminal:
 A host run that listens to datagrams, from its own configuration; and a board on a serial adapter:
   outrigger sim sensor --config cell.toml --script constant:0.05
   outrigger sim sensor --config board.toml --uart /dev/ttyUSB0 --script sine:0.01,0.5,0.05
-A run with input = \"serial\", device = \"sensor\"; and the emulated board, started with OUTRIGGER_UART=unix:uart.sock,server=on,wait=off:
+A run with input = \"serial\", device = \"sensor\"; and the emulated board, started with
+OUTRIGGER_UART=unix:uart.sock,server=on,wait=off:
   outrigger sim sensor --uart pty:sensor --script constant:0.05
   outrigger sim sensor --uart unix:uart.sock --form frames --values 6 --script 0=sine:0.1,0.2
 A sensor that breaks after 10 s; one that loses every twentieth reading, on a line that hurts every hundredth:
@@ -426,8 +427,12 @@ enum SimCommand {
     #[command(after_help = KRC_EXAMPLES, after_long_help = krc_help())]
     Krc(Box<SimKrcArgs>),
     /// A sensor at a serial line, a socket or an address: by a script, from a file, or in front of a surface
-    #[command(after_help = SENSOR_EXAMPLES, after_long_help = format!("{SENSOR_EXAMPLES}\n\nParts of a script:\n{}", Part::help()))]
+    #[command(after_help = SENSOR_EXAMPLES, after_long_help = sensor_help())]
     Sensor(Box<SimSensorArgs>),
+}
+
+fn sensor_help() -> String {
+    format!("{SENSOR_EXAMPLES}\n\nParts of a script:\n{}", Part::help())
 }
 
 fn krc_help() -> String {

@@ -15,8 +15,8 @@ use crate::config::{Format, RobotAddress};
 #[derive(Args, Clone, Debug)]
 #[command(group = ArgGroup::new("measures").args(["script", "file", "surface"]).required(true).multiple(true))]
 pub(crate) struct SimSensorArgs {
-    /// Write to this serial device; unix:PATH is a Unix socket, as QEMU gives a serial port; pty:PATH makes a pseudo terminal that a
-    /// run opens as device = "PATH"
+    /// Write to this serial device; unix:PATH is a Unix socket, as QEMU gives a serial port; pty:PATH makes a pseudo terminal
+    /// that a run opens as device = "PATH"
     #[arg(long, value_name = "PATH", conflicts_with = "udp")]
     pub uart: Option<Uart>,
     /// Send datagrams there, one reading each; without --uart and --udp readings go to standard output
@@ -38,8 +38,8 @@ pub(crate) struct SimSensorArgs {
     /// The UR controller, simulated or real, that the tool's pose is read from, HOST[:PORT-BASE]; nothing is sent to it
     #[arg(long, value_name = "ROBOT", requires = "surface")]
     pub robot: Option<RobotAddress>,
-    /// Send what a [[source]] of this configuration, of a board or a host, reads: its format, values, scale, offset and rate in Bd,
-    /// and its address where it listens to datagrams
+    /// Send what a [[source]] of this configuration, of a board or a host, reads: its format, values, scale, offset and rate in
+    /// Bd, and its address where it listens to datagrams
     #[arg(long, value_name = "CONFIG.toml")]
     pub config: Option<PathBuf>,
     /// Which of its sources; not needed where there is one
@@ -51,8 +51,8 @@ pub(crate) struct SimSensorArgs {
     /// Values of a reading, 1 to 6; default 1, or as many as the file has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
     pub values: Option<u8>,
-    /// As format of a [[source]]: text, a line per reading, or postcard: frames with a checksum on a serial line, datagrams without
-    /// one; default text
+    /// As format of a [[source]]: text, a line per reading, or postcard: frames with a checksum on a serial line, datagrams
+    /// without one; default text
     #[arg(long, visible_alias = "form", value_name = "FORMAT", value_enum)]
     pub format: Option<Form>,
     /// Rate of the serial device in Bd; default 115200

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
             let rate = most / (needs * period.as_secs_f64());
             tell(
                 quiet,
-                &format!("this line carries about {rate:.0} such readings a second: the others will be dropped"),
+                &format!("of the longest readings this line carries {rate:.0} a second: what finds no room is dropped"),
             );
         }
     }

@@ -183,10 +183,11 @@ impl Wire {
         Ok(())
     }
 
-    /// Whether a message of this length would leave soon: on a serial device no more than one other waits.
+    /// Whether a message of this length would leave soon: on a serial device no more than one other waits, as far as its driver
+    /// says how much does.
     fn has_room(&self, length: usize) -> bool {
         match &self.end {
-            End::Device(port) => syscalls::unacknowledged(port).is_ok_and(|waiting| waiting <= length),
+            End::Device(port) => !syscalls::unacknowledged(port).is_ok_and(|waiting| waiting > length),
             _ => self.is_writable(),
         }
     }
