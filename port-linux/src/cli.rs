@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::krc;
+use outrigger_sim::sensor::Part;
 
 use crate::args::{
     CheckConfigArgs, DecodeArgs, DemoArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, ScriptArgs,
@@ -19,6 +20,7 @@ use crate::moves::MoveArgs;
 use crate::show::complain;
 use crate::simulate::SimUrArgs;
 use crate::simulate::krc::SimKrcArgs;
+use crate::simulate::sensor::SimSensorArgs;
 use crate::worker;
 
 /// The command line of `outrigger`.
@@ -64,7 +66,7 @@ Examples:
   outrigger demo --report demo.html      one self-contained page with plots of the run
   outrigger demo | cat                   plain lines, for logs")]
     Demo(DemoArgs),
-    /// Simulate a controller that drivers can connect to
+    /// Simulate a controller that drivers can connect to, or a sensor that a board or a run reads
     #[command(subcommand)]
     Sim(SimCommand),
     /// Show a robot's state and the quality of the link, live
@@ -389,6 +391,33 @@ Examples:
   outrigger sim krc --remote 127.0.0.1:49938 --motion ptp:20:30,23,0,-80,0,52,0 --motion lin:50:0,0,-100
   outrigger sim krc --remote 127.0.0.1:49938 --surface 0.5:10000 --fault hand@10s:2s:30";
 
+const SENSOR_EXAMPLES: &str = "\
+Stands in for a sensor on a bench: a value, a swing, a recording, or the distance to a surface in front of a robot's tool; and \
+for a broken one. Numbers of scripts and tables are in SI units, as a law reckons; with --config (or --scale and --offset) they \
+are sent in the unit that the source reads. Lines of a --file are sent in the unit that they are in.
+Ctrl-C ends it, with counts of what was sent. It never waits for a reader: what a line has no room for is dropped and counted, \
+and sequence numbers go on, so that it shows. A sensor that was held up leaves out what it missed.
+A table has a first line t,v0,... or t,seq,v0,..., times in s and a reading a line; a file without one has lines as \
+a sensor sends them, [seq=N] VALUE ....
+--surface reads a UR controller; a KRC sends its states to one computer only.
+
+Examples, as text on this terminal:
+  outrigger sim sensor --script constant:0.05
+  outrigger sim sensor --script sine:0.01,0.5,0.05 --script noise:0.0002 --decimals 4 --seconds 5
+A host run that listens to datagrams, from its own configuration; and a board on a serial adapter:
+  outrigger sim sensor --config cell.toml --script constant:0.05
+  outrigger sim sensor --config board.toml --uart /dev/ttyUSB0 --script sine:0.01,0.5,0.05
+A run with input = \"serial\", device = \"sensor\"; and the emulated board, started with
+OUTRIGGER_UART=unix:uart.sock,server=on,wait=off:
+  outrigger sim sensor --uart pty:sensor --script constant:0.05
+  outrigger sim sensor --uart unix:uart.sock --form frames --values 6 --script 0=sine:0.1,0.2
+A sensor that breaks after 10 s; one that loses every twentieth reading, on a line that hurts every hundredth:
+  outrigger sim sensor --udp 127.0.0.1:5005 --script constant:0.05 --script freeze@10s
+  outrigger sim sensor --udp 127.0.0.1:5005 --script constant:0.05 --script dropout:5% --script flip:1%
+A recording, and what a tool sees of a table that is 0.2 m high and heaves:
+  outrigger sim sensor --udp 127.0.0.1:5005 --file force.csv --loop
+  outrigger sim sensor --udp 127.0.0.1:5005 --surface 0,0,0.2,0,0,1 --robot 127.0.0.1 --script sine:0.005,0.2";
+
 #[derive(Debug, Subcommand)]
 enum SimCommand {
     /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013, 30020 from 5.10; from 10.11 on 80 and no 29999
@@ -397,6 +426,13 @@ enum SimCommand {
     /// A KUKA KRC with an LWR 4+, as far as its Fast Research Interface (UDP) goes
     #[command(after_help = KRC_EXAMPLES, after_long_help = krc_help())]
     Krc(Box<SimKrcArgs>),
+    /// A sensor at a serial line, a socket or an address: by a script, from a file, or in front of a surface
+    #[command(after_help = SENSOR_EXAMPLES, after_long_help = sensor_help())]
+    Sensor(Box<SimSensorArgs>),
+}
+
+fn sensor_help() -> String {
+    format!("{SENSOR_EXAMPLES}\n\nParts of a script:\n{}", Part::help())
 }
 
 fn krc_help() -> String {
@@ -433,6 +469,7 @@ fn run(command: Command) -> Outcome {
     match command {
         Command::Sim(SimCommand::Ur(args)) => crate::simulate::run(&args),
         Command::Sim(SimCommand::Krc(args)) => crate::simulate::krc::run(&args),
+        Command::Sim(SimCommand::Sensor(args)) => crate::simulate::sensor::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
         Command::Monitor(args) => crate::beside::monitor(&args),
         Command::Io(args) => crate::io::run(&args),

@@ -74,7 +74,7 @@ pub(crate) fn scheduling() -> io::Result<Scheduling> {
     })
 }
 
-/// Bytes written to a TCP socket that the peer has not acknowledged.
+/// Bytes written to a TCP socket that the peer has not acknowledged, or to a serial device that have not left.
 ///
 /// # Errors
 /// Those of the kernel; `EINVAL` where the socket is not connected.

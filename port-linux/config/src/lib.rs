@@ -6,6 +6,7 @@
 //! same code. A board's build script compiles its file into the bytes of its settings with [`firmware::compile_in`].
 
 mod address;
+mod awaited;
 mod control;
 mod device;
 pub mod firmware;
@@ -31,6 +32,7 @@ use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::trajectory::Waypoint;
 
 pub use address::{FIRST_PORT, RobotAddress};
+pub use awaited::{Awaited, Place};
 pub use control::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
 pub use host::HostSettings;

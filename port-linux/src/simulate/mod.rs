@@ -1,8 +1,9 @@
-//! `outrigger sim ur`: a simulated controller behind kernel TCP.
+//! `outrigger sim`: simulated controllers and sensors; here `sim ur`, a controller behind kernel TCP.
 
 mod args;
 mod distance;
 pub(crate) mod krc;
+pub(crate) mod sensor;
 
 use std::sync::Arc;
 use std::time::Duration;

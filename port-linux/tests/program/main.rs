@@ -23,6 +23,7 @@ mod script;
 mod serial_sensor;
 mod serve;
 mod service;
+mod sim_sensor;
 mod surface;
 mod terminal;
 mod variables;

@@ -98,6 +98,33 @@ fn a_program_touches_the_surface_that_the_sensor_sees() {
     assert!(deepest.is_some(), "the sensor never saw the tool in the surface");
 }
 
+/// The same surface, by a pose that is read from the controller's ports: up to when each was asked, both see the same.
+#[test]
+fn a_sensor_of_its_own_sees_the_surface_from_the_tool_of_a_controller() {
+    let [x, y, z] = Controller::new(Options::default()).expect("a controller").truth().tool().position;
+    let surface = format!("{x},{y},{},0.1,0,1", z - BELOW);
+    let sockets = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port"));
+    let [by_controller, by_sensor] = sockets;
+    let address = |socket: &UdpSocket| {
+        socket.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        socket.local_addr().expect("an address").to_string()
+    };
+    let arguments = ["--surface", &surface, "--distance-to", &address(&by_controller)].map(str::to_owned);
+    let (_simulator, base) = started(&arguments);
+    let mut sensor = Command::new(env!("CARGO_BIN_EXE_outrigger"))
+        .args(["sim", "sensor", "--seconds", "60", "--surface", &surface, "--udp", &address(&by_sensor)])
+        .args(["--robot", &format!("127.0.0.1:{base}")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary under test");
+    let (one, other) = (distance(&by_controller), distance(&by_sensor));
+    let ended = sensor.kill().and_then(|()| sensor.wait());
+    assert!((one - other).abs() < 1e-4, "{one} m and {other} m");
+    ended.expect("it ran until now");
+}
+
 #[test]
 fn a_sensor_without_a_surface_is_a_usage_error_that_says_what_to_add() {
     let output = Command::new(env!("CARGO_BIN_EXE_outrigger"))

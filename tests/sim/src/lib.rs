@@ -1,5 +1,5 @@
 //! A simulated Universal Robots controller with its arm: CB2, CB3, e-Series and PolyScope X, software 1.5 to 10.12; and a
-//! simulated KRC with an LWR 4+ ([`krc`]).
+//! simulated KRC with an LWR 4+ ([`krc`]), and a simulated [`sensor`].
 //!
 //! [`Controller`](controller::Controller) is sans-IO: it lives in virtual time, and a driver connects clients, moves
 //! their bytes and advances the clock. [`tcp`] is the driver for kernel sockets; tests drive it directly.
@@ -86,6 +86,7 @@ pub mod robot;
 pub mod robot_api;
 pub mod ros;
 pub mod rtde;
+pub mod sensor;
 pub mod service;
 pub mod surface;
 pub mod tcp;

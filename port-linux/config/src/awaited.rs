@@ -1,0 +1,154 @@
+//! What a `[[source]]` awaits, for whoever stands in for its sensor.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::device::BoardInput;
+use crate::sources::{Format, SourceInput, SourceSettings};
+use crate::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration};
+
+/// What one source awaits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Awaited {
+    /// Its name.
+    pub name: String,
+    /// Where it reads.
+    pub place: Place,
+    /// The form of its readings.
+    pub format: Format,
+    /// How many values a reading has, 1 … 6.
+    pub values: usize,
+    /// What it multiplies a value by, to come to SI units.
+    pub scale: f32,
+    /// What it adds afterwards, in SI units.
+    pub offset: f32,
+}
+
+/// Where a source reads what a sensor sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A board's serial port, at this rate \[Bd\].
+    Uart(u32),
+    /// A host's serial device, and its rate \[Bd\].
+    Serial(PathBuf, u32),
+    /// Datagrams at this address of a host.
+    Udp(SocketAddr),
+    /// A host's standard input.
+    Stdin,
+    /// Nothing that a sensor sends arrives there, and why.
+    Nowhere(&'static str),
+}
+
+impl AnyConfiguration {
+    /// What the source of this name awaits; without a name, what the only one does.
+    ///
+    /// # Errors
+    /// In words, with the names that there are.
+    pub fn awaited(&self, name: Option<&str>) -> Result<Awaited, String> {
+        let sources: Vec<Awaited> = match self {
+            Self::Host(host) => {
+                let Configuration { control, .. } = &**host;
+                control.sources.iter().map(of_host).collect()
+            }
+            Self::Krc(krc) => {
+                let KrcConfiguration { sources, .. } = &**krc;
+                sources.iter().map(of_host).collect()
+            }
+            Self::Board(board) => {
+                let Board { control, .. } = &**board;
+                control.sources.iter().map(of_board).collect()
+            }
+            Self::KrcBoard(board) => {
+                let KrcBoard { sources, .. } = &**board;
+                sources.iter().map(of_board).collect()
+            }
+        };
+        let names: Vec<String> = sources.iter().map(|source| format!("\"{}\"", source.name)).collect();
+        let names = names.join(", ");
+        let mut fitting = sources.into_iter().filter(|source| name.is_none_or(|name| name == source.name));
+        match (fitting.next(), fitting.next(), name) {
+            (Some(source), None, _) => Ok(source),
+            (Some(_), Some(_), _) => Err(format!("it has several sources: say which, of {names}")),
+            (None, ..) if names.is_empty() => Err("it has no [[source]]".into()),
+            (None, _, name) => Err(format!("it has no source \"{}\", but {names}", name.unwrap_or_default())),
+        }
+    }
+}
+
+fn of_host(source: &SourceSettings) -> Awaited {
+    let place = match &source.input {
+        SourceInput::Udp { listen, .. } => Place::Udp(*listen),
+        SourceInput::Serial { device, baud } => Place::Serial(device.clone(), *baud),
+        SourceInput::Stdin => Place::Stdin,
+        SourceInput::Requests => Place::Nowhere("its readings are requests: `outrigger ask ROBOT sample`"),
+        SourceInput::Simulated { .. } => Place::Nowhere("it is simulated by the run itself"),
+    };
+    of(source, place)
+}
+
+fn of_board(source: &SourceSettings<BoardInput>) -> Awaited {
+    let place = match source.input {
+        BoardInput::Uart { baud } => Place::Uart(baud),
+        BoardInput::Adc { .. } => Place::Nowhere("it is an analogue input: it wants a voltage"),
+    };
+    of(source, place)
+}
+
+fn of<I>(source: &SourceSettings<I>, place: Place) -> Awaited {
+    let SourceSettings { name, format, values, scale, offset, .. } = source;
+    Awaited { name: name.clone(), place, format: *format, values: *values, scale: *scale, offset: *offset }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOARD: &str = r#"
+        robot.address = "192.168.56.101"
+        law = { kind = "joint-servo", sensor = "push" }
+        device.address = "192.168.56.60/24"
+        [[source]]
+        name = "push"
+        input = "uart"
+        baud = 921600
+        format = "postcard"
+        values = 6
+        scale = 0.5
+        [[source]]
+        name = "level"
+        input = "adc"
+    "#;
+
+    const HOST: &str = r#"
+        robot.address = "192.168.56.101"
+        law = { kind = "standoff", source = "distance", distance = 0.05 }
+        [[source]]
+        name = "distance"
+        input = "udp"
+        listen = "0.0.0.0:5005"
+        scale = 0.001
+        offset = 0.01
+    "#;
+
+    #[test]
+    fn a_source_says_where_and_how_it_reads() {
+        let board = AnyConfiguration::parse(BOARD).expect("a board's");
+        let push = board.awaited(Some("push")).expect("there is one");
+        assert_eq!(
+            (push.place, push.format, push.values, push.scale),
+            (Place::Uart(921_600), Format::Postcard, 6, 0.5)
+        );
+        assert!(matches!(board.awaited(Some("level")).expect("another").place, Place::Nowhere(_)));
+        let host = AnyConfiguration::parse(HOST).expect("a host's");
+        let only = host.awaited(None).expect("the only one");
+        assert_eq!((only.name.as_str(), only.scale, only.offset), ("distance", 0.001, 0.01));
+        assert_eq!(only.place, Place::Udp(SocketAddr::from(([0, 0, 0, 0], 5005))));
+    }
+
+    #[test]
+    fn a_source_that_is_none_is_told_with_those_that_are() {
+        let board = AnyConfiguration::parse(BOARD).expect("a board's");
+        assert_eq!(board.awaited(None), Err("it has several sources: say which, of \"push\", \"level\"".into()));
+        assert_eq!(board.awaited(Some("psh")), Err("it has no source \"psh\", but \"push\", \"level\"".into()));
+    }
+}
