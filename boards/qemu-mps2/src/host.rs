@@ -15,7 +15,8 @@ pub(crate) struct Options {
     pub(crate) run_for: Option<Duration>,
     /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
     pub(crate) until_wrap: Option<Duration>,
-    /// `fault=panic` or `fault=memory`: fail right after boot, to see that failures end QEMU.
+    /// `fault=panic` or `fault=memory`: fail right after boot, to see that failures end QEMU. `fault=hang`: hang half a
+    /// second after each boot, to see what the watchdog does.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -24,6 +25,7 @@ pub(crate) struct Options {
 pub(crate) enum Fault {
     Panic,
     Memory,
+    Hang,
 }
 
 impl Options {
@@ -40,6 +42,7 @@ impl Options {
                 ("wrap", _) => options.until_wrap = seconds,
                 ("fault", "panic") => options.fault = Some(Fault::Panic),
                 ("fault", "memory") => options.fault = Some(Fault::Memory),
+                ("fault", "hang") => options.fault = Some(Fault::Hang),
                 _ => {}
             }
         }
@@ -47,10 +50,10 @@ impl Options {
     }
 }
 
-/// Fails as asked for.
+/// Fails as asked for, unless it is later.
 pub(crate) fn cause(fault: Option<Fault>) {
     match fault {
-        None => {}
+        None | Some(Fault::Hang) => {}
         Some(Fault::Panic) => panic!("as asked for"),
         Some(Fault::Memory) => {
             // SAFETY: no address of this machine; the bus fault is what is wanted, and ends the run.

@@ -21,18 +21,17 @@ mod executor;
 mod host;
 mod interrupts;
 mod lan9118;
+mod machine;
 mod mmio;
 mod pins;
 mod uart;
 mod watchdog;
 
-use host::Options;
+use host::{Fault, Options};
 use lan9118::Lan9118;
 use pins::Lamp;
 use uart::Uart0;
 
-/// What telemetry calls this board.
-const BOARD: &str = if cfg!(feature = "an500") { "qemu-mps2 an500" } else { "qemu-mps2 an386" };
 /// What `build.rs` made of the board's file.
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
 /// And of where it takes requests, with the key.
@@ -46,6 +45,7 @@ static MOTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/motion"));
 fn main() -> ! {
     let options = Options::read();
     clock::start(options.until_wrap);
+    defmt::info!("reset by: {}", watchdog::reset_cause());
     host::cause(options.fault);
     executor::run(|spawner| start(spawner, options))
 }
@@ -62,7 +62,7 @@ fn start(spawner: Spawner, options: Options) {
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
 
     let device = telemetry::Device {
-        board: BOARD,
+        board: machine::THIS.board,
         build: env!("OUTRIGGER_BUILD"),
         boot: host::seed() as u32,
         settings: SETTINGS,
@@ -88,6 +88,9 @@ fn start(spawner: Spawner, options: Options) {
     }
     if let Some(time) = options.run_for {
         spawner.spawn(defmt::unwrap!(end(handle, time)));
+    }
+    if options.fault == Some(Fault::Hang) {
+        spawner.spawn(defmt::unwrap!(hang()));
     }
     watchdog::start();
 }
@@ -136,6 +139,15 @@ async fn answer(
 #[embassy_executor::task]
 async fn read_serial(sensor: SerialSensor, port: Uart0, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(port, robot, desk).await
+}
+
+/// Keeps every other task from its turn, as asked for.
+#[embassy_executor::task]
+async fn hang() {
+    Timer::after_millis(500).await;
+    loop {
+        cortex_m::asm::nop();
+    }
 }
 
 /// Ends the run in good order, where the host asked for it.

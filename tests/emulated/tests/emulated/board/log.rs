@@ -11,11 +11,11 @@ const MILESTONES: &str = "tests/emulated/board/milestones.txt";
 /// From power on to a session, on a board that does not wait for its network.
 const BOOT: Duration = Duration::from_secs(2);
 
-pub(crate) fn tests() -> Vec<Trial> {
+pub(crate) fn tests() -> Vec<Timed> {
     vec![
         timed("the_milestones_of_a_board_that_loses_its_sensor_and_is_shut_down_are_the_known_ones", BOARD, milestones),
-        timed("a_board_monitors_its_robot_soon_after_power_on", BOARD, || {
-            let bench = connected(setup(SLOW));
+        timed("a_board_monitors_its_robot_soon_after_power_on", BOARD, |machine| {
+            let bench = connected(machine, setup(SLOW));
             let line = bench.record().said(SimTime::ZERO, &["connected"]).expect("heard");
             println!("from power on to Monitor: {}, {} s of them on the board's own clock", line.at, line.uptime);
             let (window, story) = (bench.window(SimTime::ZERO, line.at), || bench.record().story(SimTime::ZERO));
@@ -24,10 +24,10 @@ pub(crate) fn tests() -> Vec<Trial> {
     ]
 }
 
-fn milestones() {
+fn milestones(machine: Machine) {
     let mut setup = setup(SLOW);
     setup.options.push("seconds=12".into());
-    let mut bench = connected(setup);
+    let mut bench = connected(machine, setup);
     // Only once, so that nothing is refused: the grade needs its time.
     heard(&mut bench, SimTime::ZERO, &["grade: Bad -> Ok"]);
     bench.run_for(Duration::from_millis(500));
