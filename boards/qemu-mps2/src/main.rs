@@ -13,7 +13,7 @@ use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
-use outrigger_app::{Handle, SerialSensor, TelemetryTarget, network};
+use outrigger_app::{Guarded, Handle, Neighbour, SerialSensor, TelemetryTarget, network};
 use static_cell::ConstStaticCell;
 
 mod clock;
@@ -59,6 +59,7 @@ fn start(spawner: Spawner, options: Options) {
     let mac = MAC.take();
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
     let seed = host::seed();
+    let mac = Guarded::new(&mut *mac, Neighbour::toward(settings.robot, &settings.device));
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
 
     let device = telemetry::Device {
@@ -96,7 +97,7 @@ fn start(spawner: Spawner, options: Options) {
 }
 
 #[embassy_executor::task]
-async fn net(mut runner: Runner<'static, &'static mut Lan9118>) -> ! {
+async fn net(mut runner: Runner<'static, Guarded<&'static mut Lan9118>>) -> ! {
     runner.run().await
 }
 

@@ -7,6 +7,7 @@ mod krc;
 mod log;
 mod motion;
 mod requests;
+mod resets;
 mod reverse;
 mod rtde;
 mod standoff;
@@ -157,6 +158,7 @@ pub(crate) fn tests() -> (Vec<Trial>, usize) {
         log::tests,
         motion::tests,
         requests::tests,
+        resets::tests,
         reverse::tests,
         rtde::tests,
         steady::tests,

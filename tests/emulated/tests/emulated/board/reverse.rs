@@ -8,10 +8,10 @@ use super::*;
 pub(crate) fn tests() -> Vec<Timed> {
     vec![
         timed("a_program_sent_by_the_board_moves_the_arm_at_125_hz", BOARD, |machine| {
-            holds_its_distance(machine, SLOW, "socket")
+            holds_its_distance(machine, SLOW, "socket");
         }),
         timed("a_program_sent_by_the_board_moves_the_arm_at_500_hz", BOARD, |machine| {
-            holds_its_distance(machine, FAST, "socket")
+            holds_its_distance(machine, FAST, "socket");
         }),
         timed("a_program_with_orders_in_registers_moves_the_arm_at_500_hz", BOARD, |machine| {
             holds_its_distance(machine, FAST, "registers");
