@@ -6,8 +6,10 @@ use std::{fs, io};
 
 fn main() -> io::Result<()> {
     let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
-    for script in ["memory.x", "device.x"] {
-        fs::copy(script, out.join(script))?;
+    // The linker looks in this folder first: no file here may have the name that is asked for.
+    let memory = if var_os("CARGO_FEATURE_AN505").is_some() { "memory-an505.x" } else { "memory-an386.x" };
+    for (script, name) in [(memory, "memory.x"), ("device.x", "device.x")] {
+        fs::copy(script, out.join(name))?;
         println!("cargo::rerun-if-changed={script}");
     }
     println!("cargo::rustc-link-search={}", out.display());

@@ -3,9 +3,7 @@
 
 use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use core::task::Context;
 
-use embassy_net::driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken};
 use outrigger_core::telemetry::Heard;
 
 /// Of an Ethernet frame.
@@ -48,7 +46,8 @@ impl Ear {
     }
 
     // One task takes the frames: what it reads is what it wrote.
-    fn take(&self, frame: &[u8]) {
+    /// A frame came in.
+    pub(crate) fn take(&self, frame: &[u8]) {
         self.frames.store(self.frames().wrapping_add(1), Ordering::Relaxed);
         let robot = self.robot.octets();
         let anybodys = self.robot.is_unspecified();
@@ -61,69 +60,6 @@ impl Ear {
         if told as u8 > self.heard() as u8 {
             self.heard.store(told as u8, Ordering::Relaxed);
         }
-    }
-}
-
-/// A network controller whose frames are heard.
-#[derive(Debug)]
-pub struct Overheard<D> {
-    driver: D,
-    ear: &'static Ear,
-}
-
-impl<D: Driver> Overheard<D> {
-    /// The same controller.
-    pub const fn new(driver: D, ear: &'static Ear) -> Self {
-        Self { driver, ear }
-    }
-}
-
-impl<D: Driver> Driver for Overheard<D> {
-    type RxToken<'a>
-        = Taken<'a, D::RxToken<'a>>
-    where
-        D: 'a;
-    type TxToken<'a>
-        = D::TxToken<'a>
-    where
-        D: 'a;
-
-    fn receive(&mut self, cx: &mut Context<'_>) -> Option<(Self::RxToken<'_>, Self::TxToken<'_>)> {
-        let ear = self.ear;
-        self.driver.receive(cx).map(|(token, reply)| (Taken { token, ear }, reply))
-    }
-
-    fn transmit(&mut self, cx: &mut Context<'_>) -> Option<Self::TxToken<'_>> {
-        self.driver.transmit(cx)
-    }
-
-    fn link_state(&mut self, cx: &mut Context<'_>) -> LinkState {
-        self.driver.link_state(cx)
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.driver.capabilities()
-    }
-
-    fn hardware_address(&self) -> HardwareAddress {
-        self.driver.hardware_address()
-    }
-}
-
-/// A frame on its way to the stack.
-#[derive(Debug)]
-pub struct Taken<'a, T> {
-    token: T,
-    ear: &'a Ear,
-}
-
-impl<T: RxToken> RxToken for Taken<'_, T> {
-    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, f: F) -> R {
-        let ear = self.ear;
-        self.token.consume(|frame| {
-            ear.take(frame);
-            f(frame)
-        })
     }
 }
 

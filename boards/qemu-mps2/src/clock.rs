@@ -1,6 +1,6 @@
 //! Time: the CMSDK dual timer as a 64-bit clock and its alarm, behind `embassy-time`.
 //!
-//! Timer 1 counts down at 25 MHz without end and wraps every 171.8 s, which its interrupt counts. Timer 2 runs once
+//! Timer 1 counts down at 25 MHz without end and wraps every 171.8 s (an505: 20 MHz, 214.7 s), which its interrupt counts. Timer 2 runs once
 //! per alarm. Both are one interrupt.
 
 use core::cell::{Cell, RefCell};
@@ -9,15 +9,19 @@ use core::task::Waker;
 use critical_section::{CriticalSection, Mutex};
 use embassy_time_driver::Driver;
 use embassy_time_queue_utils::Queue;
+use outrigger_app::boot::Clock as Rate;
 
 use crate::interrupts::{self, Interrupt};
+use crate::machine;
 use crate::mmio::Registers;
 
-const TICKS_PER_MICROSECOND: u32 = 25;
+const TICKS_PER_MICROSECOND: u32 = machine::THIS.megahertz;
 /// What the processor runs by, as the machine says; QEMU runs as fast as it can.
-pub(crate) const RATE: outrigger_app::boot::Clock =
-    outrigger_app::boot::Clock { hertz: TICKS_PER_MICROSECOND * 1_000_000, is_as_meant: true };
-/// No alarm is farther away; the queue is asked again then. Fits the timer: 2.5·10⁹ ticks.
+pub(crate) const RATE: Rate = Rate { hertz: TICKS_PER_MICROSECOND * 1_000_000, is_as_meant: true };
+/// Whole microseconds of a round of timer 1, and the ticks that are left over of it.
+const ROUND: u64 = (1 << 32) / TICKS_PER_MICROSECOND as u64;
+const LEFT_OVER: u32 = ((1_u64 << 32) % TICKS_PER_MICROSECOND as u64) as u32;
+/// No alarm is farther away; the queue is asked again then. Fits the timer: 2.5·10⁹ ticks at most.
 const LONGEST_ALARM: u64 = 100_000_000;
 
 // Timer 1; timer 2 is the same 0x20 further on.
@@ -40,7 +44,7 @@ const PERIODIC: u32 = 1 << 6;
 const ENABLE: u32 = 1 << 7;
 
 // SAFETY: the dual timer of the MPS2 machines; it counts and interrupts, and reaches no memory.
-const TIMER: Registers<0x1000> = unsafe { Registers::new(0x4000_2000) };
+const TIMER: Registers<0x1000> = unsafe { Registers::new(machine::THIS.timer) };
 
 struct Clock {
     /// How often timer 1 has wrapped: the upper word of the time.
@@ -54,7 +58,7 @@ embassy_time_driver::time_driver_impl!(static CLOCK: Clock = Clock {
 });
 
 /// Starts the clock `until_wrap` before timer 1 wraps for the first time, `None` for as long as that can be. With a short
-/// time, the clock begins where it would be after 171.8 s less that: a wrap can be seen without waiting for it.
+/// time, the clock begins where it would be after a whole round less that: a wrap can be seen without waiting for it.
 pub(crate) fn start(until_wrap: Option<embassy_time::Duration>) {
     let ticks = until_wrap.and_then(|time| u32::try_from(time.as_micros()).ok()?.checked_mul(TICKS_PER_MICROSECOND));
     TIMER.write::<CLOCK_CONTROL>(PERIODIC | WIDE | INTERRUPT);
@@ -65,20 +69,29 @@ pub(crate) fn start(until_wrap: Option<embassy_time::Duration>) {
     interrupts::enable(Interrupt::DualTimer);
 }
 
-/// (`wraps`·2³² + `ticks`) / 25, without a 64-bit division: this is asked several times per control cycle.
+/// (`wraps`·2³² + `ticks`) / [`TICKS_PER_MICROSECOND`], without a 64-bit division: this is asked several times per control cycle.
 const fn microseconds(wraps: u32, ticks: u32) -> u64 {
-    // 2³² = 25·171 798 691 + 21. Wraps stay below 2²⁷ for 700 years, so that 21 of each do not overflow.
-    let rest = wraps * 21;
+    // Wraps stay below 2²⁷ for 700 years, so that 21 of each (of 25 MHz; 16 of 20 MHz) do not overflow.
+    let rest = wraps * LEFT_OVER;
     let carried = rest % TICKS_PER_MICROSECOND + ticks % TICKS_PER_MICROSECOND;
     let small = rest / TICKS_PER_MICROSECOND + carried / TICKS_PER_MICROSECOND;
-    wraps as u64 * 171_798_691 + small as u64 + (ticks / TICKS_PER_MICROSECOND) as u64
+    wraps as u64 * ROUND + small as u64 + (ticks / TICKS_PER_MICROSECOND) as u64
 }
 
+// What is written above, at both ends of the wraps and of the ticks, and among them.
 const _: () = {
-    let (mut wraps, mut ticks) = (0, u32::MAX);
-    while wraps < 100 {
-        assert!(microseconds(wraps, ticks) == (((wraps as u64) << 32) + ticks as u64) / 25);
-        wraps += 1;
+    const MOST: u32 = 1 << 27;
+    assert!(LEFT_OVER as u64 * MOST as u64 <= u32::MAX as u64);
+    let (mut turn, mut ticks) = (0, u32::MAX);
+    while turn < 100 {
+        let (mut which, wraps, ticks_of_turn) = (0, [turn, MOST - turn], [ticks, turn, u32::MAX - turn]);
+        while which < 6 {
+            let (wraps, ticks) = (wraps[which / 3], ticks_of_turn[which % 3]);
+            let exact = (((wraps as u64) << 32) + ticks as u64) / TICKS_PER_MICROSECOND as u64;
+            assert!(microseconds(wraps, ticks) == exact);
+            which += 1;
+        }
+        turn += 1;
         ticks = ticks.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     }
 };

@@ -17,7 +17,8 @@ pub(crate) struct Options {
     /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
     pub(crate) until_wrap: Option<Duration>,
     /// `fault=panic` or `fault=memory`: fail right after boot, to see that failures end QEMU. `fault=panic-once`: the same in the first
-    /// run alone, and start anew as a board on a desk does.
+    /// run alone, and start anew as a board on a desk does. `fault=hang`: hang half a second after each boot, to see what the
+    /// watchdog does.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -27,6 +28,7 @@ pub(crate) enum Fault {
     Panic,
     PanicOnce,
     Memory,
+    Hang,
 }
 
 impl Options {
@@ -44,6 +46,7 @@ impl Options {
                 ("fault", "panic") => options.fault = Some(Fault::Panic),
                 ("fault", "panic-once") => options.fault = Some(Fault::PanicOnce),
                 ("fault", "memory") => options.fault = Some(Fault::Memory),
+                ("fault", "hang") => options.fault = Some(Fault::Hang),
                 _ => {}
             }
         }
@@ -51,10 +54,10 @@ impl Options {
     }
 }
 
-/// Fails as asked for.
+/// Fails as asked for, unless it is later.
 pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
     match fault {
-        None => {}
+        None | Some(Fault::Hang) => {}
         Some(Fault::PanicOnce) if !begun.is_first() => {}
         Some(Fault::PanicOnce) => panic!("as asked for"),
         Some(Fault::Panic) => panic!("as asked for"),

@@ -3,13 +3,15 @@
 use cortex_m::interrupt::InterruptNumber;
 use cortex_m::peripheral::NVIC;
 
+use crate::machine;
+
 /// External interrupts of the MPS2 machines that something here uses.
 #[derive(Clone, Copy)]
 #[repr(u16)]
 pub(crate) enum Interrupt {
-    Uart0Rx = 0,
-    DualTimer = 10,
-    Ethernet = 13,
+    Uart0Rx = machine::THIS.uart_interrupt,
+    DualTimer = machine::THIS.timer_interrupt,
+    Ethernet = machine::THIS.mac_interrupt,
 }
 
 // SAFETY: the discriminants are the numbers of this machine's interrupt lines and stay what they are.
@@ -36,8 +38,8 @@ unsafe extern "C" {
 // SAFETY: the section and the name are those under which the linker script expects a device's table.
 #[unsafe(link_section = ".vector_table.interrupts")]
 #[unsafe(no_mangle)]
-static __INTERRUPTS: [unsafe extern "C" fn(); 32] = {
-    let mut table: [unsafe extern "C" fn(); 32] = [DefaultHandler; 32];
+static __INTERRUPTS: [unsafe extern "C" fn(); machine::THIS.interrupts] = {
+    let mut table: [unsafe extern "C" fn(); machine::THIS.interrupts] = [DefaultHandler; machine::THIS.interrupts];
     table[Interrupt::Uart0Rx as usize] = UART0_RX;
     table[Interrupt::DualTimer as usize] = DUAL_TIMER;
     table[Interrupt::Ethernet as usize] = ETHERNET;

@@ -10,12 +10,11 @@ use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxTok
 use embassy_sync::waitqueue::AtomicWaker;
 
 use crate::interrupts::{self, Interrupt};
+use crate::machine;
 use crate::mmio::Registers;
 
-const BASE: usize = if cfg!(feature = "an500") { 0xa000_0000 } else { 0x4020_0000 };
-
 // SAFETY: the network controller of the chosen machine; it has FIFOs of its own and reaches no memory.
-const MAC: Registers<0x100> = unsafe { Registers::new(BASE) };
+const MAC: Registers<0x100> = unsafe { Registers::new(machine::THIS.mac) };
 
 const RX_DATA: usize = 0x00;
 const TX_DATA: usize = 0x20;

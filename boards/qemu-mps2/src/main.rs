@@ -6,7 +6,7 @@ use defmt_semihosting as _;
 use embassy_executor::Spawner;
 use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
-use outrigger_app::boot::{self, Begun, ResetCause, Stage};
+use outrigger_app::boot::{self, Begun, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 #[cfg(requests)]
@@ -14,7 +14,7 @@ use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
-use outrigger_app::{Ear, Handle, Overheard, SerialSensor, TelemetryTarget, network};
+use outrigger_app::{Ear, Guarded, Handle, Neighbour, SerialSensor, TelemetryTarget, network};
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod clock;
@@ -22,18 +22,17 @@ mod executor;
 mod host;
 mod interrupts;
 mod lan9118;
+mod machine;
 mod mmio;
 mod pins;
 mod uart;
 mod watchdog;
 
-use host::Options;
+use host::{Fault, Options};
 use lan9118::Lan9118;
 use pins::Lamp;
 use uart::Uart0;
 
-/// What telemetry calls this board.
-const BOARD: &str = if cfg!(feature = "an500") { "qemu-mps2 an500" } else { "qemu-mps2 an386" };
 /// What `build.rs` made of the board's file.
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
 /// And of where it takes requests, with the key.
@@ -48,8 +47,7 @@ fn main() -> ! {
     let options = Options::read();
     clock::start(options.until_wrap);
     static BEGUN: StaticCell<Begun> = StaticCell::new();
-    // The machine has no register of causes.
-    let begun = &*BEGUN.init(boot::begin(ResetCause::Unknown));
+    let begun = &*BEGUN.init(boot::begin(watchdog::reset_cause()));
     begun.show(Lamp::<0>::switch, |millis| embassy_time::block_for(Duration::from_millis(millis.into())));
     host::cause(options.fault, begun);
     executor::run(|spawner| start(spawner, options, begun))
@@ -69,10 +67,11 @@ fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
     let ear = &*EAR.init(Ear::new(settings.robot));
     boot::reached(Stage::Tasks);
     let seed = host::seed();
-    let (stack, runner) = embassy_net::new(Overheard::new(mac, ear), network(&settings.device), RESOURCES.take(), seed);
+    let mac = Guarded::new(mac, Neighbour::toward(settings.robot, &settings.device), ear);
+    let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
 
     let device = telemetry::Device {
-        board: BOARD,
+        board: machine::THIS.board,
         build: env!("OUTRIGGER_BUILD"),
         boot: host::seed() as u32,
         settings: SETTINGS,
@@ -100,11 +99,14 @@ fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
     if let Some(time) = options.run_for {
         spawner.spawn(defmt::unwrap!(end(handle, time)));
     }
+    if options.fault == Some(Fault::Hang) {
+        spawner.spawn(defmt::unwrap!(hang()));
+    }
     watchdog::start();
 }
 
 #[embassy_executor::task]
-async fn net(mut runner: Runner<'static, Overheard<&'static mut Lan9118>>) -> ! {
+async fn net(mut runner: Runner<'static, Guarded<&'static mut Lan9118>>) -> ! {
     runner.run().await
 }
 
@@ -147,6 +149,15 @@ async fn answer(
 #[embassy_executor::task]
 async fn read_serial(sensor: SerialSensor, port: Uart0, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(port, robot, desk).await
+}
+
+/// Keeps every other task from its turn, as asked for.
+#[embassy_executor::task]
+async fn hang() {
+    Timer::after_millis(500).await;
+    loop {
+        cortex_m::asm::nop();
+    }
 }
 
 /// Ends the run in good order, where the host asked for it.

@@ -4,12 +4,13 @@ use core::convert::Infallible;
 
 use embedded_hal::digital::{ErrorType, OutputPin};
 
+use crate::machine;
 use crate::mmio::Registers;
 
 const LAMPS: usize = 0x00;
 
 // SAFETY: the input/output block of the MPS2 machines' FPGA; it switches lamps and counts, and reaches no memory.
-const FPGA: Registers<0x1000> = unsafe { Registers::new(0x4002_8000) };
+const FPGA: Registers<0x1000> = unsafe { Registers::new(machine::THIS.fpga) };
 
 /// User lamp 0 or 1, as an output.
 pub(crate) struct Lamp<const N: u8>;

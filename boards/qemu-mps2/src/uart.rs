@@ -7,6 +7,7 @@ use embassy_sync::pipe::Pipe;
 use embedded_io_async::{ErrorKind, ErrorType, Read};
 
 use crate::interrupts::{self, Interrupt};
+use crate::machine;
 use crate::mmio::Registers;
 
 const DATA: usize = 0x00;
@@ -21,14 +22,14 @@ const RX_ENABLE: u32 = 1 << 1;
 const RX_INTERRUPT: u32 = 1 << 3;
 const RX_RAISED: u32 = 1 << 1;
 
-const CLOCK_HZ: u32 = 25_000_000;
+const CLOCK_HZ: u32 = machine::THIS.megahertz * 1_000_000;
 /// The device counts from this divider on.
 const LEAST_DIVIDER: u32 = 16;
 /// Several frames of a six-axis sensor.
 const RING: usize = 512;
 
 // SAFETY: the first UART of the MPS2 machines; it moves bytes through its registers and reaches no memory.
-const UART: Registers<0x1000> = unsafe { Registers::new(0x4000_4000) };
+const UART: Registers<0x1000> = unsafe { Registers::new(machine::THIS.uart) };
 
 static RECEIVED: Pipe<CriticalSectionRawMutex, RING> = Pipe::new();
 /// Bytes were lost since the last read: nobody had read those before them.

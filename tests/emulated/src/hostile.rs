@@ -12,6 +12,8 @@ use smoltcp::wire::{
 pub enum Nuisance {
     /// Questions for the board's hardware address, each from somebody else.
     Arp,
+    /// Answers and questions of somebody who says that the robot's address is his: another one each time.
+    Claim,
     /// Datagrams of every length to every port.
     Udp,
     /// TCP segments out of nowhere: to open ports and closed ones, resets and acknowledgements among them.
@@ -22,7 +24,7 @@ pub enum Nuisance {
 
 impl Nuisance {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Arp, Self::Udp, Self::Tcp, Self::Noise];
+    pub const ALL: [Self; 5] = [Self::Arp, Self::Claim, Self::Udp, Self::Tcp, Self::Noise];
 }
 
 /// Who is bothered.
@@ -60,7 +62,14 @@ impl Hostile {
     /// The next frame of this kind.
     pub fn frame(&mut self, nuisance: Nuisance) -> Vec<u8> {
         match nuisance {
-            Nuisance::Arp => self.arp(),
+            Nuisance::Arp => {
+                let (mac, address) = self.somebody();
+                self.arp(mac, address)
+            }
+            Nuisance::Claim => {
+                let (mac, _) = self.somebody();
+                self.arp(mac, self.target.from)
+            }
             Nuisance::Udp => self.udp(),
             Nuisance::Tcp => self.tcp(),
             Nuisance::Noise => self.noise(),
@@ -75,7 +84,7 @@ impl Hostile {
         (0..count).map(|_| self.rng.next_u64() as u8).collect()
     }
 
-    /// Somebody of this network, never the robot: its entry in the board's table is not what is tested.
+    /// Somebody of this network, never the robot.
     fn somebody(&mut self) -> (EthernetAddress, Ipv4Address) {
         let host = 20 + self.below(200) as u8;
         (EthernetAddress([2, 0, 0, 0, 1, host]), Ipv4Address::new(10, 0, 2, host))
@@ -88,8 +97,7 @@ impl Hostile {
         frame
     }
 
-    fn arp(&mut self) -> Vec<u8> {
-        let (mac, address) = self.somebody();
+    fn arp(&mut self, mac: EthernetAddress, address: Ipv4Address) -> Vec<u8> {
         let arp = ArpRepr::EthernetIpv4 {
             operation: if self.rng.unit() < 0.5 { ArpOperation::Request } else { ArpOperation::Reply },
             source_hardware_addr: mac,
@@ -204,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_is_forged_is_well_formed_so_that_it_reaches_the_stack() {
-        for frame in frames(Nuisance::Arp) {
+        for frame in [Nuisance::Arp, Nuisance::Claim].into_iter().flat_map(frames) {
             let ethernet = EthernetFrame::new_checked(&frame).unwrap();
             ArpRepr::parse(&ArpPacket::new_checked(ethernet.payload()).unwrap()).unwrap();
         }

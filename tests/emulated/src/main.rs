@@ -77,6 +77,8 @@ enum Processor {
     An386,
     /// Cortex-M7.
     An500,
+    /// Cortex-M33.
+    An505,
 }
 
 impl From<Processor> for Machine {
@@ -84,6 +86,7 @@ impl From<Processor> for Machine {
         match processor {
             Processor::An386 => Self::An386,
             Processor::An500 => Self::An500,
+            Processor::An505 => Self::An505,
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum Need {
     Nightly,
     /// `qemu-system-arm`.
     Qemu,
-    /// The compiler's target of the Cortex-M4F.
+    /// The compiler's targets of the Cortex-M4F and the Cortex-M33.
     Thumb,
     /// The right to change network interfaces and scheduling.
     Root,
@@ -64,10 +64,13 @@ impl Need {
             Self::Qemu => without("qemu-system-arm", &["--version"])
                 .map(|reason| format!("{reason}: on Debian, apt-get install qemu-system-arm")),
             Self::Thumb => {
-                let asked = Command::new("rustc").args(["--print", "target-libdir", "--target", THUMB]).output();
-                let folder = asked.map(|o| PathBuf::from(String::from_utf8_lossy(&o.stdout).trim())).ok();
-                let there = folder.is_some_and(|folder| folder.is_dir());
-                (!there).then(|| format!("needs the compiler's target: rustup target add {THUMB}"))
+                let there = |target: &&str| {
+                    let asked = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
+                    let folder = asked.map(|o| PathBuf::from(String::from_utf8_lossy(&o.stdout).trim())).ok();
+                    folder.is_some_and(|folder| folder.is_dir())
+                };
+                let lacking = THUMB.into_iter().find(|target| !there(target));
+                lacking.map(|target| format!("needs the compiler's target: rustup target add {target}"))
             }
             Self::Root => {
                 // A container's root may lack it: tried out, in a namespace that ends with the trial.
@@ -121,8 +124,8 @@ impl Need {
     }
 }
 
-/// The target of emulated boards.
-const THUMB: &str = "thumbv7em-none-eabihf";
+/// The targets of emulated boards.
+const THUMB: [&str; 2] = ["thumbv7em-none-eabihf", "thumbv8m.main-none-eabihf"];
 
 /// The nightly that fuzzing is pinned to; `.ci/versions` holds the same name.
 pub const NIGHTLY: &str = "nightly-2026-05-20";
@@ -204,22 +207,22 @@ pub fn main_one_by_one(tests: Vec<Trial>) -> ExitCode {
     main_at_once(1, tests)
 }
 
-/// The same one after the other, where that is asked for: by `--ignored` or `--include-ignored`, by the name of a test, or by
+/// The same so many at once, where that is asked for: by `--ignored` or `--include-ignored`, by the name of a test, or by
 /// `OUTRIGGER_REQUIRE` with what `needs` these tests have. Elsewhere one ignored line says `how`; where they are asked for
 /// and were not built, it fails.
 #[must_use]
-pub fn main_where_asked(needs: &[Need], how: &'static str, tests: Option<Vec<Trial>>) -> ExitCode {
+pub fn main_where_asked(needs: &[Need], how: &'static str, tests: Option<(Vec<Trial>, usize)>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     let named = arguments.ignored || arguments.include_ignored || arguments.list || arguments.filter.is_some();
     if !named && !needs.iter().any(|need| need.required()) {
         let line = Trial::ignorable_test("in_real_time", move || Ok(Completion::ignored_with(how)));
         return libtest_mimic::run(&arguments, vec![line]).exit_code();
     }
-    let unbuilt = || vec![Trial::test("in_real_time", move || Err(Failed::from(format!("not built; {how}"))))];
-    let tests = tests.unwrap_or_else(unbuilt);
+    let unbuilt = || (vec![Trial::test("in_real_time", move || Err(Failed::from(format!("not built; {how}"))))], 1);
+    let (tests, at_once) = tests.unwrap_or_else(unbuilt);
     // None of them is marked as ignored.
     (arguments.ignored, arguments.include_ignored) = (false, false);
-    arguments.test_threads.get_or_insert(1);
+    arguments.test_threads.get_or_insert(at_once);
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::fmt::{self, Display, Formatter};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::panic::{catch_unwind, resume_unwind};
+use std::panic::{RefUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -200,35 +200,47 @@ pub fn runs(name: &str) {
 ///
 /// # Panics
 /// Where the body does; where it came too late although no processor stood still then, or each time.
-pub fn attempt(name: &str, body: fn()) {
-    let _seat = Seat::wait_for();
+pub fn attempt(name: &str, body: impl Fn() + RefUnwindSafe) {
+    seated(Seat::wait_for(1), name, body);
+}
+
+/// The same, and nothing beside it.
+///
+/// # Panics
+/// As [`attempt`].
+pub fn attempt_alone(name: &str, body: impl Fn() + RefUnwindSafe) {
+    seated(Seat::wait_for(AT_ONCE), name, body);
+}
+
+fn seated(_seat: Seat, name: &str, body: impl Fn() + RefUnwindSafe) {
     runs(name);
     judge(
-        || catch_unwind(body),
+        || catch_unwind(&body),
         |window| standstill::seen().longest(window),
         |what, stood| Note { again: true, test: name.into(), what: what.into(), stood }.tell(),
     );
 }
 
-/// A place among those that run at once; free again when it is dropped.
-struct Seat;
+/// So many places among those that run at once; free again when it is dropped.
+struct Seat(usize);
 
 static TAKEN: Mutex<usize> = Mutex::new(0);
 static FREED: Condvar = Condvar::new();
 
 impl Seat {
-    fn wait_for() -> Self {
+    fn wait_for(places: usize) -> Self {
         let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut taken = FREED.wait_while(taken, |taken| *taken >= AT_ONCE).unwrap_or_else(PoisonError::into_inner);
-        *taken += 1;
-        Self
+        let full = |taken: &mut usize| *taken + places > AT_ONCE;
+        let mut taken = FREED.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
+        *taken += places;
+        Self(places)
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        FREED.notify_one();
+        *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) -= self.0;
+        FREED.notify_all();
     }
 }
 

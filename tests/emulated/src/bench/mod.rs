@@ -215,6 +215,16 @@ impl<'f> Bench<'f> {
         });
     }
 
+    /// Lives on for this long while the board stands still, as on a host that does.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn stand_still(&mut self, span: Duration) -> io::Result<()> {
+        self.board.hold(true)?;
+        self.run_for(span);
+        self.board.hold(false)
+    }
+
     /// Lives on for this long, or until the board has ended; says whether it still runs.
     pub fn run_for(&mut self, span: Duration) -> bool {
         !self.run_until(span, |_| false) && self.exit().is_none()

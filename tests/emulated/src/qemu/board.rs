@@ -78,6 +78,14 @@ impl<'f> Board<'f> {
         self.process.exit()
     }
 
+    /// Keeps it from running while the rest of the world goes on; and lets it go on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn hold(&self, still: bool) -> io::Result<()> {
+        self.process.hold(still)
+    }
+
     /// Ends it.
     pub fn end(&mut self) -> Exit {
         self.process.end()

@@ -15,11 +15,14 @@ pub enum Machine {
     An386,
     /// `mps2-an500`: Cortex-M7.
     An500,
+    /// `mps2-an505`: Cortex-M33 with TrustZone, all of it secure.
+    An505,
 }
 
 impl Machine {
     /// Each with the word the command line uses for it.
-    pub const NAMED: [(Self, &'static str); 2] = [(Self::An386, "an386"), (Self::An500, "an500")];
+    pub const NAMED: [(Self, &'static str); 3] =
+        [(Self::An386, "an386"), (Self::An500, "an500"), (Self::An505, "an505")];
 
     /// The machine of this name.
     #[must_use]
@@ -33,6 +36,7 @@ impl Machine {
         match self {
             Self::An386 => "an386",
             Self::An500 => "an500",
+            Self::An505 => "an505",
         }
     }
 
@@ -42,6 +46,16 @@ impl Machine {
         match self {
             Self::An386 => "Cortex-M4F",
             Self::An500 => "Cortex-M7",
+            Self::An505 => "Cortex-M33",
+        }
+    }
+
+    /// The compiler's target for it.
+    #[must_use]
+    pub const fn target(self) -> &'static str {
+        match self {
+            Self::An386 | Self::An500 => "thumbv7em-none-eabihf",
+            Self::An505 => "thumbv8m.main-none-eabihf",
         }
     }
 }

@@ -9,8 +9,6 @@ use defmt_decoder::Table;
 use super::command::PROGRAM;
 use super::{Folder, Machine};
 
-/// The target of the emulated board.
-const TARGET: &str = "thumbv7em-none-eabihf";
 /// Its package, and the name of its program.
 const PACKAGE: &str = "outrigger-qemu-mps2";
 /// Where the build finds the configuration that is compiled in.
@@ -24,27 +22,28 @@ const M7: &str = r#"target.thumbv7em-none-eabihf.rustflags=["-Ctarget-cpu=cortex
 pub enum Missing {
     /// QEMU for Arm.
     Qemu,
-    /// The compiler's target.
-    Target,
+    /// This target of the compiler.
+    Target(&'static str),
 }
 
 impl std::fmt::Display for Missing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Qemu => write!(f, "no {PROGRAM}: on Debian, `apt-get install qemu-system-arm`"),
-            Self::Target => write!(f, "the compiler cannot build for {TARGET}: `rustup target add {TARGET}`"),
+            Self::Target(target) => write!(f, "the compiler cannot build for {target}: `rustup target add {target}`"),
         }
     }
 }
 
-/// What this machine lacks to build and run the firmware.
+/// What this machine lacks to build and run the firmware for that one.
 #[must_use]
-pub fn missing() -> Vec<Missing> {
+pub fn missing(machine: Machine) -> Vec<Missing> {
+    let wanted = machine.target();
     let qemu = Command::new(PROGRAM).arg("--version").output().is_ok_and(|output| output.status.success());
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let library = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
+    let library = Command::new(rustc).args(["--print", "target-libdir", "--target", wanted]).output();
     let target = library.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir());
-    [(qemu, Missing::Qemu), (target, Missing::Target)]
+    [(qemu, Missing::Qemu), (target, Missing::Target(wanted))]
         .into_iter()
         .filter_map(|(has, part)| (!has).then_some(part))
         .collect()
@@ -96,21 +95,27 @@ impl Firmware {
     /// # Errors
     /// [`Unbuilt`].
     pub fn build(machine: Machine, configuration: Option<&Path>, loud: bool) -> Result<Self, Unbuilt> {
-        // One build at a time: the program has one place, whatever it was built with.
-        static BUILDING: Mutex<()> = Mutex::new(());
-        let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-        let lacking = missing();
+        // One build at a time for each machine: the program has one place there, whatever it was built with.
+        static BUILDING: [Mutex<()>; Machine::NAMED.len()] = [const { Mutex::new(()) }; Machine::NAMED.len()];
+        let _building = BUILDING[machine as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let lacking = missing(machine);
         if !lacking.is_empty() {
             return Err(Unbuilt::Missing(lacking));
         }
         let board = board();
         let mut target = board.join("target");
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.current_dir(&board).args(["build", "--release", "--locked", "--target", TARGET]).stdin(Stdio::null());
+        cargo
+            .current_dir(&board)
+            .args(["build", "--release", "--locked", "--target", machine.target()])
+            .stdin(Stdio::null());
+        if machine != Machine::An386 {
+            // A folder of its own: what is built for another processor is built anew, and at the same time.
+            target.push(machine.name());
+            cargo.args(["--features", machine.name()]);
+        }
         if machine == Machine::An500 {
-            // A folder of its own: what is built for another processor is built anew.
-            target.push("an500");
-            cargo.args(["--features", "an500", "--config", M7]);
+            cargo.args(["--config", M7]);
         }
         cargo.arg("--target-dir").arg(&target);
         match configuration {
@@ -126,7 +131,7 @@ impl Firmware {
             let said = || Unbuilt::Cargo(String::from_utf8_lossy(&output.stderr).into_owned());
             output.status.success().then_some(()).ok_or_else(said)?;
         }
-        let built = target.join(TARGET).join("release").join(PACKAGE);
+        let built = target.join(machine.target()).join("release").join(PACKAGE);
         let folder = Folder::new().map_err(|error| io(&built, error))?;
         let elf = folder.file(PACKAGE);
         std::fs::copy(&built, &elf).map_err(|error| io(&built, error))?;

@@ -81,6 +81,23 @@ impl Process {
         let _ = poll(&mut [PollFd::new(&self.stdout, PollFlags::IN)], None);
     }
 
+    /// Keeps QEMU from running, as a host does that stands still; and lets it go on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn hold(&self, still: bool) -> io::Result<()> {
+        let signal = if still { Signal::STOP } else { Signal::CONT };
+        let child = self.child.id();
+        // What limits its time is its parent.
+        let below = std::fs::read_to_string(format!("/proc/{child}/task/{child}/children"))?;
+        let pids = below.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?));
+        let own = i32::try_from(child).ok().and_then(Pid::from_raw);
+        for pid in pids.chain(own) {
+            kill_process(pid, signal)?;
+        }
+        Ok(())
+    }
+
     /// How it ended, if it has.
     pub fn exit(&mut self) -> Option<Exit> {
         if self.exit.is_none() {

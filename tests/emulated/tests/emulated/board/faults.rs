@@ -16,18 +16,18 @@ use super::*;
 /// busy machine is late by.
 const REST_BOUND: Duration = Duration::from_millis(400);
 
-pub(crate) fn tests() -> Vec<Trial> {
+pub(crate) fn tests() -> Vec<Timed> {
     vec![
-        timed("a_controller_that_drops_its_connections_ends_commanding_at_once", BOARD, || {
-            let mut bench = commanding(SLOW);
+        timed("a_controller_that_drops_its_connections_ends_commanding_at_once", BOARD, |machine| {
+            let mut bench = commanding(machine, SLOW);
             let at = bench.now();
             bench.controller_mut().inject(Fault::new(FaultKind::Drop, at, Some(Duration::from_millis(500))));
             falls(&mut bench, at, &[Reason::LinkClosed]);
             heard(&mut bench, at, &["connected"]);
             moves_only_on_request(&mut bench);
         }),
-        timed("a_controller_that_restarts_is_found_again_and_commanded_only_on_request", BOARD, || {
-            let mut bench = commanding(SLOW);
+        timed("a_controller_that_restarts_is_found_again_and_commanded_only_on_request", BOARD, |machine| {
+            let mut bench = commanding(machine, SLOW);
             let at = bench.now();
             bench.controller_mut().act(Action::Restart(Duration::from_secs(1)));
             falls(&mut bench, at, &[Reason::LinkClosed]);
@@ -36,8 +36,8 @@ pub(crate) fn tests() -> Vec<Trial> {
             bench.run_for(Duration::from_secs(2));
             moves_only_on_request(&mut bench);
         }),
-        timed("a_cable_that_is_out_for_a_second_ends_commanding_and_the_connection", BOARD, || {
-            let mut bench = commanding(SLOW);
+        timed("a_cable_that_is_out_for_a_second_ends_commanding_and_the_connection", BOARD, |machine| {
+            let mut bench = commanding(machine, SLOW);
             let at = bench.now();
             let back = at + Duration::from_secs(1);
             bench.up.cut(at, back);
@@ -46,8 +46,8 @@ pub(crate) fn tests() -> Vec<Trial> {
             heard(&mut bench, at, &["connected"]);
             moves_only_on_request(&mut bench);
         }),
-        timed("a_sensor_that_babbles_is_one_that_says_nothing", BOARD, || {
-            let mut bench = commanding(SLOW);
+        timed("a_sensor_that_babbles_is_one_that_says_nothing", BOARD, |machine| {
+            let mut bench = commanding(machine, SLOW);
             let at = bench.now();
             bench.plug(Plug::Babbling);
             let before = Telemetry::of(&bench.record().datagrams).sensors;
@@ -59,8 +59,8 @@ pub(crate) fn tests() -> Vec<Trial> {
             bench.run_for(Duration::from_millis(500));
             moves_only_on_request(&mut bench);
         }),
-        timed("a_protective_stop_is_named_and_nothing_moves_until_it_is_unlocked_and_asked_for", BOARD, || {
-            let mut bench = commanding(SLOW);
+        timed("a_protective_stop_is_named_and_nothing_moves_until_it_is_unlocked_and_asked_for", BOARD, |machine| {
+            let mut bench = commanding(machine, SLOW);
             let at = bench.now();
             bench.controller_mut().act(Action::ProtectiveStop);
             falls(&mut bench, at, &[Reason::ProtectiveStop]);
@@ -71,37 +71,42 @@ pub(crate) fn tests() -> Vec<Trial> {
             bench.run_for(Duration::from_millis(500));
             moves_only_on_request(&mut bench);
         }),
-        timed("a_wire_that_loses_doubles_and_reorders_ends_commanding_or_does_not_and_nothing_worse", BOARD, || {
-            let mut bench = commanding(SLOW);
-            let at = bench.now();
-            let bad = Conditions {
-                loss: Loss::Share(0.02),
-                duplicate: 0.05,
-                reorder: Some((0.05, Duration::from_millis(3))),
-                corrupt: 0.01,
-                ..Conditions::default()
-            };
-            bench.up.set(bad);
-            bench.down.set(bad);
-            bench.run_for(Duration::from_secs(6));
-            if let Some(line) = bench.record().said(at, &["fallback"]).cloned() {
-                let expected = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::LinkClosed];
-                for_one_of(&bench, at, line.at, &line.text, &expected);
-            }
-            bench.up.set(Conditions::default());
-            bench.down.set(Conditions::default());
-            let counts = bench.down.counts();
-            assert!(counts.lost > 2 && counts.duplicated > 5 && counts.reordered > 5, "{counts:?}");
-            bench.run_for(Duration::from_secs(3));
-            if bench.record().said(at, &["fallback"]).is_some() {
-                moves_only_on_request(&mut bench);
-            }
-            never_reset(&mut bench);
-        }),
-        timed("a_robot_that_is_not_there_is_named_and_looked_for_with_a_back_off", BOARD, || {
+        timed(
+            "a_wire_that_loses_doubles_and_reorders_ends_commanding_or_does_not_and_nothing_worse",
+            BOARD,
+            |machine| {
+                let mut bench = commanding(machine, SLOW);
+                let at = bench.now();
+                let bad = Conditions {
+                    loss: Loss::Share(0.02),
+                    duplicate: 0.05,
+                    reorder: Some((0.05, Duration::from_millis(3))),
+                    corrupt: 0.01,
+                    ..Conditions::default()
+                };
+                bench.up.set(bad);
+                bench.down.set(bad);
+                bench.run_for(Duration::from_secs(6));
+                if let Some(line) = bench.record().said(at, &["fallback"]).cloned() {
+                    let expected =
+                        [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::LinkClosed];
+                    for_one_of(&bench, at, line.at, &line.text, &expected);
+                }
+                bench.up.set(Conditions::default());
+                bench.down.set(Conditions::default());
+                let counts = bench.down.counts();
+                assert!(counts.lost > 2 && counts.duplicated > 5 && counts.reordered > 5, "{counts:?}");
+                bench.run_for(Duration::from_secs(3));
+                if bench.record().said(at, &["fallback"]).is_some() {
+                    moves_only_on_request(&mut bench);
+                }
+                never_reset(&mut bench);
+            },
+        ),
+        timed("a_robot_that_is_not_there_is_named_and_looked_for_with_a_back_off", BOARD, |machine| {
             let mut setup = setup(SLOW);
             setup.peer = PeerOptions { address: "10.0.2.3".parse().expect("an address"), ..setup.peer };
-            let mut bench = Bench::start(firmware(Machine::An386, SLOW), setup).expect("QEMU starts");
+            let mut bench = Bench::start(firmware(machine, SLOW), setup).expect("QEMU starts");
             bench.run_for(Duration::from_secs(8));
             let story = bench.record().story(SimTime::ZERO);
             let tries = bench.record().log.iter().filter(|line| line.text.starts_with("port 3000")).count();

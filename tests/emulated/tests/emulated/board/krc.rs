@@ -29,17 +29,25 @@ const LOOK: Duration = Duration::from_millis(500);
 /// The highest speed of a joint that the board's configuration allows \[rad/s\].
 const HIGHEST: f64 = 1.0;
 
-pub(crate) fn tests() -> Vec<Trial> {
+pub(crate) fn tests() -> Vec<Timed> {
     vec![
-        timed("for_a_minute_each_measurement_of_10_ms_has_one_answer_and_losses_end_in_arming_again", BOARD, || {
-            minute(Options { period: Duration::from_millis(10), max_bridge: 10, ..Options::default() });
-        }),
-        timed("for_a_minute_each_measurement_of_2_ms_has_one_answer_and_losses_end_in_arming_again", BOARD, || {
-            minute(lenient(Duration::from_millis(2)));
-        }),
-        timed("at_1_ms_no_measurement_has_two_answers_and_no_step_is_too_long", BOARD, || {
+        timed(
+            "for_a_minute_each_measurement_of_10_ms_has_one_answer_and_losses_end_in_arming_again",
+            BOARD,
+            |machine| {
+                minute(machine, Options { period: Duration::from_millis(10), max_bridge: 10, ..Options::default() });
+            },
+        ),
+        timed(
+            "for_a_minute_each_measurement_of_2_ms_has_one_answer_and_losses_end_in_arming_again",
+            BOARD,
+            |machine| {
+                minute(machine, lenient(Duration::from_millis(2)));
+            },
+        ),
+        timed("at_1_ms_no_measurement_has_two_answers_and_no_step_is_too_long", BOARD, |machine| {
             let options = lenient(Duration::from_millis(1));
-            let mut bench = start(options.clone(), 12);
+            let mut bench = start(machine, options.clone(), 12);
             let armed = bench.arm(Duration::from_secs(8));
             bench.run_until(PATIENCE, |bench| bench.exit().is_some());
             println!("armed: {armed:?}; {}", figures(&bench, SimTime::ZERO, bench.now()));
@@ -59,13 +67,13 @@ fn lenient(period: Duration) -> Options {
     options
 }
 
-fn start(options: Options, seconds: u64) -> KrcBench<'static> {
-    static BUILT: LazyLock<Firmware> = LazyLock::new(|| {
+fn start(machine: Machine, options: Options, seconds: u64) -> KrcBench<'static> {
+    let firmware = built(machine, "beside a KRC", || {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("boards/krc.toml");
-        Firmware::build(Machine::An386, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
+        Firmware::build(machine, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
     });
     let limit = Duration::from_secs(seconds) + PATIENCE;
-    let mut bench = KrcBench::start(&BUILT, options, vec![format!("seconds={seconds}")], limit).expect("QEMU starts");
+    let mut bench = KrcBench::start(firmware, options, vec![format!("seconds={seconds}")], limit).expect("QEMU starts");
     let heard = bench.hear(SimTime::ZERO, &["connected"], PATIENCE);
     assert!(heard.is_some(), "no KRC was found:\n{}", bench.story(SimTime::ZERO));
     bench
@@ -76,9 +84,9 @@ fn bridged(options: &Options) -> Duration {
     options.period * options.max_bridge
 }
 
-fn minute(options: Options) {
+fn minute(machine: Machine, options: Options) {
     let bridged = bridged(&options);
-    let mut bench = start(options, MINUTE.as_secs());
+    let mut bench = start(machine, options, MINUTE.as_secs());
     plays(&mut bench, bridged);
     holds(&bench, bridged);
 }

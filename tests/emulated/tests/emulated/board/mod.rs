@@ -1,4 +1,5 @@
-//! The emulated board in closed loop, and everything that can go wrong around it. In real time, one test after the other.
+//! The emulated board in closed loop, and everything that can go wrong around it. In real time, on each machine one
+//! test after the other.
 
 mod faults;
 mod hostile;
@@ -6,6 +7,7 @@ mod krc;
 mod log;
 mod motion;
 mod requests;
+mod resets;
 mod reverse;
 mod rtde;
 mod standoff;
@@ -13,8 +15,7 @@ mod steady;
 mod tap;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use libtest_mimic::Trial;
@@ -24,7 +25,7 @@ use outrigger_emulated::closed_loop::{self, Plan};
 use outrigger_emulated::qemu::{Exit, Firmware, Machine};
 use outrigger_emulated::require::{self, Need, test};
 
-use outrigger_emulated::tries::{Verdict, attempt, falls_back_for, late, within};
+use outrigger_emulated::tries::{Verdict, attempt, attempt_alone, falls_back_for, late, within};
 use outrigger_sim::time::SimTime;
 
 use super::BOARD;
@@ -40,20 +41,55 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A board commands within this, however often its machine keeps it from that.
 const ARMING: Duration = Duration::from_secs(20);
 
-/// A test in real time.
-fn timed(name: &'static str, needs: &'static [Need], body: fn()) -> Trial {
-    test(name, needs, move || attempt(name, body))
+/// The machines that every test runs on, each with what its name says of it: a Cortex-M4F and a Cortex-M33.
+const MACHINES: [(Machine, &str); 2] = [(Machine::An386, ""), (Machine::An505, "_on_a_cortex_m33")];
+/// So many tests at once: on each machine one. A board waits most of its time.
+const AT_ONCE: usize = MACHINES.len();
+
+/// A test in real time, for each of the machines.
+struct Timed {
+    name: &'static str,
+    needs: &'static [Need],
+    body: fn(Machine),
+    alone: bool,
 }
 
-/// The firmware for controllers of this software; built once per configuration.
+fn timed(name: &'static str, needs: &'static [Need], body: fn(Machine)) -> Timed {
+    Timed { name, needs, body, alone: false }
+}
+
+impl Timed {
+    /// Nothing runs beside it: what it measures is how soon each state is answered.
+    fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+
+    fn trials(self) -> impl Iterator<Item = Trial> {
+        let Self { name, needs, body, alone } = self;
+        MACHINES.into_iter().map(move |(machine, words)| {
+            let name = format!("{name}{words}");
+            let named = name.clone();
+            test(&name, needs, move || {
+                if alone { attempt_alone(&named, || body(machine)) } else { attempt(&named, || body(machine)) }
+            })
+        })
+    }
+}
+
+/// The firmware of `machine` for controllers of this software.
 fn firmware(machine: Machine, software: SoftwareVersion) -> &'static Firmware {
-    static BUILT: LazyLock<Mutex<BTreeMap<(PathBuf, &'static str), &'static Firmware>>> = LazyLock::new(Mutex::default);
     let configuration = closed_loop::configuration(software);
-    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    built.entry((configuration.clone(), machine.name())).or_insert_with(|| {
-        let firmware = Firmware::build(machine, Some(&configuration), false).unwrap_or_else(|error| panic!("{error}"));
-        Box::leak(Box::new(firmware))
+    built(machine, &configuration.display().to_string(), || {
+        Firmware::build(machine, Some(&configuration), false).unwrap_or_else(|error| panic!("{error}"))
     })
+}
+
+/// The firmware of `machine` that is called `name`: made once, and for each machine at its own time.
+fn built(machine: Machine, name: &str, make: impl FnOnce() -> Firmware) -> &'static Firmware {
+    type Built = Mutex<BTreeMap<String, &'static Firmware>>;
+    static BUILT: [Built; Machine::NAMED.len()] = [const { Mutex::new(BTreeMap::new()) }; Machine::NAMED.len()];
+    let mut built = BUILT[machine as usize].lock().unwrap_or_else(PoisonError::into_inner);
+    built.entry(name.into()).or_insert_with(|| Box::leak(Box::new(make())))
 }
 
 /// What is around a board of the closed loop.
@@ -62,16 +98,16 @@ fn setup(software: SoftwareVersion) -> Setup {
 }
 
 /// A board that is on, and connected.
-fn connected(setup: Setup) -> Bench<'static> {
-    let firmware = firmware(Machine::An386, setup.controller.software);
+fn connected(machine: Machine, setup: Setup) -> Bench<'static> {
+    let firmware = firmware(machine, setup.controller.software);
     let mut bench = Bench::start(firmware, setup).expect("QEMU starts");
     heard(&mut bench, SimTime::ZERO, &["connected"]);
     bench
 }
 
 /// A board that commands.
-fn commanding(software: SoftwareVersion) -> Bench<'static> {
-    let mut bench = connected(setup(software));
+fn commanding(machine: Machine, software: SoftwareVersion) -> Bench<'static> {
+    let mut bench = connected(machine, setup(software));
     let asked = armed(&mut bench).asked;
     bench.run_for(Duration::from_millis(1_500));
     undisturbed(&bench, software, asked);
@@ -112,8 +148,8 @@ fn never_reset(bench: &mut Bench<'_>) {
     assert_eq!((boots, exit), (1, None), "{}{}", bench.record().story(SimTime::ZERO), bench.complaints());
 }
 
-/// All of them.
-pub(crate) fn tests() -> Vec<Trial> {
+/// All of them, and how many at once.
+pub(crate) fn tests() -> (Vec<Trial>, usize) {
     let parts = [
         standoff::tests,
         faults::tests,
@@ -122,10 +158,12 @@ pub(crate) fn tests() -> Vec<Trial> {
         log::tests,
         motion::tests,
         requests::tests,
+        resets::tests,
         reverse::tests,
         rtde::tests,
         steady::tests,
         tap::tests,
     ];
-    parts.iter().flat_map(|tests| tests()).collect()
+    let both = parts.iter().flat_map(|tests| tests()).flat_map(Timed::trials);
+    (both.chain([standoff::on_a_cortex_m7()]).collect(), AT_ONCE)
 }

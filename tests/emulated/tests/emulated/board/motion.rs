@@ -24,9 +24,9 @@ fn planned(at: f64) -> f64 {
     WAY * 0.5 * (1.0 - (share * std::f64::consts::PI).cos())
 }
 
-pub(crate) fn tests() -> Vec<Trial> {
-    vec![timed("a_streamed_motion_is_suspended_by_a_cable_and_goes_on_by_word_alone", BOARD, || {
-        let firmware = with_a_port(&configuration());
+pub(crate) fn tests() -> Vec<Timed> {
+    vec![timed("a_streamed_motion_is_suspended_by_a_cable_and_goes_on_by_word_alone", BOARD, |machine| {
+        let firmware = with_a_port(machine, &configuration());
         let mut setup = setup(SLOW);
         setup.sensor = None;
         let mut bench = Bench::start(&firmware, setup).expect("QEMU starts");

@@ -15,10 +15,10 @@ const PORT: u16 = 47_001;
 const BOARD_AT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
 pub(crate) const KEY: [u8; 32] = *b"a key that stands in a test only";
 
-pub(crate) fn tests() -> Vec<Trial> {
-    vec![timed("who_has_the_key_requests_and_releases_and_nobody_else_does", BOARD, || {
+pub(crate) fn tests() -> Vec<Timed> {
+    vec![timed("who_has_the_key_requests_and_releases_and_nobody_else_does", BOARD, |machine| {
         let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
-        let firmware = with_a_port(&text);
+        let firmware = with_a_port(machine, &text);
         let mut bench = Bench::start(&firmware, setup(SLOW)).expect("QEMU starts");
         heard(&mut bench, SimTime::ZERO, &["connected"]);
         // The link's grade rises in seconds.
@@ -71,7 +71,7 @@ pub(crate) fn tests() -> Vec<Trial> {
 }
 
 /// The firmware of the configuration `text`, asked over the network in place of the robot's inputs.
-pub(crate) fn with_a_port(text: &str) -> Firmware {
+pub(crate) fn with_a_port(machine: Machine, text: &str) -> Firmware {
     let folder = Folder::new().expect("a folder");
     let text: String = text.split_inclusive('\n').filter(|line| !line.contains("_input = ")).collect();
     let file = folder.file("board.toml");
@@ -80,7 +80,7 @@ pub(crate) fn with_a_port(text: &str) -> Firmware {
     let key = folder.file("key");
     std::fs::write(&key, digits).expect("a file");
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("its mode");
-    Firmware::build(Machine::An386, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
+    Firmware::build(machine, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Who asks.

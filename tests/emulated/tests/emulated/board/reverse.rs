@@ -5,21 +5,23 @@ use outrigger_emulated::closed_loop::DISTANCE;
 
 use super::*;
 
-pub(crate) fn tests() -> Vec<Trial> {
+pub(crate) fn tests() -> Vec<Timed> {
     vec![
-        timed("a_program_sent_by_the_board_moves_the_arm_at_125_hz", BOARD, || holds_its_distance(SLOW, "socket")),
-        timed("a_program_sent_by_the_board_moves_the_arm_at_500_hz", BOARD, || holds_its_distance(FAST, "socket")),
-        timed("a_program_with_orders_in_registers_moves_the_arm_at_500_hz", BOARD, || {
-            holds_its_distance(FAST, "registers");
+        timed("a_program_sent_by_the_board_moves_the_arm_at_125_hz", BOARD, |machine| {
+            holds_its_distance(machine, SLOW, "socket");
+        }),
+        timed("a_program_sent_by_the_board_moves_the_arm_at_500_hz", BOARD, |machine| {
+            holds_its_distance(machine, FAST, "socket");
+        }),
+        timed("a_program_with_orders_in_registers_moves_the_arm_at_500_hz", BOARD, |machine| {
+            holds_its_distance(machine, FAST, "registers");
         }),
     ]
 }
 
 /// The firmware of the closed loop, told to command by a program.
-fn by_program(software: SoftwareVersion, orders: &'static str) -> &'static Firmware {
-    static BUILT: Mutex<BTreeMap<(SoftwareVersion, &str), &'static Firmware>> = Mutex::new(BTreeMap::new());
-    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    built.entry((software, orders)).or_insert_with(|| {
+fn by_program(machine: Machine, software: SoftwareVersion, orders: &'static str) -> &'static Firmware {
+    built(machine, &format!("{orders} {software}"), || {
         let text = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
         let path = "path = \"reverse-speedj\"";
         let text = match text.split_once("[session]\n") {
@@ -27,17 +29,18 @@ fn by_program(software: SoftwareVersion, orders: &'static str) -> &'static Firmw
             None => format!("{text}\n[session]\n{path}\n"),
         };
         let text = format!("{text}\n[program]\norders = \"{orders}\"\n");
-        let file = std::env::temp_dir().join(format!("outrigger-{orders}-{}-{software}.toml", std::process::id()));
+        let name = format!("outrigger-{orders}-{}-{software}-{}.toml", std::process::id(), machine.name());
+        let file = std::env::temp_dir().join(name);
         std::fs::write(&file, text).expect("room for a file");
-        let firmware = Firmware::build(Machine::An386, Some(&file), false).unwrap_or_else(|error| panic!("{error}"));
+        let firmware = Firmware::build(machine, Some(&file), false).unwrap_or_else(|error| panic!("{error}"));
         let _ = std::fs::remove_file(&file);
-        Box::leak(Box::new(firmware))
+        firmware
     })
 }
 
 /// The board keeps its tool over the workpiece, and not one text is sent for it; at the end of the program the arm rests.
-fn holds_its_distance(software: SoftwareVersion, orders: &'static str) {
-    let firmware = by_program(software, orders);
+fn holds_its_distance(machine: Machine, software: SoftwareVersion, orders: &'static str) {
+    let firmware = by_program(machine, software, orders);
     let mut bench = Bench::start(firmware, setup(software)).expect("QEMU starts");
     bench.controller_mut().keep_texts();
     heard(&mut bench, SimTime::ZERO, &["connected"]);

@@ -9,9 +9,9 @@ use outrigger_sim::port::Port;
 use super::faults::{falls, moves_only_on_request};
 use super::*;
 
-pub(crate) fn tests() -> Vec<Trial> {
-    vec![timed("states_by_rtde_that_stall_end_commanding_although_30003_goes_on", BOARD, || {
-        let mut bench = commanding(SLOW);
+pub(crate) fn tests() -> Vec<Timed> {
+    vec![timed("states_by_rtde_that_stall_end_commanding_although_30003_goes_on", BOARD, |machine| {
+        let mut bench = commanding(machine, SLOW);
         let at = bench.now();
         let stall = Fault::new(FaultKind::Stall, at, Some(Duration::from_millis(300)));
         bench.controller_mut().inject(Fault { port: Some(Port::Rtde), ..stall });

@@ -18,25 +18,25 @@ const LOOK: Duration = Duration::from_millis(500);
 /// So many fallbacks this machine may cause until it has commanded for so long in all.
 const EXCUSED: usize = 6;
 
-pub(crate) fn tests() -> Vec<Trial> {
+pub(crate) fn tests() -> Vec<Timed> {
     vec![
-        timed("a_while_at_125_hz_by_rtde_with_the_shipped_thresholds_has_no_fallback", BOARD, || {
-            let told = steady(setup(SLOW), a_while());
+        timed("a_while_at_125_hz_by_rtde_with_the_shipped_thresholds_has_no_fallback", BOARD, |machine| {
+            let told = steady(machine, setup(SLOW), a_while());
             assert_eq!((told.states.as_slice(), told.without.len()), (&[LinkId::RTDE][..], 0));
         }),
-        timed("a_while_at_500_hz_by_rtde_with_the_thresholds_of_its_configuration_has_no_fallback", BOARD, || {
-            let told = steady(setup(FAST), a_while());
+        timed("a_while_at_500_hz_by_rtde_with_the_thresholds_of_its_configuration_has_no_fallback", BOARD, |machine| {
+            let told = steady(machine, setup(FAST), a_while());
             assert_eq!((told.states.as_slice(), told.without.len()), (&[LinkId::RTDE][..], 0));
         }),
-        timed("where_rtde_is_switched_off_the_same_board_commands_by_30003", BOARD, || {
+        timed("where_rtde_is_switched_off_the_same_board_commands_by_30003", BOARD, |machine| {
             let mut without = setup(FAST);
             without.controller.services_off.push(Service::Rtde);
-            let told = steady(without, QUARTER);
+            let told = steady(machine, without, QUARTER);
             assert_eq!(told.states, [LinkId::REALTIME]);
             assert!(told.without.contains("rtde"), "telemetry says that it is refused: {:?}", told.without);
         }),
-        timed("before_rtde_a_board_that_could_use_it_commands_by_30003", BOARD, || {
-            let told = steady(setup(OLD), QUARTER);
+        timed("before_rtde_a_board_that_could_use_it_commands_by_30003", BOARD, |machine| {
+            let told = steady(machine, setup(OLD), QUARTER);
             assert_eq!((told.states.as_slice(), told.without.len()), (&[LinkId::REALTIME][..], 0));
         }),
     ]
@@ -48,13 +48,13 @@ fn a_while() -> Duration {
 }
 
 /// What the board told.
-fn steady(around: Setup, span: Duration) -> Telemetry {
+fn steady(machine: Machine, around: Setup, span: Duration) -> Telemetry {
     let software = around.controller.software;
     let configuration = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
     let thresholds = configuration.split_once("[session]").map_or("the shipped ones", |(_, session)| session);
     println!("software {software}, thresholds: {}", thresholds.trim());
 
-    let mut bench = connected(around);
+    let mut bench = connected(machine, around);
     let (mut left, mut stretches, mut all) = (span, 0, Answers::default());
     while !left.is_zero() {
         let asked = armed(&mut bench).asked;

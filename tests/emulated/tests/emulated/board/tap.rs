@@ -48,7 +48,7 @@ const ACKNOWLEDGE: u64 = 1 << 1;
 const BRAKING: Duration = Duration::from_millis(700);
 const ERROR: f64 = 0.002;
 
-pub(crate) fn tests() -> Vec<Trial> {
+pub(crate) fn tests() -> Vec<Timed> {
     vec![timed(
         "over_a_tap_the_program_for_people_is_commanded_and_again_only_when_acknowledged_and_asked",
         NEEDS,
@@ -130,8 +130,8 @@ impl Left {
 }
 
 /// Runs robot, board and sensor; nothing of them is left when this returns or panics.
-fn run() -> Left {
-    let firmware = firmware(Machine::An386, SLOW);
+fn run(machine: Machine) -> Left {
+    let firmware = firmware(machine, SLOW);
     let folder = Folder::new().expect("a folder");
     // Dropped last to first: what runs in the namespace is ended before it is removed.
     let namespace = Namespace::new(&format!("{ROBOT}/24")).expect("a network namespace");
@@ -152,7 +152,7 @@ fn run() -> Left {
         .expect("the simulator listens");
     robot.set_read_timeout(Some(Duration::from_millis(20))).expect("a limit");
     let mut serial = Serial::open(&folder).expect("a serial line");
-    let mut command = qemu::Command::new(Machine::An386, firmware.elf());
+    let mut command = qemu::Command::new(machine, firmware.elf());
     command.network = NetworkMode::Tap(namespace.tap());
     command.within = namespace.within();
     command.serial = serial.mode();
@@ -201,8 +201,8 @@ fn run() -> Left {
     left
 }
 
-fn story() {
-    let left = run();
+fn story(machine: Machine) {
+    let left = run(machine);
     let story = left.story();
     assert_eq!(left.exit, Some(Exit::Success), "{story}");
     let connected = left.after(SimTime::ZERO, "connected");

@@ -1,0 +1,278 @@
+//! Who has the robot's address on this network.
+//!
+//! The stack believes whatever it is told of that: any ARP packet to this device fills its table (smoltcp 0.13.1,
+//! `iface/interface/ipv4.rs`, `process_arp`), and what is there stays for a minute (`iface/neighbor.rs`, `ENTRY_LIFETIME`). One
+//! forged answer, or a second device with the robot's address, and everything this device sends goes elsewhere until then.
+//! Here a second claim is not believed, except where the stack itself asked.
+
+use core::cell::RefCell;
+use core::net::Ipv4Addr;
+use core::task::Context;
+
+use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
+use outrigger_core::engine::Device;
+
+use crate::heard::Ear;
+
+const ETHERTYPE: usize = 12;
+const ARP: [u8; 2] = [0x08, 0x06];
+/// Ethernet and IPv4, and the lengths of their addresses.
+const KINDS: [u8; 6] = [0, 1, 8, 0, 6, 4];
+const REQUEST: [u8; 2] = [0, 1];
+
+/// An ARP packet in its frame: what is looked at of it.
+struct Claim {
+    request: bool,
+    /// The sender's.
+    hardware: [u8; 6],
+    sender: Ipv4Addr,
+    target: Ipv4Addr,
+}
+
+impl Claim {
+    /// `None` where it is no ARP packet, or none of Ethernet and IPv4: the stack makes nothing of it.
+    fn of(frame: &[u8]) -> Option<Self> {
+        let arp = frame.get(ETHERTYPE..)?.strip_prefix(&ARP)?.strip_prefix(&KINDS)?;
+        let (operation, arp) = arp.split_first_chunk::<2>()?;
+        let (hardware, arp) = arp.split_first_chunk::<6>()?;
+        let (sender, arp) = arp.split_first_chunk::<4>()?;
+        let (_, arp) = arp.split_first_chunk::<6>()?;
+        let (target, _) = arp.split_first_chunk::<4>()?;
+        Some(Self {
+            request: *operation == REQUEST,
+            hardware: *hardware,
+            sender: Ipv4Addr::from(*sender),
+            target: Ipv4Addr::from(*target),
+        })
+    }
+}
+
+/// Who has one address: the first that says so, until the stack asks anew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    address: Ipv4Addr,
+    holder: Option<[u8; 6]>,
+    /// The stack has asked, and nobody has answered yet.
+    asked: bool,
+    refused: u32,
+}
+
+impl Neighbour {
+    /// Of `address`; of an unspecified one nothing is ever refused.
+    #[must_use]
+    pub const fn new(address: Ipv4Addr) -> Self {
+        Self { address, holder: None, asked: false, refused: 0 }
+    }
+
+    /// Of the robot, or of the gateway to it.
+    #[must_use]
+    pub fn toward(robot: Ipv4Addr, device: &Device) -> Self {
+        let network = |address: Ipv4Addr| address.to_bits().checked_shr(32 - u32::from(device.prefix));
+        let near = network(robot) == network(device.address);
+        Self::new(if near { robot } else { device.gateway.unwrap_or(robot) })
+    }
+
+    /// A frame was received; says whether the stack may have it.
+    pub fn receive(&mut self, frame: &[u8]) -> bool {
+        let Some(claim) = Claim::of(frame).filter(|claim| self.is_about(claim.sender)) else { return true };
+        if self.asked || self.holder.is_none_or(|holder| holder == claim.hardware) {
+            self.holder = Some(claim.hardware);
+            self.asked = false;
+            return true;
+        }
+        self.refused = self.refused.saturating_add(1);
+        false
+    }
+
+    /// The stack sends this frame. It asks where it knows nobody, or has not heard of who it knew for a minute.
+    pub fn transmit(&mut self, frame: &[u8]) {
+        self.asked |= Claim::of(frame).is_some_and(|claim| claim.request && self.is_about(claim.target));
+    }
+
+    /// Claims that were not believed.
+    #[must_use]
+    pub const fn refused(&self) -> u32 {
+        self.refused
+    }
+
+    fn is_about(&self, address: Ipv4Addr) -> bool {
+        address == self.address && !address.is_unspecified()
+    }
+}
+
+/// A network controller: all that comes in by it is heard, and some of it is not told to the stack.
+#[derive(Debug)]
+pub struct Guarded<D> {
+    driver: D,
+    neighbour: RefCell<Neighbour>,
+    ear: &'static Ear,
+}
+
+impl<D: Driver> Guarded<D> {
+    /// `driver`, with nobody but one at the address of `neighbour`.
+    pub const fn new(driver: D, neighbour: Neighbour, ear: &'static Ear) -> Self {
+        Self { driver, neighbour: RefCell::new(neighbour), ear }
+    }
+}
+
+impl<D: Driver> Driver for Guarded<D> {
+    type RxToken<'a>
+        = Received<'a, D::RxToken<'a>>
+    where
+        Self: 'a;
+    type TxToken<'a>
+        = Transmit<'a, D::TxToken<'a>>
+    where
+        Self: 'a;
+
+    fn receive(&mut self, cx: &mut Context<'_>) -> Option<(Self::RxToken<'_>, Self::TxToken<'_>)> {
+        let Self { driver, neighbour, ear } = self;
+        let (received, transmit) = driver.receive(cx)?;
+        Some((Received(received, neighbour, ear), Transmit(transmit, neighbour)))
+    }
+
+    fn transmit(&mut self, cx: &mut Context<'_>) -> Option<Self::TxToken<'_>> {
+        Some(Transmit(self.driver.transmit(cx)?, &self.neighbour))
+    }
+
+    fn link_state(&mut self, cx: &mut Context<'_>) -> LinkState {
+        self.driver.link_state(cx)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.driver.capabilities()
+    }
+
+    fn hardware_address(&self) -> HardwareAddress {
+        self.driver.hardware_address()
+    }
+}
+
+/// A received frame.
+pub struct Received<'a, T>(T, &'a RefCell<Neighbour>, &'a Ear);
+
+impl<T: RxToken> RxToken for Received<'_, T> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, f: F) -> R {
+        let Self(token, neighbour, ear) = self;
+        token.consume(|frame| {
+            ear.take(frame);
+            if neighbour.borrow_mut().receive(frame) {
+                return f(frame);
+            }
+            tell(&neighbour.borrow(), frame);
+            // Too short for anything: the stack drops it.
+            f(&mut [])
+        })
+    }
+}
+
+/// Once, twice, four times, …: whoever claims it goes on for long.
+fn tell(neighbour: &Neighbour, frame: &[u8]) {
+    if let Some(claim) = Claim::of(frame).filter(|_| neighbour.refused().is_power_of_two()) {
+        let [a, b, c, d] = claim.sender.octets();
+        let times = neighbour.refused();
+        info!(
+            "network: {=[u8; 6]:02x} says that it has {}.{}.{}.{}, which another has; not believed ({})",
+            claim.hardware, a, b, c, d, times
+        );
+    }
+}
+
+/// Room for a frame to be sent.
+pub struct Transmit<'a, T>(T, &'a RefCell<Neighbour>);
+
+impl<T: TxToken> TxToken for Transmit<'_, T> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
+        let Self(token, neighbour) = self;
+        token.consume(len, |frame| {
+            let result = f(frame);
+            neighbour.borrow_mut().transmit(frame);
+            result
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROBOT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 2);
+    const BOARD: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
+    const FIRST: [u8; 6] = [2, 0, 0, 0, 0, 1];
+    const SECOND: [u8; 6] = [2, 0, 0, 0, 0, 2];
+
+    /// An ARP packet, as RFC 826 has it, behind an Ethernet header.
+    fn arp(request: bool, hardware: [u8; 6], sender: Ipv4Addr, target: Ipv4Addr) -> Vec<u8> {
+        let mut frame = [&[0xff; 6][..], &hardware, &ARP, &KINDS, &[0, if request { 1 } else { 2 }]].concat();
+        frame.extend([&hardware[..], &sender.octets(), &[0; 6], &target.octets()].concat());
+        frame
+    }
+
+    fn claims(hardware: [u8; 6]) -> Vec<u8> {
+        arp(false, hardware, ROBOT, BOARD)
+    }
+
+    fn asks() -> Vec<u8> {
+        arp(true, [2, 0, 10, 0, 2, 15], BOARD, ROBOT)
+    }
+
+    #[test]
+    fn the_first_keeps_the_address_and_is_heard_on() {
+        let mut robot = Neighbour::new(ROBOT);
+        robot.transmit(&asks());
+        assert!(robot.receive(&claims(FIRST)));
+        assert!(!robot.receive(&claims(SECOND)) && !robot.receive(&arp(true, SECOND, ROBOT, BOARD)));
+        assert!(robot.receive(&claims(FIRST)) && robot.receive(&arp(true, FIRST, ROBOT, BOARD)));
+        assert_eq!(robot.refused(), 2);
+    }
+
+    #[test]
+    fn where_the_stack_asks_anew_another_may_have_it_and_the_first_answer_counts() {
+        let mut robot = Neighbour::new(ROBOT);
+        assert!(robot.receive(&arp(true, FIRST, ROBOT, BOARD)), "who speaks first, unasked");
+        robot.transmit(&asks());
+        assert!(robot.receive(&claims(SECOND)) && !robot.receive(&claims(FIRST)));
+        robot.transmit(&arp(true, [9; 6], BOARD, Ipv4Addr::new(10, 0, 2, 3)));
+        robot.transmit(&arp(false, [9; 6], BOARD, ROBOT));
+        assert!(!robot.receive(&claims(FIRST)), "neither asks for the robot");
+    }
+
+    #[test]
+    fn nothing_else_is_kept_from_the_stack() {
+        let mut robot = Neighbour::new(ROBOT);
+        assert!(robot.receive(&claims(FIRST)));
+        let other = arp(false, SECOND, Ipv4Addr::new(10, 0, 2, 3), BOARD);
+        assert!(robot.receive(&other));
+        let forged = claims(SECOND);
+        for length in 0..forged.len() {
+            assert!(robot.receive(&forged[..length]), "{length} bytes are no claim");
+        }
+        for index in 12..20 {
+            let mut bent = forged.clone();
+            bent[index] ^= 0x40;
+            assert!(robot.receive(&bent), "byte {index}");
+        }
+        assert!(!robot.receive(&[&forged[..], &[0; 18]].concat()), "padded to the shortest frame");
+        let mut nobody = Neighbour::new(Ipv4Addr::UNSPECIFIED);
+        let of_nobody = |hardware| arp(true, hardware, Ipv4Addr::UNSPECIFIED, BOARD);
+        assert!(nobody.receive(&of_nobody(FIRST)) && nobody.receive(&of_nobody(SECOND)));
+    }
+
+    #[test]
+    fn beyond_a_gateway_it_is_the_gateway_that_counts() {
+        let gateway = Ipv4Addr::new(10, 0, 2, 1);
+        let device = Device {
+            address: BOARD,
+            prefix: 24,
+            gateway: Some(gateway),
+            mac: None,
+            telemetry: None,
+            sensors: Default::default(),
+            recorder: None,
+        };
+        assert_eq!(Neighbour::toward(ROBOT, &device), Neighbour::new(ROBOT));
+        assert_eq!(Neighbour::toward(Ipv4Addr::new(10, 0, 3, 2), &device), Neighbour::new(gateway));
+        let alone = Device { gateway: None, ..device };
+        assert_eq!(Neighbour::toward(Ipv4Addr::new(10, 0, 3, 2), &alone), Neighbour::new(Ipv4Addr::new(10, 0, 3, 2)));
+    }
+}

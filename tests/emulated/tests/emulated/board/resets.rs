@@ -1,0 +1,43 @@
+//! A board that begins anew says why, and nothing moves by itself.
+
+use outrigger_emulated::bench::REST;
+
+use super::*;
+
+pub(crate) fn tests() -> Vec<Timed> {
+    vec![
+        timed("a_board_that_stood_still_with_its_host_begins_anew_and_says_so", BOARD, |machine| {
+            let mut bench = commanding(machine, SLOW);
+            // Beyond the first half of the watchdog's time, and beyond both.
+            for still in [700, 1_500].map(Duration::from_millis) {
+                let at = bench.now();
+                bench.stand_still(still).expect("signals");
+                heard(
+                    &mut bench,
+                    at,
+                    &[
+                        "the watchdog was not fed because QEMU itself stood still",
+                        "QEMU itself stood still for a second",
+                    ],
+                );
+                let (anew, _) = heard(&mut bench, at, &["reset by"]);
+                heard(&mut bench, anew, &["connected"]);
+                bench.run_for(Duration::from_secs(1));
+                let moved = bench.record().motion(anew, bench.now()).iter().any(|motion| motion.speed > REST);
+                assert!(!moved && bench.record().said(anew, &["arming"]).is_none(), "{}", bench.record().story(at));
+                armed(&mut bench);
+            }
+            assert_eq!(bench.exit(), None, "{}", bench.complaints());
+        }),
+        timed("a_board_that_hangs_begins_anew_and_says_so", BOARD, |machine| {
+            let mut setup = setup(SLOW);
+            setup.options.push("fault=hang".into());
+            let mut bench = connected(machine, setup);
+            let (_, first) = heard(&mut bench, SimTime::ZERO, &["reset by"]);
+            assert_eq!(first, "reset by power; start 1 since power");
+            let (anew, text) = heard(&mut bench, SimTime::ZERO, &["reset by the watchdog"]);
+            assert_eq!(text, "reset by the watchdog; start 2 since power");
+            heard(&mut bench, anew, &["the run before had come to: running"]);
+        }),
+    ]
+}
