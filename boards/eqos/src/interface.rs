@@ -174,10 +174,9 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         if self.bus.read(DMADSR) >> DMADSR_RPS0 & 0xf == STOPPED {
             return Some(Cause::Stopped);
         }
-        if self.receive.wake_if_asleep(&self.bus) {
-            self.shared.count_asleep();
-        }
         let _ = self.transmit.has_room(&self.bus);
+        let asleep = [self.receive.wake_if_asleep(&self.bus), self.transmit.wake_if_asleep(&self.bus)];
+        asleep.into_iter().filter(|asleep| *asleep).for_each(|_| self.shared.count_asleep());
         self.shared.set_losses(self.receive.bad(), self.transmit.failed());
         let sent = self.transmit.sent().wrapping_add(self.transmit.failed());
         if self.link.is_none() || self.transmit.waiting() == 0 || sent != self.sent {

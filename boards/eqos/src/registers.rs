@@ -69,6 +69,10 @@ pub const DMADSR_RPS0: u32 = 8;
 pub const STOPPED: u32 = 0;
 /// Reception waits for a tail pointer.
 pub const SUSPENDED: u32 = 4;
+/// Lowest bit of the four that say what transmission does.
+pub const DMADSR_TPS0: u32 = 12;
+/// Transmission waits for a tail pointer.
+pub const TX_SUSPENDED: u32 = 6;
 /// Transmission.
 pub const DMACTXCR: usize = 0x1104;
 /// Is on.

@@ -1,7 +1,9 @@
 //! The ring of transmission.
 
 use crate::bus::{Bus, Cells};
-use crate::registers::{DMACTXDLAR, DMACTXDTPR, DMACTXRLR, ES, FD, LD, OWN, TX_IOC};
+use crate::registers::{
+    DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, ES, FD, LD, OWN, TX_IOC, TX_SUSPENDED,
+};
 
 /// Descriptors and buffers of frames to be sent. One of them stays empty, so that the tail pointer never stands where the
 /// DMA does while frames wait.
@@ -73,6 +75,17 @@ impl<M: Cells> TransmitRing<M> {
         self.waiting += 1;
         bus.write(DMACTXDTPR, self.cells.descriptor(self.next));
         result
+    }
+
+    /// Whether the DMA waits although frames do. Then the tail pointer is written once more, as on reception.
+    pub fn wake_if_asleep(&self, bus: &impl Bus) -> bool {
+        let asleep = bus.read(DMADSR) >> DMADSR_TPS0 & 0xf == TX_SUSPENDED;
+        let asleep = asleep && self.waiting > 0 && self.cells.load(self.oldest, 3) & OWN != 0;
+        if asleep {
+            bus.complete();
+            bus.write(DMACTXDTPR, self.cells.descriptor(self.next));
+        }
+        asleep
     }
 
     /// How many frames may wait at once.

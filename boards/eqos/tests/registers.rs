@@ -66,6 +66,7 @@ fn bits_are_those_of_the_vendor() {
     let transmit = regs::DmactxCr(r::DMACTXCR_ST | r::DMACTXCR_PBL_1);
     assert_eq!((transmit.st(), transmit.txpbl()), (true, 1));
     assert_eq!(regs::Dmadsr(r::SUSPENDED << r::DMADSR_RPS0).rps0(), 4);
+    assert_eq!(regs::Dmadsr(r::TX_SUSPENDED << r::DMADSR_TPS0).tps0(), 6);
     assert!(regs::Dmamr(r::DMAMR_SWR).swr() && regs::Macpfr(r::MACPFR_PM).pm());
     assert!(regs::MtlrxQomr(r::MTLRXQOMR_RSF).rsf());
     let queue = regs::MtltxQomr(r::MTLTXQOMR_TSF | r::MTLTXQOMR_FTQ);

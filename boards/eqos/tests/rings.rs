@@ -71,9 +71,9 @@ fn of(range: std::ops::Range<u32>) -> Vec<Option<u32>> {
     range.map(Some).collect()
 }
 
-/// Runs `story` once for every way in which the model's first `depth` choices can go; how often.
-fn every(depth: usize, mut story: impl FnMut(Every)) -> u64 {
-    let all = Every::new(depth);
+/// Runs `story` once for every way in which it can go with so many interventions of the model; how often.
+fn every(interventions: usize, mut story: impl FnMut(Every)) -> u64 {
+    let all = Every::new(interventions);
     let mut runs = 0;
     loop {
         story(all.clone());
@@ -101,33 +101,37 @@ fn late(every: Every, tail: Tail, n: usize) -> (Rings, Rc<RefCell<bool>>) {
 
 #[test]
 fn in_every_interleaving_a_full_ring_is_given_back_whole_and_goes_on() {
-    for tail in [Tail::Strict, Tail::Ignored] {
-        let runs = every(7, |choices| {
+    for (tail, steps) in (0..6).flat_map(|steps| [(Tail::Strict, steps), (Tail::Ignored, steps)]) {
+        let runs = every(2, |choices| {
             let (mut rings, armed) = late(choices, tail, 3);
-            // Full, and the DMA suspended: the place where a descriptor may be read while it is given back.
-            for at in 0..4 {
+            for at in 0..6 {
                 rings.machine(|machine| machine.arrive_frame(frame(at)));
             }
             rings.machine(Machine::settle);
-            *armed.borrow_mut() = true;
+            // Full, and the DMA suspended. The first makes it look again, at the place that is given back next.
             let mut received: Vec<_> = rings.receive().into_iter().collect();
+            for _ in 0..steps {
+                rings.machine(|machine| machine.step(Side::Rx));
+            }
+            *armed.borrow_mut() = true;
+            received.extend(rings.receive());
             *armed.borrow_mut() = false;
             received.extend(rings.settle());
-            for at in 4..8 {
+            for at in 6..10 {
                 rings.machine(|machine| machine.arrive_frame(frame(at)));
                 received.extend(rings.settle());
             }
-            assert_eq!(numbers(&received), of(0..8), "{tail:?}");
+            assert_eq!(numbers(&received), of(0..10), "{tail:?} after {steps} steps");
             assert_ne!(rings.machine(|machine| machine.rx.state), State::Stopped);
         });
-        assert!(runs > 20_000, "{runs}");
+        assert!(runs > 1_000, "{runs}");
     }
 }
 
 #[test]
 fn in_every_interleaving_frames_are_sent_whole_and_in_order() {
     for tail in [Tail::Strict, Tail::Ignored] {
-        let runs = every(7, |choices| {
+        let runs = every(3, |choices| {
             let (mut rings, armed) = late(choices, tail, 3);
             // Once around, so that buffers and descriptors have something old in them.
             for at in 0..3 {
@@ -315,14 +319,14 @@ fn a_tail_outside_of_the_ring_wedges_it_even_with_every_barrier() {
         fn wake_at(&self, _: u64, _: &std::task::Waker) {}
     }
     let mut wedged = 0;
-    let runs = every(7, |choices| {
+    let runs = every(3, |choices| {
         let armed = Rc::new(RefCell::new(false));
         let port = Port::new(Machine::new(Late(choices, armed.clone()), 3, 3));
         let bus = Elsewhere(port.clone());
         let mut rx = ReceiveRing::new(port.cells(Side::Rx));
         rx.start(&bus);
         port.write(r::DMACRXCR, r::DMACRXCR_SR);
-        for at in 0..4 {
+        for at in 0..6 {
             port.machine.borrow_mut().arrive_frame(frame(at));
         }
         port.machine.borrow_mut().settle();
@@ -334,6 +338,9 @@ fn a_tail_outside_of_the_ring_wedges_it_even_with_every_barrier() {
         };
         // The first gives the DMA cause to look again; the second descriptor it looks at while it is given back.
         take(false);
+        for _ in 0..4 {
+            assert!(port.machine.borrow_mut().step(Side::Rx));
+        }
         take(true);
         let mut machine = port.machine.borrow_mut();
         machine.settle();
@@ -374,8 +381,9 @@ fn own_before_what_it_stands_for_sends_old_bytes_even_with_good_tails() {
         tx.start(&bus);
         port.write(r::DMACTXCR, r::DMACTXCR_ST);
         let mut went = 0;
-        while went < 12 {
-            if tx.has_room(&bus) {
+        // A stop of the DMA ends the story, too.
+        for _ in 0..400 {
+            if went < 12 && tx.has_room(&bus) {
                 let bytes = frame(went);
                 tx.send(&bus, bytes.len(), |buffer| buffer.copy_from_slice(&bytes));
                 went += 1;
@@ -386,5 +394,5 @@ fn own_before_what_it_stands_for_sends_old_bytes_even_with_good_tails() {
         machine.settle();
         corrupt += u64::from(numbers(&machine.sent) != of(0..12));
     }
-    assert!(corrupt > 100, "{corrupt} of 2000");
+    assert!(corrupt > 10, "{corrupt} of 2000");
 }

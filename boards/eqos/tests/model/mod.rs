@@ -52,22 +52,28 @@ impl Choose for Seeded {
     }
 }
 
-/// All of them, one after the other: the first `depth` choices of a run are enumerated, later ones are "nothing".
-#[derive(Clone, Default)]
-pub(crate) struct Every(Rc<RefCell<(Vec<(usize, usize)>, usize)>>, usize);
+/// All ways in which a run can go with at most so many interventions: everywhere else the choice is "nothing".
+#[derive(Clone)]
+pub(crate) struct Every {
+    /// What was chosen, of how many.
+    made: Rc<RefCell<Vec<(usize, usize)>>>,
+    at: Rc<RefCell<usize>>,
+    interventions: usize,
+}
 
 impl Every {
-    pub(crate) fn new(depth: usize) -> Self {
-        Self(Rc::default(), depth)
+    pub(crate) fn new(interventions: usize) -> Self {
+        Self { made: Rc::default(), at: Rc::default(), interventions }
     }
 
     /// The next run; `false` when there is none.
     pub(crate) fn next(&self) -> bool {
-        let mut inner = self.0.borrow_mut();
-        inner.1 = 0;
-        while let Some((choice, of)) = inner.0.pop() {
-            if choice + 1 < of {
-                inner.0.push((choice + 1, of));
+        *self.at.borrow_mut() = 0;
+        let mut made = self.made.borrow_mut();
+        while let Some((choice, of)) = made.pop() {
+            let left = made.iter().filter(|(choice, _)| *choice != 0).count() < self.interventions;
+            if choice + 1 < of && left {
+                made.push((choice + 1, of));
                 return true;
             }
         }
@@ -77,16 +83,12 @@ impl Every {
 
 impl Choose for Every {
     fn choose(&mut self, of: usize) -> usize {
-        let mut inner = self.0.borrow_mut();
-        let at = inner.1;
-        if at >= self.1 {
-            return 0;
+        let (mut made, mut at) = (self.made.borrow_mut(), self.at.borrow_mut());
+        if *at == made.len() {
+            made.push((0, of));
         }
-        inner.1 += 1;
-        if at == inner.0.len() {
-            inner.0.push((0, of));
-        }
-        inner.0[at].0
+        *at += 1;
+        made[*at - 1].0
     }
 }
 
@@ -204,6 +206,7 @@ pub(crate) struct Machine {
     smi_until: Option<u64>,
     pub(crate) smi_works: bool,
     smi_data: u32,
+    pub(crate) transfers: u64,
     phy_reset_until: u64,
     pub(crate) dma_started: Option<u64>,
 }
@@ -238,6 +241,7 @@ impl Machine {
             smi_until: None,
             smi_works: true,
             smi_data: 0,
+            transfers: 0,
             phy_reset_until: 0,
             dma_started: None,
         }
@@ -414,7 +418,7 @@ impl Machine {
     fn turn(&mut self) {
         self.accesses += 1;
         loop {
-            match self.choose.choose(6) {
+            match self.choose.choose(4) {
                 1 => drop(self.step(Side::Rx)),
                 2 => drop(self.step(Side::Tx)),
                 3 => drop(self.drain_one()),
@@ -450,7 +454,12 @@ impl Machine {
                     State::Suspended => r::SUSPENDED,
                     _ => 3,
                 };
-                reception << r::DMADSR_RPS0
+                let transmission = match self.tx.state {
+                    State::Stopped => 0,
+                    State::Suspended => r::TX_SUSPENDED,
+                    _ => 3,
+                };
+                reception << r::DMADSR_RPS0 | transmission << r::DMADSR_TPS0
             }
             r::MACCR => self.maccr,
             r::MACMDIOAR => u32::from(self.smi_until.is_some_and(|until| self.now < until || !self.smi_works)),
@@ -510,6 +519,7 @@ impl Machine {
     fn transfer(&mut self, command: u32) {
         assert!(self.resetting.is_none(), "a transfer while the controller is in reset");
         assert!(self.smi_until.is_none_or(|until| self.now >= until), "a transfer while another is under way");
+        self.transfers += 1;
         self.smi_until = Some(self.now + 33);
         let (phy, register) = ((command >> 21 & 0x1f) as u8, command >> 16 & 0x1f);
         let answers = self.phy == Some(phy);
