@@ -5,7 +5,7 @@ use core::cell::{Cell, RefCell};
 use embassy_net::Stack;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::channel::Channel;
-use embassy_time::{Duration, with_deadline};
+use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
 use outrigger_core::command::{MAX_SOURCES, SourceId};
 use outrigger_core::engine::{Engine, Event, LinkId, Peer};
@@ -19,10 +19,12 @@ use outrigger_core::trajectory::Stored;
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
 
+use crate::clock::ClockSource;
 use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};
 use crate::pulse::Pulse;
 use crate::requests::inquiry::Inquiry;
+use crate::revival::{Revival, Revive, Sight};
 use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.
@@ -43,6 +45,7 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     sampler: RefCell<Sampler<'static, N, P>>,
     unsent: Cell<u32>,
     bad_frames: Cell<u32>,
+    clock: Cell<ClockSource>,
     inquiry: Inquiry,
 }
 
@@ -61,6 +64,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             sampler: RefCell::new(Sampler::new(device, pace)),
             unsent: Cell::new(0),
             bad_frames: Cell::new(0),
+            clock: Cell::new(ClockSource::External),
             inquiry: Inquiry::new(),
         }
     }
@@ -74,6 +78,16 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// Frames of the network that could not be used, since boot, as the board's network controller counts them.
     pub fn set_bad_frames(&self, count: u32) {
         self.bad_frames.set(count);
+    }
+
+    /// Which clock this board runs on.
+    pub fn set_clock(&self, source: ClockSource) {
+        self.clock.set(source);
+    }
+
+    /// As it was set: external, unless a board has said otherwise.
+    pub fn clock(&self) -> ClockSource {
+        self.clock.get()
     }
 
     /// A datagram of telemetry could not be sent.
@@ -153,6 +167,29 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             match self.missed.take() {
                 0 => {}
                 missed => Milestone::<P::Event>::Missed(missed).log(),
+            }
+        }
+    }
+
+    /// Starts anew what hears nothing any more, as [`revival`](crate::revival) says; for ever. `frames` is how many frames
+    /// were received since the boot; `restart` does it, and does not return where the board is meant.
+    pub async fn revive(&self, mut frames: impl FnMut() -> u32, mut restart: impl FnMut(Revive)) -> ! {
+        let mut revival = Revival::new();
+        let mut ticker = Ticker::every(Duration::from_secs(1));
+        loop {
+            ticker.next().await;
+            let Status { linked, mode, .. } = self.status.get();
+            match revival.handle(now(), Sight { linked, frames: frames(), mode }) {
+                None => continue,
+                Some(Revive::Interface) => {
+                    info!("network: a link and no frames, interface restarted ({})", revival.interfaces());
+                    restart(Revive::Interface);
+                }
+                Some(Revive::Board) => {
+                    self.flush();
+                    info!("network: no frames for minutes, board restarted");
+                    restart(Revive::Board);
+                }
             }
         }
     }

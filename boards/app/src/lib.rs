@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ur::Robot::run`] | the control loop; the one task whose timing counts |
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
+//! | [`revive`](Desk::revive) | an interface that hears nothing, started anew; where a board can do that |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
 //! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
@@ -19,22 +20,29 @@
 #[macro_use]
 mod log;
 
+mod clock;
 mod contacts;
 mod desk;
+mod guard;
 pub mod krc;
 mod lamp;
 mod milestone;
 mod network;
 mod pulse;
 pub mod requests;
+pub mod revival;
 mod robot;
 mod sensors;
 mod stack;
 pub mod telemetry;
 pub mod ur;
 
+pub use clock::ClockSource;
 pub use contacts::Contacts;
 pub use desk::Desk;
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+pub use guard::guard_stack;
+pub use guard::{GUARD, Guard};
 pub use lamp::Status;
 pub use milestone::{Milestone, PeerEvent};
 pub use network::{hardware_address, network};
@@ -43,5 +51,6 @@ pub use outrigger_core::mode::OperatorConfig;
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;
+pub use revival::{Revival, Revive, Sight};
 pub use robot::{Ready, StartError};
 pub use sensors::{AnalogSensor, SerialSensor};
