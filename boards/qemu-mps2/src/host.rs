@@ -15,7 +15,7 @@ pub(crate) struct Options {
     pub(crate) run_for: Option<Duration>,
     /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
     pub(crate) until_wrap: Option<Duration>,
-    /// `fault=panic` or `fault=memory`: fail right after boot, to see that failures end QEMU.
+    /// `fault=panic`, `fault=memory` or `fault=stack`: fail right after boot, to see that failures end QEMU.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -24,6 +24,7 @@ pub(crate) struct Options {
 pub(crate) enum Fault {
     Panic,
     Memory,
+    Stack,
 }
 
 impl Options {
@@ -40,6 +41,7 @@ impl Options {
                 ("wrap", _) => options.until_wrap = seconds,
                 ("fault", "panic") => options.fault = Some(Fault::Panic),
                 ("fault", "memory") => options.fault = Some(Fault::Memory),
+                ("fault", "stack") => options.fault = Some(Fault::Stack),
                 _ => {}
             }
         }
@@ -56,7 +58,17 @@ pub(crate) fn cause(fault: Option<Fault>) {
             // SAFETY: no address of this machine; the bus fault is what is wanted, and ends the run.
             unsafe { (0xffff_fff0 as *const u32).read_volatile() };
         }
+        Some(Fault::Stack) => {
+            descend(0);
+        }
     }
+}
+
+/// Calls itself without end, with a frame of half a kilobyte.
+#[inline(never)]
+fn descend(depth: u32) -> u32 {
+    let frame = core::hint::black_box([depth; 128]);
+    if core::hint::black_box(true) { descend(depth + 1).wrapping_add(frame[depth as usize % 128]) } else { depth }
 }
 
 /// A number that differs from boot to boot: the host's time of day, and how long it has run QEMU \[ns\]. With the same

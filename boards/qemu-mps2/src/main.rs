@@ -13,7 +13,7 @@ use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
-use outrigger_app::{Handle, SerialSensor, TelemetryTarget, network};
+use outrigger_app::{Handle, SerialSensor, TelemetryTarget, guard_stack, network};
 use static_cell::ConstStaticCell;
 
 mod clock;
@@ -44,6 +44,7 @@ static MOTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/motion"));
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
+    guard_stack();
     let options = Options::read();
     clock::start(options.until_wrap);
     host::cause(options.fault);
