@@ -76,6 +76,23 @@ mod core_registers {
         limit()
     }
 
+    /// Whether the fault that is being handled is one for want of stack.
+    pub fn stack_exceeded() -> bool {
+        /// Of an exception's frame that found no room.
+        const NO_FRAME: u32 = 1 << 4 | 1 << 5;
+        /// Of an access, and that its address is known.
+        const ACCESS: u32 = 1 << 1 | 1 << 7;
+        /// Of a pointer below its limit.
+        const BELOW_LIMIT: u32 = 1 << 20;
+        // SAFETY: two registers that say why there is a fault; reading changes nothing.
+        let (why, at) = unsafe {
+            let system = &*cortex_m::peripheral::SCB::PTR;
+            (system.cfsr.read(), system.mmfar.read() as usize)
+        };
+        let guarded = (end() - super::GUARD..end()).contains(&at);
+        why & (NO_FRAME | BELOW_LIMIT) != 0 || why & ACCESS == ACCESS && guarded
+    }
+
     #[cfg(stack_limits)]
     fn limit() -> Guard {
         // SAFETY: both pointers are above their limit.
@@ -119,7 +136,7 @@ mod core_registers {
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub(crate) use core_registers::end;
 #[cfg(all(target_arch = "arm", target_os = "none"))]
-pub use core_registers::guard_stack;
+pub use core_registers::{guard_stack, stack_exceeded};
 
 #[cfg(test)]
 mod tests {

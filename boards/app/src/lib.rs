@@ -41,7 +41,7 @@ pub use clock::ClockSource;
 pub use contacts::Contacts;
 pub use desk::Desk;
 #[cfg(all(target_arch = "arm", target_os = "none"))]
-pub use guard::guard_stack;
+pub use guard::{guard_stack, stack_exceeded};
 pub use guard::{GUARD, Guard};
 pub use lamp::Status;
 pub use milestone::{Milestone, PeerEvent};

@@ -116,6 +116,10 @@ fn panic(information: &core::panic::PanicInfo<'_>) -> ! {
 
 #[cortex_m_rt::exception]
 unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
+    // Where there was no room for it, the frame says nothing.
+    if outrigger_app::stack_exceeded() {
+        fail(format_args!("stack overflow"))
+    }
     fail(format_args!("hard fault at {:#010x}, called from {:#010x}", frame.pc(), frame.lr()))
 }
 

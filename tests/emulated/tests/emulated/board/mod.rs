@@ -8,6 +8,7 @@ mod motion;
 mod requests;
 mod reverse;
 mod rtde;
+mod stack;
 mod standoff;
 mod steady;
 mod tap;
