@@ -40,9 +40,9 @@ pub mod ur;
 pub use clock::ClockSource;
 pub use contacts::Contacts;
 pub use desk::Desk;
+pub use guard::{GUARD, Guard};
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub use guard::{guard_stack, stack_exceeded};
-pub use guard::{GUARD, Guard};
 pub use lamp::Status;
 pub use milestone::{Milestone, PeerEvent};
 pub use network::{hardware_address, network};

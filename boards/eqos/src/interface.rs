@@ -205,7 +205,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         set(bus, MTLRXQOMR, MTLRXQOMR_RSF);
         set(bus, MTLTXQOMR, MTLTXQOMR_TSF | MTLTXQOMR_FTQ);
         bus.write(DMACTXCR, DMACTXCR_PBL_1);
-        bus.write(DMACRXCR, DMACRXCR_PBL_1 | BUFFER as u32 * DMACRXCR_RBSZ);
+        bus.write(DMACRXCR, DMACRXCR_PBL_1 | (BUFFER as u32 * DMACRXCR_RBSZ));
         self.receive.start(bus);
         self.transmit.start(bus);
         set(bus, DMACTXCR, DMACTXCR_ST);

@@ -1,9 +1,7 @@
 //! The ring of transmission.
 
 use crate::bus::{Bus, Cells};
-use crate::registers::{
-    DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, ES, FD, LD, OWN, TX_IOC, TX_SUSPENDED,
-};
+use crate::registers::{DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, ES, FD, LD, OWN, TX_IOC, TX_SUSPENDED};
 
 /// Descriptors and buffers of frames to be sent. One of them stays empty, so that the tail pointer never stands where the
 /// DMA does while frames wait.

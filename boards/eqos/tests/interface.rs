@@ -173,7 +173,8 @@ fn the_mac_is_set_to_what_was_negotiated() {
 
 #[test]
 fn what_is_missing_at_the_start_is_named_tried_again_and_hangs_nothing() {
-    let missing: [(fn(&mut Machine), fn(&mut Machine), Fault); 4] = [
+    type Change = fn(&mut Machine);
+    let missing: [(Change, Change, Fault); 4] = [
         (|machine| machine.clocked = false, |machine| machine.clocked = true, Fault::NoReferenceClock),
         (|machine| machine.phy = None, |machine| machine.phy = Some(3), Fault::NoPhy),
         (|machine| machine.smi_works = false, |machine| machine.smi_works = true, Fault::TransferStuck),

@@ -61,7 +61,7 @@ fn bits_are_those_of_the_vendor() {
     let transfer = regs::Macmdioar(5 << 21 | 31 << 16 | 4 << 8 | r::MACMDIOAR_READ | r::MACMDIOAR_MB);
     assert_eq!((transfer.pa(), transfer.rda(), transfer.cr(), transfer.goc(), transfer.mb()), (5, 31, 4, 3, true));
     assert_eq!(regs::Macmdioar(r::MACMDIOAR_WRITE).goc(), 1);
-    let receive = regs::DmacrxCr(r::DMACRXCR_SR | r::DMACRXCR_PBL_1 | 1_536 * r::DMACRXCR_RBSZ);
+    let receive = regs::DmacrxCr(r::DMACRXCR_SR | r::DMACRXCR_PBL_1 | (1_536 * r::DMACRXCR_RBSZ));
     assert_eq!((receive.sr(), receive.rxpbl(), receive.rbsz()), (true, 1, 1_536));
     let transmit = regs::DmactxCr(r::DMACTXCR_ST | r::DMACTXCR_PBL_1);
     assert_eq!((transmit.st(), transmit.txpbl()), (true, 1));

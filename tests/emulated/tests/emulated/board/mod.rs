@@ -125,6 +125,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         requests::tests,
         reverse::tests,
         rtde::tests,
+        stack::tests,
         steady::tests,
         tap::tests,
     ];
