@@ -49,6 +49,7 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("tests/emulated", "outrigger-emulated", &["outrigger-core", "outrigger-sim"]),
     ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
     ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy"]),
+    ("boards/eqos", "outrigger-eqos", &[]),
     ("port-linux/config", "outrigger-config", &["outrigger-core"]),
     ("port-linux/ros", "outrigger-ros", &["outrigger-core"]),
     (
@@ -349,6 +350,7 @@ const NAMING: &[&str] = &[
     "port-linux/src",
     "port-linux/config/src",
     "boards/app/src",
+    "boards/eqos/src",
     "boards/nucleo-h743zi/src",
     "boards/qemu-mps2/src",
     "boards/w5500-evb-pico2/src",

@@ -5,7 +5,7 @@ use core::cell::{Cell, RefCell};
 use embassy_net::Stack;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::channel::Channel;
-use embassy_time::{Duration, with_deadline};
+use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
 use outrigger_core::command::{MAX_SOURCES, SourceId};
 use outrigger_core::engine::{Engine, Event, LinkId, Peer};
@@ -25,6 +25,7 @@ use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};
 use crate::pulse::Pulse;
 use crate::requests::inquiry::Inquiry;
+use crate::revival::{Revival, Revive, Sight};
 use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.
@@ -55,6 +56,7 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     bad_frames: Cell<u32>,
     origin: Cell<Option<Origin>>,
     heard: Cell<Heard>,
+    interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
     inquiry: Inquiry,
 }
@@ -76,6 +78,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             bad_frames: Cell::new(0),
             origin: Cell::new(None),
             heard: Cell::new(Heard::Silence),
+            interface_restarts: Cell::new(0),
             stage: Cell::new(Stage::Tasks),
             inquiry: Inquiry::new(),
         }
@@ -119,6 +122,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let mut report = PortReport {
             frames: origin.map_or(0, |origin| origin.ear.frames()),
             heard: self.heard.get(),
+            interface_restarts: self.interface_restarts.get(),
             unsent: self.unsent.get(),
             bad_frames: self.bad_frames.get(),
             stack_unused: self.stack.unused(),
@@ -192,6 +196,30 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             match self.missed.take() {
                 0 => {}
                 missed => Milestone::<P::Event>::Missed(missed).log(),
+            }
+        }
+    }
+
+    /// Starts anew what hears nothing any more, as [`revival`](crate::revival) says; for ever. `frames` is how many frames
+    /// were received since the boot; `restart` does it, and does not return where the board is meant.
+    pub async fn revive(&self, mut frames: impl FnMut() -> u32, mut restart: impl FnMut(Revive)) -> ! {
+        let mut revival = Revival::new();
+        let mut ticker = Ticker::every(Duration::from_secs(1));
+        loop {
+            ticker.next().await;
+            let Status { linked, mode, .. } = self.status.get();
+            match revival.handle(now(), Sight { linked, frames: frames(), mode }) {
+                None => continue,
+                Some(Revive::Interface) => {
+                    self.interface_restarts.set(revival.interfaces());
+                    info!("network: a link and no frames, interface restarted ({})", revival.interfaces());
+                    restart(Revive::Interface);
+                }
+                Some(Revive::Board) => {
+                    self.flush();
+                    info!("network: no frames for minutes, board restarted");
+                    restart(Revive::Board);
+                }
             }
         }
     }

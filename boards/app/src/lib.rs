@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ur::Robot::run`] | the control loop; the one task whose timing counts |
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
+//! | [`revive`](Desk::revive) | an interface that hears nothing, started anew; where a board can do that |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
 //! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
@@ -20,8 +21,10 @@
 mod log;
 
 pub mod boot;
+mod clock;
 mod contacts;
 mod desk;
+mod guard;
 mod heard;
 pub mod krc;
 mod lamp;
@@ -30,14 +33,19 @@ mod neighbour;
 mod network;
 mod pulse;
 pub mod requests;
+pub mod revival;
 mod robot;
 mod sensors;
 mod stack;
 pub mod telemetry;
 pub mod ur;
 
+pub use clock::ClockSource;
 pub use contacts::Contacts;
 pub use desk::Desk;
+pub use guard::{GUARD, Guard};
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+pub use guard::{guard_stack, stack_exceeded};
 pub use heard::Ear;
 pub use lamp::Status;
 pub use milestone::{Milestone, PeerEvent};
@@ -48,5 +56,6 @@ pub use outrigger_core::mode::OperatorConfig;
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;
+pub use revival::{Revival, Revive, Sight};
 pub use robot::{Ready, StartError};
 pub use sensors::{AnalogSensor, SerialSensor};

@@ -60,15 +60,16 @@ mod memory {
     #![expect(unsafe_code, reason = "the stack is memory that no Rust value owns")]
 
     unsafe extern "C" {
-        static _stack_end: u32;
         static _stack_start: u32;
     }
 
     /// The word so many words from the far end; `None` behind the near end.
     pub(super) fn word(at: usize) -> Option<u32> {
-        let (end, start) = (&raw const _stack_end, &raw const _stack_start);
+        // What is guarded is not to be had.
+        let start = &raw const _stack_start;
+        let end = start.with_addr(crate::guard::end());
         let place = end.wrapping_add(at);
-        // SAFETY: between the two symbols lies the stack, aligned memory for as long as this runs; it is only read, and
+        // SAFETY: between these two lies the stack, aligned memory for as long as this runs; it is only read, and
         // volatile, because whoever uses it writes to it meanwhile.
         (place >= end && place < start).then(|| unsafe { place.read_volatile() })
     }

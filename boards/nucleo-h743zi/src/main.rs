@@ -6,13 +6,13 @@ use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_net::{Stack, StackResources};
 use embassy_stm32::adc::{Adc, AdcConfig, Averaging};
-use embassy_stm32::eth::{self, Ethernet, GenericPhy, PacketQueue, Sma};
 use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
-use embassy_stm32::peripherals::{ETH, ETH_SMA, IWDG1, RNG, USART2};
+use embassy_stm32::peripherals::{IWDG1, RNG, USART2};
 use embassy_stm32::rng::{self, Rng};
 use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
+use outrigger_app::boot::{self, Begun, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 #[cfg(requests)]
@@ -21,14 +21,17 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, Contacts, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
+    AnalogSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, Revive, SerialSensor, TelemetryTarget,
+    guard_stack, hardware_address, network,
 };
-use panic_probe as _;
-use static_cell::ConstStaticCell;
+use static_cell::{ConstStaticCell, StaticCell};
 
 mod chip;
+mod ends;
+mod ethernet;
 mod level;
 
+use ethernet::{Mac, Rings};
 use level::Level3V3;
 
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
@@ -39,34 +42,49 @@ static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
 /// Time without food after which the watchdog resets the chip \[µs\].
 const PATIENCE: u32 = 1_000_000;
 
-type Mac = Ethernet<'static, ETH, GenericPhy<Sma<'static, ETH_SMA>>>;
-
 bind_interrupts!(struct Irqs {
-    ETH => eth::InterruptHandler;
+    ETH => ethernet::Handler;
     RNG => rng::InterruptHandler<RNG>;
     USART2 => usart::BufferedInterruptHandler<USART2>;
 });
 
 #[embassy_executor::main(entry = "cortex_m_rt::entry")]
 async fn main(spawner: Spawner) {
-    let p = embassy_stm32::init(chip::config());
+    chip::issue_reads_one_by_one();
+    let guard = guard_stack();
+    static BEGUN: StaticCell<Begun> = StaticCell::new();
+    let begun = &*BEGUN.init(boot::begin(chip::reset_cause()));
+    chip::watch_the_start();
+    let clock = chip::find_clock();
+    let p = embassy_stm32::init(chip::config(clock));
     let mut watchdog = IndependentWatchdog::new(p.IWDG1, PATIENCE);
     watchdog.unleash();
     chip::cache_instructions();
-    defmt::info!("reset by: {}", chip::reset_cause());
+    let mut lamp = Output::new(p.PB0, Level::Low, Speed::Low);
+    begun.show(
+        |lit| lamp.set_level(lit.into()),
+        || {
+            watchdog.pet();
+            embassy_time::block_for(boot::MOMENT);
+        },
+    );
+    defmt::info!("stack guarded by: {}", guard);
 
+    boot::reached(Stage::Settings);
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
     let serial = SerialSensor::of(settings.sensors());
     let analog = AnalogSensor::of(settings.sensors());
 
-    // Without a clock from the PHY, the MAC's reset never ends; then the watchdog's does.
+    boot::reached(Stage::Interface);
     defmt::info!("starting the network interface");
-    let phy = GenericPhy::new(Sma::new(p.ETH_SMA, p.PA2, p.PC1), 0);
-    // The DMA reaches them: all data lies in AXI SRAM. The data cache is off, so both see the same bytes.
-    static QUEUE: ConstStaticCell<PacketQueue<8, 16>> = ConstStaticCell::new(PacketQueue::new());
+    ethernet::wire(p.PA1, p.PA7, p.PC4, p.PC5, p.PG13, p.PB13, p.PG11, p.PA2, p.PC1);
+    static RINGS: ConstStaticCell<Rings> = ConstStaticCell::new(Rings::new());
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&uid::uid()));
-    let mac =
-        Ethernet::new_with_phy(QUEUE.take(), p.ETH, Irqs, p.PA1, p.PA7, p.PC4, p.PC5, p.PG13, p.PB13, p.PG11, mac, phy);
+    let mac = ethernet::interface(p.ETH, p.ETH_SMA, mac, RINGS.take());
+    static EAR: StaticCell<Ear> = StaticCell::new();
+    let ear = &*EAR.init(Ear::new(settings.robot));
+    let mac = Guarded::new(mac, Neighbour::toward(settings.robot, &settings.device), ear);
+    boot::reached(Stage::Tasks);
     let mut random = Rng::new(p.RNG, Irqs);
     let seed = random.next_u64();
     static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
@@ -84,8 +102,10 @@ async fn main(spawner: Spawner) {
     };
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
+    desk.comes_from(begun, chip::clock(clock), ear);
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PE11, Level::Low, Speed::High))));
-    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, Output::new(p.PB0, Level::Low, Speed::Low), watchdog)));
+    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog)));
+    spawner.spawn(defmt::unwrap!(revive(desk)));
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
@@ -122,7 +142,7 @@ async fn main(spawner: Spawner) {
 }
 
 #[embassy_executor::task]
-async fn net(mut runner: embassy_net::Runner<'static, Mac>) -> ! {
+async fn net(mut runner: embassy_net::Runner<'static, Guarded<Mac>>) -> ! {
     runner.run().await
 }
 
@@ -139,7 +159,24 @@ async fn keep(
     mut lamp: Output<'static>,
     mut watchdog: IndependentWatchdog<'static, IWDG1>,
 ) -> ! {
-    desk.keep(robot, stack, &mut lamp, || watchdog.pet()).await
+    let feed = || {
+        watchdog.pet();
+        desk.set_bad_frames(ethernet::SHARED.counters().bad);
+        while let Some(news) = ethernet::SHARED.news() {
+            defmt::info!("network: {}", news);
+        }
+    };
+    desk.keep(robot, stack, &mut lamp, feed).await
+}
+
+/// What hears nothing any more is started anew.
+#[embassy_executor::task]
+async fn revive(desk: &'static Desk) -> ! {
+    let restart = |what| match what {
+        Revive::Interface => ethernet::SHARED.restart(),
+        Revive::Board => cortex_m::peripheral::SCB::sys_reset(),
+    };
+    desk.revive(|| ethernet::SHARED.counters().received, restart).await
 }
 
 #[cfg(requests)]

@@ -9,6 +9,7 @@ use core::task::Waker;
 use critical_section::{CriticalSection, Mutex};
 use embassy_time_driver::Driver;
 use embassy_time_queue_utils::Queue;
+use outrigger_app::ClockSource;
 use outrigger_app::boot::Clock as Rate;
 
 use crate::interrupts::{self, Interrupt};
@@ -17,7 +18,7 @@ use crate::mmio::Registers;
 
 const TICKS_PER_MICROSECOND: u32 = machine::THIS.megahertz;
 /// What the processor runs by, as the machine says; QEMU runs as fast as it can.
-pub(crate) const RATE: Rate = Rate { hertz: TICKS_PER_MICROSECOND * 1_000_000, is_as_meant: true };
+pub(crate) const RATE: Rate = Rate { hertz: TICKS_PER_MICROSECOND * 1_000_000, source: ClockSource::External };
 /// Whole microseconds of a round of timer 1, and the ticks that are left over of it.
 const ROUND: u64 = (1 << 32) / TICKS_PER_MICROSECOND as u64;
 const LEFT_OVER: u32 = ((1_u64 << 32) % TICKS_PER_MICROSECOND as u64) as u32;

@@ -16,7 +16,7 @@ pub(crate) struct Options {
     pub(crate) run_for: Option<Duration>,
     /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
     pub(crate) until_wrap: Option<Duration>,
-    /// `fault=panic` or `fault=memory`: fail right after boot, to see that failures end QEMU. `fault=panic-once`: the same in the first
+    /// `fault=panic`, `fault=memory` or `fault=stack`: fail right after boot, to see that failures end QEMU. `fault=panic-once`: the same in the first
     /// run alone, and start anew as a board on a desk does. `fault=hang`: hang half a second after each boot, to see what the
     /// watchdog does.
     pub(crate) fault: Option<Fault>,
@@ -29,6 +29,7 @@ pub(crate) enum Fault {
     PanicOnce,
     Memory,
     Hang,
+    Stack,
 }
 
 impl Options {
@@ -47,6 +48,7 @@ impl Options {
                 ("fault", "panic-once") => options.fault = Some(Fault::PanicOnce),
                 ("fault", "memory") => options.fault = Some(Fault::Memory),
                 ("fault", "hang") => options.fault = Some(Fault::Hang),
+                ("fault", "stack") => options.fault = Some(Fault::Stack),
                 _ => {}
             }
         }
@@ -65,7 +67,17 @@ pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
             // SAFETY: no address of this machine; the bus fault is what is wanted, and ends the run.
             unsafe { (0xffff_fff0 as *const u32).read_volatile() };
         }
+        Some(Fault::Stack) => {
+            descend(0);
+        }
     }
+}
+
+/// Calls itself without end, with a frame of half a kilobyte.
+#[inline(never)]
+fn descend(depth: u32) -> u32 {
+    let frame = core::hint::black_box([depth; 128]);
+    if core::hint::black_box(true) { descend(depth + 1).wrapping_add(frame[depth as usize % 128]) } else { depth }
 }
 
 /// A number that differs from boot to boot: the host's time of day, and how long it has run QEMU \[ns\]. With the same
@@ -117,6 +129,10 @@ fn panic(information: &core::panic::PanicInfo<'_>) -> ! {
 
 #[cortex_m_rt::exception]
 unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
+    // Where there was no room for it, the frame says nothing.
+    if outrigger_app::stack_exceeded() {
+        fail(format_args!("stack overflow"))
+    }
     fail(format_args!("hard fault at {:#010x}, called from {:#010x}", frame.pc(), frame.lr()))
 }
 

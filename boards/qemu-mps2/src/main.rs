@@ -14,7 +14,7 @@ use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
-use outrigger_app::{Ear, Guarded, Handle, Neighbour, SerialSensor, TelemetryTarget, network};
+use outrigger_app::{Ear, Guarded, Handle, Neighbour, SerialSensor, TelemetryTarget, guard_stack, network};
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod clock;
@@ -44,11 +44,12 @@ static MOTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/motion"));
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
+    guard_stack();
     let options = Options::read();
     clock::start(options.until_wrap);
     static BEGUN: StaticCell<Begun> = StaticCell::new();
     let begun = &*BEGUN.init(boot::begin(watchdog::reset_cause()));
-    begun.show(Lamp::<0>::switch, |millis| embassy_time::block_for(Duration::from_millis(millis.into())));
+    begun.show(Lamp::<0>::switch, || embassy_time::block_for(boot::MOMENT));
     host::cause(options.fault, begun);
     executor::run(|spawner| start(spawner, options, begun))
 }

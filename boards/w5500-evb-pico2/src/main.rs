@@ -25,7 +25,8 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, Contacts, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
+    AnalogSensor, Contacts, Handle, OperatorConfig, SerialSensor, TelemetryTarget, guard_stack, hardware_address,
+    network,
 };
 use panic_probe as _;
 use static_cell::ConstStaticCell;
@@ -58,6 +59,7 @@ bind_interrupts!(struct Irqs {
 
 #[embassy_executor::main(entry = "cortex_m_rt::entry")]
 async fn main(spawner: Spawner) {
+    let guard = guard_stack();
     let p = embassy_rp::init(Default::default());
     let mut watchdog = Watchdog::new(p.WATCHDOG);
     let cause = match watchdog.reset_reason() {
@@ -66,7 +68,7 @@ async fn main(spawner: Spawner) {
         None => "power, reset pin or debugger",
     };
     watchdog.start(PATIENCE);
-    defmt::info!("reset by: {}", cause);
+    defmt::info!("reset by: {}; stack guarded by: {}", cause, guard);
 
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
     let (serial, analog) = (SerialSensor::of(settings.sensors()), AnalogSensor::of(settings.sensors()));

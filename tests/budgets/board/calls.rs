@@ -54,6 +54,28 @@ impl Calls {
         all.max_by_key(|(bytes, _)| *bytes).map(|(bytes, name)| Deepest { bytes, from: name.clone() })
     }
 
+    /// The largest frame of one function \[B\]: what a guard below the stack has to be larger than.
+    pub(crate) fn largest_frame(&self) -> u64 {
+        self.functions.values().map(|function| function.frame).max().unwrap_or(0)
+    }
+
+    /// Each task that a firmware polls, by the name that its source gives it, with the deepest chain below its poll \[B\].
+    pub(crate) fn tasks(&self, elf: &Path) -> BTreeMap<String, u64> {
+        let mut known = HashMap::new();
+        let mut tasks = BTreeMap::new();
+        for (at, function) in &self.functions {
+            if !function.name.contains("TaskStorage") || !function.name.ends_with("::poll") {
+                continue;
+            }
+            let sites: Vec<u64> = function.calls.iter().map(|(at, _)| *at).collect();
+            let places = inlined(elf, &sites).into_iter().flatten();
+            let name = places.filter_map(|place| task_at(&place)).next().unwrap_or_else(|| "(not known)".into());
+            let deepest = tasks.entry(name).or_insert(0);
+            *deepest = self.depth(*at, &mut known).max(*deepest);
+        }
+        tasks
+    }
+
     /// Calls through pointers, which no chain follows.
     pub(crate) fn blind(&self) -> usize {
         self.functions.values().map(|function| function.blind).sum()
@@ -94,6 +116,19 @@ impl Calls {
         let files = inlined(elf, &sites);
         files.iter().filter_map(|frames| outside_the_library(frames)).map(place).collect()
     }
+}
+
+/// The task of a board's `main.rs` that a line of it is in.
+fn task_at(place: &str) -> Option<String> {
+    let (file, line) = place.rsplit_once(':')?;
+    let line: usize = line.split_whitespace().next()?.parse().ok()?;
+    if !file.contains("boards/") || !file.ends_with("/src/main.rs") {
+        return None;
+    }
+    let source = std::fs::read_to_string(file).ok()?;
+    let lines: Vec<&str> = source.lines().take(line).collect();
+    let above = lines.iter().rev().find_map(|line| line.strip_prefix("async fn "))?;
+    above.split('(').next().map(str::to_owned)
 }
 
 impl Function {

@@ -280,11 +280,23 @@ fn report() -> Report {
     }
 
     report.say(STACK);
-    report.head(&["image", "deepest chain of calls [B]", "begins in", "calls through pointers"]);
+    report.head(&["image", "deepest chain of calls [B]", "begins in", "largest frame [B]", "calls through pointers"]);
     let calls: Vec<_> = images.iter().map(|(name, elf, _)| (name, elf, Calls::read(elf))).collect();
     for (name, _, calls) in &calls {
         let deepest = calls.deepest().expect("functions");
-        report.line(&[name, &deepest.bytes, &format!("`{}`", deepest.from), &calls.blind()]);
+        let largest = calls.largest_frame();
+        report.line(&[name, &deepest.bytes, &format!("`{}`", deepest.from), &largest, &calls.blind()]);
+        // The region below a board's stack catches what moves the pointer by less than itself.
+        if !name.starts_with("engine") && largest >= GUARD {
+            report.over.push(format!("{name}: a frame of {largest} B, and a guard of {GUARD} B"));
+        }
+    }
+    report.say(TASKS);
+    report.head(&["image", "task", "deepest chain of calls [B]"]);
+    for (name, elf, calls) in &calls {
+        for (task, bytes) in calls.tasks(elf) {
+            report.line(&[name, &format!("`{task}`"), &bytes]);
+        }
     }
 
     report.say(PANICS);
@@ -418,6 +430,15 @@ const STACK: &str = "
 Sum of the frames along the deepest chain of direct calls, read from the instructions: an upper bound for what that
 function needs, and none for calls through pointers (tasks are polled, and formatted, through them). Interrupts come on
 top.
+
+";
+
+/// What lies below the stack of a board, see `boards/app/src/guard.rs`.
+const GUARD: u64 = 8_192;
+
+const TASKS: &str = "
+Of each task of a board, what one poll of it needs: they are polled one after the other, so the stack is as deep as the
+deepest of them, the executor and the interrupts together (which have a stack of their own, of 4 096 B).
 
 ";
 

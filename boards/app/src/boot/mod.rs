@@ -15,10 +15,14 @@ use outrigger_core::telemetry::{Boot, Death};
 pub use outrigger_core::telemetry::{ResetCause, Stage};
 use remains::{Before, End};
 
-/// A flash of the lamp at the start, and the darkness behind it \[ms\].
-const FLASH: u32 = 500;
+use crate::clock::ClockSource;
+
+/// What is waited for at once at the start: a watchdog can be fed in between.
+pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
+/// A flash of the lamp at the start, and the darkness behind it, in moments.
+const FLASH: u32 = 5;
 /// Darkness behind the last.
-const PAUSE: u32 = 1_000;
+const PAUSE: u32 = 10;
 
 /// What is known at the start of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +36,8 @@ pub struct Begun {
 pub struct Clock {
     /// Rate of the processor \[Hz\].
     pub hertz: u32,
-    /// It is the one that was meant to be used, and not what the chip has instead.
-    pub is_as_meant: bool,
+    /// What makes it.
+    pub source: ClockSource,
 }
 
 /// Begins a run that this ended the one before; first of all, and once.
@@ -62,8 +66,9 @@ pub fn faulted(at: u32, from: u32) {
 
 impl Begun {
     /// Shows on the lamp where the run before ended, if it never came to run: a flash of half a second for each stage that it came
-    /// to. `wait` waits for so many milliseconds.
-    pub fn show(&self, mut lamp: impl FnMut(bool), mut wait: impl FnMut(u32)) {
+    /// to. `wait` waits for a [`MOMENT`].
+    pub fn show(&self, mut lamp: impl FnMut(bool), mut wait: impl FnMut()) {
+        let mut wait = |moments: u32| (0..moments).for_each(|_| wait());
         let flashes = self.flashes();
         for _ in 0..flashes {
             lamp(true);
@@ -101,7 +106,7 @@ impl Begun {
             death,
             stage,
             clock: clock.hertz,
-            is_clock_as_meant: clock.is_as_meant,
+            is_clock_as_meant: clock.source == ClockSource::External,
         }
     }
 
@@ -117,7 +122,7 @@ impl Begun {
             Some(Death::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
             None => {}
         }
-        if clock.is_as_meant {
+        if clock.source == ClockSource::External {
             info!("processor at {=u32} Hz", clock.hertz);
         } else {
             info!(
@@ -199,7 +204,7 @@ mod tests {
     fn each_stage_that_was_not_left_flashes_another_number_and_one_that_ran_none() {
         let counted = |begun: &Begun| {
             let (flashes, dark) = (RefCell::new(0), RefCell::new(0));
-            begun.show(|lit| *flashes.borrow_mut() += u32::from(lit), |millis| *dark.borrow_mut() += millis);
+            begun.show(|lit| *flashes.borrow_mut() += u32::from(lit), || *dark.borrow_mut() += 1);
             (flashes.into_inner(), dark.into_inner())
         };
         let all = Stage::ALL.map(|stage| counted(&begun(stage)).0);
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_is_told_is_what_was_kept() {
-        let clock = Clock { hertz: 64_000_000, is_as_meant: false };
+        let clock = Clock { hertz: 64_000_000, source: ClockSource::Internal };
         let begun = begun(Stage::Interface);
         let told = begun.report(Stage::Running, clock);
         assert_eq!((told.starts, told.before, told.stage), (5, Some(Stage::Interface), Stage::Running));

@@ -10,6 +10,7 @@ mod requests;
 mod resets;
 mod reverse;
 mod rtde;
+mod stack;
 mod standoff;
 mod steady;
 mod tap;
@@ -161,6 +162,7 @@ pub(crate) fn tests() -> (Vec<Trial>, usize) {
         resets::tests,
         reverse::tests,
         rtde::tests,
+        stack::tests,
         steady::tests,
         tap::tests,
     ];

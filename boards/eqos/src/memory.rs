@@ -1,0 +1,90 @@
+//! The rings' memory on a real board.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::bus::Cells;
+
+/// Bytes of a buffer: a frame with two VLAN tags and its check sequence, rounded up for the bus.
+pub const BUFFER: usize = 1_536;
+
+/// Four words that the DMA reads and writes.
+#[repr(C, align(16))]
+struct Descriptor([AtomicU32; 4]);
+
+/// One frame; on reception the DMA rounds the address down to the width of its bus.
+#[repr(C, align(8))]
+struct Buffer([u8; BUFFER]);
+
+/// `N` descriptors and buffers, to be kept in a static where the DMA reaches it, uncached: it begins as zeros, and costs no
+/// flash. `N` is at least 2: one descriptor of a ring is always the core's.
+#[repr(C)]
+pub struct RingMemory<const N: usize> {
+    descriptors: [Descriptor; N],
+    buffers: [Buffer; N],
+}
+
+impl<const N: usize> RingMemory<N> {
+    /// Unused.
+    #[must_use]
+    pub const fn new() -> Self {
+        const { assert!(N >= 2, "a ring keeps one descriptor from the DMA") }
+        Self {
+            descriptors: [const { Descriptor([const { AtomicU32::new(0) }; 4]) }; N],
+            buffers: [const { Buffer([0; BUFFER]) }; N],
+        }
+    }
+}
+
+impl<const N: usize> Default for RingMemory<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The address as the DMA, which has 32 bits of it, sees it. That it leaves the program is said to the compiler, too.
+fn address<T>(of: *const T) -> u32 {
+    of.expose_provenance() as u32
+}
+
+impl<const N: usize> Cells for &mut RingMemory<N> {
+    fn len(&self) -> usize {
+        N
+    }
+
+    fn descriptor(&self, index: usize) -> u32 {
+        address(&raw const self.descriptors[index])
+    }
+
+    fn buffer(&self, index: usize) -> u32 {
+        address(&raw const self.buffers[index])
+    }
+
+    // Relaxed: what has to come before and after is said by the ring, with barriers for the DMA.
+    fn load(&self, index: usize, word: usize) -> u32 {
+        self.descriptors[index].0[word].load(Ordering::Relaxed)
+    }
+
+    fn store(&self, index: usize, word: usize, value: u32) {
+        self.descriptors[index].0[word].store(value, Ordering::Relaxed);
+    }
+
+    fn with<R>(&mut self, index: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
+        f(&mut self.buffers[index].0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_follow_each_other_without_a_gap_as_the_length_of_the_ring_assumes() {
+        let mut memory = RingMemory::<4>::new();
+        let memory = &mut memory;
+        for index in 1..4 {
+            assert_eq!(memory.descriptor(index).wrapping_sub(memory.descriptor(index - 1)), 16);
+            assert_eq!(memory.buffer(index) % 8, 0);
+        }
+        assert_eq!(memory.descriptor(0) % 16, 0);
+    }
+}

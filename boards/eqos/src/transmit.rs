@@ -1,0 +1,112 @@
+//! The ring of transmission.
+
+use crate::bus::{Bus, Cells};
+use crate::registers::{DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, ES, FD, LD, OWN, TX_IOC, TX_SUSPENDED};
+
+/// Descriptors and buffers of frames to be sent. One of them stays empty, so that the tail pointer never stands where the
+/// DMA does while frames wait.
+#[derive(Debug)]
+pub struct TransmitRing<M> {
+    cells: M,
+    /// Where the next frame goes.
+    next: usize,
+    /// The oldest that was not given back yet.
+    oldest: usize,
+    waiting: usize,
+    sent: u32,
+    failed: u32,
+}
+
+impl<M: Cells> TransmitRing<M> {
+    /// Not started.
+    pub const fn new(cells: M) -> Self {
+        Self { cells, next: 0, oldest: 0, waiting: 0, sent: 0, failed: 0 }
+    }
+
+    /// Makes the ring empty, for a DMA that is not running; what waited in it is lost, and counted as failed.
+    pub fn start(&mut self, bus: &impl Bus) {
+        self.failed = self.failed.saturating_add(self.waiting as u32);
+        (self.next, self.oldest, self.waiting) = (0, 0, 0);
+        let len = self.cells.len();
+        for index in 0..len {
+            for word in 0..4 {
+                self.cells.store(index, word, 0);
+            }
+        }
+        bus.write(DMACTXDLAR, self.cells.descriptor(0));
+        bus.write(DMACTXRLR, len as u32 - 1);
+        bus.complete();
+        bus.write(DMACTXDTPR, self.cells.descriptor(0));
+    }
+
+    /// Takes back what was sent; whether there is room for a frame.
+    pub fn has_room(&mut self, bus: &impl Bus) -> bool {
+        while self.waiting > 0 {
+            let word = self.cells.load(self.oldest, 3);
+            if word & OWN != 0 {
+                break;
+            }
+            if word & ES != 0 {
+                self.failed = self.failed.saturating_add(1);
+            } else {
+                self.sent = self.sent.wrapping_add(1);
+            }
+            self.oldest = self.after(self.oldest);
+            self.waiting -= 1;
+        }
+        // The DMA has read what is now written over.
+        bus.order();
+        self.waiting + 1 < self.cells.len()
+    }
+
+    /// Sends a frame of `length` bytes that `f` writes; [`has_room`](Self::has_room) has said that there is room for it.
+    pub fn send<R>(&mut self, bus: &impl Bus, length: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
+        let index = self.next;
+        let result = self.cells.with(index, |buffer| f(&mut buffer[..length]));
+        self.cells.store(index, 0, self.cells.buffer(index));
+        self.cells.store(index, 1, 0);
+        self.cells.store(index, 2, TX_IOC | length as u32);
+        bus.order();
+        self.cells.store(index, 3, OWN | FD | LD | length as u32);
+        bus.complete();
+        self.next = self.after(index);
+        self.waiting += 1;
+        bus.write(DMACTXDTPR, self.cells.descriptor(self.next));
+        result
+    }
+
+    /// Whether the DMA waits although frames do. Then the tail pointer is written once more, as on reception.
+    pub fn wake_if_asleep(&self, bus: &impl Bus) -> bool {
+        let asleep = bus.read(DMADSR) >> DMADSR_TPS0 & 0xf == TX_SUSPENDED;
+        let asleep = asleep && self.waiting > 0 && self.cells.load(self.oldest, 3) & OWN != 0;
+        if asleep {
+            bus.complete();
+            bus.write(DMACTXDTPR, self.cells.descriptor(self.next));
+        }
+        asleep
+    }
+
+    /// How many frames may wait at once.
+    pub fn capacity(&self) -> usize {
+        self.cells.len() - 1
+    }
+
+    /// Frames that wait, or were not taken back yet.
+    pub const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Frames that were sent, wrapping: it changes where transmission goes on.
+    pub const fn sent(&self) -> u32 {
+        self.sent
+    }
+
+    /// Frames that the controller gave up, or that a restart lost.
+    pub const fn failed(&self) -> u32 {
+        self.failed
+    }
+
+    fn after(&self, index: usize) -> usize {
+        if index + 1 == self.cells.len() { 0 } else { index + 1 }
+    }
+}

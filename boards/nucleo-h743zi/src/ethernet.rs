@@ -1,0 +1,145 @@
+//! The Ethernet controller of the chip, for `outrigger-eqos`: its registers, clocks, pins and interrupt.
+//!
+//! The HAL's own driver is not used. Release 0.6.0 writes an address of the stack as tail pointer, and OWN without a barrier
+//! after what it stands for (`embassy-stm32-0.6.0/src/eth/v2/descriptors.rs:109-124`, `:173-175`, `:244-248`).
+
+use core::task::Waker;
+
+use embassy_stm32::Peri;
+use embassy_stm32::eth::{CRSPin, MDCPin, MDIOPin, RXD0Pin, RXD1Pin, RefClkPin, TXD0Pin, TXD1Pin, TXEnPin};
+use embassy_stm32::gpio::{AfType, Flex, OutputType, Pin, Speed};
+use embassy_stm32::interrupt::{self, InterruptExt, typelevel};
+use embassy_stm32::pac;
+use embassy_stm32::pac::syscfg::vals::EthSelPhy;
+use embassy_stm32::peripherals::{ETH, ETH_SMA};
+use outrigger_eqos::{Bus, Interface, RingMemory, Shared};
+
+/// What interrupt and driver know of the interface.
+pub(crate) static SHARED: Shared = Shared::new();
+
+/// Rate of the controller's bus [MHz]: half of the core's, see `chip::config`.
+const MEGAHERTZ: u32 = 200;
+
+pub(crate) type Mac = Interface<'static, Controller, &'static mut RingMemory<8>, &'static mut RingMemory<16>>;
+
+/// The rings' memory. The DMA reaches it: all data lies in AXI SRAM. The data cache is off, so both see the same bytes.
+pub(crate) struct Rings {
+    transmit: RingMemory<8>,
+    receive: RingMemory<16>,
+}
+
+impl Rings {
+    pub(crate) const fn new() -> Self {
+        Self { transmit: RingMemory::new(), receive: RingMemory::new() }
+    }
+}
+
+/// What the interrupt does.
+pub(crate) struct Handler;
+
+impl typelevel::Handler<typelevel::ETH> for Handler {
+    unsafe fn on_interrupt() {
+        SHARED.interrupt(&Controller(()));
+    }
+}
+
+/// The controller of this chip.
+pub(crate) struct Controller(());
+
+impl Controller {
+    fn register(at: usize) -> *mut u32 {
+        // Its registers end at 0x1174; each is a word.
+        debug_assert!(at < 0x1200 && at.is_multiple_of(4));
+        pac::ETH.as_ptr().wrapping_byte_add(at).cast()
+    }
+}
+
+impl Bus for Controller {
+    fn read(&self, register: usize) -> u32 {
+        // SAFETY: a register of this device, see `register`; reading has no effect on memory.
+        unsafe { Self::register(register).read_volatile() }
+    }
+
+    fn write(&self, register: usize, value: u32) {
+        // SAFETY: as in `read`. What the DMA is told to write to is the rings' memory, which the driver has for itself.
+        unsafe { Self::register(register).write_volatile(value) }
+    }
+
+    fn order(&self) {
+        cortex_m::asm::dmb();
+    }
+
+    fn complete(&self) {
+        cortex_m::asm::dsb();
+    }
+
+    fn enable(&self) {
+        critical_section::with(|_| {
+            pac::RCC.ahb1enr().modify(|clocks| {
+                clocks.set_ethen(true);
+                clocks.set_ethtxen(true);
+                clocks.set_ethrxen(true);
+            });
+            // The controller samples how its transceiver is wired when its reset ends.
+            pac::RCC.ahb1rstr().modify(|resets| resets.set_ethrst(true));
+            pac::SYSCFG.pmcr().modify(|mode| mode.set_eth_sel_phy(EthSelPhy::RMII));
+            // Read back: a write to another bus may still be on its way (ST's HAL does the same before its reset).
+            let _ = pac::SYSCFG.pmcr().read();
+            pac::RCC.ahb1rstr().modify(|resets| resets.set_ethrst(false));
+            let _ = pac::RCC.ahb1rstr().read();
+        });
+    }
+
+    fn now(&self) -> u64 {
+        embassy_time::Instant::now().as_micros()
+    }
+
+    fn wake_at(&self, at: u64, waker: &Waker) {
+        embassy_time_driver::schedule_wake(embassy_time::Instant::from_micros(at).as_ticks(), waker);
+    }
+}
+
+/// The transceiver's two interfaces, wired: what is received and sent, and its own registers.
+#[expect(clippy::too_many_arguments, reason = "one for each pin, and a type that says which")]
+pub(crate) fn wire(
+    ref_clk: Peri<'static, impl RefClkPin<ETH>>,
+    crs: Peri<'static, impl CRSPin<ETH>>,
+    rx_d0: Peri<'static, impl RXD0Pin<ETH>>,
+    rx_d1: Peri<'static, impl RXD1Pin<ETH>>,
+    tx_d0: Peri<'static, impl TXD0Pin<ETH>>,
+    tx_d1: Peri<'static, impl TXD1Pin<ETH>>,
+    tx_en: Peri<'static, impl TXEnPin<ETH>>,
+    mdio: Peri<'static, impl MDIOPin<ETH_SMA>>,
+    mdc: Peri<'static, impl MDCPin<ETH_SMA>>,
+) {
+    alternate(ref_clk.af_num(), ref_clk);
+    alternate(crs.af_num(), crs);
+    alternate(rx_d0.af_num(), rx_d0);
+    alternate(rx_d1.af_num(), rx_d1);
+    alternate(tx_d0.af_num(), tx_d0);
+    alternate(tx_d1.af_num(), tx_d1);
+    alternate(tx_en.af_num(), tx_en);
+    alternate(mdio.af_num(), mdio);
+    alternate(mdc.af_num(), mdc);
+}
+
+fn alternate(function: u8, pin: Peri<'static, impl Pin>) {
+    let mut pin = Flex::new(pin);
+    pin.set_as_af_unchecked(function, AfType::output(OutputType::PushPull, Speed::VeryHigh));
+    // It stays so: dropped, it would be disconnected.
+    core::mem::forget(pin);
+}
+
+/// The interface, not started: its first poll begins with that.
+pub(crate) fn interface(
+    _controller: Peri<'static, ETH>,
+    _management: Peri<'static, ETH_SMA>,
+    address: [u8; 6],
+    rings: &'static mut Rings,
+) -> Mac {
+    let Rings { transmit, receive } = rings;
+    interrupt::ETH.unpend();
+    // SAFETY: the handler is bound in `main.rs`, and what it shares with the driver is made for that.
+    unsafe { interrupt::ETH.enable() };
+    Interface::new(Controller(()), &SHARED, address, MEGAHERTZ, transmit, receive)
+}

@@ -1,0 +1,27 @@
+//! A stack that is used up.
+
+use outrigger_emulated::qemu::{Command, Process};
+
+use super::*;
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![timed("a_stack_that_is_used_up_is_a_fault_by_name_on_both_machines", BOARD, || {
+        for machine in [Machine::An386, Machine::An500] {
+            let firmware = firmware(machine, SLOW);
+            let mut command = Command::new(machine, firmware.elf());
+            command.options = vec!["fault=stack".into()];
+            command.limit = Some(PATIENCE);
+            let mut process = Process::start(&command).expect("QEMU starts");
+            let exit = loop {
+                process.output();
+                match process.exit() {
+                    Some(exit) => break exit,
+                    None => process.wait(),
+                }
+            };
+            process.output();
+            assert_eq!(exit, Exit::Failure(1), "{}", process.complaints());
+            assert!(process.complaints().contains("stack overflow"), "{}", process.complaints());
+        }
+    })]
+}
