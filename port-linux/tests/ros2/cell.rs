@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -150,9 +150,13 @@ impl Cell {
 
     fn commands(controller: Running, software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
         let robot = robot(&controller);
+        // Programs of two controllers of one machine connect to two ports.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let port = listener.local_addr().expect("bound").port();
+        drop(listener);
         let (major, minor) = (software.major, software.minor);
         let text = format!(
-            "robot.address = \"{robot}\"\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
+            "robot.address = \"{robot}\"\nprogram.port = {port}\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
              limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\nlegacy_names = true\n"
         );
         let file = file(".toml");

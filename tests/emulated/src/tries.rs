@@ -31,13 +31,14 @@ const FILE: &str = "OUTRIGGER_TRIES";
 
 /// Reasons of a fallback that a machine which stands still gives to a device on it: all of them say that something came
 /// too late, and nothing else.
-pub const LATENESS: [Reason; 6] = [
+pub const LATENESS: [Reason; 7] = [
     Reason::LocalStall,
     Reason::StateStale,
     Reason::StatesMissed,
     Reason::Unacknowledged,
     Reason::SourceStale,
     Reason::LeftCommand,
+    Reason::MoveUnseen,
 ];
 
 /// Thrown by [`late`].
