@@ -201,18 +201,7 @@ pub fn runs(name: &str) {
 /// # Panics
 /// Where the body does; where it came too late although no processor stood still then, or each time.
 pub fn attempt(name: &str, body: impl Fn() + RefUnwindSafe) {
-    seated(Seat::wait_for(1), name, body);
-}
-
-/// The same, and nothing beside it.
-///
-/// # Panics
-/// As [`attempt`].
-pub fn attempt_alone(name: &str, body: impl Fn() + RefUnwindSafe) {
-    seated(Seat::wait_for(AT_ONCE), name, body);
-}
-
-fn seated(_seat: Seat, name: &str, body: impl Fn() + RefUnwindSafe) {
+    let _seat = Seat::wait_for();
     runs(name);
     judge(
         || catch_unwind(&body),
@@ -221,26 +210,25 @@ fn seated(_seat: Seat, name: &str, body: impl Fn() + RefUnwindSafe) {
     );
 }
 
-/// So many places among those that run at once; free again when it is dropped.
-struct Seat(usize);
+/// A place among those that run at once; free again when it is dropped.
+struct Seat;
 
 static TAKEN: Mutex<usize> = Mutex::new(0);
 static FREED: Condvar = Condvar::new();
 
 impl Seat {
-    fn wait_for(places: usize) -> Self {
+    fn wait_for() -> Self {
         let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |taken: &mut usize| *taken + places > AT_ONCE;
-        let mut taken = FREED.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
-        *taken += places;
-        Self(places)
+        let mut taken = FREED.wait_while(taken, |taken| *taken >= AT_ONCE).unwrap_or_else(PoisonError::into_inner);
+        *taken += 1;
+        Self
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) -= self.0;
-        FREED.notify_all();
+        *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        FREED.notify_one();
     }
 }
 

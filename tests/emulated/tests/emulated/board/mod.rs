@@ -26,7 +26,7 @@ use outrigger_emulated::closed_loop::{self, Plan};
 use outrigger_emulated::qemu::{Exit, Firmware, Machine};
 use outrigger_emulated::require::{self, Need, test};
 
-use outrigger_emulated::tries::{Verdict, attempt, attempt_alone, falls_back_for, late, within};
+use outrigger_emulated::tries::{Verdict, attempt, falls_back_for, late, within};
 use outrigger_sim::time::SimTime;
 
 use super::BOARD;
@@ -52,27 +52,19 @@ struct Timed {
     name: &'static str,
     needs: &'static [Need],
     body: fn(Machine),
-    alone: bool,
 }
 
 fn timed(name: &'static str, needs: &'static [Need], body: fn(Machine)) -> Timed {
-    Timed { name, needs, body, alone: false }
+    Timed { name, needs, body }
 }
 
 impl Timed {
-    /// Nothing runs beside it: what it measures is how soon each state is answered.
-    fn alone(self) -> Self {
-        Self { alone: true, ..self }
-    }
-
     fn trials(self) -> impl Iterator<Item = Trial> {
-        let Self { name, needs, body, alone } = self;
+        let Self { name, needs, body } = self;
         MACHINES.into_iter().map(move |(machine, words)| {
             let name = format!("{name}{words}");
             let named = name.clone();
-            test(&name, needs, move || {
-                if alone { attempt_alone(&named, || body(machine)) } else { attempt(&named, || body(machine)) }
-            })
+            test(&name, needs, move || attempt(&named, || body(machine)))
         })
     }
 }
@@ -167,5 +159,6 @@ pub(crate) fn tests() -> (Vec<Trial>, usize) {
         tap::tests,
     ];
     let both = parts.iter().flat_map(|tests| tests()).flat_map(Timed::trials);
-    (both.chain([standoff::on_a_cortex_m7()]).collect(), AT_ONCE)
+    // First, so that something runs beside it.
+    (std::iter::once(standoff::on_a_cortex_m7()).chain(both).collect(), AT_ONCE)
 }
