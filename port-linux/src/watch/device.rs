@@ -48,7 +48,8 @@ pub(super) struct Device {
     intervals: Vec<Bin>,
     sensors: outrigger_core::sensor::Figures,
     troubles: [Option<String>; LinkId::MOST],
-    heard: Heard,
+    /// From the robot's address, by the board.
+    robot_heard: Heard,
     /// How it came to run, in words, as it was told last.
     began: Vec<String>,
     settings: Pieces,
@@ -93,7 +94,7 @@ impl Device {
             intervals: Vec::new(),
             sensors: outrigger_core::sensor::Figures::default(),
             troubles: [const { None }; LinkId::MOST],
-            heard: Heard::default(),
+            robot_heard: Heard::default(),
             began: Vec::new(),
             settings: Pieces::default(),
             robot: None,
@@ -273,8 +274,8 @@ impl Device {
     fn port(&mut self, report: &PortReport<'_>, now: Instant, notices: &mut Vec<Notice>) {
         self.sensors = report.sensors;
         let connects = report.troubles.iter().any(Option::is_some);
-        if report.heard != self.heard || (connects && self.troubles.iter().all(Option::is_none)) {
-            self.heard = report.heard;
+        if report.heard != self.robot_heard || (connects && self.troubles.iter().all(Option::is_none)) {
+            self.robot_heard = report.heard;
             if connects && report.heard != Heard::Packets {
                 notices.push(say(now, "trouble", format!("the robot's address: {}", report.heard.text())));
             }

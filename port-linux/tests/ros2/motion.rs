@@ -23,7 +23,7 @@ fn moves(software: SoftwareVersion, path: &str, pause: &str) {
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
         test("a_cb2_moves_by_goals_and_a_pause_is_overridden_or_seen", NEEDS, || {
-            moves(version(1, 8), "text", "overridden")
+            moves(version(1, 8), "text", "overridden");
         }),
         test("a_cb3_moves_by_goals_and_a_pause_ends_them", NEEDS, || moves(version(3, 15), "text", "ends")),
         test("a_cb3_moves_by_goals_and_a_pause_holds_them", NEEDS, || moves(version(3, 15), "player", "holds")),

@@ -122,14 +122,11 @@ impl Begun {
             Some(Death::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
             None => {}
         }
-        if clock.source == ClockSource::External {
-            info!("processor at {=u32} Hz", clock.hertz);
-        } else {
-            info!(
-                "processor at {=u32} Hz by the chip's own oscillator: the external clock does not start",
-                clock.hertz
-            );
-        }
+        let by = match clock.source {
+            ClockSource::External => "",
+            ClockSource::Internal => ", by the chip's own oscillator: the external clock does not start",
+        };
+        info!("processor at {=u32} Hz{=str}", clock.hertz, by);
     }
 }
 
