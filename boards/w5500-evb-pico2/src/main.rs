@@ -5,15 +5,13 @@
 use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_net::{Stack, StackResources};
-use embassy_net_wiznet::chip::W5500;
-use embassy_net_wiznet::{Device, State};
 use embassy_rp::adc::{self, Adc};
 use embassy_rp::gpio::{Input, Level, Output, Pull};
 use embassy_rp::peripherals::{DMA_CH0, DMA_CH1, SPI0, TRNG, UART0};
 use embassy_rp::spi::{self, Async, Spi};
 use embassy_rp::trng::{self, Trng};
 use embassy_rp::uart::{self, BufferedUartRx};
-use embassy_rp::watchdog::{ResetReason, Watchdog};
+use embassy_rp::watchdog::Watchdog;
 use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration};
 use embedded_hal_bus::spi::ExclusiveDevice;
@@ -27,13 +25,13 @@ use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
     AnalogSensor, Contacts, Handle, OperatorConfig, SerialSensor, TelemetryTarget, hardware_address, network,
 };
+use outrigger_w5500::{Device, Runner, State};
 use panic_probe as _;
 use static_cell::ConstStaticCell;
 
-mod attention;
 mod level;
+mod reset;
 
-use attention::Attention;
 use level::Level3V3;
 
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
@@ -48,7 +46,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const BUS_RATE: u32 = 33_000_000;
 
 type Bus = ExclusiveDevice<Spi<'static, SPI0, Async>, Output<'static>, Delay>;
-type Mac = embassy_net_wiznet::Runner<'static, W5500, Bus, Attention, Output<'static>>;
+type Mac = Runner<'static, Bus, Input<'static>, Output<'static>>;
 
 bind_interrupts!(struct Irqs {
     DMA_IRQ_0 => dma::InterruptHandler<DMA_CH0>, dma::InterruptHandler<DMA_CH1>;
@@ -58,14 +56,12 @@ bind_interrupts!(struct Irqs {
 
 #[embassy_executor::main(entry = "cortex_m_rt::entry")]
 async fn main(spawner: Spawner) {
+    reset::watch_over_start();
     let p = embassy_rp::init(Default::default());
     let mut watchdog = Watchdog::new(p.WATCHDOG);
-    let cause = match watchdog.reset_reason() {
-        Some(ResetReason::TimedOut) => "watchdog (the control loop hung, or a panic ended it)",
-        Some(ResetReason::Forced) => "software",
-        None => "power, reset pin or debugger",
-    };
+    let cause = reset::cause(&watchdog);
     watchdog.start(PATIENCE);
+    reset::concern_everything();
     defmt::info!("reset by: {}", cause);
 
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
@@ -75,14 +71,14 @@ async fn main(spawner: Spawner) {
     config.frequency = BUS_RATE;
     let bus = Spi::new(p.SPI0, p.PIN_18, p.PIN_19, p.PIN_16, p.DMA_CH0, p.DMA_CH1, Irqs, config);
     let bus = defmt::unwrap!(ExclusiveDevice::new(bus, Output::new(p.PIN_17, Level::High), Delay));
-    let interrupt = Attention::new(Input::new(p.PIN_21, Pull::Up));
+    let interrupt = Input::new(p.PIN_21, Pull::Up);
     let reset = Output::new(p.PIN_20, Level::High);
     static STATE: ConstStaticCell<State<8, 8>> = ConstStaticCell::new(State::new());
     defmt::info!("starting the network interface");
     let chip = otp::get_chipid().unwrap_or_default().to_le_bytes();
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&chip));
-    let mac = embassy_net_wiznet::new(mac, STATE.take(), bus, interrupt, reset).await;
-    let Ok((device, mac)) = mac else { defmt::panic!("the W5500 does not answer") };
+    // Until the chip answers, and its cable is in, the stack has no link; what is wrong meanwhile is in the log.
+    let (device, mac, _) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
     spawner.spawn(defmt::unwrap!(frames(mac)));
     let (mut seed, mut boot) = ([0; 8], [0; 4]);
     let mut random = Trng::new(p.TRNG, Irqs, trng::Config::default());
