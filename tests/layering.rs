@@ -48,6 +48,7 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-ros", "outrigger-urscript"]),
     ("tests/emulated", "outrigger-emulated", &["outrigger-core", "outrigger-sim"]),
     ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
+    ("boards/w5500", "outrigger-w5500", &[]),
     ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy"]),
     ("boards/eqos", "outrigger-eqos", &[]),
     ("port-linux/config", "outrigger-config", &["outrigger-core"]),

@@ -5,6 +5,8 @@
 //! | [`embassy`] | `port-embassy` over `embassy-net` and frames in memory | the simulated controller behind smoltcp | virtual |
 //! | [`linux`] | `port-linux` over kernel TCP | the simulated controller behind kernel TCP, and a relay between | real |
 //!
+//! What a board's chip adds to the first: [`embassy_w5500`].
+//!
 //! Beside a KRC each port has scenarios of its own, [`embassy_fri`] to the byte and in virtual time, [`linux_fri`] in real time.
 //! A peer that connects to us ([`embassy_listening`]) is known to `port-embassy` alone: no socket of `port-linux` listens for
 //! connections, as no controller asks for it.
@@ -17,6 +19,7 @@ mod embassy;
 mod embassy_fri;
 mod embassy_listening;
 mod embassy_rtde;
+mod embassy_w5500;
 mod linux;
 mod linux_fri;
 mod only_embassy;

@@ -5,18 +5,17 @@
 use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_net::{Stack, StackResources};
-use embassy_net_wiznet::chip::W5500;
-use embassy_net_wiznet::{Device, State};
 use embassy_rp::adc::{self, Adc};
 use embassy_rp::gpio::{Input, Level, Output, Pull};
 use embassy_rp::peripherals::{DMA_CH0, DMA_CH1, SPI0, TRNG, UART0};
 use embassy_rp::spi::{self, Async, Spi};
 use embassy_rp::trng::{self, Trng};
 use embassy_rp::uart::{self, BufferedUartRx};
-use embassy_rp::watchdog::{ResetReason, Watchdog};
+use embassy_rp::watchdog::Watchdog;
 use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration};
 use embedded_hal_bus::spi::ExclusiveDevice;
+use outrigger_app::boot::{self, Begun, Clock, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 #[cfg(requests)]
@@ -25,16 +24,16 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, Contacts, Handle, OperatorConfig, SerialSensor, TelemetryTarget, guard_stack, hardware_address,
-    network,
+    AnalogSensor, ClockSource, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, SerialSensor,
+    TelemetryTarget, guard_stack, hardware_address, network,
 };
-use panic_probe as _;
-use static_cell::ConstStaticCell;
+use outrigger_w5500::{Device, Runner, State, Watch};
+use static_cell::{ConstStaticCell, StaticCell};
 
-mod attention;
+mod ends;
 mod level;
+mod reset;
 
-use attention::Attention;
 use level::Level3V3;
 
 static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
@@ -49,7 +48,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const BUS_RATE: u32 = 33_000_000;
 
 type Bus = ExclusiveDevice<Spi<'static, SPI0, Async>, Output<'static>, Delay>;
-type Mac = embassy_net_wiznet::Runner<'static, W5500, Bus, Attention, Output<'static>>;
+type Mac = Runner<'static, Bus, Input<'static>, Output<'static>>;
 
 bind_interrupts!(struct Irqs {
     DMA_IRQ_0 => dma::InterruptHandler<DMA_CH0>, dma::InterruptHandler<DMA_CH1>;
@@ -60,16 +59,24 @@ bind_interrupts!(struct Irqs {
 #[embassy_executor::main(entry = "cortex_m_rt::entry")]
 async fn main(spawner: Spawner) {
     let guard = guard_stack();
+    static BEGUN: StaticCell<Begun> = StaticCell::new();
+    let begun = &*BEGUN.init(boot::begin(reset::cause()));
+    reset::watch_over_start();
     let p = embassy_rp::init(Default::default());
     let mut watchdog = Watchdog::new(p.WATCHDOG);
-    let cause = match watchdog.reset_reason() {
-        Some(ResetReason::TimedOut) => "watchdog (the control loop hung, or a panic ended it)",
-        Some(ResetReason::Forced) => "software",
-        None => "power, reset pin or debugger",
-    };
     watchdog.start(PATIENCE);
-    defmt::info!("reset by: {}; stack guarded by: {}", cause, guard);
+    reset::concern_everything();
+    let mut lamp = Output::new(p.PIN_25, Level::Low);
+    begun.show(
+        |lit| lamp.set_level(lit.into()),
+        || {
+            watchdog.feed(PATIENCE);
+            embassy_time::block_for(boot::MOMENT);
+        },
+    );
+    defmt::info!("stack guarded by: {}", guard);
 
+    boot::reached(Stage::Settings);
     let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
     let (serial, analog) = (SerialSensor::of(settings.sensors()), AnalogSensor::of(settings.sensors()));
 
@@ -77,15 +84,20 @@ async fn main(spawner: Spawner) {
     config.frequency = BUS_RATE;
     let bus = Spi::new(p.SPI0, p.PIN_18, p.PIN_19, p.PIN_16, p.DMA_CH0, p.DMA_CH1, Irqs, config);
     let bus = defmt::unwrap!(ExclusiveDevice::new(bus, Output::new(p.PIN_17, Level::High), Delay));
-    let interrupt = Attention::new(Input::new(p.PIN_21, Pull::Up));
+    let interrupt = Input::new(p.PIN_21, Pull::Up);
     let reset = Output::new(p.PIN_20, Level::High);
     static STATE: ConstStaticCell<State<8, 8>> = ConstStaticCell::new(State::new());
+    boot::reached(Stage::Interface);
     defmt::info!("starting the network interface");
     let chip = otp::get_chipid().unwrap_or_default().to_le_bytes();
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&chip));
-    let mac = embassy_net_wiznet::new(mac, STATE.take(), bus, interrupt, reset).await;
-    let Ok((device, mac)) = mac else { defmt::panic!("the W5500 does not answer") };
+    // Until the chip answers, and its cable is in, the stack has no link; what is wrong meanwhile is in the log.
+    let (device, mac, chip) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
     spawner.spawn(defmt::unwrap!(frames(mac)));
+    static EAR: StaticCell<Ear> = StaticCell::new();
+    let ear = &*EAR.init(Ear::new(settings.robot));
+    let device = Guarded::new(device, Neighbour::toward(settings.robot, &settings.device), ear);
+    boot::reached(Stage::Tasks);
     let (mut seed, mut boot) = ([0; 8], [0; 4]);
     let mut random = Trng::new(p.TRNG, Irqs, trng::Config::default());
     random.fill_bytes(&mut seed).await;
@@ -107,8 +119,9 @@ async fn main(spawner: Spawner) {
     };
     let robot = defmt::unwrap!(Robot::new(stack, &settings, speaker, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
+    desk.comes_from(begun, Clock { hertz: embassy_rp::clocks::clk_sys_freq(), source: ClockSource::External }, ear);
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PIN_4, Level::Low))));
-    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, Output::new(p.PIN_25, Level::Low), watchdog)));
+    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog, chip)));
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
@@ -146,7 +159,7 @@ async fn frames(mac: Mac) -> ! {
 }
 
 #[embassy_executor::task]
-async fn net(mut runner: embassy_net::Runner<'static, Device<'static>>) -> ! {
+async fn net(mut runner: embassy_net::Runner<'static, Guarded<Device<'static>>>) -> ! {
     runner.run().await
 }
 
@@ -162,8 +175,14 @@ async fn keep(
     stack: Stack<'static>,
     mut lamp: Output<'static>,
     mut watchdog: Watchdog,
+    chip: Watch<'static>,
 ) -> ! {
-    desk.keep(robot, stack, &mut lamp, || watchdog.feed(PATIENCE)).await
+    let feed = || {
+        watchdog.feed(PATIENCE);
+        let counts = chip.counts();
+        desk.set_bad_frames(counts.oversized.saturating_add(counts.lengths));
+    };
+    desk.keep(robot, stack, &mut lamp, feed).await
 }
 
 #[cfg(requests)]

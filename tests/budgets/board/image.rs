@@ -120,6 +120,7 @@ fn group_of(file: &str) -> &'static str {
         ("/port-embassy/src/", "port-embassy"),
         ("/urscript/src/", "urscript"),
         ("/boards/app/", "app"),
+        ("/boards/w5500/", "network stack"),
         ("/boards/", "board"),
         ("/tests/", "board"),
         ("/core/src/packed/", "serialisation"),
@@ -132,13 +133,9 @@ fn group_of(file: &str) -> &'static str {
         // What the core is made with.
         "zerocopy" | "heapless" | "embedded-io-async" => "core",
         "postcard" | "serde" | "serde_core" | "cobs" => "serialisation",
-        "smoltcp"
-        | "managed"
-        | "embassy-net"
-        | "embassy-net-driver"
-        | "embassy-net-driver-channel"
-        | "embassy-net-wiznet"
-        | "byteorder" => "network stack",
+        "smoltcp" | "managed" | "embassy-net" | "embassy-net-driver" | "embassy-net-driver-channel" | "byteorder" => {
+            "network stack"
+        }
         name if name.starts_with("embassy-stm32") || name.starts_with("embassy-rp") || name.contains("metapac") => {
             "HAL"
         }

@@ -16,6 +16,8 @@ pub mod caller;
 pub mod clock;
 #[cfg(feature = "qemu")]
 pub mod closed_loop;
+#[cfg(feature = "board")]
+pub mod executor;
 pub mod hostile;
 pub mod krc;
 #[cfg(feature = "machine")]
@@ -33,4 +35,6 @@ pub mod standstill;
 pub mod telemetry;
 #[cfg(feature = "machine")]
 pub mod tries;
+#[cfg(feature = "board")]
+pub mod w5500;
 pub mod wire;

@@ -10,7 +10,7 @@ use embassy_net::{Config, Ipv4Cidr, StaticConfigV4};
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
 
 /// The board's Ethernet address.
-const MAC: [u8; 6] = [2, 0, 0, 0, 0, 15];
+pub(super) const MAC: [u8; 6] = [2, 0, 0, 0, 0, 15];
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
 /// The largest frame, with its Ethernet header.
 const LARGEST: usize = 1514;

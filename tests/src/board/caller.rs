@@ -9,11 +9,11 @@ use outrigger_core::engine::{Event, Peer as _};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::time::Instant;
 use outrigger_embassy::{Observer, Shared, test_peer};
+use outrigger_emulated::executor::leak;
 use outrigger_emulated::wire::Conditions;
 use outrigger_sim::time::SimTime;
 
 use super::rig::{Rig, Side, Watch, Way};
-use super::task::leak;
 use super::ur::INTERFACE;
 
 /// The robot, and what happened.

@@ -8,6 +8,7 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_embassy::{Shared, krc};
+use outrigger_emulated::executor::leak;
 use outrigger_emulated::krc::{Answers, KrcPeer};
 use outrigger_emulated::wire::Conditions;
 use outrigger_sim::krc::Options;
@@ -15,7 +16,6 @@ use outrigger_sim::time::SimTime;
 
 use super::rig::{Rig, Side, Watch, Way};
 use super::segment::datagram;
-use super::task::leak;
 use super::ur::INTERFACE;
 
 /// A datagram that reached the board.

@@ -6,21 +6,22 @@
 //! ```
 //!
 //! No executor, no wall clock: a [`Rig`] goes from one event to the next, polls the board's two tasks where something woke
-//! them, and the same set-up with the same seed gives the same frames. The board computes in no time. [`UrRig`] is one
+//! them, and the same set-up with the same seed gives the same frames. The board computes in no time; with
+//! [`Interface::W5500`], the bus to its chip takes what it takes. [`UrRig`] is one
 //! beside a controller of Universal Robots, [`KrcRig`] one beside a KRC.
 
 mod cable;
 mod caller;
-mod clock;
+mod interface;
 mod krc;
 mod rig;
 mod segment;
-mod task;
 mod ur;
 
 pub use caller::CallerRig;
-pub use clock::sim_time;
+pub use interface::Interface;
 pub use krc::{Arrived, KrcRig};
+pub use outrigger_emulated::executor::clock::sim_time;
 pub use rig::{Rig, Side, Way};
 pub use segment::{Segment, datagram};
 pub use ur::{Network, UrRig};

@@ -14,12 +14,12 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time::Instant;
 use outrigger_embassy::{Handle, Observer};
+use outrigger_emulated::executor::{BUSY, Task, clock, leak, run_all};
+use outrigger_emulated::w5500::Pins;
 use outrigger_emulated::wire::{Conditions, Wire};
 use outrigger_sim::time::SimTime;
 
-use super::cable::{Cable, address};
-use super::clock;
-use super::task::{BUSY, Task, leak, run_all};
+use super::interface::{Attachment, Interface};
 
 /// Anything a test waits for without saying how long happens within this.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -70,7 +70,7 @@ pub struct Rig<S: Side> {
     pub up: Wire,
     /// The wire to it.
     pub down: Wire,
-    cable: Cable,
+    attachment: Attachment,
     tasks: Vec<Task>,
     handle: Handle<'static>,
     now: SimTime,
@@ -132,24 +132,24 @@ impl<const N: usize, P: Peer<N>, L: Law<N>, C> Observer<N, P, L> for Watch<P::Ev
 
 impl<S: Side> Rig<S> {
     /// At time zero: `side` at the far end of wires under `conditions`, which `seed` decides as it does the board's stack;
-    /// `interface` bytes of frames wait for the board; `robot` makes the board's task, which tells what it sees.
+    /// the board has this `interface`; `robot` makes the board's task, which tells what it sees.
     pub(super) fn with<const SOCKETS: usize, T: Future<Output = ()> + 'static>(
         side: S,
-        (conditions, seed, interface): (Conditions, u64, usize),
+        (conditions, seed, interface): (Conditions, u64, Interface),
         robot: impl FnOnce(Stack<'static>, Shown<S>) -> (Handle<'static>, T),
     ) -> Self {
         clock::begin();
-        let cable = Cable::new(interface);
         let resources = leak(StackResources::<SOCKETS>::new());
-        let (stack, mut runner) = embassy_net::new(cable.clone(), address(), resources, seed);
+        let (stack, attachment, mut tasks) = Attachment::new(interface, resources, seed);
         let seen = Shown::<S>::default();
         let (handle, task) = robot(stack, Rc::clone(&seen));
+        tasks.push(Task::new(task));
         Self {
             side,
             up: Wire::under(seed, conditions),
             down: Wire::under(seed.wrapping_add(1), conditions),
-            cable,
-            tasks: vec![Task::new(async move { runner.run().await }), Task::new(task)],
+            attachment,
+            tasks,
             handle,
             now: SimTime::ZERO,
             seen,
@@ -170,12 +170,18 @@ impl<S: Side> Rig<S> {
 
     /// Plugs the board's cable in, or pulls it.
     pub fn plug(&mut self, plugged: bool) {
-        self.cable.plug(plugged);
+        self.attachment.plug(plugged);
+    }
+
+    /// The chip of an interface that has one.
+    #[must_use]
+    pub fn pins(&self) -> Option<&Pins> {
+        self.attachment.pins()
     }
 
     /// A frame that nobody asked for reaches the board.
     pub fn deliver(&mut self, frame: Vec<u8>) {
-        self.cable.deliver(frame);
+        self.attachment.deliver(frame);
     }
 
     /// The engine's mode.
@@ -241,7 +247,8 @@ impl<S: Side> Rig<S> {
                 return false;
             }
             let wires = self.up.next_event().min(self.down.next_event());
-            let next = self.side.next_event().min(wires).min(clock::next_alarm()).min(end);
+            let board = clock::next_alarm().min(self.attachment.next_event());
+            let next = self.side.next_event().min(wires).min(board).min(end);
             self.now = self.now.max(next);
             self.settle();
         }
@@ -284,6 +291,7 @@ impl<S: Side> Rig<S> {
         clock::advance(self.now);
         self.side.begin(self.now, self.handle);
         for _ in 0..BUSY {
+            self.attachment.advance(self.now);
             let mut busy = run_all(&mut self.tasks);
             let events = std::mem::take(&mut self.seen.borrow_mut().events);
             self.side.report(self.now, events);
@@ -299,7 +307,7 @@ impl<S: Side> Rig<S> {
     /// Moves frames both ways; says whether one arrived.
     fn carry(&mut self) -> bool {
         let mut busy = false;
-        while let Some(frame) = self.cable.take() {
+        while let Some(frame) = self.attachment.take() {
             if self.side.passes(Way::Up, self.now, &frame) {
                 self.up.send(self.now, &frame);
             }
@@ -316,7 +324,7 @@ impl<S: Side> Rig<S> {
         }
         while let Some(frame) = self.down.receive(self.now) {
             self.side.arrives(self.now, &frame);
-            self.cable.deliver(frame);
+            self.attachment.deliver(frame);
             busy = true;
         }
         busy

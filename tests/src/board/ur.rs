@@ -9,13 +9,14 @@ use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrEngine, UrEvent};
 use outrigger_core::mode::Mode;
 use outrigger_embassy::{Buffers, Handle, Shared, Windows};
+use outrigger_emulated::executor::leak;
 use outrigger_emulated::peer::{Peer, PeerOptions};
 use outrigger_emulated::wire::{Conditions, Wire};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::time::SimTime;
 
+use super::interface::Interface;
 use super::rig::{Rig, Side, Watch, Way};
-use super::task::leak;
 use crate::cosim::{Command, Motion, Record, Sensor, Setup, speeds_of};
 
 /// The network between the two.
@@ -27,14 +28,14 @@ pub struct Network {
     pub robot: Ipv4Addr,
     /// The wire, both ways; a [`Setup`]'s latency is added to its delay.
     pub conditions: Conditions,
-    /// Bytes of frames that the board's interface holds until the board takes them; what does not fit is lost.
-    pub interface: usize,
+    /// The board's interface.
+    pub interface: Interface,
     /// Seed of the board's stack, and of the wire.
     pub seed: u64,
 }
 
 /// The interface of the emulated board (LAN9118, as QEMU has it), the smallest that is known here.
-pub(super) const INTERFACE: usize = 10_560;
+pub(super) const INTERFACE: Interface = Interface::Memory(10_560);
 
 impl Default for Network {
     fn default() -> Self {

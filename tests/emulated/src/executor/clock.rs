@@ -40,12 +40,12 @@ impl Driver for Virtual {
 }
 
 /// A new simulation begins on this thread.
-pub(super) fn begin() {
+pub fn begin() {
     CLOCK.set(Clock { micros: UPTIME, sleepers: vec![] });
 }
 
 /// It is `now`: wakes who waited for it.
-pub(super) fn advance(now: SimTime) {
+pub fn advance(now: SimTime) {
     let due: Vec<Waker> = CLOCK.with_borrow_mut(|clock| {
         clock.micros = UPTIME + now.as_micros();
         let micros = clock.micros;
@@ -55,7 +55,8 @@ pub(super) fn advance(now: SimTime) {
 }
 
 /// When somebody is to be woken next.
-pub(super) fn next_alarm() -> SimTime {
+#[must_use]
+pub fn next_alarm() -> SimTime {
     let next = CLOCK.with_borrow(|clock| clock.sleepers.iter().map(|(at, _)| *at).min());
     next.map_or(SimTime::MAX, |at| SimTime::from_micros(at.saturating_sub(UPTIME)))
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
 /// Nothing should need this many rounds without time passing.
-pub(super) const BUSY: u32 = 10_000;
+pub const BUSY: u32 = 10_000;
 
 /// One task.
-pub(super) struct Task {
+pub struct Task {
     /// `None` once it has ended.
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
     woken: Arc<Flag>,
@@ -24,12 +24,14 @@ impl Wake for Flag {
 }
 
 impl Task {
-    pub(super) fn new(future: impl Future<Output = ()> + 'static) -> Self {
+    /// Polled with the others from now on.
+    pub fn new(future: impl Future<Output = ()> + 'static) -> Self {
         Self { future: Some(Box::pin(future)), woken: Arc::new(Flag(AtomicBool::new(true))) }
     }
 
     /// Whether it has ended.
-    pub(super) fn is_over(&self) -> bool {
+    #[must_use]
+    pub fn is_over(&self) -> bool {
         self.future.is_none()
     }
 
@@ -47,11 +49,11 @@ impl Task {
 }
 
 /// Polls each that something has woken; says whether there was one.
-pub(super) fn run_all(tasks: &mut [Task]) -> bool {
+pub fn run_all(tasks: &mut [Task]) -> bool {
     tasks.iter_mut().fold(false, |busy, task| task.run() | busy)
 }
 
 /// Memory that lives as long as a board's does. Tests end soon.
-pub(super) fn leak<T>(value: T) -> &'static mut T {
+pub fn leak<T>(value: T) -> &'static mut T {
     Box::leak(Box::new(value))
 }

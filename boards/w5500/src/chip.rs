@@ -1,0 +1,296 @@
+//! What the chip is told and asked. Every wait in here has an end.
+
+use embassy_time::{Duration, Instant, Timer};
+use embedded_hal::digital::OutputPin;
+use embedded_hal::spi::{Error as _, Operation};
+use embedded_hal_async::spi::SpiDevice;
+
+use crate::registers::{self, Block, Command, common, of_socket};
+use crate::trouble::{Setting, Tally, Trouble};
+use crate::{LONGEST, SHORTEST};
+
+/// The reset line is held so long; 500 µs are asked for.
+const HELD: Duration = Duration::from_millis(1);
+
+/// After a reset the chip answers within so long; 1 ms is promised.
+const AWAKE: Duration = Duration::from_millis(100);
+
+/// A command is taken within so long. Asked at once that often, then every [`AGAIN`].
+const TAKEN: Duration = Duration::from_millis(10);
+const AT_ONCE: u32 = 8;
+const AGAIN: Duration = Duration::from_micros(100);
+
+/// How long a frame waits here for the one before it: the longest takes 123 µs of the wire.
+const ON_THE_WIRE: Duration = Duration::from_micros(200);
+
+/// Readings of the number of received bytes until one can be trusted.
+const SETTLES: u32 = 64;
+
+/// The two bytes before every received frame: its length with them.
+const PREFIX: u16 = 2;
+
+/// A header of Ethernet.
+const HEADER: u16 = 14;
+
+/// The most that a record of one frame could be, with room for tags. Beyond, it is none.
+const RECORD: u16 = 2_048;
+
+/// The chip on its bus.
+pub(crate) struct Chip<'d, SPI> {
+    spi: SPI,
+    tally: &'d Tally,
+    address: [u8; 6],
+    /// Since when a frame is being sent, as far as is known.
+    pub(crate) sending: Option<Instant>,
+}
+
+/// Frames that wait in the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Bytes of them, with what precedes each. There may be more by now.
+    pub(crate) bytes: u16,
+    /// The pointer to the first.
+    pub(crate) at: u16,
+}
+
+/// What stood first among those that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// A frame of this length.
+    Frame(usize),
+    /// One that is longer than the stack takes.
+    Oversized,
+}
+
+impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
+    pub(crate) fn new(spi: SPI, tally: &'d Tally, address: [u8; 6]) -> Self {
+        Self { spi, tally, address, sending: None }
+    }
+
+    /// Resets the chip and sets it up.
+    pub(crate) async fn start(&mut self, reset: &mut impl OutputPin) -> Result<(), Trouble> {
+        reset.set_low().map_err(|_| Trouble::ResetPin)?;
+        Timer::after(HELD).await;
+        reset.set_high().map_err(|_| Trouble::ResetPin)?;
+        let released = Instant::now();
+        loop {
+            Timer::after(HELD).await;
+            let [version] = self.read(Block::Common, common::VERSION).await?;
+            if version == registers::VERSION {
+                break;
+            }
+            if released.elapsed() >= AWAKE {
+                return Err(Trouble::NotThere { version });
+            }
+        }
+        self.open().await
+    }
+
+    /// Everything that was received or is being sent is forgotten; every setting is made anew.
+    pub(crate) async fn open(&mut self) -> Result<(), Trouble> {
+        self.command(Command::Close).await?;
+        self.sending = None;
+        self.write(Block::Common, common::ADDRESS, self.address).await?;
+        // All of the memory is socket 0's.
+        for number in 1..8 {
+            let header = registers::header(registers::socket(number), of_socket::RECEIVE_BUFFER, true);
+            let [high, low, control] = header;
+            self.transfer(&mut [Operation::Write(&[high, low, control, 0, 0])]).await?;
+        }
+        self.write(Block::Socket, of_socket::RECEIVE_BUFFER, [registers::BUFFER; 2]).await?;
+        self.write(Block::Socket, of_socket::MODE, [registers::BARE_FRAMES]).await?;
+        self.write(Block::Socket, of_socket::INTERRUPT_MASK, [registers::RECEIVED]).await?;
+        self.write(Block::Socket, of_socket::INTERRUPTS, [0xff]).await?;
+        self.write(Block::Common, common::SOCKET_INTERRUPTS, [registers::SOCKET_0]).await?;
+        self.command(Command::Open).await?;
+        let taken = Instant::now();
+        loop {
+            let [state] = self.read(Block::Socket, of_socket::STATE).await?;
+            // A command that is taken is not carried out yet.
+            if state == registers::OPEN || taken.elapsed() >= TAKEN {
+                return self.check().await;
+            }
+            Timer::after(AGAIN).await;
+        }
+    }
+
+    /// Whether every register stands as it was set. What differs is read twice: one changed byte on the bus is no reason to
+    /// reset anything.
+    pub(crate) async fn check(&mut self) -> Result<(), Trouble> {
+        match self.compare().await {
+            Err(Trouble::Forgotten { .. }) => self.compare().await,
+            result => result,
+        }
+    }
+
+    async fn compare(&mut self) -> Result<(), Trouble> {
+        let [version] = self.read(Block::Common, common::VERSION).await?;
+        let address: [u8; 6] = self.read(Block::Common, common::ADDRESS).await?;
+        let [interrupts] = self.read(Block::Common, common::SOCKET_INTERRUPTS).await?;
+        let [mode, _, _, state] = self.read(Block::Socket, of_socket::MODE).await?;
+        let [mask] = self.read(Block::Socket, of_socket::INTERRUPT_MASK).await?;
+        let buffers: [u8; 2] = self.read(Block::Socket, of_socket::RECEIVE_BUFFER).await?;
+        let own = self.address.iter().zip(&address).map(|(own, found)| (Setting::Address, *own, *found));
+        let sizes = buffers.iter().map(|found| (Setting::Buffers, registers::BUFFER, *found));
+        let others = [
+            (Setting::Version, registers::VERSION, version),
+            (Setting::Interrupts, registers::SOCKET_0, interrupts),
+            (Setting::Mode, registers::BARE_FRAMES, mode),
+            (Setting::State, registers::OPEN, state),
+            (Setting::InterruptMask, registers::RECEIVED, mask),
+        ];
+        match others.into_iter().chain(own).chain(sizes).find(|(_, expected, found)| expected != found) {
+            Some((setting, expected, found)) => Err(Trouble::Forgotten { setting, expected, found }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there is a link.
+    pub(crate) async fn link(&mut self) -> Result<bool, Trouble> {
+        let [phy] = self.read(Block::Common, common::PHY).await?;
+        Ok(phy & 1 != 0)
+    }
+
+    /// Takes the interrupt back. A frame that arrives afterwards interrupts again.
+    pub(crate) async fn acknowledge(&mut self) -> Result<(), Trouble> {
+        self.write(Block::Socket, of_socket::INTERRUPTS, [registers::RECEIVED]).await
+    }
+
+    /// What has been received.
+    pub(crate) async fn waiting(&mut self) -> Result<Waiting, Trouble> {
+        let mut reading: [u8; 4] = self.read(Block::Socket, of_socket::RECEIVED).await?;
+        for _ in 0..SETTLES {
+            let [high, low, to, from] = reading;
+            let waiting = Waiting { bytes: u16::from_be_bytes([high, low]), at: u16::from_be_bytes([to, from]) };
+            // An arrival is an interrupt again, so nothing is missed here.
+            if waiting.bytes == 0 {
+                return Ok(waiting);
+            }
+            let next: [u8; 4] = self.read(Block::Socket, of_socket::RECEIVED).await?;
+            // A number that changed between its two bytes is followed by one with another first byte, for it only grows.
+            if next[0] == high && next[2..] == reading[2..] {
+                if waiting.bytes > registers::BUFFER_BYTES {
+                    return Err(Trouble::Length { frame: 0, waiting: waiting.bytes });
+                }
+                return Ok(waiting);
+            }
+            reading = next;
+        }
+        Err(Trouble::Unsettled)
+    }
+
+    /// Takes the first frame of those that wait, at least one.
+    pub(crate) async fn receive(&mut self, waiting: &mut Waiting, frame: &mut [u8]) -> Result<Received, Trouble> {
+        let prefix: [u8; 2] = self.read(Block::Receive, waiting.at).await?;
+        let record = u16::from_be_bytes(prefix);
+        if record < PREFIX + HEADER || record > waiting.bytes || record > RECORD {
+            return Err(Trouble::Length { frame: record, waiting: waiting.bytes });
+        }
+        let length = usize::from(record - PREFIX);
+        let received = match frame.get_mut(..length) {
+            Some(bytes) => {
+                // Where the buffer ends, the chip goes on at its beginning.
+                let header = registers::header(Block::Receive as u8, waiting.at.wrapping_add(PREFIX), false);
+                self.transfer(&mut [Operation::Write(&header), Operation::Read(bytes)]).await?;
+                Received::Frame(length)
+            }
+            None => Received::Oversized,
+        };
+        let next = Waiting { bytes: waiting.bytes - record, at: waiting.at.wrapping_add(record) };
+        self.write(Block::Socket, of_socket::RECEIVE_READ, next.at.to_be_bytes()).await?;
+        self.command(Command::Receive).await?;
+        *waiting = next;
+        Ok(received)
+    }
+
+    /// Sends a frame, filled up with zeros to what Ethernet asks for. `false` where the one before it is still being sent.
+    pub(crate) async fn transmit(&mut self, frame: &[u8]) -> Result<bool, Trouble> {
+        let length = frame.len().clamp(SHORTEST, LONGEST);
+        let Some(at) = self.room(length as u16).await? else { return Ok(false) };
+        let header = registers::header(Block::Transmit as u8, at, true);
+        let filling = &[0; SHORTEST][..length.saturating_sub(frame.len())];
+        match filling {
+            [] => self.transfer(&mut [Operation::Write(&header), Operation::Write(frame)]).await?,
+            filling => {
+                let operations = &mut [Operation::Write(&header), Operation::Write(frame), Operation::Write(filling)];
+                self.transfer(operations).await?;
+            }
+        }
+        self.write(Block::Socket, of_socket::TRANSMIT_WRITE, at.wrapping_add(length as u16).to_be_bytes()).await?;
+        self.command(Command::Send).await?;
+        self.sending = Some(Instant::now());
+        Ok(true)
+    }
+
+    /// Where a frame of this length may be written, once nothing is being sent.
+    async fn room(&mut self, length: u16) -> Result<Option<u16>, Trouble> {
+        let asked = Instant::now();
+        loop {
+            let pointers: [u8; 6] = self.read(Block::Socket, of_socket::TRANSMIT_FREE).await?;
+            let [free, read, write] = [0, 2, 4].map(|at| u16::from_be_bytes([pointers[at], pointers[at + 1]]));
+            if self.sending.is_some() {
+                // The one pointer comes to the other when all is sent. That the chip also says so does not always happen
+                // (WIZnet/ioLibrary_Driver issue 168).
+                let sent = read == write || self.says_sent().await?;
+                if sent {
+                    self.write(Block::Socket, of_socket::INTERRUPTS, [registers::SENT]).await?;
+                    self.sending = None;
+                }
+            }
+            if self.sending.is_none() && free >= length {
+                return Ok(Some(write));
+            }
+            if asked.elapsed() >= ON_THE_WIRE {
+                return Ok(None);
+            }
+        }
+    }
+
+    async fn says_sent(&mut self) -> Result<bool, Trouble> {
+        let [interrupts] = self.read(Block::Socket, of_socket::INTERRUPTS).await?;
+        Ok(interrupts & registers::SENT != 0)
+    }
+
+    /// Gives a command, and waits until it is taken.
+    async fn command(&mut self, command: Command) -> Result<(), Trouble> {
+        self.write(Block::Socket, of_socket::COMMAND, [command as u8]).await?;
+        let given = Instant::now();
+        for asked in 0_u32.. {
+            let [left] = self.read(Block::Socket, of_socket::COMMAND).await?;
+            if left == 0 {
+                break;
+            }
+            if given.elapsed() >= TAKEN {
+                return Err(Trouble::NotTaken(command));
+            }
+            if asked >= AT_ONCE {
+                Timer::after(AGAIN).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads up to eight bytes, in one operation of the bus: each costs a transfer by DMA and an interrupt.
+    async fn read<const N: usize>(&mut self, block: Block, address: u16) -> Result<[u8; N], Trouble> {
+        let mut bytes = [0; 11];
+        bytes[..3].copy_from_slice(&registers::header(block as u8, address, false));
+        let (bytes, _) = bytes.split_at_mut(3 + N);
+        self.transfer(&mut [Operation::TransferInPlace(bytes)]).await?;
+        let mut read = [0; N];
+        read.copy_from_slice(&bytes[3..]);
+        Ok(read)
+    }
+
+    /// Writes up to eight bytes, in one operation as well.
+    async fn write<const N: usize>(&mut self, block: Block, address: u16, bytes: [u8; N]) -> Result<(), Trouble> {
+        let mut written = [0; 11];
+        written[..3].copy_from_slice(&registers::header(block as u8, address, true));
+        written[3..3 + N].copy_from_slice(&bytes);
+        self.transfer(&mut [Operation::Write(&written[..3 + N])]).await
+    }
+
+    async fn transfer(&mut self, operations: &mut [Operation<'_, u8>]) -> Result<(), Trouble> {
+        self.tally.one(|counts| &mut counts.accesses);
+        self.spi.transaction(operations).await.map_err(|error| Trouble::Bus(error.kind()))
+    }
+}

@@ -1,0 +1,97 @@
+//! What lies between the board's stack and the cable.
+
+use embassy_net::{Stack, StackResources};
+use outrigger_emulated::executor::{Task, leak};
+use outrigger_emulated::w5500::{Chip, Pins, Rate, Timing};
+use outrigger_sim::time::SimTime;
+
+use super::cable::{Cable, MAC, address};
+
+/// A board's network interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// One that holds so many bytes of frames until the board takes them; what does not fit is lost. It takes no time.
+    Memory(usize),
+    /// A W5500 by SPI at 25 MHz, with the driver of the boards that have one.
+    W5500,
+}
+
+/// The interface as the run moves frames through it.
+pub(super) enum Attachment {
+    Cable(Cable),
+    Chip(Pins),
+}
+
+impl Attachment {
+    /// With the board's stack on it, and the tasks of both.
+    pub(super) fn new<const SOCKETS: usize>(
+        interface: Interface,
+        resources: &'static mut StackResources<SOCKETS>,
+        seed: u64,
+    ) -> (Stack<'static>, Self, Vec<Task>) {
+        match interface {
+            Interface::Memory(room) => {
+                let cable = Cable::new(room);
+                let (stack, mut runner) = embassy_net::new(cable.clone(), address(), resources, seed);
+                (stack, Self::Cable(cable), vec![Task::new(async move { runner.run().await })])
+            }
+            Interface::W5500 => {
+                let pins = Pins::new(Chip::new(Timing::default(), seed as u16), Rate::default());
+                let state = leak(outrigger_w5500::State::<8, 8>::new());
+                let (spi, interrupt, reset) = (pins.spi(), pins.interrupt(), pins.reset());
+                let (device, driver, _) = outrigger_w5500::new(MAC, state, spi, interrupt, reset);
+                let (stack, mut runner) = embassy_net::new(device, address(), resources, seed);
+                let tasks = vec![
+                    Task::new(async move {
+                        driver.run().await;
+                    }),
+                    Task::new(async move { runner.run().await }),
+                ];
+                (stack, Self::Chip(pins), tasks)
+            }
+        }
+    }
+
+    /// A frame reaches the board.
+    pub(super) fn deliver(&self, frame: Vec<u8>) {
+        match self {
+            Self::Cable(cable) => cable.deliver(frame),
+            Self::Chip(pins) => pins.deliver(frame),
+        }
+    }
+
+    /// A frame leaves it.
+    pub(super) fn take(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Cable(cable) => cable.take(),
+            Self::Chip(pins) => pins.take().map(|(_, frame)| frame),
+        }
+    }
+
+    /// The cable is plugged in, or pulled.
+    pub(super) fn plug(&self, plugged: bool) {
+        match self {
+            Self::Cable(cable) => cable.plug(plugged),
+            Self::Chip(pins) => pins.plug(plugged),
+        }
+    }
+
+    /// It is `now`.
+    pub(super) fn advance(&self, now: SimTime) {
+        if let Self::Chip(pins) = self {
+            pins.advance(now);
+        }
+    }
+
+    /// When something happens there by itself.
+    pub(super) fn next_event(&self) -> SimTime {
+        self.pins().map_or(SimTime::MAX, Pins::next_event)
+    }
+
+    pub(super) fn pins(&self) -> Option<&Pins> {
+        match self {
+            Self::Cable(_) => None,
+            Self::Chip(pins) => Some(pins),
+        }
+    }
+}
