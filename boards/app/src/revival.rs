@@ -2,8 +2,8 @@
 //!
 //! An arm that was switched off is as silent as an interface that hangs. So:
 //!
-//! * Silence counts only while there is a link and the engine is `Offline`: whatever else it does, frames come. Each frame, a
-//!   link that is lost, and every other mode end it.
+//! * Silence is time with a link and with the engine `Offline`: whatever else it does, frames come. Each frame and every other
+//!   mode end it; without a link it stands still, for a start of the interface takes the link away for some seconds.
 //! * After [`SILENCE`], the interface is started anew, and again after twice that time, four times, and so on, up to
 //!   [`LONGEST`] between two.
 //! * After [`GIVE_UP`] of silence the board is started anew, but only if it has heard a frame since it was started: one where
@@ -45,28 +45,26 @@ pub struct Sight {
 }
 
 /// Watches over one interface, from the boot on.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Revival {
-    /// Since when there is silence, what the next start waits for, and from when on it does.
-    silent: Option<Silence>,
+    /// How long there was silence, and when it was seen last, while it goes on.
+    silence: Duration,
+    seen: Option<Instant>,
+    /// The silence that the next start of the interface waits for, and how much more the one after it.
+    next: Duration,
+    wait: Duration,
     frames: u32,
     heard: bool,
     /// How often the interface was started anew.
     interfaces: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Silence {
-    since: Instant,
-    from: Instant,
-    wait: Duration,
-}
-
 impl Revival {
     /// Nothing was seen yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { silent: None, frames: 0, heard: false, interfaces: 0 }
+        let silence = Duration::from_secs(0);
+        Self { silence, seen: None, next: SILENCE, wait: SILENCE, frames: 0, heard: false, interfaces: 0 }
     }
 
     /// How often the interface was started anew since the boot.
@@ -78,24 +76,35 @@ impl Revival {
     /// What is to be started anew now; it is for the caller to do so at once. To be asked about once a second.
     pub fn handle(&mut self, now: Instant, sight: Sight) -> Option<Revive> {
         let Sight { linked, frames, mode } = sight;
-        let spoken = frames != self.frames;
-        self.frames = frames;
-        self.heard |= spoken;
-        if spoken || !linked || mode != Mode::Offline {
-            self.silent = None;
+        if frames != self.frames || mode != Mode::Offline {
+            let heard = self.heard || frames != self.frames;
+            *self = Self { frames, heard, interfaces: self.interfaces, ..Self::new() };
             return None;
         }
-        let silence = self.silent.get_or_insert(Silence { since: now, from: now, wait: SILENCE });
-        if self.heard && now.since(silence.since) >= GIVE_UP {
+        if !linked {
+            self.seen = None;
+            return None;
+        }
+        if let Some(seen) = self.seen {
+            self.silence = self.silence + now.since(seen);
+        }
+        self.seen = Some(now);
+        if self.heard && self.silence >= GIVE_UP {
             return Some(Revive::Board);
         }
-        if now.since(silence.from) < silence.wait {
+        if self.silence < self.next {
             return None;
         }
-        silence.from = now;
-        silence.wait = (silence.wait + silence.wait).min(LONGEST);
+        self.wait = (self.wait + self.wait).min(LONGEST);
+        self.next = self.silence + self.wait;
         self.interfaces = self.interfaces.saturating_add(1);
         Some(Revive::Interface)
+    }
+}
+
+impl Default for Revival {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -116,8 +125,9 @@ mod tests {
         now: u64,
         frames: u32,
         heard: bool,
-        /// Since when nothing ended the silence.
-        quiet_since: Option<u64>,
+        /// Silence so far, and when it was seen last.
+        silence: u64,
+        seen: Option<u64>,
         last_interface: Option<u64>,
         last_board: Option<u64>,
         done: [u32; 2],
@@ -130,7 +140,8 @@ mod tests {
                 now: 0,
                 frames: 0,
                 heard: false,
-                quiet_since: None,
+                silence: 0,
+                seen: None,
                 last_interface: None,
                 last_board: None,
                 done: [0; 2],
@@ -142,20 +153,22 @@ mod tests {
             let now = self.now;
             self.frames = self.frames.wrapping_add(spoken.into());
             self.heard |= spoken;
-            if spoken || !linked || mode != Mode::Offline {
-                self.quiet_since = None;
+            if spoken || mode != Mode::Offline {
+                (self.silence, self.seen) = (0, None);
+            } else if linked {
+                self.silence += self.seen.map_or(0, |seen| now - seen);
+                self.seen = Some(now);
             } else {
-                self.quiet_since.get_or_insert(now);
+                self.seen = None;
             }
-            let silence = self.quiet_since.map(|since| now - since);
+            let silence = self.silence;
             match self.revival.handle(at(now), Sight { linked, frames: self.frames, mode }) {
                 None => {
                     // Whoever was heard and fell silent is not left so.
-                    assert!(!self.heard || silence.is_none_or(|silence| silence < 300));
+                    assert!(!self.heard || !linked || silence < 300);
                 }
                 Some(what) => {
                     assert!(linked && !spoken && mode == Mode::Offline, "{what:?} in {mode:?}");
-                    let silence = silence.expect("quiet");
                     if what == Revive::Interface {
                         assert!(silence >= 10, "{silence} s");
                         assert!(self.last_interface.is_none_or(|last| now - last >= 10));
@@ -229,9 +242,24 @@ mod tests {
                 times.push(board.now - 1);
             }
         }
-        assert_eq!(times[..8], [10, 30, 70, 150, 310, 630, 1_270, 1_910]);
+        // 10 s, and then 20, 40 … up to 640 more each time.
+        assert_eq!(times[..9], [10, 30, 70, 150, 310, 630, 1_270, 1_910, 2_550]);
         assert_eq!(board.done[1], 0);
         assert!(board.done[0] < 150, "{} in a day", board.done[0]);
+    }
+
+    #[test]
+    fn that_a_start_of_the_interface_takes_the_link_away_does_not_keep_the_board_from_its_own() {
+        let mut board = Board::new();
+        board.step(1, true, true, Mode::Offline);
+        let (mut away, mut starts) = (0, 0);
+        for _ in 0..3_600 {
+            let before = board.done[0];
+            board.step(1, false, away == 0, Mode::Offline);
+            away = if board.done[0] > before { 4 } else { away.max(1) - 1 };
+            starts += u32::from(board.done[0] > before && board.done[1] == 0);
+        }
+        assert_eq!((starts, board.done[1]), (4, 1), "at 10, 30, 70 and 150 s; then the board");
     }
 
     #[test]

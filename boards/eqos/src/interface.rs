@@ -211,6 +211,8 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         set(bus, DMACTXCR, DMACTXCR_ST);
         set(bus, DMACRXCR, DMACRXCR_SR);
         self.set_mode();
+        // Who asked for a start meanwhile has got it.
+        let _ = self.shared.take_cause();
         let now = self.bus.now();
         self.phase = Phase::Running;
         (self.looked, self.stuck_since, self.sent, self.burst) = (now, None, 0, 0);
