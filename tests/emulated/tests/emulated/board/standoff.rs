@@ -11,7 +11,7 @@ pub(crate) fn tests() -> Vec<Timed> {
 /// On the third machine the story alone, at the other pace.
 pub(crate) fn on_a_cortex_m7() -> Trial {
     let name = "the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_500_hz_on_a_cortex_m7";
-    test(name, BOARD, move || attempt(name, || plays(Machine::An500, FAST)))
+    test(name, BOARD, move || together(name, || attempt(name, || plays(Machine::An500, FAST))))
 }
 
 fn plays(machine: Machine, software: SoftwareVersion) {
