@@ -33,6 +33,9 @@ const LINES: usize = 16;
 /// How often the lamp and the watchdog are looked after.
 const UPKEEP: Duration = Duration::from_millis(50);
 
+/// Nothing more is heard from the robot's address than what was heard so long ago.
+const ALL_THERE_IS: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(3);
+
 /// What a board knows of itself.
 #[derive(Clone, Copy)]
 struct Origin {
@@ -55,7 +58,8 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     unsent: Cell<u32>,
     bad_frames: Cell<u32>,
     origin: Cell<Option<Origin>>,
-    heard: Cell<Heard>,
+    /// What was heard from the robot's address, since when, and whether the log was told.
+    heard: Cell<(Heard, Instant, bool)>,
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
     inquiry: Inquiry,
@@ -77,7 +81,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             unsent: Cell::new(0),
             bad_frames: Cell::new(0),
             origin: Cell::new(None),
-            heard: Cell::new(Heard::Silence),
+            heard: Cell::new((Heard::Silence, Instant::ZERO, false)),
             interface_restarts: Cell::new(0),
             stage: Cell::new(Stage::Tasks),
             inquiry: Inquiry::new(),
@@ -121,7 +125,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let origin = self.origin.get();
         let mut report = PortReport {
             frames: origin.map_or(0, |origin| origin.ear.frames()),
-            heard: self.heard.get(),
+            heard: origin.map_or(Heard::Silence, |origin| origin.ear.heard()),
             interface_restarts: self.interface_restarts.get(),
             unsent: self.unsent.get(),
             bad_frames: self.bad_frames.get(),
@@ -146,11 +150,18 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         }
     }
 
-    /// Tells the log what was heard from the robot's address, where that is news and there is no session yet.
-    fn listen(&self) {
+    /// Tells the log what was heard from the robot's address, where that is all for some time and there is no session.
+    fn listen(&self, now: Instant) {
         let Some(Origin { ear, .. }) = self.origin.get() else { return };
-        let heard = ear.heard();
-        if heard != self.heard.replace(heard) && heard != Heard::Packets {
+        let (heard, (known, since, told)) = (ear.heard(), self.heard.get());
+        if heard != known {
+            self.heard.set((heard, now, false));
+        } else if !told
+            && heard != Heard::Packets
+            && self.status.get().mode == Mode::Offline
+            && now.since(since) >= ALL_THERE_IS
+        {
+            self.heard.set((heard, since, true));
             self.note(Milestone::Heard(heard));
         }
     }
@@ -183,7 +194,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
                 feed();
             }
             self.stack.look();
-            self.listen();
+            self.listen(now);
             self.report(robot);
             let linked = stack.is_link_up();
             let status = self.status.get();

@@ -157,7 +157,8 @@ async fn read_serial(sensor: SerialSensor, port: Uart0, robot: Handle<'static>, 
 async fn hang() {
     Timer::after_millis(500).await;
     loop {
-        cortex_m::asm::nop();
+        // The processor sleeps meanwhile: QEMU must not keep the host from its turn, too.
+        cortex_m::asm::wfi();
     }
 }
 

@@ -87,6 +87,6 @@ unsafe fn NonMaskableInt() {
     let late = TICKS.saturating_sub(WATCHDOG.read::<VALUE>());
     note().store(if late > LATE { STOOD } else { UNFED }, Ordering::Relaxed);
     loop {
-        cortex_m::asm::nop();
+        cortex_m::asm::wfi();
     }
 }
