@@ -231,7 +231,10 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
 
     fn fail(&mut self, fault: Fault) -> u64 {
         self.failed = self.failed.saturating_add(1);
-        self.shared.tell(News::Failed(fault, self.failed));
+        // Once a second for ever would be a log of nothing else.
+        if self.failed.is_power_of_two() {
+            self.shared.tell(News::Failed(fault, self.failed));
+        }
         self.idle()
     }
 

@@ -55,7 +55,7 @@ pub enum News {
         /// Its identifier, registers 2 and 3.
         identifier: u32,
     },
-    /// It could not be started, for the how manyth time in a row.
+    /// It could not be started, for the how manyth time in a row: the first, second, fourth, eighth time and so on.
     Failed(Fault, u32),
     /// There is a link, or none.
     Link(Option<LinkMode>),

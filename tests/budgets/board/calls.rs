@@ -54,9 +54,15 @@ impl Calls {
         all.max_by_key(|(bytes, _)| *bytes).map(|(bytes, name)| Deepest { bytes, from: name.clone() })
     }
 
-    /// The largest frame of one function \[B\]: what a guard below the stack has to be larger than.
-    pub(crate) fn largest_frame(&self) -> u64 {
-        self.functions.values().map(|function| function.frame).max().unwrap_or(0)
+    /// The largest frame of one function that runs after the boot \[B\]: what a guard below the stack has to be larger than.
+    /// What boots a board, its `main`, runs once and from the near end of the stack, which is larger by far.
+    pub(crate) fn largest_frame(&self, elf: &Path) -> u64 {
+        let boots = |function: &&Function| {
+            ["main", "outrigger_qemu_mps2::start"].contains(&&*function.name)
+                || self.task(function, elf).as_deref() == Some("main")
+        };
+        let others = self.functions.values().filter(|function| !boots(function));
+        others.map(|function| function.frame).max().unwrap_or(0)
     }
 
     /// Each task that a firmware polls, by the name that its source gives it, with the deepest chain below its poll \[B\].
@@ -64,16 +70,22 @@ impl Calls {
         let mut known = HashMap::new();
         let mut tasks = BTreeMap::new();
         for (at, function) in &self.functions {
-            if !function.name.contains("TaskStorage") || !function.name.ends_with("::poll") {
-                continue;
+            if let Some(name) = self.task(function, elf) {
+                let deepest = tasks.entry(name).or_insert(0);
+                *deepest = self.depth(*at, &mut known).max(*deepest);
             }
-            let sites: Vec<u64> = function.calls.iter().map(|(at, _)| *at).collect();
-            let places = inlined(elf, &sites).into_iter().flatten();
-            let name = places.filter_map(|place| task_at(&place)).next().unwrap_or_else(|| "(not known)".into());
-            let deepest = tasks.entry(name).or_insert(0);
-            *deepest = self.depth(*at, &mut known).max(*deepest);
         }
         tasks
+    }
+
+    /// The task that this function is the poll of.
+    fn task(&self, function: &Function, elf: &Path) -> Option<String> {
+        if !function.name.contains("TaskStorage") || !function.name.ends_with("::poll") {
+            return None;
+        }
+        let sites: Vec<u64> = function.calls.iter().map(|(at, _)| *at).collect();
+        let places = inlined(elf, &sites).into_iter().flatten();
+        Some(places.filter_map(|place| task_at(&place)).next().unwrap_or_else(|| "(not known)".into()))
     }
 
     /// Calls through pointers, which no chain follows.
@@ -126,9 +138,10 @@ fn task_at(place: &str) -> Option<String> {
         return None;
     }
     let source = std::fs::read_to_string(file).ok()?;
-    let lines: Vec<&str> = source.lines().take(line).collect();
-    let above = lines.iter().rev().find_map(|line| line.strip_prefix("async fn "))?;
-    above.split('(').next().map(str::to_owned)
+    let name = |line: &str| line.strip_prefix("async fn ").and_then(|rest| rest.split('(').next()).map(str::to_owned);
+    let above: Vec<&str> = source.lines().take(line).collect();
+    // What a macro makes stands at its own line, above the function.
+    above.iter().rev().find_map(|line| name(line)).or_else(|| source.lines().find_map(name))
 }
 
 impl Function {

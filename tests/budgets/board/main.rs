@@ -280,11 +280,17 @@ fn report() -> Report {
     }
 
     report.say(STACK);
-    report.head(&["image", "deepest chain of calls [B]", "begins in", "largest frame [B]", "calls through pointers"]);
+    report.head(&[
+        "image",
+        "deepest chain of calls [B]",
+        "begins in",
+        "largest frame after boot [B]",
+        "calls through pointers",
+    ]);
     let calls: Vec<_> = images.iter().map(|(name, elf, _)| (name, elf, Calls::read(elf))).collect();
-    for (name, _, calls) in &calls {
+    for (name, elf, calls) in &calls {
         let deepest = calls.deepest().expect("functions");
-        let largest = calls.largest_frame();
+        let largest = calls.largest_frame(elf);
         report.line(&[name, &deepest.bytes, &format!("`{}`", deepest.from), &largest, &calls.blind()]);
         // The region below a board's stack catches what moves the pointer by less than itself.
         if !name.starts_with("engine") && largest >= GUARD {
