@@ -56,13 +56,14 @@ impl Calls {
 
     /// The largest frame of one function that runs after the boot \[B\]: what a guard below the stack has to be larger than.
     /// What boots a board, its `main`, runs once and from the near end of the stack, which is larger by far.
-    pub(crate) fn largest_frame(&self, elf: &Path) -> u64 {
+    pub(crate) fn largest_frame(&self, elf: &Path) -> (u64, &str) {
         let boots = |function: &&Function| {
-            ["main", "outrigger_qemu_mps2::start"].contains(&&*function.name)
+            ["main", "outrigger_qemu_mps2::start", "outrigger_qemu_mps2::executor::run"].contains(&&*function.name)
+                || function.name.contains("embassy_main_task")
                 || self.task(function, elf).as_deref() == Some("main")
         };
         let others = self.functions.values().filter(|function| !boots(function));
-        others.map(|function| function.frame).max().unwrap_or(0)
+        others.map(|function| (function.frame, &*function.name)).max().unwrap_or_default()
     }
 
     /// Each task that a firmware polls, by the name that its source gives it, with the deepest chain below its poll \[B\].

@@ -290,11 +290,11 @@ fn report() -> Report {
     let calls: Vec<_> = images.iter().map(|(name, elf, _)| (name, elf, Calls::read(elf))).collect();
     for (name, elf, calls) in &calls {
         let deepest = calls.deepest().expect("functions");
-        let largest = calls.largest_frame(elf);
+        let (largest, of) = calls.largest_frame(elf);
         report.line(&[name, &deepest.bytes, &format!("`{}`", deepest.from), &largest, &calls.blind()]);
         // The region below a board's stack catches what moves the pointer by less than itself.
         if !name.starts_with("engine") && largest >= GUARD {
-            report.over.push(format!("{name}: a frame of {largest} B, and a guard of {GUARD} B"));
+            report.over.push(format!("{name}: {of} has a frame of {largest} B, and the guard has {GUARD} B"));
         }
     }
     report.say(TASKS);
