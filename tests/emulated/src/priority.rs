@@ -16,10 +16,11 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// Asks for it. This takes root, or a limit for real-time priorities, and the program `chrt`.
+    /// Asks for it, in turns with others who have: a board that hangs without end must not keep from its processor what would
+    /// end it. This takes root, or a limit for real-time priorities, and the program `chrt`.
     #[must_use]
     pub fn ask() -> Self {
-        Self { granted: chrt("--fifo", PRIORITY) }
+        Self { granted: chrt("--rr", PRIORITY) }
     }
 
     /// Asks to go before those who have asked as well, for what hardly computes.
