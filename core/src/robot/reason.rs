@@ -59,7 +59,7 @@ reasons! {
     NotFollowing "the controller does not follow what was commanded" "look for a second commander, a stopped program or local mode",
     ProgramEnded "the program that carries our commands ended" "see the controller's log",
     AcceptanceUnknown "this firmware gives no proof that commands are accepted" "set `acceptance_unknown = true` after testing it on the arm",
-    NotGranted "the controller has not granted command" "see its log, and whether its program can reach this computer (program.port); a KRC grants it where its quality is better than UNACCEPTABLE",
+    NotGranted "the controller has not granted command" "see its log; a KRC grants it where its own quality is better than UNACCEPTABLE",
     NotAtRest "the arm is not at rest" "wait for standstill, then request again",
     MotionUnknown "the arm was last seen moving and its rest was not measured" "look at the arm; standstill is measured after reconnecting",
     ArmingTimeout "arming took too long" "see which precondition is not held, or raise `arming_timeout`",

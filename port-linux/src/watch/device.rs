@@ -277,7 +277,7 @@ impl Device {
         if report.heard != self.robot_heard || (connects && self.troubles.iter().all(Option::is_none)) {
             self.robot_heard = report.heard;
             if connects && report.heard != Heard::Packets {
-                notices.push(say(now, "trouble", format!("the robot's address: {}", report.heard.text())));
+                notices.push(say(now, "heard", format!("the robot's address: {}", report.heard.text())));
             }
         }
         for (link, (known, told)) in (0..).zip(self.troubles.iter_mut().zip(report.troubles)) {
