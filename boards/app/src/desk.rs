@@ -99,10 +99,14 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         self.bad_frames.set(count);
     }
 
-    /// How this device came to run and by which clock, and who hears its network controller's frames: told from now on.
+    /// How this device came to run and by which clock, and who hears its network controller's frames: telemetry tells it from now on.
     pub fn comes_from(&self, begun: &'static Begun, clock: Clock, ear: &'static Ear) {
-        begun.log(clock);
         self.origin.set(Some(Origin { begun, clock, ear }));
+    }
+
+    /// Frames that came in since the boot; none are counted where nobody hears them.
+    fn frames(&self) -> u32 {
+        self.origin.get().map_or(0, |origin| origin.ear.frames())
     }
 
     /// A datagram of telemetry could not be sent.
@@ -124,7 +128,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     fn report(&self, robot: Handle<'_>) {
         let origin = self.origin.get();
         let mut report = PortReport {
-            frames: origin.map_or(0, |origin| origin.ear.frames()),
+            frames: self.frames(),
             heard: origin.map_or(Heard::Silence, |origin| origin.ear.heard()),
             interface_restarts: self.interface_restarts.get(),
             unsent: self.unsent.get(),
@@ -211,15 +215,16 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         }
     }
 
-    /// Starts anew what hears nothing any more, as [`revival`](crate::revival) says; for ever. `frames` is how many frames
-    /// were received since the boot; `restart` does it, and does not return where the board is meant.
-    pub async fn revive(&self, mut frames: impl FnMut() -> u32, mut restart: impl FnMut(Revive)) -> ! {
+    /// Starts anew what hears nothing any more, as [`revival`](crate::revival) says; for ever. `restart` does it, and does not
+    /// return where the board is meant.
+    pub async fn revive(&self, mut restart: impl FnMut(Revive)) -> ! {
         let mut revival = Revival::new();
         let mut ticker = Ticker::every(Duration::from_secs(1));
         loop {
             ticker.next().await;
             let Status { linked, mode, .. } = self.status.get();
-            match revival.handle(now(), Sight { linked, frames: frames(), mode }) {
+            let frames = self.frames();
+            match revival.handle(now(), Sight { linked, frames, mode }) {
                 None => continue,
                 Some(Revive::Interface) => {
                     self.interface_restarts.set(revival.interfaces());

@@ -6,13 +6,13 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use outrigger_core::telemetry::Heard;
 
+use crate::neighbour::Claim;
+
 /// Of an Ethernet frame.
 const TYPE: usize = 12;
 const CONTENT: usize = 14;
-const ARP: [u8; 2] = [0x08, 0x06];
 const IPV4: [u8; 2] = [0x08, 0x00];
-/// Where the sender's address stands in ARP (RFC 826), and in IP (RFC 791).
-const ARP_SENDER: usize = CONTENT + 14;
+/// Where the sender's address stands in IP (RFC 791).
 const IP_SENDER: usize = CONTENT + 12;
 
 /// What was counted.
@@ -45,17 +45,19 @@ impl Ear {
         ALL.get(usize::from(self.heard.load(Ordering::Relaxed))).copied().unwrap_or_default()
     }
 
-    // One task takes the frames: what it reads is what it wrote.
     /// A frame came in.
     pub(crate) fn take(&self, frame: &[u8]) {
+        // One task takes the frames: what it reads is what it wrote.
         self.frames.store(self.frames().wrapping_add(1), Ordering::Relaxed);
-        let robot = self.robot.octets();
-        let anybodys = self.robot.is_unspecified();
-        let is_robots = |at: usize| frame.get(at..at + robot.len()).is_some_and(|from| anybodys || from == robot);
-        let told = match frame.get(TYPE..CONTENT) {
-            Some(kind) if kind == IPV4 && is_robots(IP_SENDER) => Heard::Packets,
-            Some(kind) if kind == ARP && is_robots(ARP_SENDER) => Heard::Address,
-            _ => Heard::Others,
+        let is_robots = |from: Ipv4Addr| self.robot.is_unspecified() || from == self.robot;
+        let packet = frame.get(TYPE..CONTENT).is_some_and(|kind| kind == IPV4);
+        let sender = frame.get(IP_SENDER..).and_then(|rest| rest.first_chunk::<4>()).filter(|_| packet);
+        let told = if sender.is_some_and(|sender| is_robots(Ipv4Addr::from(*sender))) {
+            Heard::Packets
+        } else if Claim::of(frame).is_some_and(|claim| is_robots(claim.sender)) {
+            Heard::Address
+        } else {
+            Heard::Others
         };
         if told as u8 > self.heard() as u8 {
             self.heard.store(told as u8, Ordering::Relaxed);
@@ -69,11 +71,20 @@ mod tests {
 
     const ROBOT: Ipv4Addr = Ipv4Addr::new(192, 168, 56, 101);
 
-    fn frame(kind: [u8; 2], sender_at: usize, sender: Ipv4Addr) -> Vec<u8> {
-        let mut frame = vec![0; 60];
-        frame[TYPE..CONTENT].copy_from_slice(&kind);
-        frame[sender_at..sender_at + 4].copy_from_slice(&sender.octets());
+    /// An Ethernet header, and what `content` has behind it.
+    fn frame(kind: [u8; 2], content: &[u8], sender: Ipv4Addr) -> Vec<u8> {
+        let mut frame = [&[0xff; 12][..], &kind, content, &sender.octets()].concat();
+        frame.resize(60, 0);
         frame
+    }
+
+    /// Of RFC 826: Ethernet and IPv4, an answer, and the sender's hardware address.
+    fn arp(sender: Ipv4Addr) -> Vec<u8> {
+        frame([0x08, 0x06], &[0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0, 0, 1], sender)
+    }
+
+    fn ip(sender: Ipv4Addr) -> Vec<u8> {
+        frame(IPV4, &[0x45; 12], sender)
     }
 
     #[test]
@@ -83,12 +94,12 @@ mod tests {
         let mut expected = Heard::Silence;
         assert_eq!(ear.heard(), expected);
         for (frame, then) in [
-            (frame(ARP, ARP_SENDER, other), Heard::Others),
-            (frame(IPV4, IP_SENDER, other), Heard::Others),
-            (frame(ARP, ARP_SENDER, ROBOT), Heard::Address),
-            (frame(ARP, ARP_SENDER, other), Heard::Address),
-            (frame(IPV4, IP_SENDER, ROBOT), Heard::Packets),
-            (frame(ARP, ARP_SENDER, ROBOT), Heard::Packets),
+            (arp(other), Heard::Others),
+            (ip(other), Heard::Others),
+            (arp(ROBOT), Heard::Address),
+            (arp(other), Heard::Address),
+            (ip(ROBOT), Heard::Packets),
+            (arp(ROBOT), Heard::Packets),
         ] {
             ear.take(&frame);
             expected = then;
@@ -100,13 +111,13 @@ mod tests {
     #[test]
     fn where_the_one_who_speaks_first_is_believed_anybody_is_the_robot() {
         let ear = Ear::new(Ipv4Addr::UNSPECIFIED);
-        ear.take(&frame(IPV4, IP_SENDER, ROBOT));
+        ear.take(&ip(ROBOT));
         assert_eq!(ear.heard(), Heard::Packets);
     }
 
     #[test]
     fn a_frame_of_any_length_is_one_of_somebody() {
-        for whole in [frame(ARP, ARP_SENDER, ROBOT), frame(IPV4, IP_SENDER, ROBOT)] {
+        for whole in [arp(ROBOT), ip(ROBOT)] {
             for length in 0..whole.len() {
                 let ear = Ear::new(ROBOT);
                 ear.take(&whole[..length]);

@@ -21,7 +21,6 @@
 mod log;
 
 pub mod boot;
-mod clock;
 mod contacts;
 mod desk;
 mod guard;
@@ -40,7 +39,6 @@ mod stack;
 pub mod telemetry;
 pub mod ur;
 
-pub use clock::ClockSource;
 pub use contacts::Contacts;
 pub use desk::Desk;
 pub use guard::{GUARD, Guard};

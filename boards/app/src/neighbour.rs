@@ -21,17 +21,17 @@ const KINDS: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: [u8; 2] = [0, 1];
 
 /// An ARP packet in its frame: what is looked at of it.
-struct Claim {
+pub(crate) struct Claim {
     request: bool,
     /// The sender's.
     hardware: [u8; 6],
-    sender: Ipv4Addr,
+    pub(crate) sender: Ipv4Addr,
     target: Ipv4Addr,
 }
 
 impl Claim {
     /// `None` where it is no ARP packet, or none of Ethernet and IPv4: the stack makes nothing of it.
-    fn of(frame: &[u8]) -> Option<Self> {
+    pub(crate) fn of(frame: &[u8]) -> Option<Self> {
         let arp = frame.get(ETHERTYPE..)?.strip_prefix(&ARP)?.strip_prefix(&KINDS)?;
         let (operation, arp) = arp.split_first_chunk::<2>()?;
         let (hardware, arp) = arp.split_first_chunk::<6>()?;

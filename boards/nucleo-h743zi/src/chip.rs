@@ -9,8 +9,7 @@ use embassy_stm32::rcc::{
     AHBPrescaler, APBPrescaler, Hse, HseMode, Pll, PllDiv, PllMul, PllPreDiv, PllSource, Sysclk, VoltageScale,
 };
 use embassy_stm32::time::Hertz;
-use outrigger_app::ClockSource;
-use outrigger_app::boot::{Clock, ResetCause};
+use outrigger_app::boot::{Clock, ClockSource, ResetCause};
 
 /// Revision Y, as `DBGMCU_IDC` says it (ST's `stm32h7xx_hal.h`, `REV_ID_Y`).
 const REVISION_Y: u16 = 0x1003;

@@ -27,7 +27,6 @@ use outrigger_app::{
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod chip;
-mod ends;
 mod ethernet;
 mod level;
 
@@ -68,6 +67,7 @@ async fn main(spawner: Spawner) {
             embassy_time::block_for(boot::MOMENT);
         },
     );
+    begun.log(chip::clock(clock));
     defmt::info!("stack guarded by: {}", guard);
 
     boot::reached(Stage::Settings);
@@ -176,7 +176,7 @@ async fn revive(desk: &'static Desk) -> ! {
         Revive::Interface => ethernet::SHARED.restart(),
         Revive::Board => cortex_m::peripheral::SCB::sys_reset(),
     };
-    desk.revive(|| ethernet::SHARED.counters().received, restart).await
+    desk.revive(restart).await
 }
 
 #[cfg(requests)]

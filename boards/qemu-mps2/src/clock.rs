@@ -9,8 +9,7 @@ use core::task::Waker;
 use critical_section::{CriticalSection, Mutex};
 use embassy_time_driver::Driver;
 use embassy_time_queue_utils::Queue;
-use outrigger_app::ClockSource;
-use outrigger_app::boot::Clock as Rate;
+use outrigger_app::boot::{Clock as Rate, ClockSource};
 
 use crate::interrupts::{self, Interrupt};
 use crate::machine;

@@ -50,6 +50,7 @@ fn main() -> ! {
     static BEGUN: StaticCell<Begun> = StaticCell::new();
     let begun = &*BEGUN.init(boot::begin(watchdog::reset_cause()));
     begun.show(Lamp::<0>::switch, || embassy_time::block_for(boot::MOMENT));
+    begun.log(clock::RATE);
     host::cause(options.fault, begun);
     executor::run(|spawner| start(spawner, options, begun))
 }

@@ -15,7 +15,7 @@ use embassy_rp::watchdog::Watchdog;
 use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration};
 use embedded_hal_bus::spi::ExclusiveDevice;
-use outrigger_app::boot::{self, Begun, Clock, Stage};
+use outrigger_app::boot::{self, Begun, Clock, ClockSource, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 #[cfg(requests)]
@@ -24,13 +24,12 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, ClockSource, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, SerialSensor,
-    TelemetryTarget, guard_stack, hardware_address, network,
+    AnalogSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, SerialSensor, TelemetryTarget,
+    guard_stack, hardware_address, network,
 };
 use outrigger_w5500::{Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};
 
-mod ends;
 mod level;
 mod reset;
 
@@ -74,6 +73,8 @@ async fn main(spawner: Spawner) {
             embassy_time::block_for(boot::MOMENT);
         },
     );
+    let clock = Clock { hertz: embassy_rp::clocks::clk_sys_freq(), source: ClockSource::External };
+    begun.log(clock);
     defmt::info!("stack guarded by: {}", guard);
 
     boot::reached(Stage::Settings);
@@ -119,7 +120,7 @@ async fn main(spawner: Spawner) {
     };
     let robot = defmt::unwrap!(Robot::new(stack, &settings, speaker, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
-    desk.comes_from(begun, Clock { hertz: embassy_rp::clocks::clk_sys_freq(), source: ClockSource::External }, ear);
+    desk.comes_from(begun, clock, ear);
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PIN_4, Level::Low))));
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog, chip)));
     if let Some(target) = settings.device.telemetry {

@@ -15,6 +15,16 @@ use crate::time::Duration;
 
 type UrDatagram<'a> = PeerDatagram<'a, 6, Ur<'a>>;
 
+const BOOT: Boot<'static> = Boot {
+    cause: ResetCause::Watchdog,
+    starts: 300,
+    before: Some(Stage::Interface),
+    death: Some(Death::Panic { file: "main.rs", line: 200 }),
+    stage: Stage::Running,
+    clock: 400_000_000,
+    is_clock_as_meant: false,
+};
+
 const SETTINGS: [u8; 2_500] = [0x5a; 2_500];
 
 /// A bench, and a sampler beside it that is asked every millisecond.
@@ -31,6 +41,7 @@ impl Device {
         let pace = Pace::default();
         let bench = Bench::new(5, 15, UrConfig::default()).keeping(memory, pace.recording_time(memory));
         let mut device = Self { bench, sampler: Sampler::new(device, pace), shown: 0, sent: Vec::new() };
+        device.sampler.boot(BOOT);
         device.bench.input(Input::Start);
         device
     }
@@ -103,12 +114,13 @@ fn everything_is_sent_whole_in_sequence_and_not_more_often_than_said() {
         assert_eq!((datagram.boot, datagram.sequence), (7, sequence));
         sent.entry(kind(&datagram.message)).or_default().push(datagram.at);
     }
-    assert_eq!(sent.len(), 8, "{:?}", sent.keys());
+    assert_eq!(sent.len(), 9, "{:?}", sent.keys());
+    assert!(datagrams.iter().any(|datagram| datagram.message == Message::Boot(BOOT)));
     let gap = |kind: &str| sent[kind].windows(2).map(|pair| pair[1].since(pair[0])).min();
     for repeated in ["status", "motion"] {
         assert!(gap(repeated) >= Some(Duration::from_millis(100)), "{repeated}: {:?}", gap(repeated));
     }
-    for slow in ["hello", "port", "histogram"] {
+    for slow in ["hello", "port", "boot", "histogram"] {
         assert!(gap(slow) >= Some(Duration::from_secs(1)), "{slow}: {:?}", gap(slow));
     }
     assert!(gap("recording") >= Some(Duration::from_millis(5)));
@@ -245,7 +257,7 @@ fn every_cut_and_every_byte_behind_is_refused() {
         let longer = [bytes.as_slice(), &[0]].concat();
         assert_eq!(UrDatagram::decode(&longer).err(), Some(TelemetryError::Malformed));
     }
-    assert_eq!(seen.len(), 8);
+    assert_eq!(seen.len(), 9);
 }
 
 #[test]

@@ -50,6 +50,9 @@ pub(super) struct Device {
     troubles: [Option<String>; LinkId::MOST],
     /// From the robot's address, by the board.
     robot_heard: Heard,
+    /// Of its network controller: frames, bad ones, and starts because nothing came in.
+    frames: [u32; 3],
+    stack_unused: Option<u32>,
     /// How it came to run, in words, as it was told last.
     began: Vec<String>,
     settings: Pieces,
@@ -95,6 +98,8 @@ impl Device {
             sensors: outrigger_core::sensor::Figures::default(),
             troubles: [const { None }; LinkId::MOST],
             robot_heard: Heard::default(),
+            frames: [0; 3],
+            stack_unused: None,
             began: Vec::new(),
             settings: Pieces::default(),
             robot: None,
@@ -273,10 +278,12 @@ impl Device {
 
     fn port(&mut self, report: &PortReport<'_>, now: Instant, notices: &mut Vec<Notice>) {
         self.sensors = report.sensors;
-        let connects = report.troubles.iter().any(Option::is_some);
-        if report.heard != self.robot_heard || (connects && self.troubles.iter().all(Option::is_none)) {
+        self.frames = [report.frames, report.bad_frames, report.interface_restarts];
+        self.stack_unused = report.stack_unused;
+        let troubled = report.troubles.iter().any(Option::is_some);
+        if report.heard != self.robot_heard || (troubled && self.troubles.iter().all(Option::is_none)) {
             self.robot_heard = report.heard;
-            if connects && report.heard != Heard::Packets {
+            if troubled && report.heard != Heard::Packets {
                 notices.push(say(now, "heard", format!("the robot's address: {}", report.heard.text())));
             }
         }
@@ -337,6 +344,9 @@ impl Device {
             ("lost datagrams".to_owned(), self.lost.to_string()),
             ("sensor refused".to_owned(), self.sensors.refused.to_string()),
         ];
+        if let Some(unused) = self.stack_unused {
+            values.push(("stack never used".into(), format!("{unused} B")));
+        }
         if length > 0 {
             values.push(("recording".into(), format!("{} %", have * 100 / u64::from(length))));
         }
@@ -356,6 +366,10 @@ impl Device {
             ("sensor_refused", self.sensors.refused.into()),
             ("sensor_garbage", self.sensors.garbage.into()),
         ];
+        let [frames, bad_frames, interface_restarts] = self.frames.map(u64::from);
+        counters.push(("frames", frames));
+        counters.push(("bad_frames", bad_frames));
+        counters.push(("interface_restarts", interface_restarts));
         counters.extend(&standing.counters);
         counters.push(("events_lost", standing.events_lost.into()));
         let told_by = |identity| format!("{identity}, told by {}, {} datagrams lost", self.address, self.lost);

@@ -9,13 +9,13 @@
 //!
 //! All of it is kept in memory that a reset leaves as it is.
 
+#[cfg(all(feature = "ends", target_arch = "arm", target_os = "none"))]
+mod ends;
 mod remains;
 
 use outrigger_core::telemetry::{Boot, Death};
 pub use outrigger_core::telemetry::{ResetCause, Stage};
 use remains::{Before, End};
-
-use crate::clock::ClockSource;
 
 /// What is waited for at once at the start: a watchdog can be fed in between.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
@@ -40,7 +40,17 @@ pub struct Clock {
     pub source: ClockSource,
 }
 
-/// Begins a run that this ended the one before; first of all, and once.
+/// What makes a clock. Ages of states are judged on it: an oscillator of a chip is off by up to a hundredth, a crystal by some
+/// millionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSource {
+    /// As the board is made: a crystal, or another clock from outside.
+    External,
+    /// The chip's own oscillator, because the one from outside did not come.
+    Internal,
+}
+
+/// Begins a run, after a reset by `cause`; first of all, and once.
 #[must_use]
 pub fn begin(cause: ResetCause) -> Begun {
     let before = remains::begin(memory::WORDS);
