@@ -13,7 +13,7 @@ use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::require::{self, Need, python, workspace};
 use outrigger_emulated::standstill::{self, Window};
-use outrigger_emulated::tries::{self, LATENESS, Verdict, late, nobodys_fallback};
+use outrigger_emulated::tries::{self, Verdict, late, nobodys_fallback};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::surface::Surface;
@@ -71,7 +71,7 @@ impl Node {
             let of = |to: &str| line.split_once(to).map(|(_, why)| why);
             let why = of(" → Stopping: ").or_else(|| of("Command → Offline: ")).or_else(|| of("Arming → Monitor: "));
             let why = why.or_else(|| of("Monitor → Offline: "));
-            why.is_some_and(|why| LATENESS.iter().any(|reason| why.contains(&format!("({})", reason.name()))))
+            why.is_some_and(tries::names_lateness)
         })?;
         let seconds: f64 = line.split_whitespace().next()?.parse().ok()?;
         let at = SimTime::from_micros((seconds * 1e6) as u64);

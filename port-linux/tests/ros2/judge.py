@@ -430,8 +430,12 @@ def calls(node):
     """Each service, with what is asked rightly and wrongly."""
     position(node.reader("joint_states", "JointState", depth=1))
     set_io = lambda **fields: node.call(f"{IO}/set_io", "SetIO", **fields).success
-    check(set_io(fun=1, pin=3, state=1.0) and set_io(fun=1, pin=9, state=1.0), "an output is not set")
-    check(set_io(fun=3, pin=0, state=0.5) and set_io(fun=4, pin=0, state=24.0), "an output is not set")
+    # A state is told of before the link that takes text is there: the first one of each kind is asked for as a client would.
+    until(lambda: set_io(fun=1, pin=3, state=1.0), "output 3 to be set")
+    until(lambda: set_io(fun=3, pin=0, state=0.5), "an analog output to be set")
+    # Not to be sent for half a second, or not seen for one, is what a machine that stood still for so long does.
+    in_time(set_io(fun=1, pin=9, state=1.0), "output 9 is not set", stood=0.4)
+    in_time(set_io(fun=4, pin=0, state=24.0), "the tool's voltage is not set", stood=0.4)
     states = node.reader(f"{IO}/io_states", "IOStates", depth=1)
     high = lambda: [d.pin for m in states.take(N=1) for d in m.digital_out_states if d.state] == [3, 9]
     until(high, "outputs 3 and 9 to be high")

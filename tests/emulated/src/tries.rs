@@ -41,6 +41,12 @@ pub const LATENESS: [Reason; 7] = [
     Reason::MoveUnseen,
 ];
 
+/// Whether a program that says `said` names one of [`LATENESS`], as programs do: in brackets.
+#[must_use]
+pub fn names_lateness(said: &str) -> bool {
+    LATENESS.iter().any(|reason| said.contains(&format!("({})", reason.name())))
+}
+
 /// Thrown by [`late`].
 struct Late {
     window: Window,
