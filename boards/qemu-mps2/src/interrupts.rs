@@ -8,6 +8,7 @@ use cortex_m::peripheral::NVIC;
 #[repr(u16)]
 pub(crate) enum Interrupt {
     Uart0Rx = 0,
+    Uart1Rx = 2,
     DualTimer = 10,
     Ethernet = 13,
 }
@@ -28,6 +29,7 @@ pub(crate) fn enable(interrupt: Interrupt) {
 unsafe extern "C" {
     fn DefaultHandler();
     fn UART0_RX();
+    fn UART1_RX();
     fn DUAL_TIMER();
     fn ETHERNET();
 }
@@ -39,6 +41,7 @@ unsafe extern "C" {
 static __INTERRUPTS: [unsafe extern "C" fn(); 32] = {
     let mut table: [unsafe extern "C" fn(); 32] = [DefaultHandler; 32];
     table[Interrupt::Uart0Rx as usize] = UART0_RX;
+    table[Interrupt::Uart1Rx as usize] = UART1_RX;
     table[Interrupt::DualTimer as usize] = DUAL_TIMER;
     table[Interrupt::Ethernet as usize] = ETHERNET;
     table

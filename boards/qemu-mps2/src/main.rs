@@ -8,6 +8,7 @@ use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
+use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
@@ -18,6 +19,7 @@ use static_cell::ConstStaticCell;
 
 mod clock;
 mod executor;
+mod flash;
 mod host;
 mod interrupts;
 mod lan9118;
@@ -26,21 +28,20 @@ mod pins;
 mod uart;
 mod watchdog;
 
+use flash::Nor;
 use host::Options;
 use lan9118::Lan9118;
 use pins::Lamp;
-use uart::Uart0;
+use uart::Uart;
 
 /// What telemetry calls this board.
 const BOARD: &str = if cfg!(feature = "an500") { "qemu-mps2 an500" } else { "qemu-mps2 an386" };
-/// What `build.rs` made of the board's file.
-static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
-/// And of where it takes requests, with the key.
-#[cfg(requests)]
-static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
-/// What the law's motion has behind the waypoints of the settings.
-#[cfg(motion)]
-static MOTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/motion"));
+/// Rate of the serial line at the bench \[Bd\].
+const BENCH_BAUD: u32 = 115_200;
+/// What `build.rs` made of the board's file: what runs where the flash has nothing better.
+static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
+/// What else this firmware can be told.
+const BUILT: Built = Built { requests: cfg!(requests), motion: cfg!(feature = "motion") };
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -51,7 +52,11 @@ fn main() -> ! {
 }
 
 fn start(spawner: Spawner, options: Options) {
-    let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
+    static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
+    let (in_force, told) = TOLD.take().split();
+    let mut store = Store::new(Nor::connect(options.cut));
+    let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
+    let InForce { settings, image, standing } = defmt::unwrap!(in_force);
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
     static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
@@ -61,16 +66,12 @@ fn start(spawner: Spawner, options: Options) {
     let seed = host::seed();
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
 
-    let device = telemetry::Device {
-        board: BOARD,
-        build: env!("OUTRIGGER_BUILD"),
-        boot: host::seed() as u32,
-        settings: SETTINGS,
-    };
+    let (build, boot) = (env!("OUTRIGGER_BUILD"), host::seed() as u32);
+    let device = telemetry::Device { board: BOARD, build, boot, settings: image.settings };
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
-    #[cfg(motion)]
-    let robot = robot.with_motion(MOTION);
+    #[cfg(feature = "motion")]
+    let robot = robot.with_motion(image.motion);
     let (handle, desk) = (robot.handle(), robot.desk());
 
     spawner.spawn(defmt::unwrap!(net(runner)));
@@ -80,12 +81,24 @@ fn start(spawner: Spawner, options: Options) {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
     #[cfg(requests)]
-    if let Some(port) = requests::Port::of(REQUESTS) {
+    if let Some(port) = requests::Port::of(image.requests) {
         spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, host::random())));
     }
     if let Some(sensor) = SerialSensor::of(settings.sensors()) {
-        spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart0::start(sensor.baud), handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart::of_sensor(sensor.baud), handle, desk)));
     }
+    let serving = Serving {
+        standing,
+        told,
+        board: BOARD,
+        build,
+        boot,
+        port: Uart::at_bench(BENCH_BAUD),
+        store,
+        patience: watchdog::be_patient,
+        reset: || cortex_m::peripheral::SCB::sys_reset(),
+    };
+    spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
     if let Some(time) = options.run_for {
         spawner.spawn(defmt::unwrap!(end(handle, time)));
     }
@@ -101,8 +114,10 @@ async fn net(mut runner: Runner<'static, &'static mut Lan9118>) -> ! {
 async fn control(robot: Robot) {
     let desk = robot.desk();
     robot.run(Lamp::<1>).await;
-    desk.flush();
-    host::succeed()
+    if !desk.starts_anew() {
+        desk.flush();
+        host::succeed()
+    }
 }
 
 #[embassy_executor::task]
@@ -134,8 +149,13 @@ async fn answer(
 }
 
 #[embassy_executor::task]
-async fn read_serial(sensor: SerialSensor, port: Uart0, robot: Handle<'static>, desk: &'static Desk) -> ! {
+async fn read_serial(sensor: SerialSensor, port: Uart, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(port, robot, desk).await
+}
+
+#[embassy_executor::task]
+async fn be_told(serving: Serving<Settings, Uart, Nor>, robot: Handle<'static>, desk: &'static Desk) -> ! {
+    serving.serve(robot, desk).await
 }
 
 /// Ends the run in good order, where the host asked for it.

@@ -19,8 +19,17 @@ const WATCHDOG: Registers<0x1000> = unsafe { Registers::new(0x4000_8000) };
 
 /// Starts it; from now on it wants to be fed.
 pub(crate) fn start() {
+    start_with(TICKS);
+}
+
+/// Lets it wait 20 s: what follows feeds it no more, and ends with a reset.
+pub(crate) fn be_patient() {
+    start_with(20 * TICKS);
+}
+
+fn start_with(ticks: u32) {
     WATCHDOG.write::<LOCK>(UNLOCK);
-    WATCHDOG.write::<LOAD>(TICKS);
+    WATCHDOG.write::<LOAD>(ticks);
     WATCHDOG.write::<CONTROL>(INTERRUPT | RESET);
     WATCHDOG.write::<LOCK>(0);
 }
