@@ -5,6 +5,7 @@ mod hostile;
 mod krc;
 mod log;
 mod motion;
+mod provision;
 mod requests;
 mod reverse;
 mod rtde;
@@ -121,6 +122,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         krc::tests,
         log::tests,
         motion::tests,
+        provision::tests,
         requests::tests,
         reverse::tests,
         rtde::tests,
