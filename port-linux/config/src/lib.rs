@@ -217,6 +217,12 @@ pub enum AnyConfiguration {
 }
 
 impl AnyConfiguration {
+    /// Whether it is for a board, beside whatever controller.
+    #[must_use]
+    pub const fn is_for_a_board(&self) -> bool {
+        matches!(self, Self::Board(_) | Self::KrcBoard(_))
+    }
+
     /// Reads the file at `path`.
     ///
     /// # Errors

@@ -82,7 +82,7 @@ fn default(line: &LineArgs) -> Outcome {
 
 /// What a board is told by this file.
 fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
-    if let AnyConfiguration::Host(_) | AnyConfiguration::Krc(_) = AnyConfiguration::load(file)? {
+    if !AnyConfiguration::load(file)?.is_for_a_board() {
         let what = "expected a board's file, with a table [device]; this one is for a host";
         return Err(Failure::BadInput(what.into()).at(file));
     }
