@@ -11,9 +11,9 @@ const FLOORS: &[(u8, &[&str])] = &[
     (6, &["drive", "telemetry"]),
     (5, &["engine"]),
     (4, &["client"]),
-    (3, &["law", "frame", "sensor", "request"]),
+    (3, &["law", "frame", "sensor", "request", "provision"]),
     (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
-    (1, &["robot", "time", "math", "checksum", "packed"]),
+    (1, &["robot", "time", "math", "checksum", "stuffing", "packed"]),
 ];
 
 /// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.

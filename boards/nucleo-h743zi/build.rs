@@ -2,12 +2,15 @@
 //! AXI SRAM.
 
 use std::env::var_os;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 fn main() -> io::Result<()> {
     let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
-    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
+    println!("cargo::rerun-if-changed=settings.x");
+    fs::copy("settings.x", out.join("settings.x"))?;
+    println!("cargo::rustc-link-search={}", out.display());
+    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x", "-Tsettings.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
     outrigger_config::firmware::compile_in(&out)

@@ -45,8 +45,8 @@
 //!
 //! # Features
 //!
-//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and telemetry. `defmt`: log
-//! formatting on a microcontroller. On by default are four that a board may leave out: `checks`, `messages`, `outputs`,
+//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, telemetry, and settings over a serial
+//! line. `defmt`: log formatting on a microcontroller. On by default are four that a board may leave out: `checks`, `messages`, `outputs`,
 //! `histograms`.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -97,10 +97,13 @@ pub mod math;
 pub mod mode;
 #[cfg(feature = "postcard")]
 mod packed;
+#[cfg(feature = "postcard")]
+pub mod provision;
 pub mod recorder;
 pub mod request;
 pub mod robot;
 pub mod sensor;
+mod stuffing;
 #[cfg(feature = "postcard")]
 pub mod telemetry;
 pub mod time;

@@ -38,7 +38,7 @@ impl Trouble {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::NoLink => "plug the cable in; is the other end powered?",
-            Self::NoRoute => "check the address, prefix and gateway compiled into this device",
+            Self::NoRoute => "check the address, prefix and gateway in this device's settings",
             Self::NoAnswer => "is the robot's address right, the controller on, a firewall between?",
             Self::Refused => "is the controller started, and this interface enabled in its security settings?",
             Self::Closed | Self::Reset => "was the controller restarted, or does it have too many clients?",

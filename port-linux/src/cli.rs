@@ -12,6 +12,7 @@ use crate::args::{
     WatchArgs,
 };
 use crate::ask::AskArgs;
+use crate::board::BoardCommand;
 use crate::dashboard::DashboardArgs;
 use crate::doctor::DoctorArgs;
 use crate::exit::Outcome;
@@ -265,8 +266,8 @@ Examples:
     Script(ScriptArgs),
     /// Show what a board tells, live, and write its recordings to files
     #[command(after_help = "\
-Listens only; nothing is sent to the board. Where it sends to is compiled into it: device.telemetry of \
-its configuration. Datagrams of others are ignored and counted. On a terminal it is a full-screen view \
+Listens only; nothing is sent to the board. Where it sends to is device.telemetry of its \
+configuration. Datagrams of others are ignored and counted. On a terminal it is a full-screen view \
 (q ends it), piped it is one line per second and event, with --json one JSON object per line. \
 Exit code 3 where nothing of the board arrives within ten seconds, with what to check.
 
@@ -275,6 +276,9 @@ Examples:
   outrigger watch 192.168.56.60 --out recordings
   outrigger watch 10.0.2.15 --json --seconds 10 | jq .mode")]
     Watch(WatchArgs),
+    /// Tell a board other settings at the bench, over its serial line, without a compiler; or ask what it runs
+    #[command(subcommand)]
+    Board(BoardCommand),
     /// Power, brakes, stops and programs of a robot: ask, bring up, recover, load, play
     #[command(after_help = "\
 Without a command it shows everything the controller tells. What the controller's software does not \
@@ -483,6 +487,7 @@ fn run(command: Command) -> Outcome {
         Command::Record(args) => crate::beside::record(&args),
         Command::Script(args) => crate::script::run(&args),
         Command::Watch(args) => crate::watch::run(&args),
+        Command::Board(command) => crate::board::run(&command),
         Command::Dashboard(args) => crate::dashboard::run(&args),
         #[cfg(feature = "ros2")]
         Command::Ros2(args) => crate::beside::ros2(&args),

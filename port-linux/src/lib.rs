@@ -43,6 +43,7 @@ mod args;
 mod ask;
 mod attached;
 mod beside;
+mod board;
 mod check;
 #[doc(hidden)]
 pub mod cli;

@@ -5,6 +5,7 @@ use core::cell::{Cell, RefCell};
 use embassy_net::Stack;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::channel::Channel;
+use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
 use outrigger_core::command::{MAX_SOURCES, SourceId};
@@ -63,6 +64,9 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
     inquiry: Inquiry,
+    /// The control loop has been shut down.
+    ended: Signal<NoopRawMutex, ()>,
+    starts_anew: Cell<bool>,
 }
 
 impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
@@ -85,6 +89,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             interface_restarts: Cell::new(0),
             stage: Cell::new(Stage::Tasks),
             inquiry: Inquiry::new(),
+            ended: Signal::new(),
+            starts_anew: Cell::new(false),
         }
     }
 
@@ -112,6 +118,30 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// A datagram of telemetry could not be sent.
     pub(crate) fn count_unsent(&self) {
         self.unsent.set(self.unsent.get().saturating_add(1));
+    }
+
+    /// The mode of the control loop.
+    #[cfg(feature = "provision")]
+    pub(crate) const fn mode(&self) -> Mode {
+        self.status.get().mode
+    }
+
+    /// Has the control loop shut down, the arm brought to rest, and waits until that is done.
+    #[cfg(feature = "provision")]
+    pub(crate) async fn end(&self, robot: Handle<'_>) {
+        self.starts_anew.set(true);
+        robot.shutdown();
+        self.ended.wait().await;
+    }
+
+    /// The control loop has been shut down.
+    pub(crate) fn note_end(&self) {
+        self.ended.signal(());
+    }
+
+    /// Whether this device is about to start anew, with other settings.
+    pub const fn starts_anew(&self) -> bool {
+        self.starts_anew.get()
     }
 
     /// What is asked over the network, and what came of it.

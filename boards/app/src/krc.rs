@@ -98,5 +98,9 @@ impl Robot {
         #[cfg(feature = "motion")]
         clerk.feeds(self.motion);
         self.runner.run(&mut clerk).await;
+        self.desk.note_end();
     }
 }
+
+#[cfg(feature = "provision")]
+crate::provision::told!(Settings);

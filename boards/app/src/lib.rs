@@ -8,6 +8,7 @@
 //! | [`SerialSensor::run`], [`AnalogSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
 //! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
+//! | `provision::serve` (feature `provision`) | what it is told over a serial line at the bench, and keeps in flash |
 //! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request |
 //!
 //! A board uses the names of [`ur`] or those of [`krc`]; everything else is the same beside both.
@@ -30,6 +31,8 @@ mod lamp;
 mod milestone;
 mod neighbour;
 mod network;
+#[cfg(feature = "provision")]
+pub mod provision;
 mod pulse;
 pub mod requests;
 pub mod revival;

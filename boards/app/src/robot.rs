@@ -39,7 +39,7 @@ impl<const N: usize, P: Peer<N>, R> Ready<N, P, R> {
     }
 }
 
-/// Settings that were compiled in and cannot be run: they were not made by the build script of this firmware.
+/// Settings that cannot be run. Those that were compiled in were not made by the build script of this firmware then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StartError {
@@ -47,6 +47,18 @@ pub enum StartError {
     Law(BadValue),
     /// The engine cannot.
     Engine(ConfigError),
+    /// What is around it cannot.
+    Device(BadValue),
+}
+
+impl core::fmt::Display for StartError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Law(error) => write!(f, "law.{error}"),
+            Self::Engine(error) => write!(f, "{error}"),
+            Self::Device(error) => write!(f, "device.{error}"),
+        }
+    }
 }
 
 impl From<BadValue> for StartError {

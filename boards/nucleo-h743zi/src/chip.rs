@@ -2,7 +2,7 @@
 //! own oscillator), cache, why it was reset.
 
 use embassy_stm32::Config;
-use embassy_stm32::pac::iwdg::vals::Key;
+use embassy_stm32::pac::iwdg::vals::{Key, Pr};
 use embassy_stm32::pac::{DBGMCU, IWDG1, RCC};
 use embassy_stm32::rcc::mux::Adcsel;
 use embassy_stm32::rcc::{
@@ -85,6 +85,17 @@ pub(crate) fn cache_instructions() {
     if let Some(mut core) = cortex_m::Peripherals::take() {
         core.SCB.enable_icache();
     }
+}
+
+/// Lets the watchdog wait for 32 s: erasing a sector takes up to 4 s by the data sheet, in which nothing feeds it. Ends with the
+/// reset that follows.
+pub(crate) fn be_patient() {
+    IWDG1.kr().write(|w| w.set_key(Key::ENABLE));
+    IWDG1.pr().write(|w| w.set_pr(Pr::DIVIDE_BY256));
+    IWDG1.rlr().write(|w| w.set_rl(0xfff));
+    // Both take some of its slow cycles to arrive.
+    while IWDG1.sr().read().0 != 0 {}
+    IWDG1.kr().write(|w| w.set_key(Key::RESET));
 }
 
 /// Why the chip was reset, as it says itself; forgotten by asking.

@@ -6,8 +6,9 @@ use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_net::{Stack, StackResources};
 use embassy_stm32::adc::{Adc, AdcConfig, Averaging};
+use embassy_stm32::flash::Flash;
 use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
-use embassy_stm32::peripherals::{IWDG1, RNG, USART2};
+use embassy_stm32::peripherals::{IWDG1, RNG, USART2, USART3};
 use embassy_stm32::rng::{self, Rng};
 use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
@@ -15,6 +16,7 @@ use embassy_stm32::{bind_interrupts, uid};
 use outrigger_app::boot::{self, Begun, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
+use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
@@ -28,15 +30,19 @@ use static_cell::{ConstStaticCell, StaticCell};
 
 mod chip;
 mod ethernet;
+mod flash;
 mod level;
 
 use ethernet::{Mac, Rings};
+use flash::Sectors;
 use level::Level3V3;
 
-static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
-/// And of where it takes requests, with the key.
-#[cfg(requests)]
-static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
+/// What `build.rs` made of the board's file: what runs where the flash has nothing better.
+static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
+/// What else this firmware can be told.
+const BUILT: Built = Built { requests: cfg!(requests), motion: false };
+/// Rate of the serial line at the bench \[Bd\].
+const BENCH_BAUD: u32 = 115_200;
 
 /// Time without food after which the watchdog resets the chip \[µs\].
 const PATIENCE: u32 = 1_000_000;
@@ -45,6 +51,7 @@ bind_interrupts!(struct Irqs {
     ETH => ethernet::Handler;
     RNG => rng::InterruptHandler<RNG>;
     USART2 => usart::BufferedInterruptHandler<USART2>;
+    USART3 => usart::BufferedInterruptHandler<USART3>;
 });
 
 #[embassy_executor::main(entry = "cortex_m_rt::entry")]
@@ -71,7 +78,11 @@ async fn main(spawner: Spawner) {
     defmt::info!("stack guarded by: {}", guard);
 
     boot::reached(Stage::Settings);
-    let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
+    static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
+    let (in_force, told) = TOLD.take().split();
+    let mut store = Store::new(Sectors::new(Flash::new_blocking(p.FLASH)));
+    let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
+    let InForce { settings, image, standing } = defmt::unwrap!(in_force);
     let serial = SerialSensor::of(settings.sensors());
     let analog = AnalogSensor::of(settings.sensors());
 
@@ -93,24 +104,34 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(net(runner)));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let device = telemetry::Device {
-        board: "nucleo-h743zi",
-        build: env!("OUTRIGGER_BUILD"),
-        // Not of the seed: telemetry can be read by anybody.
-        boot: random.next_u32(),
-        settings: SETTINGS,
-    };
+    let (board, build) = ("nucleo-h743zi", env!("OUTRIGGER_BUILD"));
+    // Not of the seed: telemetry can be read by anybody.
+    let boot = random.next_u32();
+    let device = telemetry::Device { board, build, boot, settings: image.settings };
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     desk.comes_from(begun, chip::clock(clock), ear);
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PE11, Level::Low, Speed::High))));
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog)));
     spawner.spawn(defmt::unwrap!(revive(desk)));
+    let mut config = usart::Config::default();
+    config.baudrate = BENCH_BAUD;
+    config.rx_pull = Pull::Up;
+    static HEARD: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
+    static SAID: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
+    match BufferedUart::new(p.USART3, p.PD9, p.PD8, SAID.take(), HEARD.take(), Irqs, config) {
+        Ok(port) => {
+            let (patience, reset) = (chip::be_patient, || cortex_m::peripheral::SCB::sys_reset());
+            let serving = Serving { standing, told, board, build, boot, port, store, patience, reset };
+            spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
+        }
+        Err(_) => defmt::error!("nothing can be told at the bench: USART3 cannot run at its rate"),
+    }
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
     #[cfg(requests)]
-    if let Some(port) = requests::Port::of(REQUESTS) {
+    if let Some(port) = requests::Port::of(image.requests) {
         let mut seed = [0; 32];
         random.fill_bytes(&mut seed);
         spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, seed)));
@@ -196,6 +217,15 @@ async fn answer(
 async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarget) -> ! {
     static MEMORY: ConstStaticCell<Outgoing> = ConstStaticCell::new(Outgoing::new());
     telemetry::send(desk, stack, target, MEMORY.take()).await
+}
+
+#[embassy_executor::task]
+async fn be_told(
+    serving: Serving<Settings, BufferedUart<'static>, Sectors>,
+    robot: Handle<'static>,
+    desk: &'static Desk,
+) -> ! {
+    serving.serve(robot, desk).await
 }
 
 #[embassy_executor::task]

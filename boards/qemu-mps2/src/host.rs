@@ -20,6 +20,17 @@ pub(crate) struct Options {
     /// run alone, and start anew as a board on a desk does. `fault=hang`: hang half a second after each boot, to see what the
     /// watchdog does.
     pub(crate) fault: Option<Fault>,
+    /// `cut=N` or `cut=each`: the power goes in the middle of the flash's how manyth operation.
+    pub(crate) cut: Option<Cut>,
+}
+
+/// When the power goes. An operation of the flash is a unit that is written, or a sector that is erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Once, in this one since QEMU was started, from 1.
+    At(u32),
+    /// In the first after a start that has any; in the second after the next start; and so on, until one start was not cut.
+    Each,
 }
 
 /// A failure to be caused.
@@ -44,6 +55,8 @@ impl Options {
             match (key, value) {
                 ("seconds", _) => options.run_for = seconds,
                 ("wrap", _) => options.until_wrap = seconds,
+                ("cut", "each") => options.cut = Some(Cut::Each),
+                ("cut", count) => options.cut = count.parse().ok().map(Cut::At),
                 ("fault", "panic") => options.fault = Some(Fault::Panic),
                 ("fault", "panic-once") => options.fault = Some(Fault::PanicOnce),
                 ("fault", "memory") => options.fault = Some(Fault::Memory),

@@ -10,6 +10,7 @@ use crate::machine;
 #[repr(u16)]
 pub(crate) enum Interrupt {
     Uart0Rx = machine::THIS.uart_interrupt,
+    Uart1Rx = machine::THIS.bench_interrupt,
     DualTimer = machine::THIS.timer_interrupt,
     Ethernet = machine::THIS.mac_interrupt,
 }
@@ -30,6 +31,7 @@ pub(crate) fn enable(interrupt: Interrupt) {
 unsafe extern "C" {
     fn DefaultHandler();
     fn UART0_RX();
+    fn UART1_RX();
     fn DUAL_TIMER();
     fn ETHERNET();
 }
@@ -41,6 +43,7 @@ unsafe extern "C" {
 static __INTERRUPTS: [unsafe extern "C" fn(); machine::THIS.interrupts] = {
     let mut table: [unsafe extern "C" fn(); machine::THIS.interrupts] = [DefaultHandler; machine::THIS.interrupts];
     table[Interrupt::Uart0Rx as usize] = UART0_RX;
+    table[Interrupt::Uart1Rx as usize] = UART1_RX;
     table[Interrupt::DualTimer as usize] = DUAL_TIMER;
     table[Interrupt::Ethernet as usize] = ETHERNET;
     table

@@ -15,6 +15,11 @@ pub(crate) struct Machine {
     /// The first serial port; its interrupt is that of received bytes.
     pub(crate) uart: usize,
     pub(crate) uart_interrupt: u16,
+    /// The second one, at the bench.
+    pub(crate) bench: usize,
+    pub(crate) bench_interrupt: u16,
+    /// Memory that nothing is loaded to, and that a reset therefore leaves as it is.
+    pub(crate) kept: usize,
     /// The network controller.
     pub(crate) mac: usize,
     pub(crate) mac_interrupt: u16,
@@ -34,6 +39,9 @@ const AN386: Machine = Machine {
     timer_interrupt: 10,
     uart: 0x4000_4000,
     uart_interrupt: 0,
+    bench: 0x4000_5000,
+    bench_interrupt: 2,
+    kept: 0x2100_0000,
     mac: 0x4020_0000,
     mac_interrupt: 13,
     watchdog: 0x4000_8000,
@@ -42,7 +50,7 @@ const AN386: Machine = Machine {
 };
 
 /// Cortex-M7: its network controller stands elsewhere.
-const AN500: Machine = Machine { board: "qemu-mps2 an500", mac: 0xa000_0000, ..AN386 };
+const AN500: Machine = Machine { board: "qemu-mps2 an500", mac: 0xa000_0000, kept: 0x6000_0000, ..AN386 };
 
 /// Cortex-M33 with TrustZone. Everything here is secure code, and the devices are taken by their secure addresses: as the
 /// machine starts, nothing is given to the other world, and nothing has to be set up.
@@ -53,6 +61,9 @@ const AN505: Machine = Machine {
     timer_interrupt: 5,
     uart: 0x5020_0000,
     uart_interrupt: 32,
+    bench: 0x5020_1000,
+    bench_interrupt: 34,
+    kept: 0x8000_0000,
     mac: 0x5200_0000,
     mac_interrupt: 48,
     watchdog: 0x5008_1000,

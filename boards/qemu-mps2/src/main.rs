@@ -9,6 +9,7 @@ use embassy_time::{Duration, Timer};
 use outrigger_app::boot::{self, Begun, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
+use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
@@ -19,6 +20,7 @@ use static_cell::{ConstStaticCell, StaticCell};
 
 mod clock;
 mod executor;
+mod flash;
 mod host;
 mod interrupts;
 mod lan9118;
@@ -28,19 +30,18 @@ mod pins;
 mod uart;
 mod watchdog;
 
+use flash::Nor;
 use host::{Fault, Options};
 use lan9118::Lan9118;
 use pins::Lamp;
-use uart::Uart0;
+use uart::Uart;
 
-/// What `build.rs` made of the board's file.
-static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
-/// And of where it takes requests, with the key.
-#[cfg(requests)]
-static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
-/// What the law's motion has behind the waypoints of the settings.
-#[cfg(motion)]
-static MOTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/motion"));
+/// Rate of the serial line at the bench \[Bd\].
+const BENCH_BAUD: u32 = 115_200;
+/// What `build.rs` made of the board's file: what runs where the flash has nothing better.
+static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
+/// What else this firmware can be told.
+const BUILT: Built = Built { requests: cfg!(requests), motion: cfg!(feature = "motion") };
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -57,7 +58,11 @@ fn main() -> ! {
 
 fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
     boot::reached(Stage::Settings);
-    let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
+    static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
+    let (in_force, told) = TOLD.take().split();
+    let mut store = Store::new(Nor::connect(options.cut));
+    let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
+    let InForce { settings, image, standing } = defmt::unwrap!(in_force);
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
     static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
@@ -72,16 +77,12 @@ fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
     let mac = Guarded::new(mac, Neighbour::toward(settings.robot, &settings.device), ear);
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
 
-    let device = telemetry::Device {
-        board: machine::THIS.board,
-        build: env!("OUTRIGGER_BUILD"),
-        boot: host::seed() as u32,
-        settings: SETTINGS,
-    };
+    let (board, build, start) = (machine::THIS.board, env!("OUTRIGGER_BUILD"), host::seed() as u32);
+    let device = telemetry::Device { board, build, boot: start, settings: image.settings };
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
-    #[cfg(motion)]
-    let robot = robot.with_motion(MOTION);
+    #[cfg(feature = "motion")]
+    let robot = robot.with_motion(image.motion);
     let (handle, desk) = (robot.handle(), robot.desk());
     desk.comes_from(begun, clock::RATE, ear);
 
@@ -92,12 +93,24 @@ fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
     #[cfg(requests)]
-    if let Some(port) = requests::Port::of(REQUESTS) {
+    if let Some(port) = requests::Port::of(image.requests) {
         spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, host::random())));
     }
     if let Some(sensor) = SerialSensor::of(settings.sensors()) {
-        spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart0::start(sensor.baud), handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart::of_sensor(sensor.baud), handle, desk)));
     }
+    let serving = Serving {
+        standing,
+        told,
+        board,
+        build,
+        boot: start,
+        port: Uart::at_bench(BENCH_BAUD),
+        store,
+        patience: watchdog::be_patient,
+        reset: || watchdog::reset(),
+    };
+    spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
     if let Some(time) = options.run_for {
         spawner.spawn(defmt::unwrap!(end(handle, time)));
     }
@@ -116,8 +129,10 @@ async fn net(mut runner: Runner<'static, Guarded<&'static mut Lan9118>>) -> ! {
 async fn control(robot: Robot) {
     let desk = robot.desk();
     robot.run(Lamp::<1>).await;
-    desk.flush();
-    host::succeed()
+    if !desk.starts_anew() {
+        desk.flush();
+        host::succeed()
+    }
 }
 
 #[embassy_executor::task]
@@ -149,7 +164,7 @@ async fn answer(
 }
 
 #[embassy_executor::task]
-async fn read_serial(sensor: SerialSensor, port: Uart0, robot: Handle<'static>, desk: &'static Desk) -> ! {
+async fn read_serial(sensor: SerialSensor, port: Uart, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(port, robot, desk).await
 }
 
@@ -161,6 +176,11 @@ async fn hang() {
         // The processor sleeps meanwhile: QEMU must not keep the host from its turn, too.
         cortex_m::asm::wfi();
     }
+}
+
+#[embassy_executor::task]
+async fn be_told(serving: Serving<Settings, Uart, Nor>, robot: Handle<'static>, desk: &'static Desk) -> ! {
+    serving.serve(robot, desk).await
 }
 
 /// Ends the run in good order, where the host asked for it.

@@ -1,10 +1,11 @@
-//! UART0 (CMSDK APB UART): what a sensor sends, as a stream of bytes.
+//! UART0 and UART1 (CMSDK APB UART): a sensor's bytes, and what the board is told at the bench.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_sync::pipe::Pipe;
-use embedded_io_async::{ErrorKind, ErrorType, Read};
+use embassy_time::Timer;
+use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 
 use crate::interrupts::{self, Interrupt};
 use crate::machine;
@@ -16,8 +17,10 @@ const CONTROL: usize = 0x08;
 const INTERRUPTS: usize = 0x0c;
 const DIVIDER: usize = 0x10;
 
+const TX_FULL: u32 = 1 << 0;
 const RX_FULL: u32 = 1 << 1;
 const RX_OVERRUN: u32 = 1 << 3;
+const TX_ENABLE: u32 = 1 << 0;
 const RX_ENABLE: u32 = 1 << 1;
 const RX_INTERRUPT: u32 = 1 << 3;
 const RX_RAISED: u32 = 1 << 1;
@@ -25,27 +28,69 @@ const RX_RAISED: u32 = 1 << 1;
 const CLOCK_HZ: u32 = machine::THIS.megahertz * 1_000_000;
 /// The device counts from this divider on.
 const LEAST_DIVIDER: u32 = 16;
-/// Several frames of a six-axis sensor.
+/// Several frames of a six-axis sensor, or two of what a board is told.
 const RING: usize = 512;
+/// Between two looks at a transmitter that has no room.
+const LOOK_US: u64 = 50;
+
+/// One port, with what has come.
+struct Port {
+    registers: Registers<0x1000>,
+    interrupt: Interrupt,
+    received: Pipe<CriticalSectionRawMutex, RING>,
+    /// Bytes were lost since the last read: nobody had read those before them.
+    overrun: AtomicBool,
+}
 
 // SAFETY: the first UART of the MPS2 machines; it moves bytes through its registers and reaches no memory.
-const UART: Registers<0x1000> = unsafe { Registers::new(machine::THIS.uart) };
+static UART0: Port = Port::new(unsafe { Registers::new(machine::THIS.uart) }, Interrupt::Uart0Rx);
+// SAFETY: the second one, likewise.
+static UART1: Port = Port::new(unsafe { Registers::new(machine::THIS.bench) }, Interrupt::Uart1Rx);
 
-static RECEIVED: Pipe<CriticalSectionRawMutex, RING> = Pipe::new();
-/// Bytes were lost since the last read: nobody had read those before them.
-static OVERRUN: AtomicBool = AtomicBool::new(false);
+impl Port {
+    const fn new(registers: Registers<0x1000>, interrupt: Interrupt) -> Self {
+        Self { registers, interrupt, received: Pipe::new(), overrun: AtomicBool::new(false) }
+    }
 
-/// The receiving half; there is one.
-pub(crate) struct Uart0(());
+    fn start(&'static self, baud: u32, enable: u32) -> Uart {
+        let Self { registers, interrupt, .. } = *self;
+        registers.write::<DIVIDER>((CLOCK_HZ / baud.max(1)).max(LEAST_DIVIDER));
+        registers.write::<INTERRUPTS>(u32::MAX);
+        registers.write::<CONTROL>(enable | RX_INTERRUPT);
+        interrupts::enable(interrupt);
+        Uart(self)
+    }
 
-impl Uart0 {
-    /// Starts to receive at `baud`.
-    pub(crate) fn start(baud: u32) -> Self {
-        UART.write::<DIVIDER>((CLOCK_HZ / baud.max(1)).max(LEAST_DIVIDER));
-        UART.write::<INTERRUPTS>(u32::MAX);
-        UART.write::<CONTROL>(RX_ENABLE | RX_INTERRUPT);
-        interrupts::enable(Interrupt::Uart0Rx);
-        Self(())
+    /// A byte has come.
+    fn take(&self) {
+        let registers = self.registers;
+        registers.write::<INTERRUPTS>(RX_RAISED);
+        let state = registers.read::<STATE>();
+        if state & RX_OVERRUN != 0 {
+            registers.write::<STATE>(RX_OVERRUN);
+            self.overrun.store(true, Ordering::Relaxed);
+        }
+        if state & RX_FULL != 0 {
+            let byte = registers.read::<DATA>() as u8;
+            if self.received.try_write(&[byte]).is_err() {
+                self.overrun.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// A port that runs; there is one of each.
+pub(crate) struct Uart(&'static Port);
+
+impl Uart {
+    /// The sensor's, which is only listened to.
+    pub(crate) fn of_sensor(baud: u32) -> Self {
+        UART0.start(baud, RX_ENABLE)
+    }
+
+    /// The one at the bench.
+    pub(crate) fn at_bench(baud: u32) -> Self {
+        UART1.start(baud, RX_ENABLE | TX_ENABLE)
     }
 }
 
@@ -67,34 +112,48 @@ impl embedded_io_async::Error for Overrun {
     }
 }
 
-impl ErrorType for Uart0 {
+impl ErrorType for Uart {
     type Error = Overrun;
 }
 
-impl Read for Uart0 {
+impl Read for Uart {
     async fn read(&mut self, buf: &mut [u8]) -> Result<usize, Overrun> {
-        if OVERRUN.swap(false, Ordering::Relaxed) {
+        let Port { received, overrun, .. } = self.0;
+        if overrun.swap(false, Ordering::Relaxed) {
             // What is left in the ring is before the gap, and behind it begins another message.
-            RECEIVED.clear();
+            received.clear();
             return Err(Overrun);
         }
-        Ok(RECEIVED.read(buf).await)
+        Ok(received.read(buf).await)
     }
 }
 
-/// A byte has come.
+impl Write for Uart {
+    async fn write(&mut self, buf: &[u8]) -> Result<usize, Overrun> {
+        let registers = self.0.registers;
+        for byte in buf {
+            while registers.read::<STATE>() & TX_FULL != 0 {
+                Timer::after_micros(LOOK_US).await;
+            }
+            registers.write::<DATA>((*byte).into());
+        }
+        Ok(buf.len())
+    }
+
+    async fn flush(&mut self) -> Result<(), Overrun> {
+        while self.0.registers.read::<STATE>() & TX_FULL != 0 {
+            Timer::after_micros(LOOK_US).await;
+        }
+        Ok(())
+    }
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn UART0_RX() {
-    UART.write::<INTERRUPTS>(RX_RAISED);
-    let state = UART.read::<STATE>();
-    if state & RX_OVERRUN != 0 {
-        UART.write::<STATE>(RX_OVERRUN);
-        OVERRUN.store(true, Ordering::Relaxed);
-    }
-    if state & RX_FULL != 0 {
-        let byte = UART.read::<DATA>() as u8;
-        if RECEIVED.try_write(&[byte]).is_err() {
-            OVERRUN.store(true, Ordering::Relaxed);
-        }
-    }
+    UART0.take();
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn UART1_RX() {
+    UART1.take();
 }

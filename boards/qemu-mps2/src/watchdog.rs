@@ -32,7 +32,7 @@ const WATCHDOG: Registers<0x1000> = unsafe { Registers::new(machine::THIS.watchd
 #[unsafe(link_section = ".uninit.watchdog")]
 static NOTE: MaybeUninit<AtomicU32> = MaybeUninit::uninit();
 
-/// The machine has begun, and its watchdog is not started.
+/// The machine has begun, and its watchdog is not started; or its reset was asked for.
 const BOOTED: u32 = 0x7e1d_b007;
 /// The watchdog was started, and nothing has happened since.
 const STARTED: u32 = 0x7e1d_f00d;
@@ -67,8 +67,29 @@ pub(crate) fn reset_cause() -> ResetCause {
 /// Starts it; from now on it wants to be fed.
 pub(crate) fn start() {
     note().store(STARTED, Ordering::Relaxed);
+    start_with(TICKS);
+}
+
+/// Lets it wait 20 s: what follows feeds it no more, and ends with a reset.
+pub(crate) fn be_patient() {
+    start_with(20 * TICKS);
+}
+
+/// Resets the machine: somebody asked for it.
+pub(crate) fn reset() -> ! {
+    note().store(BOOTED, Ordering::Relaxed);
+    cortex_m::peripheral::SCB::sys_reset()
+}
+
+/// Resets the machine as power that goes and comes does.
+pub(crate) fn lose_power() -> ! {
+    note().store(0, Ordering::Relaxed);
+    cortex_m::peripheral::SCB::sys_reset()
+}
+
+fn start_with(ticks: u32) {
     WATCHDOG.write::<LOCK>(UNLOCK);
-    WATCHDOG.write::<LOAD>(TICKS);
+    WATCHDOG.write::<LOAD>(ticks);
     WATCHDOG.write::<CONTROL>(INTERRUPT | RESET);
     WATCHDOG.write::<LOCK>(0);
 }

@@ -6,11 +6,12 @@ use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_net::{Stack, StackResources};
 use embassy_rp::adc::{self, Adc};
+use embassy_rp::flash::Flash;
 use embassy_rp::gpio::{Input, Level, Output, Pull};
-use embassy_rp::peripherals::{DMA_CH0, DMA_CH1, SPI0, TRNG, UART0};
+use embassy_rp::peripherals::{DMA_CH0, DMA_CH1, SPI0, TRNG, UART0, UART1};
 use embassy_rp::spi::{self, Async, Spi};
 use embassy_rp::trng::{self, Trng};
-use embassy_rp::uart::{self, BufferedUartRx};
+use embassy_rp::uart::{self, BufferedUart, BufferedUartRx};
 use embassy_rp::watchdog::Watchdog;
 use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration};
@@ -18,6 +19,7 @@ use embedded_hal_bus::spi::ExclusiveDevice;
 use outrigger_app::boot::{self, Begun, Clock, ClockSource, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
+use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
@@ -30,15 +32,19 @@ use outrigger_app::{
 use outrigger_w5500::{Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};
 
+mod flash;
 mod level;
 mod reset;
 
+use flash::Sectors;
 use level::Level3V3;
 
-static SETTINGS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/settings"));
-/// And of where it takes requests, with the key.
-#[cfg(requests)]
-static REQUESTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/requests"));
+/// What `build.rs` made of the board's file: what runs where the flash has nothing better.
+static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
+/// What else this firmware can be told.
+const BUILT: Built = Built { requests: cfg!(requests), motion: false };
+/// Rate of the serial line at the bench \[Bd\].
+const BENCH_BAUD: u32 = 115_200;
 
 /// Time without food after which the watchdog resets the chip.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -53,6 +59,7 @@ bind_interrupts!(struct Irqs {
     DMA_IRQ_0 => dma::InterruptHandler<DMA_CH0>, dma::InterruptHandler<DMA_CH1>;
     TRNG_IRQ => trng::InterruptHandler<TRNG>;
     UART0_IRQ => uart::BufferedInterruptHandler<UART0>;
+    UART1_IRQ => uart::BufferedInterruptHandler<UART1>;
 });
 
 #[embassy_executor::main(entry = "cortex_m_rt::entry")]
@@ -78,7 +85,11 @@ async fn main(spawner: Spawner) {
     defmt::info!("stack guarded by: {}", guard);
 
     boot::reached(Stage::Settings);
-    let settings = defmt::unwrap!(Settings::from_postcard(SETTINGS));
+    static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
+    let (in_force, told) = TOLD.take().split();
+    let mut store = Store::new(Sectors::new(Flash::new_blocking(p.FLASH)));
+    let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
+    let InForce { settings, image, standing } = defmt::unwrap!(in_force);
     let (serial, analog) = (SerialSensor::of(settings.sensors()), AnalogSensor::of(settings.sensors()));
 
     let mut config = spi::Config::default();
@@ -111,23 +122,30 @@ async fn main(spawner: Spawner) {
     spawner.spawn(defmt::unwrap!(net(runner)));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let speaker = telemetry::Device {
-        board: "w5500-evb-pico2",
-        build: env!("OUTRIGGER_BUILD"),
-        // Not of the seed: telemetry can be read by anybody.
-        boot: u32::from_le_bytes(boot),
-        settings: SETTINGS,
-    };
+    let (board, build) = ("w5500-evb-pico2", env!("OUTRIGGER_BUILD"));
+    // Not of the seed: telemetry can be read by anybody.
+    let boot = u32::from_le_bytes(boot);
+    let speaker = telemetry::Device { board, build, boot, settings: image.settings };
     let robot = defmt::unwrap!(Robot::new(stack, &settings, speaker, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     desk.comes_from(begun, clock, ear);
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PIN_4, Level::Low))));
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog, chip)));
+    let mut config = uart::Config::default();
+    config.baudrate = BENCH_BAUD;
+    static HEARD: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
+    static SAID: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
+    let port = BufferedUart::new(p.UART1, p.PIN_8, p.PIN_9, Irqs, SAID.take(), HEARD.take(), config);
+    // A line that nobody drives is quiet.
+    pac::PADS_BANK0.gpio(9).modify(|pad| pad.set_pue(true));
+    let (patience, reset) = (be_patient, || cortex_m::peripheral::SCB::sys_reset());
+    let serving = Serving { standing, told, board, build, boot, port, store, patience, reset };
+    spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
     #[cfg(requests)]
-    if let Some(port) = requests::Port::of(REQUESTS) {
+    if let Some(port) = requests::Port::of(image.requests) {
         let mut seed = [0; 32];
         random.fill_bytes(&mut seed).await;
         spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, seed)));
@@ -152,6 +170,17 @@ async fn main(spawner: Spawner) {
         let level = Level3V3 { adc, pin: adc::Channel::new_pin(p.PIN_26, Pull::None) };
         spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle, desk)));
     }
+}
+
+/// Lets the watchdog wait for 16 s, the most that it can: erasing six sectors takes up to 3 s. Ends with the reset that
+/// follows.
+fn be_patient() {
+    pac::WATCHDOG.load().write(|load| load.set_load(0xff_ffff));
+}
+
+#[embassy_executor::task]
+async fn be_told(serving: Serving<Settings, BufferedUart, Sectors>, robot: Handle<'static>, desk: &'static Desk) -> ! {
+    serving.serve(robot, desk).await
 }
 
 #[embassy_executor::task]

@@ -109,7 +109,9 @@ pub use record::{
     DUMP_END_LEN, Outcome, ReplayError, Replayed, dump_end, recorded_transitions, replay, replay_watched,
 };
 #[cfg(feature = "postcard")]
-pub use settings::{Device, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget};
+pub use settings::{
+    Device, SETTINGS_FORMAT, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget, settings_kind,
+};
 #[cfg(feature = "postcard")]
 pub use snapshot::Snapshot;
 

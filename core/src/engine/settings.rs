@@ -1,4 +1,4 @@
-//! Everything a board is told, as the bytes that are compiled into its firmware.
+//! Everything a board is told, as the bytes that are compiled into its firmware, or told over a serial line.
 
 use core::net::Ipv4Addr;
 
@@ -7,6 +7,7 @@ use crate::checksum::crc32;
 use crate::command::{MAX_SOURCES, SourceConfig, SourceId};
 use crate::law::LawConfig;
 use crate::packed;
+use crate::robot::BadValue;
 use crate::sensor::{Form, Scale};
 use crate::time::Duration;
 
@@ -14,8 +15,8 @@ use crate::time::Duration;
 const MAGIC: &[u8; 9] = b"OUTRIGSET";
 /// What those beside a KRC began with, in formats before 4.
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
-/// The number of the format.
-const FORMAT: u8 = 7;
+/// The number of the format of settings that this version writes and reads.
+pub const SETTINGS_FORMAT: u8 = 7;
 /// Before the content: magic, format and kind, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
@@ -60,6 +61,29 @@ impl Device {
     pub fn hardware_address(&self) -> [u8; 6] {
         let [a, b, c, d] = self.address.octets();
         self.mac.unwrap_or([0x02, 0x00, a, b, c, d])
+    }
+
+    /// Whether a board can be started with it: what a network stack or a port would not bear.
+    ///
+    /// # Errors
+    /// The first field that cannot be.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let Self { address, prefix, mac, telemetry, sensors, .. } = self;
+        let own = !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();
+        BadValue::unless(
+            own && (1..=30).contains(prefix),
+            "address",
+            "the board's own IPv4 address, and a prefix of 1 to 30",
+        )?;
+        let one = mac.is_none_or(|[first, ..]| first & 1 == 0);
+        BadValue::unless(one, "mac", "the hardware address of one device")?;
+        let told = telemetry.is_none_or(|to| to.port != 0 && to.period >= Duration::from_millis(20));
+        BadValue::unless(told, "telemetry", "a port other than 0, and at least 0.02 s between messages")?;
+        let read = sensors.iter().flatten().all(|sensor| match sensor.input {
+            SensorInput::Serial { baud, .. } => (1_200..=4_000_000).contains(&baud),
+            SensorInput::Analog { rate } => (1..=10_000).contains(&rate),
+        });
+        BadValue::unless(read, "sensors", "1200 to 4000000 Bd, or 1 to 10000 readings per second")
     }
 
     /// The sensors, with the source that each is for an engine of these `sources`.
@@ -148,7 +172,18 @@ impl core::fmt::Display for SettingsError {
 
 impl core::error::Error for SettingsError {}
 
+/// The format and the kind of controller of the settings in `bytes`, whatever their format; `None` where they are none.
+#[must_use]
+pub fn settings_kind(bytes: &[u8]) -> Option<(u8, u8)> {
+    let (magic, rest) = bytes.split_first_chunk()?;
+    let ([format, kind], _) = rest.split_first_chunk()?;
+    (magic == MAGIC).then_some((*format, *kind))
+}
+
 impl<const N: usize, O: Options> Settings<N, O> {
+    /// The letter that tells settings of this kind apart.
+    pub const KIND: u8 = O::KIND;
+
     /// Writes the bytes to `out` and returns their number; `None` where `out` is too small (16 KiB are enough).
     #[must_use]
     pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
@@ -158,7 +193,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
         let (to_magic, rest) = header.split_first_chunk_mut()?;
         *to_magic = *MAGIC;
         let (to_kind, rest) = rest.split_first_chunk_mut()?;
-        *to_kind = [FORMAT, O::KIND];
+        *to_kind = [SETTINGS_FORMAT, O::KIND];
         let (to_length, to_checksum) = rest.split_first_chunk_mut()?;
         *to_length = length.to_le_bytes();
         to_checksum.copy_from_slice(&crc32(content).to_le_bytes());
@@ -175,8 +210,8 @@ impl<const N: usize, O: Options> Settings<N, O> {
         if magic != MAGIC && magic != MAGIC_BEFORE {
             return Err(SettingsError::NoSettings);
         }
-        if *format != FORMAT {
-            return Err(SettingsError::OtherFormat { found: *format, expected: FORMAT });
+        if *format != SETTINGS_FORMAT {
+            return Err(SettingsError::OtherFormat { found: *format, expected: SETTINGS_FORMAT });
         }
         if *kind != O::KIND {
             return Err(SettingsError::OtherKind);
@@ -246,6 +281,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_network_stack_would_not_bear_is_refused_before_it_is_asked() {
+        assert_eq!(device().check(), Ok(()));
+        for (wrong, is) in [
+            (Device { address: Ipv4Addr::new(224, 0, 0, 1), ..device() }, false),
+            (Device { address: Ipv4Addr::UNSPECIFIED, ..device() }, false),
+            (Device { prefix: 33, ..device() }, false),
+            (Device { mac: Some([3, 0, 0, 0, 0, 1]), ..device() }, false),
+            (Device { mac: Some([2, 0, 0, 0, 0, 1]), telemetry: None, ..device() }, true),
+        ] {
+            assert_eq!(wrong.check().is_ok(), is, "{wrong:?}");
+        }
+        let mut wrong = device();
+        wrong.sensors[1] = Some(Sensor { input: SensorInput::Analog { rate: 0 }, scale: Scale::NONE });
+        assert!(wrong.check().is_err());
+        let kinds = (settings_kind(&bytes()), settings_kind(b"OUTRIGKRC\x02K"));
+        assert_eq!(kinds, (Some((SETTINGS_FORMAT, b'U')), None));
+    }
+
+    #[test]
     fn settings_beside_a_krc_are_read_as_such_and_as_nothing_else() {
         let mut config = KrcConfig::default();
         config.peer.silence = Duration::from_millis(250);
@@ -264,9 +318,9 @@ mod tests {
             let mut other = bytes();
             other[..10].copy_from_slice(old);
             let refused = UrSettings::from_postcard(&other).err();
-            assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: FORMAT }));
+            assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: SETTINGS_FORMAT }));
         }
-        let text = SettingsError::OtherFormat { found: 2, expected: FORMAT }.to_string();
+        let text = SettingsError::OtherFormat { found: 2, expected: SETTINGS_FORMAT }.to_string();
         assert_eq!(text, "settings of format 2, and this version reads format 7: compile them again");
     }
 
@@ -287,20 +341,20 @@ mod tests {
         assert_eq!(UrSettings::from_postcard(&longer).err(), Some(SettingsError::Damaged));
     }
 
-    /// One that is added, moved or of another default writes other bytes: then [`FORMAT`] goes up, unless it was a default, and
+    /// One that is added, moved or of another default writes other bytes: then [`SETTINGS_FORMAT`] goes up, unless it was a default, and
     /// the recordings' does, for they begin with the configuration.
     #[test]
     fn settings_of_this_format_are_these_bytes() {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((FORMAT, sums), (7, [(428, 3_439_929_455), (570, 1_455_411_047)]));
+        assert_eq!((SETTINGS_FORMAT, sums), (7, [(428, 3_439_929_455), (570, 1_455_411_047)]));
     }
 
     #[test]
     fn settings_of_another_shape_are_stale() {
         let content = [1, 2, 3];
-        let mut stale = [&MAGIC[..], &[FORMAT, b'U']].concat();
+        let mut stale = [&MAGIC[..], &[SETTINGS_FORMAT, b'U']].concat();
         stale.extend((content.len() as u32).to_le_bytes());
         stale.extend(crc32(&content).to_le_bytes());
         stale.extend(content);

@@ -9,6 +9,7 @@ use heapless::Vec;
 use super::{NotAReading, Reading};
 use crate::checksum::crc32;
 use crate::command::SampleValue;
+use crate::stuffing;
 
 /// The longest datagram \[B\]: a count of 5, the number of values, six values.
 pub const DATAGRAM_MAX: usize = 5 + 1 + 4 * SampleValue::CAPACITY;
@@ -17,7 +18,7 @@ const CONTENT_MAX: usize = DATAGRAM_MAX + 4;
 /// The longest frame with its zero \[B\]: stuffing adds one byte to contents of less than 254.
 pub const FRAME_MAX: usize = 1 + CONTENT_MAX + 1;
 
-const _: () = assert!(CONTENT_MAX < 254, "one byte of stuffing in all");
+const _: () = assert!(CONTENT_MAX <= stuffing::CONTENT_MAX, "one byte of stuffing in all");
 
 type Content = Vec<u8, CONTENT_MAX>;
 
@@ -53,7 +54,7 @@ impl Reading {
         if bytes.len() >= FRAME_MAX {
             return Err(NotAReading::TooLong);
         }
-        let content = unstuffed(bytes).ok_or(NotAReading::Stuffing)?;
+        let content: Content = stuffing::content(bytes).ok_or(NotAReading::Stuffing)?;
         let (datagram, sum) = content.split_last_chunk().ok_or(NotAReading::Checksum)?;
         if crc32(datagram) != u32::from_le_bytes(*sum) {
             return Err(NotAReading::Checksum);
@@ -71,13 +72,7 @@ impl Reading {
         let mut content = self.content();
         // Vectors sized for the longest reading take any.
         let _ = content.extend_from_slice(&crc32(&content).to_le_bytes());
-        let mut frame = Vec::<u8, FRAME_MAX>::new();
-        for run in content.split(|byte| *byte == 0) {
-            let code = u8::try_from(run.len()).unwrap_or(u8::MAX).saturating_add(1);
-            let _ = frame.push(code);
-            let _ = frame.extend_from_slice(run);
-        }
-        let _ = frame.push(0);
+        let frame = stuffing::framed::<FRAME_MAX>(&content).unwrap_or_default();
         written(&frame, out)
     }
 
@@ -125,23 +120,6 @@ fn varint(bytes: &[u8]) -> Result<(u32, &[u8]), NotAReading> {
         }
     }
     Err(NotAReading::Malformed)
-}
-
-/// What was stuffed: each code says how far away the next zero was; the last zero stands for the end.
-fn unstuffed(mut bytes: &[u8]) -> Option<Content> {
-    let mut content = Content::new();
-    while let [code, rest @ ..] = bytes {
-        let (run, rest) = rest.split_at_checked(usize::from(*code).checked_sub(1)?)?;
-        if run.contains(&0) {
-            return None;
-        }
-        content.extend_from_slice(run).ok()?;
-        if !rest.is_empty() {
-            content.push(0).ok()?;
-        }
-        bytes = rest;
-    }
-    Some(content)
 }
 
 #[cfg(test)]

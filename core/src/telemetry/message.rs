@@ -33,7 +33,7 @@ pub enum Message<'a, const N: usize, S, E> {
     /// What the port itself sees; once a second.
     #[serde(borrow)]
     Port(PortReport<'a>),
-    /// A piece of the settings in force, as they were compiled in; repeated.
+    /// A piece of the settings in force; repeated.
     #[serde(borrow)]
     Settings(Chunk<'a>),
     /// A piece of the recording of a fallback; repeated a few times.

@@ -28,7 +28,7 @@ pub struct Device<'s> {
     pub build: &'s str,
     /// Another number after each start.
     pub boot: u32,
-    /// The settings in force, as compiled in; empty where there are none.
+    /// The settings in force; empty where there are none.
     pub settings: &'s [u8],
 }
 

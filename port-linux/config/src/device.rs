@@ -150,7 +150,8 @@ fn network(section: &mut Section<'_, '_>) -> Option<(Ipv4Addr, u8)> {
     let text = section.text("address", expected);
     let parsed = text.and_then(|text| text.split_once('/')).and_then(|(address, prefix)| {
         let prefix = prefix.parse().ok().filter(|prefix| (1..=30).contains(prefix))?;
-        Some((address.parse().ok()?, prefix))
+        let one = |at: &Ipv4Addr| !(at.is_unspecified() || at.is_multicast() || at.is_broadcast());
+        Some((address.parse().ok().filter(one)?, prefix))
     });
     if parsed.is_none() && (text.is_some() || !section.has("address")) {
         section.complain("address", expected);

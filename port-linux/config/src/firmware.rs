@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::{fs, io};
 
-/// Writes the settings to `settings` in the directory `out`, and names the build in the variable `OUTRIGGER_BUILD` of the
-/// crate that is built. The file is `board.toml` beside the build script, or what `OUTRIGGER_BOARD_CONFIG` names.
+/// Writes all that a board is told, an [`Image`](outrigger_core::provision::Image), to `image` in the directory `out`, and
+/// names the build in the variable `OUTRIGGER_BUILD` of the crate that is built. The file is `board.toml` beside the build script, or what `OUTRIGGER_BOARD_CONFIG` names.
 ///
-/// A file with `device.requests` sets the condition `requests`; the port (2 bytes, big-endian) and the key (32) are then in the file
-/// `requests` beside the settings.
+/// A file with `device.requests` sets the condition `requests`; port and key are in the image.
 ///
 /// A file with `robot.kind = "krc"` sets the condition `krc` of that crate: there are two sessions, and a board has one.
 ///
-/// A motion of more waypoints than an engine holds sets the condition `motion`; those behind are then in the file `motion`. It
-/// takes a crate with a feature `motion`.
+/// A motion of more waypoints than an engine holds takes a crate with a feature `motion`.
 ///
 /// A file that is wrong ends the build script with every problem there is.
 ///
@@ -28,30 +26,23 @@ pub fn compile_in(out: &Path) -> io::Result<()> {
         eprintln!("{failure}");
         exit(1)
     });
-    fs::write(out.join("settings"), compiled.bytes)?;
-    // Beside the settings, not among them: those are shown to whoever listens to telemetry.
     println!("cargo::rustc-check-cfg=cfg(requests)");
-    let requests = compiled.requests.map(|(port, key)| [&port.to_be_bytes()[..], &key].concat());
-    if requests.is_some() {
+    if compiled.requests.is_some() {
         println!("cargo::rustc-cfg=requests");
     }
-    write_for_this_user(&out.join("requests"), &requests.unwrap_or_default())?;
+    // With the key in it.
+    write_for_this_user(&out.join("image"), &compiled.image())?;
     if let Some(key_file) = &compiled.key_file {
         println!("cargo::rerun-if-changed={}", key_file.display());
     }
-    println!("cargo::rustc-check-cfg=cfg(motion)");
-    if !compiled.motion.is_empty() {
-        if var_os("CARGO_FEATURE_MOTION").is_none() {
-            eprintln!(
-                "{}: law.waypoint: found more than {} waypoints; build with --features motion, which feeds them while the motion runs",
-                file.display(),
-                outrigger_core::trajectory::MAX_WAYPOINTS
-            );
-            exit(1)
-        }
-        println!("cargo::rustc-cfg=motion");
+    if !compiled.motion.is_empty() && var_os("CARGO_FEATURE_MOTION").is_none() {
+        eprintln!(
+            "{}: law.waypoint: found more than {} waypoints; build with --features motion, which feeds them while the motion runs",
+            file.display(),
+            outrigger_core::trajectory::MAX_WAYPOINTS
+        );
+        exit(1)
     }
-    fs::write(out.join("motion"), &compiled.motion)?;
     println!("cargo::rustc-check-cfg=cfg(krc)");
     if compiled.krc {
         println!("cargo::rustc-cfg=krc");

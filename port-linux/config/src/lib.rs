@@ -29,6 +29,7 @@ mod variables;
 use std::path::{Path, PathBuf};
 
 use outrigger_core::engine::ur::UrSettings;
+use outrigger_core::provision::Image;
 use outrigger_core::trajectory::Waypoint;
 
 pub use address::{FIRST_PORT, RobotAddress};
@@ -218,6 +219,12 @@ pub enum AnyConfiguration {
 }
 
 impl AnyConfiguration {
+    /// Whether it is for a board, beside whatever controller.
+    #[must_use]
+    pub const fn is_for_a_board(&self) -> bool {
+        matches!(self, Self::Board(_) | Self::KrcBoard(_))
+    }
+
     /// Reads the file at `path`.
     ///
     /// # Errors
@@ -302,6 +309,19 @@ pub fn compile(path: &Path) -> Result<Compiled, Failure> {
         compiled.key_file = Some(requests.beside(path));
     }
     Ok(compiled)
+}
+
+impl Compiled {
+    /// All of it, as a board is told it: compiled in, or over a serial line.
+    #[must_use]
+    pub fn image(&self) -> Vec<u8> {
+        let requests = self.requests.map(|(port, key)| [&port.to_be_bytes()[..], &key].concat()).unwrap_or_default();
+        let image = Image { settings: &self.bytes, requests: &requests, motion: &self.motion };
+        let mut bytes = vec![0; image.length()];
+        // It has room for exactly that.
+        let _ = image.to_bytes(&mut bytes);
+        bytes
+    }
 }
 
 impl RequestPort {

@@ -51,7 +51,7 @@ pub(crate) struct AskArgs {
     /// With sample: the reading's sequence number; default: one more than that of the reading before
     #[arg(long, value_name = "N")]
     pub seq: Option<u32>,
-    /// With a board: the file with the key that was compiled into its firmware
+    /// With a board: the file with the key that it was told, or that was compiled into its firmware
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// With freedrive and force: end it after this long; default: it is renewed until this command ends

@@ -2,6 +2,7 @@
 
 mod ask;
 mod ask_moves;
+mod board;
 mod command_line;
 mod dashboard;
 mod documentation;

@@ -62,6 +62,9 @@ enum Task {
         /// What its serial line is connected to, as QEMU names it: unix:PATH,server=on,wait=off
         #[arg(long, env = "OUTRIGGER_UART", value_name = "DEVICE")]
         uart: Option<String>,
+        /// What its line at the bench is connected to, likewise; `outrigger board` is at the other end.
+        #[arg(long, env = "OUTRIGGER_BENCH", value_name = "DEVICE")]
+        bench: Option<String>,
         /// What the program is told.
         #[arg(value_name = "KEY=VALUE")]
         options: Vec<String>,
@@ -106,9 +109,9 @@ fn main() -> ExitCode {
             let plan = Plan { software, span: Duration::from_secs(seconds), seed };
             standoff(machine.into(), &plan, elf)
         }
-        Task::Board { elf, machine, uart, options, qemu } => {
-            let serial = uart.map_or(SerialMode::Nothing, SerialMode::Device);
-            board(&Command { serial, options, more: qemu, ..Command::new(machine.into(), &elf) })
+        Task::Board { elf, machine, uart, bench, options, qemu } => {
+            let [serial, bench] = [uart, bench].map(|line| line.map_or(SerialMode::Nothing, SerialMode::Device));
+            board(&Command { serial, bench, options, more: qemu, ..Command::new(machine.into(), &elf) })
         }
     }
 }

@@ -102,6 +102,9 @@ impl UrConfig {
         for generation in [Generation::Cb3, Generation::ESeries] {
             let cycle = self.cycle(Duration::from_micros(generation.period_micros()));
             self.check_common(&cycle)?;
+            if cfg!(feature = "reverse") {
+                cycle.mode.delegated.check(cycle.mode.cycle).map_err(value("mode"))?;
+            }
             // An arm whose text has run out stops by itself, and is not to be commanded on.
             let outlasted = cycle.link.stale_after.max(cycle.mode.state_timeout) <= text.hold;
             BadValue::unless(outlasted, "hold", "at least stale_after and state_timeout, 0.04 s each by default")

@@ -281,9 +281,6 @@ impl<'m> Peer<6> for Ur<'m> {
         };
         // The period is known once a controller is connected; nothing is judged before.
         let first = config.cycle(Duration::from_micros(Generation::Cb3.period_micros()));
-        if Self::DELEGATES {
-            first.mode.delegated.check(first.mode.cycle).map_err(ConfigError::of("mode"))?;
-        }
         let sources = config.monitors()?;
         Ok((peer, Cycle::new(first, config.standstill, config.limits, sources, config.operator, law)))
     }

@@ -162,6 +162,12 @@ impl<'f> Bench<'f> {
         self.board.exit()
     }
 
+    /// The line that the board is told settings over, as `outrigger board` names it.
+    #[must_use]
+    pub fn bench_line(&self) -> String {
+        self.board.bench_line()
+    }
+
     /// What QEMU, or a firmware that failed, had to say.
     #[must_use]
     pub fn complaints(&self) -> &str {

@@ -8,7 +8,7 @@ use outrigger_sim::time::SimTime;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::set_current_timer_slack;
 
-use super::{Command, Exit, Firmware, Folder, Line, Log, Network, Process, Serial};
+use super::{Command, Exit, Firmware, Folder, Line, Log, Network, Process, Serial, SerialMode};
 use crate::clock::Clock;
 use crate::priority::Priority;
 use crate::standstill::{self, Window};
@@ -28,7 +28,7 @@ pub struct Board<'f> {
     process: Process,
     priority: Priority,
     /// Removed last.
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl<'f> Board<'f> {
@@ -43,6 +43,7 @@ impl<'f> Board<'f> {
         let command = Command {
             network: network.mode(),
             serial: serial.mode(),
+            bench: SerialMode::Device(format!("{},server=on,wait=off", bench_line(&folder))),
             options,
             limit: Some(limit),
             ..Command::new(firmware.machine(), firmware.elf())
@@ -52,7 +53,7 @@ impl<'f> Board<'f> {
         let priority = Priority::ask();
         let process = Process::start(&command)?;
         let log = Log::new(firmware.table());
-        Ok(Self { clock: Clock::start(), network, serial, log, process, priority, _folder: folder })
+        Ok(Self { clock: Clock::start(), network, serial, log, process, priority, folder })
     }
 
     /// The present: the time since it was switched on.
@@ -97,6 +98,12 @@ impl<'f> Board<'f> {
         self.process.complaints()
     }
 
+    /// The line that it is told settings over, as `outrigger board` names it.
+    #[must_use]
+    pub fn bench_line(&self) -> String {
+        bench_line(&self.folder)
+    }
+
     /// The next frame that it has sent.
     pub fn receive(&mut self) -> Option<Vec<u8>> {
         self.network.receive()
@@ -132,4 +139,8 @@ impl<'f> Board<'f> {
         // Interrupted or not, the next turn looks at everything.
         let _ = poll(&mut fds, Some(&timeout));
     }
+}
+
+fn bench_line(folder: &Folder) -> String {
+    format!("unix:{}", folder.file("uart1").display())
 }

@@ -76,7 +76,7 @@ pub enum Network {
     User,
 }
 
-/// What the board's first serial line is connected to.
+/// What one of the board's serial lines is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serial {
     /// A Unix stream socket that listens before QEMU starts.
@@ -98,6 +98,8 @@ pub struct Command {
     pub network: Network,
     /// Its serial line.
     pub serial: Serial,
+    /// The line that it is told settings over at the bench.
+    pub bench: Serial,
     /// What the firmware is told, `KEY=VALUE`.
     pub options: Vec<String>,
     /// More words for QEMU.
@@ -117,6 +119,7 @@ impl Command {
             elf: elf.to_owned(),
             network: Network::User,
             serial: Serial::Nothing,
+            bench: Serial::Nothing,
             options: vec![],
             more: vec![],
             limit: None,
@@ -149,20 +152,23 @@ impl Command {
         });
         put("-net".into());
         put("nic,netdev=net,model=lan9118".into());
-        match &self.serial {
-            Serial::Socket(path) => {
-                put("-chardev".into());
-                put(format!("socket,id=uart0,path={}", path.display()));
-                put("-serial".into());
-                put("chardev:uart0".into());
-            }
-            Serial::Device(device) => {
-                put("-serial".into());
-                put(device.clone());
-            }
-            Serial::Nothing => {
-                put("-serial".into());
-                put("null".into());
+        // QEMU counts its serial lines in the order in which they are named.
+        for (name, serial) in [("uart0", &self.serial), ("uart1", &self.bench)] {
+            match serial {
+                Serial::Socket(path) => {
+                    put("-chardev".into());
+                    put(format!("socket,id={name},path={}", path.display()));
+                    put("-serial".into());
+                    put(format!("chardev:{name}"));
+                }
+                Serial::Device(device) => {
+                    put("-serial".into());
+                    put(device.clone());
+                }
+                Serial::Nothing => {
+                    put("-serial".into());
+                    put("null".into());
+                }
             }
         }
         let arguments: String = self.options.iter().map(|option| format!(",arg={option}")).collect();

@@ -6,6 +6,7 @@ mod hostile;
 mod krc;
 mod log;
 mod motion;
+mod provision;
 mod requests;
 mod resets;
 mod reverse;
@@ -170,6 +171,7 @@ pub(crate) fn tests() -> (Vec<Trial>, usize) {
         krc::tests,
         log::tests,
         motion::tests,
+        provision::tests,
         requests::tests,
         resets::tests,
         reverse::tests,

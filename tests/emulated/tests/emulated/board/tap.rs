@@ -80,7 +80,7 @@ impl Simulator {
 }
 
 /// Builds the program `outrigger`, and says where it is.
-fn program() -> String {
+pub(super) fn program() -> String {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(require::workspace()).args(["build", "--locked", "-p", "outrigger", "--bin", "outrigger"]);
     let built = cargo.arg("--message-format=json-render-diagnostics").output().expect("cargo");

@@ -1,0 +1,160 @@
+//! What a board is told at the bench, over a serial line, and keeps in flash: `core/docs/protocol/outrigger-provision.md`.
+//!
+//! What was compiled in stays the default. An image that this firmware cannot run is refused before anything is written; the two
+//! copies in flash are such that one is whole whenever the power goes. Erasing flash may hold the core for seconds: it is done
+//! only once the control loop was shut down, which a board that commands refuses, and the board starts anew after it.
+
+mod store;
+#[cfg(test)]
+mod tests;
+mod told;
+
+use embassy_time::{Duration, Timer};
+use embedded_io_async::{Read, Write};
+use embedded_storage::nor_flash::NorFlash;
+use outrigger_core::engine::Peer;
+use outrigger_core::mode::Mode;
+use outrigger_core::provision::{Asked, Here, Refusal, Service};
+use outrigger_embassy::Handle;
+
+use self::store::NotTaken;
+pub use self::store::Store;
+pub(crate) use self::told::told;
+pub use self::told::{Built, InForce, Standing, Told, Unfit, judged};
+use crate::desk::Desk;
+use crate::milestone::PeerEvent;
+
+/// Most bytes of an image: settings, a key, and a motion of some eighty waypoints.
+pub const IMAGE_MAX: usize = 8192;
+
+/// Memory for what is in force, and for what is being told. All zeros: it costs no flash.
+pub struct Memory {
+    in_force: [u8; IMAGE_MAX],
+    told: [u8; IMAGE_MAX],
+}
+
+impl Memory {
+    /// Unused.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { in_force: [0; IMAGE_MAX], told: [0; IMAGE_MAX] }
+    }
+
+    /// That for [`InForce::choose`], and that for [`Serving::told`].
+    pub const fn split(&'static mut self) -> (&'static mut [u8], &'static mut [u8]) {
+        (&mut self.in_force, &mut self.told)
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a board brings to be told something: a serial line, and flash.
+pub struct Serving<S, P, F> {
+    /// What it runs.
+    pub standing: Standing<S>,
+    /// Where the next image is put together.
+    pub told: &'static mut [u8],
+    /// Name, build and start, as telemetry names them.
+    pub board: &'static str,
+    /// Which build.
+    pub build: &'static str,
+    /// Random, one number from one start to the next.
+    pub boot: u32,
+    /// The serial line.
+    pub port: P,
+    /// The copies.
+    pub store: Store<F>,
+    /// Has the watchdog wait for as long as writing takes.
+    pub patience: fn(),
+    /// Starts the board anew.
+    pub reset: fn(),
+}
+
+/// How long the last answer takes to leave the port, at any rate that is of use.
+const LAST_WORD: Duration = Duration::from_millis(100);
+
+impl<S: Told, P: Read + Write, F: NorFlash> Serving<S, P, F> {
+    /// Answers at the serial line, for ever. One request at a time is judged, in the control loop's time: one image is read and
+    /// checked as at a start, which takes a few ten thousand instructions, and only while nothing is commanded.
+    pub async fn serve<const N: usize, Q: Peer<N, Event: PeerEvent>>(self, robot: Handle<'_>, desk: &Desk<N, Q>) -> ! {
+        let Self { standing, told, board, build, boot, mut port, mut store, patience, reset } = self;
+        let room = told.len().min(store.room());
+        let (told, _) = told.split_at_mut(room);
+        let mut service = Service::new(told);
+        loop {
+            // Bytes that were lost are asked for again.
+            let count = port.read(service.receive_window()).await.unwrap_or(0);
+            if count == 0 {
+                Timer::after_millis(1).await;
+            }
+            service.commit(count);
+            loop {
+                let mode = desk.mode();
+                let asked = service.poll_asked(mode);
+                let mut granted = None;
+                match asked {
+                    None => {}
+                    Some(Asked::Hello) => service.here(&Here {
+                        board,
+                        build,
+                        boot,
+                        kind: S::KIND,
+                        format: Standing::<S>::FORMAT,
+                        room: u32::try_from(room).unwrap_or(u32::MAX),
+                        requests: standing.built.requests,
+                        motion: standing.built.motion,
+                        mode,
+                        origin: standing.origin,
+                        in_force: standing.fingerprint,
+                        copies: standing.copies,
+                        why: &standing.why,
+                    }),
+                    Some(Asked::Keep) => match judged::<S>(service.image(), standing.built) {
+                        Err(Unfit { why, text }) => service.refuse(why, &text),
+                        Ok(_) => granted = asked,
+                    },
+                    Some(Asked::Erase) => granted = asked,
+                }
+                if granted.is_some() {
+                    service.writing();
+                }
+                let Some(answer) = service.poll_output() else { break };
+                let _ = port.write_all(&answer).await;
+                let Some(granted) = granted else { continue };
+                let _ = port.flush().await;
+                // Meanwhile somebody may have had the arm commanded.
+                if let mode @ (Mode::Arming | Mode::Command | Mode::Stopping) = desk.mode() {
+                    service.refuse(Refusal::Commanding(mode), "");
+                    if let Some(answer) = service.poll_output() {
+                        let _ = port.write_all(&answer).await;
+                    }
+                    continue;
+                }
+                info!("settings: told others, the control loop is shut down");
+                desk.end(robot).await;
+                desk.flush();
+                patience();
+                let done = if granted == Asked::Erase {
+                    store.erase(standing.next.0 ^ 1).map(|()| service.erased())
+                } else {
+                    let (copy, sequence) = standing.next;
+                    store.keep(copy, sequence, service.image()).map(|()| service.kept(copy, sequence))
+                };
+                if let Err(NotTaken(at)) = done {
+                    info!("settings: the flash did not take them, at {}", at);
+                    service.refuse(Refusal::Flash { at }, "");
+                }
+                if let Some(answer) = service.poll_output() {
+                    let _ = port.write_all(&answer).await;
+                    let _ = port.flush().await;
+                }
+                Timer::after(LAST_WORD).await;
+                reset();
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Two copies of an image in flash. Whatever is cut off while one is written, the other one is whole.
+//!
+//! The flash is used as two halves. Each has a header in its first page and the image behind it. What is not in force is erased;
+//! then the image is written, read back, and at last its header, as one write of 32 bytes: before that the copy is none. Every
+//! unit is written once between two erasures, as flash with error correction wants it. Layout:
+//! `core/docs/protocol/outrigger-provision.md` 7.
+
+use embedded_storage::nor_flash::NorFlash;
+use outrigger_core::checksum::crc32;
+use outrigger_core::provision::{Copy, Fingerprint};
+
+/// What a header begins with; the digit is the version of this layout.
+const MAGIC: [u8; 4] = *b"ORS1";
+/// Magic, number, length and checksum of the image, checksum of all that; the rest is not written.
+const HEADER_LEN: usize = 32;
+/// The header has a page of its own: the next one is written while it is whole.
+const PAGE: usize = 256;
+
+/// Two copies in a flash of their own, whose capacity is twice a whole number of erasable units.
+#[derive(Debug)]
+pub struct Store<F> {
+    pub(super) flash: F,
+}
+
+/// The header of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// Counts up with each copy that is written, wrapping.
+    pub(crate) sequence: u32,
+    /// Of its image.
+    pub(crate) image: Fingerprint,
+}
+
+/// Where the flash did not take something \[B\].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotTaken(pub(crate) u32);
+
+impl<F: NorFlash> Store<F> {
+    /// What `flash` holds.
+    pub const fn new(flash: F) -> Self {
+        const {
+            assert!(F::READ_SIZE == 1, "a flash that is read in bytes");
+            assert!(PAGE.is_multiple_of(F::WRITE_SIZE) && F::ERASE_SIZE.is_multiple_of(PAGE), "pages of whole units");
+        }
+        Self { flash }
+    }
+
+    /// The longest image that there is room for \[B\].
+    pub fn room(&self) -> usize {
+        self.half().saturating_sub(PAGE)
+    }
+
+    fn half(&self) -> usize {
+        let half = self.flash.capacity() / 2;
+        half - half % F::ERASE_SIZE
+    }
+
+    /// Where a copy begins.
+    fn begin(&self, copy: u8) -> u32 {
+        number(usize::from(copy & 1) * self.half())
+    }
+
+    /// Reads a copy to the beginning of `memory`.
+    ///
+    /// # Errors
+    /// How it is instead of whole. What the flash cannot read is damaged: a unit that was cut off can be like that.
+    pub(crate) fn load(&mut self, copy: u8, memory: &mut [u8]) -> Result<Header, Copy> {
+        let begin = self.begin(copy);
+        let mut bytes = [0; HEADER_LEN];
+        self.flash.read(begin, &mut bytes).map_err(|_| Copy::Damaged)?;
+        if bytes == [0xff; HEADER_LEN] {
+            return Err(Copy::Empty);
+        }
+        let header = Header::from_bytes(&bytes).ok_or(Copy::Damaged)?;
+        let length = header.image.length as usize;
+        let image = memory.get_mut(..length).filter(|_| length <= self.room()).ok_or(Copy::Damaged)?;
+        self.flash.read(begin + number(PAGE), image).map_err(|_| Copy::Damaged)?;
+        if crc32(image) == header.image.crc { Ok(header) } else { Err(Copy::Damaged) }
+    }
+
+    /// Writes `image` as this copy, in place of what it was.
+    ///
+    /// # Errors
+    /// Where the flash refused it, or holds something else than was written. The other copy is as it was.
+    pub(crate) fn keep(&mut self, copy: u8, sequence: u32, image: &[u8]) -> Result<(), NotTaken> {
+        let begin = self.begin(copy);
+        if image.len() > self.room() {
+            return Err(NotTaken(begin));
+        }
+        self.clear(copy)?;
+        let mut at = begin + number(PAGE);
+        for piece in image.chunks(PAGE) {
+            self.write(at, piece)?;
+            at += number(PAGE);
+        }
+        self.write(begin, &Header { sequence, image: Fingerprint::of(image) }.to_bytes())
+    }
+
+    /// Erases both copies, the one in force last: until it is gone it stays in force.
+    ///
+    /// # Errors
+    /// Where the flash refused it.
+    pub(crate) fn erase(&mut self, last: u8) -> Result<(), NotTaken> {
+        self.clear(last ^ 1)?;
+        self.clear(last)
+    }
+
+    fn clear(&mut self, copy: u8) -> Result<(), NotTaken> {
+        let begin = self.begin(copy);
+        self.flash.erase(begin, begin + number(self.half())).map_err(|_| NotTaken(begin))
+    }
+
+    /// Writes at most a page, filled up to whole units, and reads it back.
+    fn write(&mut self, at: u32, bytes: &[u8]) -> Result<(), NotTaken> {
+        let mut page = [0xff; PAGE];
+        page[..bytes.len()].copy_from_slice(bytes);
+        let units = &page[..bytes.len().next_multiple_of(F::WRITE_SIZE)];
+        self.flash.write(at, units).map_err(|_| NotTaken(at))?;
+        let mut found = [0; PAGE];
+        let found = &mut found[..units.len()];
+        self.flash.read(at, found).map_err(|_| NotTaken(at))?;
+        if found == units { Ok(()) } else { Err(NotTaken(at)) }
+    }
+}
+
+impl Header {
+    fn to_bytes(self) -> [u8; HEADER_LEN] {
+        let mut bytes = [0xff; HEADER_LEN];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4..8].copy_from_slice(&self.sequence.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.image.length.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.image.crc.to_le_bytes());
+        let sum = crc32(&bytes[..16]);
+        bytes[16..20].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8; HEADER_LEN]) -> Option<Self> {
+        let (words, _) = bytes.as_chunks();
+        let [magic, sequence, length, crc, sum, rest @ ..] = words else { return None };
+        let good = *magic == MAGIC
+            && crc32(&bytes[..16]) == u32::from_le_bytes(*sum)
+            && rest.iter().all(|word| *word == [0xff; 4]);
+        let [sequence, length, crc] = [*sequence, *length, *crc].map(u32::from_le_bytes);
+        good.then_some(Self { sequence, image: Fingerprint { length, crc } })
+    }
+
+    /// Whether it was written after `other`.
+    pub(crate) const fn is_newer_than(&self, other: &Self) -> bool {
+        self.sequence.wrapping_sub(other.sequence).cast_signed() > 0
+    }
+}
+
+fn number(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,212 @@
+//! Whether an image can be run, and which one is.
+
+use core::fmt::Write as _;
+use core::marker::PhantomData;
+
+use embedded_storage::nor_flash::NorFlash;
+use heapless::String;
+use outrigger_core::engine::{SETTINGS_FORMAT, SettingsError, settings_kind};
+use outrigger_core::provision::{Copy, Fingerprint, Image, Origin, Refusal};
+
+use super::store::{Header, Store};
+use crate::robot::StartError;
+
+/// Words of what is wrong with an image.
+pub(crate) type Text = String<96>;
+
+/// Why an image is not run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unfit {
+    /// The reason.
+    pub why: Refusal,
+    /// What is wrong, where the reason does not say all of it.
+    pub text: Text,
+}
+
+impl From<Refusal> for Unfit {
+    fn from(why: Refusal) -> Self {
+        Self { why, text: Text::new() }
+    }
+}
+
+/// What a firmware was built with, beside its kind of controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// It takes requests over the network.
+    pub requests: bool,
+    /// It feeds a motion that is longer than the engine's memory.
+    pub motion: bool,
+}
+
+/// The settings of a board beside one kind of controller.
+pub trait Told: Sized {
+    /// The letter of this kind.
+    const KIND: u8;
+
+    /// Those in `bytes`.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    fn told(bytes: &[u8]) -> Result<Self, SettingsError>;
+
+    /// Whether a board can be started with them: what its engine, its law or its network stack would refuse.
+    ///
+    /// # Errors
+    /// The first thing that cannot be.
+    fn check(&self) -> Result<(), StartError>;
+}
+
+/// The settings of one kind of controller are told.
+macro_rules! told {
+    ($settings:ty) => {
+        impl crate::provision::Told for $settings {
+            const KIND: u8 = Self::KIND;
+
+            fn told(bytes: &[u8]) -> Result<Self, outrigger_core::engine::SettingsError> {
+                Self::from_postcard(bytes)
+            }
+
+            fn check(&self) -> Result<(), StartError> {
+                self.device.check().map_err(StartError::Device)?;
+                self.config.check()?;
+                AnyLaw::new(self.law.clone())?;
+                Ok(())
+            }
+        }
+    };
+}
+pub(crate) use told;
+
+/// The settings of the image in `bytes`, where a firmware that was `built` so can run all of it.
+///
+/// # Errors
+/// The first thing that it cannot.
+pub fn judged<S: Told>(bytes: &[u8], built: Built) -> Result<(S, Image<'_>), Unfit> {
+    let image = Image::from_bytes(bytes).ok_or(Refusal::NoImage)?;
+    let settings = S::told(image.settings).map_err(|error| match error {
+        SettingsError::OtherKind => {
+            let found = settings_kind(image.settings).map_or(0, |(_, kind)| kind);
+            Refusal::OtherKind { found, expected: S::KIND }
+        }
+        SettingsError::OtherFormat { found, expected } => Refusal::OtherFormat { found, expected },
+        SettingsError::NoSettings | SettingsError::Damaged | SettingsError::OtherVersion => Refusal::NoSettings,
+    })?;
+    if !image.requests.is_empty() && !built.requests {
+        return Err(Refusal::NoRequests.into());
+    }
+    if !image.motion.is_empty() && !built.motion {
+        return Err(Refusal::NoMotion.into());
+    }
+    settings.check().map_err(|error| {
+        let mut text = Text::new();
+        // What has no room is cut off.
+        let _ = write!(text, "{error}");
+        Unfit { why: Refusal::Unfit, text }
+    })?;
+    Ok((settings, image))
+}
+
+/// What a board runs, and why.
+#[derive(Clone, Debug)]
+pub struct InForce<S> {
+    /// Its settings.
+    pub settings: S,
+    /// All of it.
+    pub image: Image<'static>,
+    /// How it came to that.
+    pub standing: Standing<S>,
+}
+
+/// Where what a board runs is from, and where the next image is written.
+#[derive(Clone, Debug)]
+pub struct Standing<S> {
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) origin: Origin,
+    pub(crate) copies: [Copy; 2],
+    pub(crate) why: Text,
+    pub(crate) built: Built,
+    /// The copy that is written next, and its number.
+    pub(crate) next: (u8, u32),
+    settings: PhantomData<fn() -> S>,
+}
+
+impl<S> Standing<S> {
+    /// The format of settings that this firmware reads.
+    pub(crate) const FORMAT: u8 = SETTINGS_FORMAT;
+}
+
+impl<S: Told> InForce<S> {
+    /// The newest copy that can be run, in `memory`; where there is none, what was `compiled_in`. Of what is not run the log
+    /// says why.
+    ///
+    /// # Errors
+    /// What was compiled in cannot be run either: it was not made by the build script of this firmware.
+    pub fn choose<F: NorFlash>(
+        store: &mut Store<F>,
+        memory: &'static mut [u8],
+        compiled_in: &'static [u8],
+        built: Built,
+    ) -> Result<Self, SettingsError> {
+        let mut copies = [Copy::Empty; 2];
+        let mut whole: [Option<Header>; 2] = [None; 2];
+        let mut why = Text::new();
+        let mut best: Option<(u8, Header)> = None;
+        for copy in [0, 1_u8] {
+            let at = usize::from(copy);
+            let loaded = store.load(copy, memory);
+            copies[at] = match loaded {
+                Err(found) => found,
+                Ok(header) => {
+                    whole[at] = Some(header);
+                    let bytes = &memory[..header.image.length as usize];
+                    match judged::<S>(bytes, built) {
+                        Err(unfit) => {
+                            info!("settings: copy {} is refused: {}, {}", copy + 1, unfit.why, unfit.text.as_str());
+                            // One reason is told on the wire: that of the newer one is what people ask for.
+                            why = unfit.text;
+                            Copy::Refused
+                        }
+                        Ok(_) => {
+                            if best.is_none_or(|(_, known)| header.is_newer_than(&known)) {
+                                best = Some((copy, header));
+                            }
+                            Copy::Older
+                        }
+                    }
+                }
+            };
+            if copies[at] == Copy::Damaged {
+                info!("settings: copy {} is not whole", copy + 1);
+            }
+        }
+        let newest = match whole {
+            [Some(first), Some(second)] => Some(if second.is_newer_than(&first) { (1, second) } else { (0, first) }),
+            [first, second] => first.map(|first| (0, first)).or(second.map(|second| (1, second))),
+        };
+        let sequence = newest.map_or(1, |(_, header): (u8, Header)| header.sequence.wrapping_add(1));
+        // Never over what is in force; else over what is no copy, or the older one.
+        let spare = best.or(newest).map_or(0, |(copy, _)| copy ^ 1);
+        let next = (spare, sequence);
+        if let Some((copy, header)) = best
+            && store.load(copy, memory) == Ok(header)
+        {
+            let memory: &'static [u8] = memory;
+            if let Ok((settings, image)) = judged::<S>(&memory[..header.image.length as usize], built) {
+                copies[usize::from(copy)] = Copy::InForce;
+                let origin = Origin::Flash { copy, sequence: header.sequence };
+                info!("settings: copy {}, number {}", copy + 1, header.sequence);
+                let fingerprint = header.image;
+                let standing = Standing { fingerprint, origin, copies, why, built, next, settings: PhantomData };
+                return Ok(Self { settings, image, standing });
+            }
+        }
+        if copies != [Copy::Empty; 2] {
+            info!("settings: those that were compiled in");
+        }
+        let image = Image::from_bytes(compiled_in).ok_or(SettingsError::NoSettings)?;
+        let (settings, fingerprint) = (S::told(image.settings)?, Fingerprint::of(compiled_in));
+        let origin = Origin::CompiledIn;
+        let standing = Standing { fingerprint, origin, copies, why, built, next, settings: PhantomData };
+        Ok(Self { settings, image, standing })
+    }
+}

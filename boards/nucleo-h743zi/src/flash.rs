@@ -1,0 +1,97 @@
+//! Where settings are kept: the last two sectors of the flash, in the bank that no code runs from.
+
+use core::arch::asm;
+use core::sync::atomic::{Ordering, compiler_fence};
+
+use cortex_m::peripheral::SCB;
+use embassy_stm32::flash::{Blocking, Error, Flash};
+use embassy_stm32::pac;
+use embedded_storage::nor_flash::{
+    ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
+};
+
+const SECTOR: u32 = 128 << 10;
+/// From the beginning of the flash; `settings.x` keeps the firmware out of it.
+const BEGIN: u32 = (2 << 20) - 2 * SECTOR;
+/// Bank 2.
+const BANK: usize = 1;
+/// Handlers of priority -1 are to ignore bus faults of loads (CCR).
+const IGNORE_BUS_FAULTS: u32 = 1 << 8;
+
+/// Two sectors.
+pub(crate) struct Sectors {
+    flash: Flash<'static, Blocking>,
+}
+
+impl Sectors {
+    pub(crate) const fn new(flash: Flash<'static, Blocking>) -> Self {
+        Self { flash }
+    }
+}
+
+impl ErrorType for Sectors {
+    type Error = NorFlashErrorKind;
+}
+
+impl ReadNorFlash for Sectors {
+    const READ_SIZE: usize = 1;
+
+    /// A word of 32 bytes that was cut off while it was written has more wrong bits than can be corrected. The chip notes that,
+    /// and may answer the load with a bus fault, which would end the firmware at every start: it is ignored, and the note is
+    /// looked at.
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        check_read(self, offset, bytes.len())?;
+        let bank = pac::FLASH.bank(BANK);
+        bank.ccr().write(|clear| clear.set_clr_dbeccerr(true));
+        let read = ignoring_bus_faults(|| self.flash.blocking_read(BEGIN + offset, bytes));
+        let spoilt = bank.sr().read().dbeccerr();
+        bank.ccr().write(|clear| clear.set_clr_dbeccerr(true));
+        if read.is_err() || spoilt { Err(NorFlashErrorKind::Other) } else { Ok(()) }
+    }
+
+    fn capacity(&self) -> usize {
+        2 * SECTOR as usize
+    }
+}
+
+impl NorFlash for Sectors {
+    const WRITE_SIZE: usize = 32;
+    const ERASE_SIZE: usize = SECTOR as usize;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
+        check_erase(self, from, to)?;
+        self.flash.blocking_erase(BEGIN + from, BEGIN + to).map_err(kind)
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
+        check_write(self, offset, bytes.len())?;
+        self.flash.blocking_write(BEGIN + offset, bytes).map_err(kind)
+    }
+}
+
+const fn kind(_: Error) -> NorFlashErrorKind {
+    NorFlashErrorKind::Other
+}
+
+/// Reads at the priority of a hard fault, with bus faults ignored: nothing else runs meanwhile.
+fn ignoring_bus_faults<T>(read: impl FnOnce() -> T) -> T {
+    // SAFETY: one bit of a register that nothing else here writes; it is put back below, and nothing runs in between.
+    let control = unsafe { &(*SCB::PTR).ccr };
+    let before = control.read();
+    // SAFETY: sets FAULTMASK, which is cleared below; loads that fault give any value, and the note of the flash tells.
+    unsafe {
+        asm!("cpsid f", "dsb", "isb");
+        control.write(before | IGNORE_BUS_FAULTS);
+        asm!("dsb", "isb");
+    }
+    compiler_fence(Ordering::SeqCst);
+    let read = read();
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: as it was before.
+    unsafe {
+        asm!("dsb");
+        control.write(before);
+        asm!("dsb", "cpsie f", "isb");
+    }
+    read
+}

@@ -1,0 +1,121 @@
+//! A NOR flash, as far as settings need one. The machine has none: this is the part of its memory that nothing is loaded to,
+//! and that a reset of the machine therefore leaves as it is. It behaves like the real ones: an erasure sets a sector's
+//! bits, a write only clears bits and is in whole units, and the power can go in the middle of either.
+
+use embedded_storage::nor_flash::{
+    ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
+};
+
+use crate::host::Cut;
+use crate::{machine, watchdog};
+
+/// The machine's PSRAM.
+const BASE: usize = machine::THIS.kept;
+/// Where the cells begin; before them is what this model knows from one reset to the next.
+const CELLS: usize = BASE + 0x1000;
+/// Two copies of the longest image, each with a page for its header, in whole sectors.
+const CAPACITY: usize = 6 * SECTOR;
+const SECTOR: usize = 4096;
+/// As on an STM32H7.
+const UNIT: usize = 32;
+
+/// Says that this was switched on before: at first the machine's memory is zeros, and a flash comes erased.
+const KNOWN: u32 = u32::from_le_bytes(*b"NOR1");
+
+/// What lasts from one reset to the next.
+#[repr(C)]
+struct Past {
+    known: u32,
+    /// Operations since QEMU was started.
+    operations: u32,
+    /// Operations since the last reset.
+    recent: u32,
+    /// The power went at the end of that.
+    was_cut: u32,
+    /// With [`Cut::Each`]: in which operation after a reset it goes next.
+    next: u32,
+}
+
+/// The flash; there is one.
+pub(crate) struct Nor {
+    past: &'static mut Past,
+    cells: &'static mut [u8],
+    cut: Option<Cut>,
+}
+
+impl Nor {
+    /// The flash, as it was left. To be called once.
+    pub(crate) fn connect(cut: Option<Cut>) -> Self {
+        // SAFETY: RAM of the machine, aligned, any bits of which are values of these types; the linker knows nothing of it, and
+        // this is the one place that makes references to it, once.
+        let (past, cells) =
+            unsafe { (&mut *(BASE as *mut Past), core::slice::from_raw_parts_mut(CELLS as *mut u8, CAPACITY)) };
+        if past.known != KNOWN {
+            cells.fill(0xff);
+            *past = Past { known: KNOWN, operations: 0, recent: 0, was_cut: 0, next: 1 };
+        } else if past.recent > 0 && past.was_cut == 0 {
+            past.next = 1;
+        }
+        (past.recent, past.was_cut) = (0, 0);
+        Self { past, cells, cut }
+    }
+
+    /// Does something to `cells`, or to the first half of them before the power goes.
+    fn operate(&mut self, from: usize, length: usize, each: impl Fn(&mut u8, usize)) {
+        let past = &mut *self.past;
+        past.operations += 1;
+        past.recent += 1;
+        let cut = match self.cut {
+            None => false,
+            Some(Cut::At(at)) => past.operations == at,
+            Some(Cut::Each) => past.recent == past.next,
+        };
+        let done = if cut { length / 2 } else { length };
+        self.cells[from..from + done].iter_mut().enumerate().for_each(|(at, cell)| each(cell, at));
+        if cut {
+            past.was_cut = 1;
+            past.next += 1;
+            defmt::warn!("flash: the power goes in operation {}", past.recent);
+            watchdog::lose_power();
+        }
+    }
+}
+
+impl ErrorType for Nor {
+    type Error = NorFlashErrorKind;
+}
+
+impl ReadNorFlash for Nor {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        check_read(self, offset, bytes.len())?;
+        bytes.copy_from_slice(&self.cells[offset as usize..][..bytes.len()]);
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        CAPACITY
+    }
+}
+
+impl NorFlash for Nor {
+    const WRITE_SIZE: usize = UNIT;
+    const ERASE_SIZE: usize = SECTOR;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
+        check_erase(self, from, to)?;
+        for sector in (from as usize..to as usize).step_by(SECTOR) {
+            self.operate(sector, SECTOR, |cell, _| *cell = 0xff);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
+        check_write(self, offset, bytes.len())?;
+        for (unit, bytes) in (offset as usize..).step_by(UNIT).zip(bytes.chunks(UNIT)) {
+            self.operate(unit, UNIT, |cell, at| *cell &= bytes[at]);
+        }
+        Ok(())
+    }
+}

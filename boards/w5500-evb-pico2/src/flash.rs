@@ -1,0 +1,57 @@
+//! Where settings are kept: the end of the flash, which `memory.x` keeps the firmware out of.
+
+use embassy_rp::flash::{Blocking, ERASE_SIZE, Error, Flash};
+use embassy_rp::peripherals::FLASH;
+use embedded_storage::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
+
+/// Of the board \[B\].
+pub(crate) const SIZE: usize = 2 << 20;
+/// Two copies of the longest image, each with a page for its header, in whole sectors.
+const CAPACITY: usize = 6 * ERASE_SIZE;
+const BEGIN: u32 = (SIZE - CAPACITY) as u32;
+
+/// The last sectors. While they are written no code runs from flash, and none but this at all.
+pub(crate) struct Sectors {
+    flash: Flash<'static, FLASH, Blocking, SIZE>,
+}
+
+impl Sectors {
+    pub(crate) const fn new(flash: Flash<'static, FLASH, Blocking, SIZE>) -> Self {
+        Self { flash }
+    }
+}
+
+/// Where it begins in the chip; what reaches beyond the end the HAL refuses.
+const fn place(offset: u32) -> u32 {
+    BEGIN.saturating_add(offset)
+}
+
+impl ErrorType for Sectors {
+    type Error = Error;
+}
+
+impl ReadNorFlash for Sectors {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
+        self.flash.blocking_read(place(offset), bytes)
+    }
+
+    fn capacity(&self) -> usize {
+        CAPACITY
+    }
+}
+
+impl NorFlash for Sectors {
+    /// Whole pages are programmed: a page has what was written at once, and nothing is written twice.
+    const WRITE_SIZE: usize = 256;
+    const ERASE_SIZE: usize = ERASE_SIZE;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), Error> {
+        self.flash.blocking_erase(place(from), place(to))
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        self.flash.blocking_write(place(offset), bytes)
+    }
+}

@@ -1,0 +1,306 @@
+//! The side of the one who tells a board.
+
+use super::intake::Intake;
+use super::wire::{Answer, CHUNK_MAX, Fingerprint, Frame, Here, Origin, Refusal, Refused, Request};
+use crate::time::{Duration, Instant};
+
+/// How long an answer is waited for before the same is asked again.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often the same is asked.
+const TRIES: u8 = 10;
+/// How often it is begun anew, because the board started anew or lost a piece.
+const BEGINNINGS: u8 = 5;
+/// How long a board may take to stop its control loop, to write, and to start anew.
+const RESTART: Duration = Duration::from_secs(60);
+
+/// Asks a [`Service`](super::Service), one thing at a time and again where nothing is answered, so often and no more.
+#[derive(Clone, Debug)]
+pub struct Caller<'i> {
+    want: Want<'i>,
+    stage: Stage,
+    /// The start of the board that was asked.
+    boot: u32,
+    turn: u16,
+    tries: u8,
+    beginnings: u8,
+    again: Instant,
+    intake: Intake,
+    out: Frame,
+    told: Option<Told>,
+}
+
+/// What a caller learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// Who is there. After [`Caller::look`] the last event.
+    Here(Here<'a>),
+    /// So many bytes of the image are there.
+    Sent(u32),
+    /// The board stops its control loop, and writes.
+    Writing,
+    /// It has written this copy, with this number, and starts anew.
+    Kept {
+        /// Which copy.
+        copy: u8,
+        /// Its number.
+        sequence: u32,
+    },
+    /// It has erased both copies, and starts anew.
+    Erased,
+    /// It has started anew, and this is in force now. The last event: whether it is what was asked for,
+    /// [`Here::in_force`] says.
+    Restarted(Here<'a>),
+    /// No; the last event.
+    Refused(Refused<'a>),
+    /// Nobody answers; the last event.
+    Silent {
+        /// Whether anything came at all.
+        heard: bool,
+    },
+    /// It was going to write, and was not heard of since; the last event.
+    Lost,
+    /// It answers in a way that only another version understands; the last event.
+    NotUnderstood,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Want<'i> {
+    Look,
+    Put(&'i [u8]),
+    Erase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// To [`Want::Look`].
+    Hello,
+    Begin,
+    Chunk(u32),
+    /// Or an erase; `Writing` was not heard yet.
+    Commit,
+    /// It was; since then it is asked who is there, for an answer to the first turn may come any time, or a new start.
+    Restart {
+        first: u16,
+        until: Instant,
+    },
+    Ended,
+}
+
+/// An event without what is in the frame.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    Framed,
+    Restarted,
+    Sent(u32),
+    Silent,
+    Lost,
+}
+
+impl<'i> Caller<'i> {
+    /// Asks who is there.
+    #[must_use]
+    pub fn look(now: Instant) -> Self {
+        Self::new(Want::Look, Stage::Hello, 0, now)
+    }
+
+    /// Has `image` written. `boot` is that of [`Here`], as it answered before.
+    #[must_use]
+    pub fn put(image: &'i [u8], boot: u32, now: Instant) -> Self {
+        Self::new(Want::Put(image), Stage::Begin, boot, now)
+    }
+
+    /// Has what was written erased. `boot` is that of [`Here`], as it answered before.
+    #[must_use]
+    pub fn erase(boot: u32, now: Instant) -> Self {
+        Self::new(Want::Erase, Stage::Commit, boot, now)
+    }
+
+    fn new(want: Want<'i>, stage: Stage, boot: u32, now: Instant) -> Self {
+        let mut caller = Self {
+            want,
+            stage,
+            boot,
+            turn: 0,
+            tries: 0,
+            beginnings: 1,
+            again: now,
+            intake: Intake::new(),
+            out: Frame::new(),
+            told: None,
+        };
+        caller.go(stage, now);
+        caller
+    }
+
+    /// Where received bytes go; never empty once every event was [polled](Self::poll_event).
+    pub fn receive_window(&mut self) -> &mut [u8] {
+        self.intake.window()
+    }
+
+    /// So many bytes were written to the beginning of the [window](Self::receive_window).
+    pub fn commit(&mut self, n: usize) {
+        self.intake.commit(n);
+    }
+
+    /// What is to be sent next, whole.
+    pub fn poll_output(&mut self) -> Option<Frame> {
+        let frame = core::mem::take(&mut self.out);
+        (!frame.is_empty()).then_some(frame)
+    }
+
+    /// When [`handle`](Self::handle) has to be called again; `None` after the last event.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        (self.stage != Stage::Ended).then_some(self.again)
+    }
+
+    /// It is `now`: what was not answered in time is asked again, or given up.
+    pub fn handle(&mut self, now: Instant) {
+        if self.stage == Stage::Ended || now < self.again || self.told.is_some() {
+            return;
+        }
+        let lost = match self.stage {
+            Stage::Restart { until, .. } => now >= until,
+            _ => false,
+        };
+        if lost {
+            self.end(Told::Lost);
+        } else if self.tries < TRIES || matches!(self.stage, Stage::Restart { .. }) {
+            self.ask(now);
+        } else if self.stage == Stage::Commit {
+            // What it answered may be what was lost: a new start shows it.
+            self.go(Stage::Restart { first: self.turn, until: now + RESTART }, now);
+        } else {
+            self.end(Told::Silent);
+        }
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self, now: Instant) -> Option<Event<'_>> {
+        let told = loop {
+            if let Some(told) = self.told.take() {
+                break told;
+            }
+            if !self.intake.poll() {
+                return None;
+            }
+            self.hear(now);
+        };
+        let answer = Answer::from_content(self.intake.content());
+        Some(match (told, answer) {
+            (Told::Sent(bytes), _) => Event::Sent(bytes),
+            (Told::Silent, _) => Event::Silent { heard: self.intake.heard() },
+            (Told::Lost, _) => Event::Lost,
+            (Told::Restarted, Ok((_, Answer::Here(here)))) => Event::Restarted(here),
+            (_, Ok((_, Answer::Here(here)))) => Event::Here(here),
+            (_, Ok((_, Answer::Writing))) => Event::Writing,
+            (_, Ok((_, Answer::Kept { copy, sequence }))) => Event::Kept { copy, sequence },
+            (_, Ok((_, Answer::Erased))) => Event::Erased,
+            (_, Ok((_, Answer::Refused(refused)))) => Event::Refused(refused),
+            (_, Ok((_, Answer::Received(_))) | Err(_)) => Event::NotUnderstood,
+        })
+    }
+
+    /// A frame came. What is not the answer that is waited for is nothing.
+    fn hear(&mut self, now: Instant) {
+        let stage = self.stage;
+        let (turn, answer) = match Answer::from_content(self.intake.content()) {
+            Ok(said) => said,
+            Err(super::Unread::TooShort) => return,
+            Err(super::Unread::OtherVersion { turn, .. } | super::Unread::Malformed { turn }) => {
+                if turn == self.turn && stage != Stage::Ended {
+                    self.end(Told::Framed);
+                }
+                return;
+            }
+        };
+        let first = match stage {
+            Stage::Restart { first, .. } => first,
+            _ => self.turn,
+        };
+        if stage == Stage::Ended || (turn != self.turn && turn != first) {
+            return;
+        }
+        match (stage, answer) {
+            (Stage::Hello, Answer::Here(_)) => self.end(Told::Framed),
+            (Stage::Restart { .. }, Answer::Here(here)) if here.boot != self.boot => self.end(Told::Restarted),
+            (Stage::Begin, Answer::Received(bytes)) => self.proceed(bytes, now),
+            (Stage::Chunk(offset), Answer::Received(bytes)) if bytes > offset => {
+                self.told = Some(Told::Sent(bytes));
+                self.proceed(bytes, now);
+            }
+            (Stage::Commit, Answer::Writing) => {
+                self.told = Some(Told::Framed);
+                self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
+                // It answers nothing while it writes.
+                self.out.clear();
+                self.again = now + PATIENCE;
+            }
+            (Stage::Commit, Answer::Kept { .. } | Answer::Erased) => {
+                self.told = Some(Told::Framed);
+                self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
+            }
+            (Stage::Restart { .. }, Answer::Kept { .. } | Answer::Erased) if turn == first => {
+                self.told = Some(Told::Framed);
+            }
+            (Stage::Chunk(_), Answer::Refused(Refused { why: Refusal::NoBegin | Refusal::Gap { .. }, .. }))
+                if self.beginnings < BEGINNINGS =>
+            {
+                self.beginnings = self.beginnings.saturating_add(1);
+                self.go(Stage::Begin, now);
+            }
+            // It started anew: was that before it had written, or after?
+            (Stage::Restart { .. }, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {}
+            (Stage::Commit, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {
+                self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
+            }
+            (_, Answer::Refused(_)) => self.end(Told::Framed),
+            _ => {}
+        }
+    }
+
+    /// So many bytes of the image are there.
+    fn proceed(&mut self, bytes: u32, now: Instant) {
+        let length = if let Want::Put(image) = self.want { Fingerprint::of(image).length } else { 0 };
+        self.go(if bytes < length { Stage::Chunk(bytes) } else { Stage::Commit }, now);
+    }
+
+    fn go(&mut self, stage: Stage, now: Instant) {
+        (self.stage, self.tries) = (stage, 0);
+        self.ask(now);
+    }
+
+    /// Asks what is asked in this stage. Each has a turn of its own, the same however often it is asked.
+    fn ask(&mut self, now: Instant) {
+        if self.tries == 0 {
+            self.turn = self.turn.wrapping_add(1);
+        }
+        let request = match (self.stage, self.want) {
+            (Stage::Begin, Want::Put(image)) => Request::Begin(Fingerprint::of(image)),
+            (Stage::Chunk(offset), Want::Put(image)) => {
+                let rest = image.get(offset as usize..).unwrap_or_default();
+                let bytes = rest.get(..CHUNK_MAX).unwrap_or(rest);
+                Request::Chunk { offset, bytes }
+            }
+            (Stage::Commit, Want::Put(image)) => Request::Commit(Fingerprint::of(image)),
+            (Stage::Commit, _) => Request::Erase,
+            _ => Request::Hello,
+        };
+        self.out = request.to_frame(self.turn).unwrap_or_default();
+        self.tries = self.tries.saturating_add(1);
+        self.again = now + PATIENCE;
+    }
+
+    fn end(&mut self, told: Told) {
+        (self.stage, self.told) = (Stage::Ended, Some(told));
+        self.out.clear();
+    }
+}
+
+impl Here<'_> {
+    /// Whether `image` is in force, out of flash.
+    #[must_use]
+    pub fn runs(&self, image: &[u8]) -> bool {
+        self.in_force == Fingerprint::of(image) && self.origin != Origin::CompiledIn
+    }
+}

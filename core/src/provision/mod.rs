@@ -1,0 +1,57 @@
+//! A board is told its settings at the bench, over a serial line, without a compiler: frames in, an image out.
+//!
+//! [`Service`] is the board's side and [`Caller`] the side of the one who tells it. Neither knows a port or reads a clock. What
+//! is told is an [`Image`]: the settings, and what stands beside them. The service puts it together in memory that it is
+//! given and answers for it; to judge it, to write it and to start anew is its port's work. Every byte is in
+//! `core/docs/protocol/outrigger-provision.md`.
+//!
+//! ```
+//! use outrigger_core::mode::Mode;
+//! use outrigger_core::provision::{Asked, Caller, Event, Here, Image, Service};
+//! use outrigger_core::time::Instant;
+//!
+//! let mut bytes = [0; 64];
+//! let image = Image { settings: b"what a build script makes of board.toml", ..Image::default() };
+//! let length = image.to_bytes(&mut bytes).expect("enough room");
+//! let mut memory = [0; 64];
+//! let mut board = Service::new(&mut memory);
+//! let now = Instant::ZERO;
+//! let mut host = Caller::put(&bytes[..length], 0, now);
+//!
+//! // What one sends, the other one is given; here nothing is lost.
+//! let mut kept = None;
+//! while kept.is_none() {
+//!     let request = host.poll_output().expect("a request");
+//!     board.receive_window()[..request.len()].copy_from_slice(request);
+//!     board.commit(request.len());
+//!     match board.poll_asked(Mode::Monitor) {
+//!         None => {} // a begin, a piece: answered by itself
+//!         Some(Asked::Keep) => {
+//!             kept = Some(board.image().to_vec());
+//!             board.writing();
+//!         }
+//!         Some(Asked::Erase) => board.writing(),
+//!         Some(Asked::Hello) => board.here(&Here::default()),
+//!     }
+//!     let answer = board.poll_output().expect("an answer");
+//!     host.receive_window()[..answer.len()].copy_from_slice(answer);
+//!     host.commit(answer.len());
+//!     while host.poll_event(now).is_some_and(|event| event != Event::Writing) {}
+//! }
+//! assert_eq!(kept.as_deref().and_then(Image::from_bytes), Some(image));
+//! ```
+
+mod caller;
+mod image;
+mod intake;
+mod service;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use caller::{Caller, Event};
+pub use image::{Image, REQUESTS_LEN};
+pub use service::{Asked, Service};
+pub use wire::{
+    Answer, CHUNK_MAX, Copy, FRAME_MAX, Fingerprint, Here, Origin, Refusal, Refused, Request, Unread, VERSION,
+};

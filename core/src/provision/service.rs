@@ -1,0 +1,190 @@
+//! The board's side.
+
+use super::intake::Intake;
+use super::wire::{Answer, Fingerprint, Frame, Here, Refusal, Refused, Request, Unread, VERSION};
+use crate::checksum::crc32;
+use crate::mode::Mode;
+
+/// What the port of a [`Service`] has to do, and to answer for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Say who is there: [`here`](Service::here).
+    Hello,
+    /// Judge the [image](Service::image), which is whole: [`refuse`](Service::refuse), or [`writing`](Service::writing),
+    /// and once it is written [`kept`](Service::kept).
+    Keep,
+    /// Erase both copies: [`writing`](Service::writing), then [`erased`](Service::erased).
+    Erase,
+}
+
+/// Puts an image together out of requests. It answers by itself what needs nobody, and speaks only when it is asked.
+#[derive(Debug)]
+pub struct Service<'m> {
+    memory: &'m mut [u8],
+    begun: Option<Fingerprint>,
+    /// Bytes that are there from the beginning on.
+    received: usize,
+    intake: Intake,
+    /// Of the request that is answered next.
+    turn: u16,
+    out: Frame,
+}
+
+impl<'m> Service<'m> {
+    /// Images as long as `memory` are taken.
+    #[must_use]
+    pub const fn new(memory: &'m mut [u8]) -> Self {
+        Self { memory, begun: None, received: 0, intake: Intake::new(), turn: 0, out: Frame::new() }
+    }
+
+    /// Where received bytes go; empty only while an answer waits for [`poll_output`](Self::poll_output).
+    pub fn receive_window(&mut self) -> &mut [u8] {
+        self.intake.window()
+    }
+
+    /// So many bytes were written to the beginning of the [window](Self::receive_window).
+    pub fn commit(&mut self, n: usize) {
+        self.intake.commit(n);
+    }
+
+    /// The next thing that only the port can do; `mode` is that of the control loop. Nothing while an answer waits.
+    pub fn poll_asked(&mut self, mode: Mode) -> Option<Asked> {
+        while self.out.is_empty() && self.intake.poll() {
+            let Self { memory, begun, received, intake, .. } = self;
+            let (turn, answer) = match Request::from_content(intake.content()) {
+                Ok((turn, Request::Hello)) => (turn, Ok(Asked::Hello)),
+                Ok((turn, Request::Begin(whole))) => (turn, Err(begin(memory, begun, received, whole, mode))),
+                Ok((turn, Request::Chunk { offset, bytes })) => {
+                    (turn, Err(take(memory, *begun, received, offset, bytes)))
+                }
+                Ok((turn, Request::Commit(whole))) => {
+                    let judged = idle(mode).and_then(|()| check(memory, begun, *received, whole));
+                    (turn, judged.map(|()| Asked::Keep).map_err(Err))
+                }
+                Ok((turn, Request::Erase)) => (turn, idle(mode).map(|()| Asked::Erase).map_err(Err)),
+                Err(Unread::OtherVersion { turn, found }) => {
+                    (turn, Err(Err(Refusal::OtherVersion { found, expected: VERSION })))
+                }
+                Err(Unread::Malformed { turn }) => (turn, Err(Err(Refusal::NoRequest))),
+                Err(Unread::TooShort) => continue,
+            };
+            self.turn = turn;
+            match answer {
+                Ok(asked) => return Some(asked),
+                Err(Ok(received)) => self.answer(&Answer::Received(received)),
+                Err(Err(why)) => self.refuse(why, ""),
+            }
+        }
+        None
+    }
+
+    /// The image, as far as it is there.
+    #[must_use]
+    pub fn image(&self) -> &[u8] {
+        self.memory.get(..self.received).unwrap_or_default()
+    }
+
+    /// Answers a hello. Texts longer than 48 bytes, and `why` longer than 96, are cut off.
+    pub fn here(&mut self, here: &Here<'_>) {
+        self.answer(&Answer::Here(*here));
+    }
+
+    /// Refuses what was asked; `text` says more, in up to 96 bytes.
+    pub fn refuse(&mut self, why: Refusal, text: &str) {
+        self.answer(&Answer::Refused(Refused { why, text }));
+    }
+
+    /// It is going to be done.
+    pub fn writing(&mut self) {
+        self.answer(&Answer::Writing);
+    }
+
+    /// The image is written as this copy, with this number.
+    pub fn kept(&mut self, copy: u8, sequence: u32) {
+        self.answer(&Answer::Kept { copy, sequence });
+    }
+
+    /// Both copies are erased.
+    pub fn erased(&mut self) {
+        self.answer(&Answer::Erased);
+    }
+
+    /// What is to be sent next, whole.
+    pub fn poll_output(&mut self) -> Option<Frame> {
+        let frame = core::mem::take(&mut self.out);
+        (!frame.is_empty()).then_some(frame)
+    }
+
+    fn answer(&mut self, answer: &Answer<'_>) {
+        self.out = answer.to_frame(self.turn).unwrap_or_default();
+    }
+}
+
+/// Nothing is written while the arm may move by our doing.
+const fn idle(mode: Mode) -> Result<(), Refusal> {
+    match mode {
+        Mode::Offline | Mode::Monitor => Ok(()),
+        Mode::Arming | Mode::Command | Mode::Stopping => Err(Refusal::Commanding(mode)),
+    }
+}
+
+fn begin(
+    memory: &[u8],
+    begun: &mut Option<Fingerprint>,
+    received: &mut usize,
+    whole: Fingerprint,
+    mode: Mode,
+) -> Result<u32, Refusal> {
+    idle(mode)?;
+    let expected = number(memory.len());
+    if whole.length > expected {
+        return Err(Refusal::TooLong { found: whole.length, expected });
+    }
+    if *begun != Some(whole) {
+        (*begun, *received) = (Some(whole), 0);
+    }
+    Ok(number(*received))
+}
+
+fn take(
+    memory: &mut [u8],
+    begun: Option<Fingerprint>,
+    received: &mut usize,
+    offset: u32,
+    bytes: &[u8],
+) -> Result<u32, Refusal> {
+    let whole = begun.ok_or(Refusal::NoBegin)?;
+    let expected = number(*received);
+    if offset > expected {
+        return Err(Refusal::Gap { found: offset, expected });
+    }
+    let end = offset.saturating_add(number(bytes.len()));
+    let too_long = Refusal::TooLong { found: end, expected: whole.length };
+    if end > whole.length {
+        return Err(too_long);
+    }
+    let range = (offset as usize)..(end as usize);
+    memory.get_mut(range).ok_or(too_long)?.copy_from_slice(bytes);
+    *received = (*received).max(end as usize);
+    Ok(number(*received))
+}
+
+fn check(memory: &[u8], begun: &mut Option<Fingerprint>, received: usize, whole: Fingerprint) -> Result<(), Refusal> {
+    if *begun != Some(whole) {
+        return Err(Refusal::NoBegin);
+    }
+    if number(received) < whole.length {
+        return Err(Refusal::Incomplete { found: number(received), expected: whole.length });
+    }
+    let found = crc32(memory.get(..received).unwrap_or_default());
+    if found != whole.crc {
+        // Whatever it was, it is not to be added to.
+        *begun = None;
+        return Err(Refusal::Damaged { found, expected: whole.crc });
+    }
+    Ok(())
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

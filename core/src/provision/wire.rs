@@ -1,0 +1,343 @@
+//! What is said, and how it becomes a frame: `core/docs/protocol/outrigger-provision.md` 2–5.
+
+use heapless::Vec;
+
+use crate::checksum::crc32;
+use crate::mode::Mode;
+use crate::packed;
+use crate::stuffing::{self, CONTENT_MAX};
+
+/// The version of what is said.
+pub const VERSION: u8 = 1;
+/// The longest frame \[B\]: the zero before it, a byte of stuffing, its content, its zero.
+pub const FRAME_MAX: usize = 1 + 1 + CONTENT_MAX + 1;
+/// Most bytes of one [`Request::Chunk`].
+pub const CHUNK_MAX: usize = 192;
+
+/// What a frame has before what is said: version, turn.
+const HEAD_LEN: usize = 1 + 2;
+const SUM_LEN: usize = 4;
+/// Longest names and reasons \[B\]; what is longer is cut off.
+const NAME_MAX: usize = 48;
+const WHY_MAX: usize = 96;
+
+pub(super) type Frame = Vec<u8, FRAME_MAX>;
+
+/// What an image is known by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Fingerprint {
+    /// Its length \[B\].
+    pub length: u32,
+    /// Its CRC-32.
+    pub crc: u32,
+}
+
+impl Fingerprint {
+    /// That of `image`.
+    #[must_use]
+    pub fn of(image: &[u8]) -> Self {
+        Self { length: u32::try_from(image.len()).unwrap_or(u32::MAX), crc: crc32(image) }
+    }
+}
+
+/// What is asked of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Request<'a> {
+    /// Who is there, and what is in force.
+    Hello,
+    /// An image follows. The same again changes nothing.
+    Begin(Fingerprint),
+    /// A piece of it. The same again changes nothing.
+    Chunk {
+        /// Where it begins \[B\].
+        offset: u32,
+        /// At most [`CHUNK_MAX`] bytes.
+        bytes: &'a [u8],
+    },
+    /// That was all of it: judge it, write it, start anew.
+    Commit(Fingerprint),
+    /// Erase what was written, and start anew with what was compiled in.
+    Erase,
+}
+
+/// What a board answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Answer<'a> {
+    /// To a hello.
+    #[serde(borrow)]
+    Here(Here<'a>),
+    /// To a begin and to each piece: so many bytes are there from the beginning on.
+    Received(u32),
+    /// To a commit and an erase: it will be done, and takes a while; nothing is answered meanwhile.
+    Writing,
+    /// It is written; the board starts anew.
+    Kept {
+        /// Which copy.
+        copy: u8,
+        /// Its number.
+        sequence: u32,
+    },
+    /// It is erased; the board starts anew.
+    Erased,
+    /// No.
+    #[serde(borrow)]
+    Refused(Refused<'a>),
+}
+
+/// Who is there, and what is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Here<'a> {
+    /// Which board, in the words of its firmware.
+    pub board: &'a str,
+    /// Which build of it.
+    pub build: &'a str,
+    /// Random, one number from one start to the next.
+    pub boot: u32,
+    /// The kind of controller that the firmware is for, as settings name it.
+    pub kind: u8,
+    /// The format of settings that it reads.
+    pub format: u8,
+    /// The longest image that there is room for \[B\].
+    pub room: u32,
+    /// Whether the firmware can take requests over the network.
+    pub requests: bool,
+    /// Whether it can feed a long motion.
+    pub motion: bool,
+    /// The mode of its control loop.
+    pub mode: Mode,
+    /// Where the image in force is from.
+    pub origin: Origin,
+    /// What it is.
+    pub in_force: Fingerprint,
+    /// The two copies in flash.
+    pub copies: [Copy; 2],
+    /// Why a copy was refused at the start; empty where none was.
+    pub why: &'a str,
+}
+
+impl Default for Here<'_> {
+    fn default() -> Self {
+        Self {
+            board: "",
+            build: "",
+            boot: 0,
+            kind: 0,
+            format: 0,
+            room: 0,
+            requests: false,
+            motion: false,
+            mode: Mode::Offline,
+            origin: Origin::CompiledIn,
+            in_force: Fingerprint::default(),
+            copies: [Copy::Empty; 2],
+            why: "",
+        }
+    }
+}
+
+/// Where the image in force is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Origin {
+    /// From the firmware itself.
+    CompiledIn,
+    /// From this copy in flash, 0 or 1.
+    Flash {
+        /// Which.
+        copy: u8,
+        /// Its number: a copy that was written later has the next one, wrapping.
+        sequence: u32,
+    },
+}
+
+/// How a copy in flash was found at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Copy {
+    /// Nothing was ever written there, or it was erased.
+    #[default]
+    Empty,
+    /// Not whole: it was not written to its end, or was changed, or cannot be read.
+    Damaged,
+    /// Whole, and this firmware cannot run it.
+    Refused,
+    /// Whole, and not the newest that can be run.
+    Older,
+    /// This is what runs.
+    InForce,
+}
+
+/// What was refused, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Refused<'a> {
+    /// The reason.
+    pub why: Refusal,
+    /// What the board says of it, where it knows more.
+    pub text: &'a str,
+}
+
+/// Why something is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Refusal {
+    /// What was said is of another version.
+    OtherVersion {
+        /// Theirs.
+        found: u8,
+        /// That of the board.
+        expected: u8,
+    },
+    /// No request that this version knows.
+    NoRequest,
+    /// The arm is, or is about to be, or was just commanded: in this mode nothing is written.
+    Commanding(Mode),
+    /// More bytes than there is room for, or than were announced.
+    TooLong {
+        /// So many.
+        found: u32,
+        /// At most.
+        expected: u32,
+    },
+    /// A piece or an end of an image that was not announced: the board started anew, or another began.
+    NoBegin,
+    /// A piece that leaves a gap.
+    Gap {
+        /// Where it begins.
+        found: u32,
+        /// Where the next one is to begin, at most.
+        expected: u32,
+    },
+    /// The end, before all of it was there.
+    Incomplete {
+        /// So many bytes are there.
+        found: u32,
+        /// So many were announced.
+        expected: u32,
+    },
+    /// All of it is there, and not what was announced.
+    Damaged {
+        /// Its CRC-32.
+        found: u32,
+        /// The announced one.
+        expected: u32,
+    },
+    /// The bytes are no image.
+    NoImage,
+    /// The settings are for a device beside another kind of controller.
+    OtherKind {
+        /// Theirs.
+        found: u8,
+        /// That of the firmware.
+        expected: u8,
+    },
+    /// The settings are of another format.
+    OtherFormat {
+        /// Theirs.
+        found: u8,
+        /// The one that the firmware reads.
+        expected: u8,
+    },
+    /// The bytes are no settings, or not of this version.
+    NoSettings,
+    /// The settings say something that cannot be run; the text says what.
+    Unfit,
+    /// The image has a port for requests, and the firmware was built without.
+    NoRequests,
+    /// The image has a motion that is longer than the engine's memory, and the firmware was built without what feeds it.
+    NoMotion,
+    /// The flash did not take it: what was in force before is in force after the start.
+    Flash {
+        /// Where \[B\], from the beginning of the region.
+        at: u32,
+    },
+}
+
+/// Why a frame says nothing that is known here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// It is of another version.
+    OtherVersion {
+        /// Its turn, which every version has in the same place.
+        turn: u16,
+        /// The version.
+        found: u8,
+    },
+    /// It is of this version, and nothing that it knows.
+    Malformed {
+        /// Its turn.
+        turn: u16,
+    },
+    /// It is shorter than anything that is said.
+    TooShort,
+}
+
+impl<'a> Request<'a> {
+    /// The request, and its turn, in what a frame carries.
+    ///
+    /// # Errors
+    /// [`Unread`].
+    pub fn from_content(content: &'a [u8]) -> Result<(u16, Self), Unread> {
+        read(content)
+    }
+
+    /// The frame of it, after a zero that ends whatever stood on the line before; `None` where a piece is too long.
+    #[must_use]
+    pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
+        written(turn, self)
+    }
+}
+
+impl<'a> Answer<'a> {
+    /// The answer, and the turn of the request, in what a frame carries.
+    ///
+    /// # Errors
+    /// [`Unread`].
+    pub fn from_content(content: &'a [u8]) -> Result<(u16, Self), Unread> {
+        read(content)
+    }
+
+    /// The frame of it, as [`Request::to_frame`]; of texts that are too long their beginning.
+    #[must_use]
+    pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
+        let clipped = match *self {
+            Self::Here(here) => {
+                let (board, build, why) =
+                    (clip(here.board, NAME_MAX), clip(here.build, NAME_MAX), clip(here.why, WHY_MAX));
+                Answer::Here(Here { board, build, why, ..here })
+            }
+            Self::Refused(Refused { why, text }) => Answer::Refused(Refused { why, text: clip(text, WHY_MAX) }),
+            other => other,
+        };
+        written(turn, &clipped)
+    }
+}
+
+fn clip(text: &str, length: usize) -> &str {
+    text.get(..text.floor_char_boundary(length)).unwrap_or_default()
+}
+
+fn written<T: serde::Serialize>(turn: u16, said: &T) -> Option<Frame> {
+    let mut content = [0; CONTENT_MAX];
+    let (head, rest) = content.split_first_chunk_mut::<HEAD_LEN>()?;
+    let [low, high] = turn.to_le_bytes();
+    *head = [VERSION, low, high];
+    let room = rest.len().checked_sub(SUM_LEN)?;
+    let length = packed::to_slice(said, rest.get_mut(..room)?)?.len().checked_add(HEAD_LEN)?;
+    let (said, behind) = content.split_at_mut_checked(length)?;
+    let (to, _) = behind.split_first_chunk_mut()?;
+    *to = crc32(said).to_le_bytes();
+    let stuffed: Vec<u8, { FRAME_MAX - 1 }> = stuffing::framed(content.get(..length.checked_add(SUM_LEN)?)?)?;
+    let mut frame = Frame::new();
+    frame.push(0).ok()?;
+    frame.extend_from_slice(&stuffed).ok()?;
+    Some(frame)
+}
+
+fn read<'a, T: serde::Deserialize<'a>>(content: &'a [u8]) -> Result<(u16, T), Unread> {
+    let ([version, low, high], said) = content.split_first_chunk().ok_or(Unread::TooShort)?;
+    let turn = u16::from_le_bytes([*low, *high]);
+    if *version != VERSION {
+        return Err(Unread::OtherVersion { turn, found: *version });
+    }
+    packed::from_bytes(said).map(|said| (turn, said)).ok_or(Unread::Malformed { turn })
+}

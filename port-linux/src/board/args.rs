@@ -1,0 +1,65 @@
+//! What `outrigger board` takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::port::PortName;
+
+/// `outrigger board`.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum BoardCommand {
+    /// Say what the board is, what it runs, and what is wrong with a copy in its flash
+    #[command(after_help = "\
+With BOARD.toml it also says whether that is what runs.
+
+Examples:
+  outrigger board show --port /dev/ttyACM0
+  outrigger board show --port /dev/ttyACM0 board.toml")]
+    Show {
+        #[command(flatten)]
+        line: LineArgs,
+        /// The board's configuration, to compare with
+        #[arg(value_name = "BOARD.toml")]
+        file: Option<PathBuf>,
+    },
+    /// Have the board run this configuration from now on. It stops its control loop for that, and starts anew
+    #[command(after_help = "\
+The file is checked as by `outrigger check-config`, and once more by the board before it writes anything: what its firmware \
+cannot run is refused with the key that is wrong, and what ran before goes on. A board that commands the arm refuses. The \
+flash has two copies; where the power goes at any time, the board runs what it ran before, or all of the new file.
+The key of device.key_file is sent too: who has this line has the board.
+A firmware is for one kind of controller, and takes requests (device.requests) only where it was built from a file with them.
+Exit codes: 0 the board runs it, 1 the file, 3 nobody answers, 4 the board refuses or was interrupted.
+
+Examples:
+  outrigger check-config board.toml
+  outrigger board set board.toml --port /dev/ttyACM0
+  outrigger board set board.toml --port unix:bench.sock         an emulated board: boards/qemu-mps2")]
+    Set {
+        #[command(flatten)]
+        line: LineArgs,
+        /// The board's configuration
+        #[arg(value_name = "BOARD.toml")]
+        file: PathBuf,
+    },
+    /// Have the board erase what it was told, and run what was compiled in
+    #[command(after_help = "\
+Example:
+  outrigger board default --port /dev/ttyACM0")]
+    Default {
+        #[command(flatten)]
+        line: LineArgs,
+    },
+}
+
+/// Where the board is.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LineArgs {
+    /// The board's serial line: a device, unix:PATH or tcp:HOST:PORT
+    #[arg(long, value_name = "PORT")]
+    pub port: PortName,
+    /// Its rate [Bd]; boards have 115200
+    #[arg(long, value_name = "BD", default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(1_200..=4_000_000))]
+    pub baud: u32,
+}
