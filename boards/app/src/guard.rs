@@ -7,7 +7,7 @@
 //! the latter: `tests/tables/board-budgets.md` has the largest frame of each image, which must be smaller.
 
 /// Bytes at the far end of the stack that nothing may use, where the core has no limit registers.
-pub const GUARD: usize = if cfg!(stack_limits) { 0 } else { 8_192 };
+pub const GUARD: usize = if cfg!(stack_limits) { 0 } else { 16_384 };
 
 /// Where the stack ends, above the guard, if it reaches down to `end`. A region lies at a multiple of its size.
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]

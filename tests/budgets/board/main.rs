@@ -45,7 +45,7 @@ const PARTS: [(&str, &str); 8] = [
     ("feature `reverse`: commands by a program on the controller, four of them", "reverse"),
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
-const SERIALISATION: u64 = 29_700;
+const SERIALISATION: u64 = 31_300;
 /// What the flash budget is about; the core library and what a board adds are not.
 const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
 /// Names the file that a board's firmware is built with, in place of its own.
@@ -440,7 +440,7 @@ top.
 ";
 
 /// What lies below the stack of a board, see `boards/app/src/guard.rs`.
-const GUARD: u64 = 8_192;
+const GUARD: u64 = 16_384;
 
 const TASKS: &str = "
 Of each task of a board, what one poll of it needs: they are polled one after the other, so the stack is as deep as the
