@@ -196,7 +196,10 @@ impl Lines {
     fn device(&mut self, device: &DeviceSettings) {
         let gateway = device.gateway.map_or("no gateway".into(), |at| format!("gateway {at}"));
         self.say("device", format!("{}/{}, {gateway}", device.address, device.prefix));
-        let telemetry = device.telemetry.map_or("none".into(), |to| format!("to {}:{}", to.address, to.port));
+        let telemetry = device.telemetry.map_or("none".into(), |to| {
+            let also = to.also.map_or(String::new(), |also| format!(" and {also}"));
+            format!("to {}:{}{also}", to.address, to.port)
+        });
         self.say("telemetry", telemetry);
         let requests = device.requests.as_ref().map_or("none: the port is closed".into(), |requests| {
             format!("at UDP port {}, with the key in {}", requests.port, requests.key_file.display())

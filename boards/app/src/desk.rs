@@ -70,9 +70,11 @@ pub struct Desk<const N: usize, P: Peer<N>> {
 }
 
 impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
-    /// Nothing has happened. `device` and `pace` are telemetry's.
+    /// Nothing has happened. `device` and `pace` are telemetry's, `left` is what the run before left of its recording.
     #[must_use]
-    pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
+    pub(crate) const fn new(device: Device<'static>, pace: Pace, left: [&'static [u8]; 2]) -> Self {
+        let mut sampler = Sampler::new(device, pace);
+        sampler.left(left);
         Self {
             lines: Channel::new(),
             missed: Cell::new(0),
@@ -81,7 +83,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             pulse: Cell::new(Pulse::NONE),
             counters: [const { Counters::new() }; MAX_SOURCES + 1],
             stack: Gauge::new(),
-            sampler: RefCell::new(Sampler::new(device, pace)),
+            sampler: RefCell::new(sampler),
             unsent: Cell::new(0),
             bad_frames: Cell::new(0),
             origin: Cell::new(None),

@@ -13,6 +13,7 @@ use outrigger_embassy::krc::{Buffers, KrcRunner};
 
 use crate::desk::{self, Clerk};
 use crate::milestone::Milestone;
+use crate::recorder;
 use crate::robot::{Ready, StartError};
 
 type Engine = KrcEngine<'static, AnyLaw<7>>;
@@ -20,23 +21,23 @@ type Engine = KrcEngine<'static, AnyLaw<7>>;
 /// What the control loop leaves for others.
 pub type Desk = desk::Desk<7, Krc>;
 
-/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. `RECORDER` bytes of it are the
-/// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
-pub struct Memory<const RECORDER: usize = 65_536> {
+/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
+/// reset leaves as it is; half of this is a copy of what the run before left there.
+pub struct Memory {
     buffers: Buffers,
-    recorder: [u8; RECORDER],
+    left: recorder::Copy,
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
     desk: MaybeUninit<Desk>,
 }
 
-impl<const RECORDER: usize> Memory<RECORDER> {
+impl Memory {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             buffers: Buffers::new(),
-            recorder: [0; RECORDER],
+            left: [0; size_of::<recorder::Copy>()],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
             desk: MaybeUninit::uninit(),
@@ -44,7 +45,7 @@ impl<const RECORDER: usize> Memory<RECORDER> {
     }
 }
 
-impl<const RECORDER: usize> Default for Memory<RECORDER> {
+impl Default for Memory {
     fn default() -> Self {
         Self::new()
     }
@@ -58,15 +59,14 @@ impl Robot {
     ///
     /// # Errors
     /// What is wrong with the settings.
-    pub fn new<const RECORDER: usize>(
+    pub fn new(
         stack: Stack<'static>,
         settings: &Settings,
         device: Device<'static>,
-        memory: &'static mut Memory<RECORDER>,
+        memory: &'static mut Memory,
     ) -> Result<Self, StartError> {
-        let Memory { buffers, recorder, engine, shared, desk } = memory;
-        let wanted = settings.device.recorder.map_or(RECORDER, |bytes| bytes as usize);
-        let (recorder, _) = recorder.split_at_mut(wanted.min(RECORDER));
+        let Memory { buffers, left, engine, shared, desk } = memory;
+        let (recorder, left) = recorder::begin(left, settings.device.recorder, &device);
         let law = AnyLaw::new(settings.law.clone())?;
         let period = settings.device.telemetry.map(|target| target.period);
         let pace = period.map_or(Pace::default(), Pace::every);
@@ -76,7 +76,7 @@ impl Robot {
         let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };
         let (handle, runner) =
             outrigger_embassy::krc::new(stack, engine.write(built), buffers, shared.write(Shared::new()));
-        let desk = desk.write(Desk::new(device, pace));
+        let desk = desk.write(Desk::new(device, pace, left));
         desk.note(Milestone::BootedForKrc {
             address: settings.device.address,
             prefix: settings.device.prefix,

@@ -34,6 +34,7 @@ mod network;
 #[cfg(feature = "provision")]
 pub mod provision;
 mod pulse;
+mod recorder;
 pub mod requests;
 pub mod revival;
 mod robot;

@@ -1,5 +1,8 @@
 //! Telemetry on its way to the listener.
 
+use core::future::poll_fn;
+use core::task::Poll;
+
 use embassy_net::Stack;
 use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_time::{Duration, Ticker};
@@ -15,9 +18,11 @@ use crate::milestone::PeerEvent;
 /// How often it is looked whether something is due.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Memory to send with: two datagrams that wait for the wire, and one that is written. All zeros: it costs no flash.
+/// Memory to send with: for each listener two datagrams that wait for the wire, and one that is written. All zeros: it costs no
+/// flash.
 pub struct Outgoing {
     socket: [u8; 2 * DATAGRAM_MAX],
+    also: [u8; 2 * DATAGRAM_MAX],
     datagram: [u8; DATAGRAM_MAX],
 }
 
@@ -25,7 +30,7 @@ impl Outgoing {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
-        Self { socket: [0; 2 * DATAGRAM_MAX], datagram: [0; DATAGRAM_MAX] }
+        Self { socket: [0; 2 * DATAGRAM_MAX], also: [0; 2 * DATAGRAM_MAX], datagram: [0; DATAGRAM_MAX] }
     }
 }
 
@@ -36,18 +41,26 @@ impl Default for Outgoing {
 }
 
 /// Sends what `desk` has to tell to `target`, for ever, and takes nothing in: the network can read and not write.
-/// Where nobody can be reached it waits; what has become old meanwhile is not sent later.
+/// Where nobody can be reached it waits; what has become old meanwhile is not sent later. A second listener is never waited for: the
+/// first one hears all of it whether the second is there or not.
 pub async fn send<const N: usize, P: Peer<N, Event: PeerEvent>>(
     desk: &Desk<N, P>,
     stack: Stack<'_>,
     target: TelemetryTarget,
     memory: &mut Outgoing,
 ) -> ! {
-    let Outgoing { socket, datagram } = memory;
-    let mut metadata = [PacketMetadata::EMPTY; 2];
+    let Outgoing { socket, also, datagram } = memory;
+    let (mut metadata, mut also_metadata) = ([PacketMetadata::EMPTY; 2], [PacketMetadata::EMPTY; 2]);
     let mut socket = UdpSocket::new(stack, &mut [], &mut [], &mut metadata, socket);
+    // A socket of its own: where its listener does not answer ARP, a socket keeps its datagrams, and everything behind them.
+    let mut also =
+        target.also.map(|listener| (UdpSocket::new(stack, &mut [], &mut [], &mut also_metadata, also), listener));
     // Port 0 is one that the stack chooses; a socket without one could not be told from a datagram that was lost.
-    if socket.bind(0).is_err() {
+    let mut bound = socket.bind(0).is_ok();
+    if let Some((also, _)) = &mut also {
+        bound &= also.bind(0).is_ok();
+    }
+    if !bound {
         desk.count_unsent();
     }
     let mut ticker = Ticker::every(LOOK);
@@ -55,6 +68,13 @@ pub async fn send<const N: usize, P: Peer<N, Event: PeerEvent>>(
         ticker.next().await;
         while let Some(length) = desk.next_datagram(now(), datagram) {
             let written = datagram.get(..length).unwrap_or_default();
+            if let Some((also, listener)) = &mut also {
+                let to = (*listener.ip(), listener.port());
+                let sent = poll_fn(|context| Poll::Ready(also.poll_send_to(written, to, context))).await;
+                if !matches!(sent, Poll::Ready(Ok(()))) {
+                    desk.count_unsent();
+                }
+            }
             if socket.send_to(written, (target.address, target.port)).await.is_err() {
                 desk.count_unsent();
             }

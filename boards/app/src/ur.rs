@@ -13,6 +13,7 @@ use outrigger_embassy::{BuffersWithRtde, FOR_A_PROGRAM, Shared, UrRunner, Window
 
 use crate::desk::{self, Clerk};
 use crate::milestone::Milestone;
+use crate::recorder;
 use crate::robot::{Ready, StartError};
 
 type Engine = UrEngine<'static, AnyLaw<6>>;
@@ -26,19 +27,19 @@ const PROGRAM: usize = if cfg!(feature = "reverse") { FOR_A_PROGRAM } else { 0 }
 /// Groups of inputs of RTDE: a program may get its orders in one.
 const GROUPS: usize = if cfg!(feature = "reverse") { 1 } else { 0 };
 
-/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. `RECORDER` bytes of it are the
-/// recorder's, whose dump tells what led to a fallback; the settings may ask for less.
-pub struct Memory<const RECORDER: usize = 65_536> {
+/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
+/// reset leaves as it is; half of this is a copy of what the run before left there.
+pub struct Memory {
     windows: Windows,
     rtde: MaybeUninit<RtdeMemory<'static, LEAST, GROUPS>>,
     buffers: BuffersWithRtde<PROGRAM>,
-    recorder: [u8; RECORDER],
+    left: recorder::Copy,
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
     desk: MaybeUninit<Desk>,
 }
 
-impl<const RECORDER: usize> Memory<RECORDER> {
+impl Memory {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
@@ -47,7 +48,7 @@ impl<const RECORDER: usize> Memory<RECORDER> {
             // Not zeros: as a value here it would put all of this into flash.
             rtde: MaybeUninit::uninit(),
             buffers: BuffersWithRtde::<PROGRAM>::with_rtde(),
-            recorder: [0; RECORDER],
+            left: [0; size_of::<recorder::Copy>()],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
             desk: MaybeUninit::uninit(),
@@ -55,7 +56,7 @@ impl<const RECORDER: usize> Memory<RECORDER> {
     }
 }
 
-impl<const RECORDER: usize> Default for Memory<RECORDER> {
+impl Default for Memory {
     fn default() -> Self {
         Self::new()
     }
@@ -69,15 +70,14 @@ impl Robot {
     ///
     /// # Errors
     /// What is wrong with the settings.
-    pub fn new<const RECORDER: usize>(
+    pub fn new(
         stack: Stack<'static>,
         settings: &Settings,
         device: Device<'static>,
-        memory: &'static mut Memory<RECORDER>,
+        memory: &'static mut Memory,
     ) -> Result<Self, StartError> {
-        let Memory { windows, rtde, buffers, recorder, engine, shared, desk } = memory;
-        let wanted = settings.device.recorder.map_or(RECORDER, |bytes| bytes as usize);
-        let (recorder, _) = recorder.split_at_mut(wanted.min(RECORDER));
+        let Memory { windows, rtde, buffers, left, engine, shared, desk } = memory;
+        let (recorder, left) = recorder::begin(left, settings.device.recorder, &device);
         let law = AnyLaw::new(settings.law.clone())?;
         let period = settings.device.telemetry.map(|target| target.period);
         let pace = period.map_or(Pace::default(), Pace::every);
@@ -88,7 +88,7 @@ impl Robot {
         let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };
         let (handle, runner) =
             outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, shared.write(Shared::new()));
-        let desk = desk.write(Desk::new(device, pace));
+        let desk = desk.write(Desk::new(device, pace, left));
         desk.note(Milestone::Booted {
             address: settings.device.address,
             prefix: settings.device.prefix,

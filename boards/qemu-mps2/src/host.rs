@@ -17,7 +17,7 @@ pub(crate) struct Options {
     /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
     pub(crate) until_wrap: Option<Duration>,
     /// `fault=panic`, `fault=memory` or `fault=stack`: fail right after boot, to see that failures end QEMU. `fault=panic-once`: the same in the first
-    /// run alone, and start anew as a board on a desk does. `fault=hang`: hang half a second after each boot, to see what the
+    /// run alone, and start anew as a board on a desk does. `fault=hang`: hang a second and a half after the first start, to see what the
     /// watchdog does.
     pub(crate) fault: Option<Fault>,
     /// `cut=N` or `cut=each`: the power goes in the middle of the flash's how manyth operation.

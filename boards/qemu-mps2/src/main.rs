@@ -65,7 +65,7 @@ fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
     let InForce { settings, image, standing } = defmt::unwrap!(in_force);
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
-    static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
+    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize }>> =
         ConstStaticCell::new(StackResources::new());
     boot::reached(Stage::Interface);
     let mac = MAC.take();
@@ -114,7 +114,7 @@ fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
     if let Some(time) = options.run_for {
         spawner.spawn(defmt::unwrap!(end(handle, time)));
     }
-    if options.fault == Some(Fault::Hang) {
+    if options.fault == Some(Fault::Hang) && begun.is_first() {
         spawner.spawn(defmt::unwrap!(hang()));
     }
     watchdog::start();
@@ -171,7 +171,7 @@ async fn read_serial(sensor: SerialSensor, port: Uart, robot: Handle<'static>, d
 /// Keeps every other task from its turn, as asked for.
 #[embassy_executor::task]
 async fn hang() {
-    Timer::after_millis(500).await;
+    Timer::after_millis(1_500).await;
     loop {
         // The processor sleeps meanwhile: QEMU must not keep the host from its turn, too.
         cortex_m::asm::wfi();

@@ -115,7 +115,7 @@ async fn main(spawner: Spawner) {
     random.fill_bytes(&mut seed).await;
     random.fill_bytes(&mut boot).await;
 
-    static RESOURCES: ConstStaticCell<StackResources<{ 5 + cfg!(requests) as usize }>> =
+    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize }>> =
         ConstStaticCell::new(StackResources::new());
     let seed = u64::from_le_bytes(seed);
     let (stack, runner) = embassy_net::new(device, network(&settings.device), RESOURCES.take(), seed);

@@ -1,6 +1,6 @@
 //! Everything a board is told, as the bytes that are compiled into its firmware, or told over a serial line.
 
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, SocketAddrV4};
 
 use super::config::{Config, Options};
 use crate::checksum::crc32;
@@ -16,7 +16,7 @@ const MAGIC: &[u8; 9] = b"OUTRIGSET";
 /// What those beside a KRC began with, in formats before 4.
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
 /// The number of the format of settings that this version writes and reads.
-pub const SETTINGS_FORMAT: u8 = 7;
+pub const SETTINGS_FORMAT: u8 = 8;
 /// Before the content: magic, format and kind, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
@@ -77,7 +77,9 @@ impl Device {
         )?;
         let one = mac.is_none_or(|[first, ..]| first & 1 == 0);
         BadValue::unless(one, "mac", "the hardware address of one device")?;
-        let told = telemetry.is_none_or(|to| to.port != 0 && to.period >= Duration::from_millis(20));
+        let told = telemetry.is_none_or(|to| {
+            to.port != 0 && to.also.is_none_or(|also| also.port() != 0) && to.period >= Duration::from_millis(20)
+        });
         BadValue::unless(told, "telemetry", "a port other than 0, and at least 0.02 s between messages")?;
         let read = sensors.iter().flatten().all(|sensor| match sensor.input {
             SensorInput::Serial { baud, .. } => (1_200..=4_000_000).contains(&baud),
@@ -102,6 +104,8 @@ pub struct TelemetryTarget {
     pub address: Ipv4Addr,
     /// Its UDP port.
     pub port: u16,
+    /// A second one, who is sent the same.
+    pub also: Option<SocketAddrV4>,
     /// Time between two messages of each kind that is repeated.
     pub period: Duration,
 }

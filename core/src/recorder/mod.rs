@@ -30,6 +30,9 @@ use crate::time::Instant;
 /// Bytes before the payload of an entry: kind, payload length, instant; little-endian.
 const HEADER_LEN: usize = 13;
 
+/// Stands where a half ends, in place of a kind: behind it is what was there before.
+const END: u8 = 0xff;
+
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -99,7 +102,7 @@ impl<'m> Recorder<'m> {
         let middle = memory.len() / 2;
         // `middle` is never beyond the end, so the second arm only satisfies the type.
         let (first, second) = memory.split_at_mut_checked(middle).unwrap_or((&mut [], &mut []));
-        Self { active: Half { memory: first, used: 0 }, older: Half { memory: second, used: 0 }, lost: 0, torn: false }
+        Self { active: Half::empty(first), older: Half::empty(second), lost: 0, torn: false }
     }
 
     /// Whether it records at all.
@@ -149,7 +152,7 @@ impl<'m> Recorder<'m> {
         if !self.is_enabled() {
             return false;
         }
-        self.older.used = 0;
+        self.older.clear();
         if self.older.push(Kind::Checkpoint, at, write).is_none() {
             self.lost = self.lost.saturating_add(1);
             self.torn = true;
@@ -162,8 +165,8 @@ impl<'m> Recorder<'m> {
 
     /// Forgets everything: the engine is at its beginning.
     pub fn clear(&mut self) {
-        self.active.used = 0;
-        self.older.used = 0;
+        self.active.clear();
+        self.older.clear();
         self.torn = false;
     }
 
@@ -186,7 +189,20 @@ impl<'m> Recorder<'m> {
     }
 }
 
-impl Half<'_> {
+impl<'m> Half<'m> {
+    fn empty(memory: &'m mut [u8]) -> Self {
+        let mut half = Self { memory, used: 0 };
+        half.clear();
+        half
+    }
+
+    fn clear(&mut self) {
+        self.used = 0;
+        if let Some(first) = self.memory.first_mut() {
+            *first = END;
+        }
+    }
+
     fn kept(&self) -> &[u8] {
         self.memory.get(..self.used).unwrap_or_default()
     }
@@ -194,7 +210,12 @@ impl Half<'_> {
     fn push(&mut self, kind: Kind, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<()> {
         let (place, room) = self.memory.get_mut(self.used..)?.split_first_chunk_mut()?;
         let length = write(room).filter(|length| *length <= room.len())?;
-        *place = header(kind, at, length)?;
+        let header = header(kind, at, length)?;
+        // The end before what it ends: a reset in between leaves the entries before this one.
+        if let Some(end) = room.get_mut(length) {
+            *end = END;
+        }
+        *place = header;
         self.used = self.used.saturating_add(HEADER_LEN).saturating_add(length);
         Some(())
     }
@@ -217,6 +238,36 @@ pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
         rest = after;
         Some(Entry { kind: Kind::from_raw(*kind)?, at: Instant::from_micros(u64::from_le_bytes(*at)), payload })
     })
+}
+
+/// What a recorder that is gone left in `memory`, oldest first, as its [halves](Recorder::halves) were: for memory that a reset
+/// leaves as it is. Bytes that no recorder wrote are nothing, and with them what stands behind them in the same half.
+#[must_use]
+pub fn left(memory: &[u8]) -> [&[u8]; 2] {
+    let (first, second) = memory.split_at_checked(memory.len() / 2).unwrap_or_default();
+    let (first, second) = (left_in(first), left_in(second));
+    let begun = |half: &[u8]| entries(half).next().map(|entry| entry.at);
+    match (begun(first), begun(second)) {
+        // What stands in one half alone is a beginning, or a whole.
+        (_, None) => [&[], first],
+        (None, _) => [&[], second],
+        (Some(one), Some(other)) if one <= other => [first, second],
+        _ => [second, first],
+    }
+}
+
+/// The entries at the beginning of a half: the first is a checkpoint, and none is from before the one before it.
+fn left_in(half: &[u8]) -> &[u8] {
+    let (mut used, mut newest) = (0_usize, None);
+    for entry in entries(half) {
+        let fits = newest.map_or(entry.kind == Kind::Checkpoint, |newest| entry.at >= newest);
+        if !fits {
+            break;
+        }
+        newest = Some(entry.at);
+        used = used.saturating_add(HEADER_LEN).saturating_add(entry.payload.len());
+    }
+    half.get(..used).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -67,3 +67,70 @@ fn bytes_that_are_no_entries_end_the_iteration() {
     assert_eq!(entries(&[1, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 9]).count(), 0);
     assert_eq!(entries(&[99; 40]).count(), 0);
 }
+
+/// A recorder of `turns` checkpoints, each with some entries behind it; what it keeps at last, and the memory it leaves.
+fn recorded(turns: u64, entries: u64) -> ([Vec<u8>; 2], Vec<u8>) {
+    let mut memory = vec![0xa5; 400];
+    let mut recorder = Recorder::new(&mut memory);
+    for turn in 0..turns {
+        assert!(recorder.turn_over(at(turn * 100), |room| {
+            room.first_mut().map(|byte| *byte = turn as u8)?;
+            Some(1)
+        }));
+        for n in 0..entries {
+            recorder.append(Kind::Received, at(turn * 100 + n), &[&[n as u8; 5]]);
+        }
+    }
+    (recorder.halves().map(<[u8]>::to_vec), memory)
+}
+
+#[test]
+fn what_a_recorder_leaves_in_memory_is_what_it_kept() {
+    for (turns, entries) in [(1, 0), (1, 4), (2, 0), (2, 3), (3, 1), (3, 8), (8, 6)] {
+        let (kept, memory) = recorded(turns, entries);
+        assert_eq!(left(&memory), [&*kept[0], &*kept[1]], "{turns} checkpoints, {entries} entries behind each");
+    }
+}
+
+#[test]
+fn a_reset_in_the_middle_of_an_entry_leaves_those_before_it() {
+    let (kept, mut memory) = recorded(1, 2);
+    // A payload that was written, and no header.
+    let used = kept[1].len();
+    memory[200 + used] = END;
+    memory[200 + used + 1..200 + used + 40].fill(0);
+    assert_eq!(left(&memory), [&[][..], &kept[1]]);
+}
+
+#[test]
+fn what_stands_behind_the_end_is_older_and_is_not_taken_for_newer() {
+    let (_, mut memory) = recorded(8, 8);
+    // The mark of the end was never written: entries of an earlier turn follow, and their instants are earlier.
+    let whole = memory.clone();
+    for half in [0, 200] {
+        let mut at = half;
+        while memory[at] != END {
+            at += HEADER_LEN + usize::from(memory[at + 1]);
+        }
+        memory[at] = Kind::Received as u8;
+    }
+    for (found, exact) in left(&memory).into_iter().zip(left(&whole)) {
+        assert!(found.starts_with(exact) && found.len() <= 200);
+        let ats: Vec<_> = entries(found).map(|entry| entry.at).collect();
+        assert!(ats.is_sorted());
+    }
+}
+
+#[test]
+fn memory_that_no_recorder_wrote_is_nothing() {
+    for byte in [0x00, 0x01, 0x5a, 0xa5, 0xff] {
+        let memory = [byte; 400];
+        let found = left(&memory);
+        // Zeros are checkpoints without content, of the beginning of time.
+        assert!(byte == 0 || found == [&[][..]; 2], "{byte:#x}");
+    }
+    assert_eq!(left(&[]), [&[][..]; 2]);
+    let mut memory = [0x5a; 64];
+    let _ = Recorder::new(&mut memory);
+    assert_eq!(left(&memory), [&[][..]; 2], "a recorder that has recorded nothing");
+}

@@ -36,7 +36,7 @@ pub enum Message<'a, const N: usize, S, E> {
     /// A piece of the settings in force; repeated.
     #[serde(borrow)]
     Settings(Chunk<'a>),
-    /// A piece of the recording of a fallback; repeated a few times.
+    /// A piece of the recording of a fallback, or of the run before; repeated a few times.
     #[serde(borrow)]
     Recording(Recording<'a>),
     /// How the device came to run; once a second.
@@ -342,14 +342,14 @@ pub struct Chunk<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A piece of the recording of a fallback. The whole is a dump for
+/// A piece of the recording of a fallback, or of what the run before the last reset left. The whole is a dump for
 /// [`replay`](crate::engine::replay).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Recording<'a> {
-    /// Number of the fallback since the start, from 1.
+    /// Number of the fallback since the start, from 1; 0 for what the run before left.
     pub number: u32,
-    /// Why it fell back.
-    pub reason: Reason,
+    /// Why it fell back; `None` for what the run before left: [`Boot`] says why that ended.
+    pub reason: Option<Reason>,
     /// Which time it is sent, from 0.
     pub pass: u8,
     /// The piece.

@@ -8,7 +8,7 @@ use super::message::{
 };
 use super::{DATAGRAM_MAX, Datagram};
 use crate::command::SourceMonitor;
-use crate::engine::{DUMP_END_LEN, Engine, Event, LinkId, Peer};
+use crate::engine::{DUMP_END_LEN, Engine, Event, LinkId, Peer, dump_end};
 use crate::law::Law;
 use crate::link::Histograms;
 use crate::robot::Reason;
@@ -45,6 +45,8 @@ pub struct Pace {
     pub gap: Duration,
     /// How many times a recording is sent: what is lost once comes again.
     pub passes: u8,
+    /// Time between two times that what the run before left is sent, behind the first `passes`: who looks comes later.
+    pub again: Duration,
 }
 
 impl Pace {
@@ -73,6 +75,7 @@ impl Default for Pace {
             settings: Duration::from_secs(10),
             gap: Duration::from_millis(5),
             passes: 3,
+            again: Duration::from_secs(30),
         }
     }
 }
@@ -102,6 +105,9 @@ pub struct Sampler<'s, const N: usize, P: Peer<N>> {
     settings_at: usize,
     next_settings: Instant,
     transfer: Transfer,
+    /// What the run before left, and how far that is sent.
+    left: [&'s [u8]; 2],
+    left_transfer: Transfer,
 }
 
 /// What a device beside this kind of controller says.
@@ -122,7 +128,7 @@ enum Copied<const N: usize, S> {
 #[derive(Debug)]
 struct Piece {
     number: u32,
-    reason: Reason,
+    reason: Option<Reason>,
     pass: u8,
     length: u32,
     offset: u32,
@@ -131,7 +137,7 @@ struct Piece {
 }
 
 /// A recording on its way.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Transfer {
     /// Number of the fallback; 0 before the first.
     number: u32,
@@ -141,6 +147,10 @@ struct Transfer {
     /// Where the next piece begins.
     offset: usize,
     next: Instant,
+}
+
+impl Transfer {
+    const NONE: Self = Self { number: 0, pass: 0, header: 0, offset: 0, next: Instant::ZERO };
 }
 
 impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
@@ -180,8 +190,16 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             next_boot: Instant::ZERO,
             settings_at: 0,
             next_settings: Instant::ZERO,
-            transfer: Transfer { number: 0, pass: 0, header: 0, offset: 0, next: Instant::ZERO },
+            transfer: Transfer::NONE,
+            left: [&[], &[]],
+            left_transfer: Transfer::NONE,
         }
+    }
+
+    /// What the run before left of its recording, as [`left`](crate::recorder::left) finds it: sent as a recording with the number
+    /// 0. The engine of this run has the same configuration.
+    pub const fn left(&mut self, halves: [&'s [u8]; 2]) {
+        self.left = halves;
     }
 
     /// Something happened, as the engine reports it. [`observe`](Self::observe) follows and says when.
@@ -220,8 +238,12 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
         } else if now >= self.next_histogram {
             self.next_histogram = now + self.pace.slow;
             self.copied = Copied::Histogram(self.next_histogram(engine.histograms()));
-        } else if now >= self.transfer.next {
-            self.copied = self.next_piece(engine, now).map_or(Copied::Nothing, Copied::Recording);
+        } else if now >= self.transfer.next
+            && let Some(piece) = self.next_piece(engine, now)
+        {
+            self.copied = Copied::Recording(piece);
+        } else if now >= self.left_transfer.next {
+            self.copied = self.next_left(engine, now).map_or(Copied::Nothing, Copied::Recording);
         }
         self.copied_at = now;
     }
@@ -313,24 +335,48 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
         HistogramReport::of(kind, histogram)
     }
 
-    /// The next piece of the recording that the engine keeps: its header, its two halves, and its end mark.
+    /// The next piece of the recording that the engine keeps.
     fn next_piece<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
         let kept = engine.kept_fallback()?;
         if kept.number != self.transfer.number {
-            self.transfer = Transfer { number: kept.number, ..Transfer::default() };
+            self.transfer = Transfer { number: kept.number, ..Transfer::NONE };
         }
         if self.transfer.pass >= self.pace.passes {
             return None;
         }
+        let piece = self.transfer.piece(engine, engine.recorder().halves(), Some(kept.reason))?;
+        self.transfer.next = now + self.pace.gap;
+        Some(piece)
+    }
+
+    /// The next piece of what the run before left.
+    fn next_left<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
+        if self.left.iter().all(|half| half.is_empty()) {
+            return None;
+        }
+        let piece = self.left_transfer.piece(engine, self.left, None)?;
+        let waits = self.left_transfer.offset == 0 && self.left_transfer.pass >= self.pace.passes;
+        self.left_transfer.next = now + if waits { self.pace.again } else { self.pace.gap };
+        Some(piece)
+    }
+}
+
+impl Transfer {
+    /// The next piece: of the header, of the two halves, or of the end mark.
+    fn piece<const N: usize, P: Peer<N>, L: Law<N>>(
+        &mut self,
+        engine: &Engine<'_, N, P, L>,
+        [older, newer]: [&[u8]; 2],
+        reason: Option<Reason>,
+    ) -> Option<Piece> {
         let mut bytes = [0; CHUNK_MAX];
-        let [older, newer] = engine.recorder().halves();
-        let offset = self.transfer.offset;
+        let offset = self.offset;
         let used = if offset == 0 {
-            self.transfer.header = engine.dump_header(&mut bytes)?;
-            self.transfer.header
+            self.header = engine.dump_header(&mut bytes)?;
+            self.header
         } else {
-            let at = offset.checked_sub(self.transfer.header)?;
-            let end = engine.dump_end(self.transfer.header);
+            let at = offset.checked_sub(self.header)?;
+            let end = dump_end(self.header.saturating_add(older.len()).saturating_add(newer.len()));
             let part = match at.checked_sub(older.len()) {
                 None => older.get(at..)?,
                 Some(at) => match at.checked_sub(newer.len()) {
@@ -342,16 +388,13 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             bytes.get_mut(..piece.len())?.copy_from_slice(piece);
             piece.len()
         };
-        let length =
-            self.transfer.header.checked_add(older.len())?.checked_add(newer.len())?.checked_add(DUMP_END_LEN)?;
+        let length = self.header.checked_add(older.len())?.checked_add(newer.len())?.checked_add(DUMP_END_LEN)?;
         let end = offset.saturating_add(used);
-        let pass = self.transfer.pass;
-        self.transfer.offset = if end < length { end } else { 0 };
-        self.transfer.pass = if end < length { pass } else { pass.saturating_add(1) };
-        self.transfer.next = now + self.pace.gap;
+        let pass = self.pass;
+        self.offset = if end < length { end } else { 0 };
+        self.pass = if end < length { pass } else { pass.saturating_add(1) };
         let (length, offset) = (u32::try_from(length).ok()?, u32::try_from(offset).ok()?);
-        let Transfer { number, .. } = self.transfer;
-        Some(Piece { number, reason: kept.reason, pass, length, offset, used, bytes })
+        Some(Piece { number: self.number, reason, pass, length, offset, used, bytes })
     }
 }
 

@@ -170,12 +170,18 @@ fn more_events_than_fit_are_counted() {
     assert!(lost >= Some(24), "{lost:?}");
 }
 
-/// The pieces that arrive, and what they make where they are all there.
+/// The pieces that arrive of the first fallback, and what they make where they are all there.
 fn whole<'a>(datagrams: impl Iterator<Item = UrDatagram<'a>>) -> Option<Vec<u8>> {
+    whole_of(datagrams, 1, Some(Reason::StateStale))
+}
+
+fn whole_of<'a>(datagrams: impl Iterator<Item = UrDatagram<'a>>, of: u32, why: Option<Reason>) -> Option<Vec<u8>> {
     let mut pieces = BTreeMap::new();
     let mut length = 0;
     for datagram in datagrams {
-        if let Message::Recording(Recording { number: 1, reason: Reason::StateStale, chunk, .. }) = datagram.message {
+        if let Message::Recording(Recording { number, reason, chunk, .. }) = datagram.message
+            && (number, reason) == (of, why)
+        {
             length = chunk.length as usize;
             pieces.insert(chunk.offset, chunk.bytes);
         }
@@ -194,6 +200,38 @@ fn a_recording_in_pieces_is_the_dump_and_replays() {
         let memory = Memory { primary: &mut [0; 65_536], realtime: &mut [0; 65_536], rtde: None };
         let replayed = replay::<6, Ur<'_>, _>(&dump, law, memory).expect("the same run");
         assert!(replayed.transitions >= 1 && replayed.inputs > 5, "{replayed:?}");
+    }
+}
+
+#[test]
+fn what_the_run_before_left_is_sent_and_replays_and_is_sent_again() {
+    // Commanding when it was reset, and after a fallback.
+    let mut commanding = Device::new(60_000);
+    commanding.run_until(|b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
+    commanding.bench.request();
+    commanding.run_until(|b| b.engine.mode() == Mode::Command);
+    commanding.run(500);
+    for mut before in [commanding, Device::fallen(60_000)] {
+        before.run(3);
+        let halves = before.bench.engine.recorder().halves().map(|half| &*half.to_vec().leak());
+        let mut after = Device::new(60_000);
+        after.sampler.left(halves);
+        after.run(40_000);
+        let dump = whole_of(after.datagrams().into_iter(), 0, None).expect("every piece");
+        let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+        let memory = Memory { primary: &mut [0; 65_536], realtime: &mut [0; 65_536], rtde: None };
+        let replayed = replay::<6, Ur<'_>, _>(&dump, law, memory).expect("the same run");
+        assert!(replayed.inputs > 5 && replayed.texts > 0, "{replayed:?}");
+        let begun: Vec<_> = after
+            .datagrams()
+            .iter()
+            .filter(|d| {
+                matches!(d.message, Message::Recording(Recording { number: 0, chunk: Chunk { offset: 0, .. }, .. }))
+            })
+            .map(|d| d.at)
+            .collect();
+        assert_eq!(begun.len(), 4, "three times, and again after half a minute: {begun:?}");
+        assert!(begun[3].since(begun[2]) > Duration::from_secs(30), "{begun:?}");
     }
 }
 
@@ -361,7 +399,8 @@ proptest! {
     fn pieces_come_back_as_they_were(number: u32, length: u32, offset: u32, pass: u8, boot: u32, sequence: u32, at: u64,
                                      bytes in proptest::collection::vec(any::<u8>(), 0..=CHUNK_MAX)) {
         let chunk = Chunk { length, offset, bytes: &bytes };
-        let message = Message::Recording(Recording { number, reason: Reason::Internal, pass, chunk });
+        let reason = (number > 0).then_some(Reason::Internal);
+        let message = Message::Recording(Recording { number, reason, pass, chunk });
         let datagram = Datagram { boot, sequence, at: Instant::from_micros(at), message };
         let mut out = [0; DATAGRAM_MAX];
         let length = datagram.encode(&mut out).expect("a piece fits");

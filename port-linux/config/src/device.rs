@@ -1,6 +1,6 @@
 //! `[device]`: a board, and where its readings come from.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
 use outrigger_core::command::MAX_SOURCES;
@@ -60,15 +60,17 @@ impl DeviceSettings {
             mac
         });
         let period = section.duration_or("telemetry_period", Duration::from_millis(100), (0.02..=10.0, "s"));
-        let telemetry = section.text("telemetry", "the listener's address and port").and_then(|text| {
-            let parsed = text.parse::<std::net::SocketAddrV4>().ok().filter(|to| to.port() != 0);
-            if parsed.is_none() {
-                section.complain("telemetry", "the listener's IPv4 address and port, e.g. \"192.168.56.1:47000\"");
-            }
-            parsed.map(|to| TelemetryTarget { address: *to.ip(), port: to.port(), period })
+        let also = listener(&mut section, "telemetry_also");
+        let telemetry = listener(&mut section, "telemetry").map(|to| TelemetryTarget {
+            address: *to.ip(),
+            port: to.port(),
+            also,
+            period,
         });
-        if !section.has("telemetry") && section.has("telemetry_period") {
-            section.complain("telemetry_period", "telemetry = \"ADDRESS:PORT\" beside it");
+        for key in ["telemetry_period", "telemetry_also"] {
+            if !section.has("telemetry") && section.has(key) {
+                section.complain(key, "telemetry = \"ADDRESS:PORT\" beside it");
+            }
         }
         let pins = Pins::read(&mut section);
         let recorder = section.count("recorder", 16_384..=16_777_216);
@@ -129,6 +131,16 @@ impl Pins {
         (operator.acknowledge_pin, operator.stop_pin) = (self.acknowledge, self.stop);
         operator.pin_filter = self.filter;
     }
+}
+
+/// Who listens to telemetry.
+fn listener(section: &mut Section<'_, '_>, key: &str) -> Option<SocketAddrV4> {
+    let text = section.text(key, "the listener's address and port")?;
+    let parsed = text.parse::<SocketAddrV4>().ok().filter(|to| to.port() != 0);
+    if parsed.is_none() {
+        section.complain(key, "the listener's IPv4 address and port, e.g. \"192.168.56.1:47000\"");
+    }
+    parsed
 }
 
 /// Where requests are taken: a port has a key, and a key a port.

@@ -60,6 +60,8 @@ pub(super) struct Device {
     /// Number of the fallback, and its recording as far as it came.
     recording: (u32, Pieces),
     written: Option<u32>,
+    /// Whether what the run before left has been.
+    written_before: bool,
     rate: (Instant, u64, f32),
     last_fallback: Option<Reason>,
     /// Of its link, for the reason that its grade is low.
@@ -105,6 +107,7 @@ impl Device {
             robot: None,
             recording: (0, Pieces::default()),
             written: None,
+            written_before: false,
             rate: (Instant::ZERO, 0, 0.0),
             last_fallback: None,
             last_seconds: LastSeconds::default(),
@@ -303,7 +306,9 @@ impl Device {
     }
 
     fn record(&mut self, recording: &Recording<'_>, now: Instant, notices: &mut Vec<Notice>) {
-        if self.written == Some(recording.number) {
+        // That of the run before comes again and again.
+        let of_before = recording.reason.is_none();
+        if self.written == Some(recording.number) || of_before && self.written_before {
             return;
         }
         if self.recording.0 != recording.number {
@@ -311,16 +316,25 @@ impl Device {
         }
         self.recording.1.take(&recording.chunk);
         let Some(dump) = self.recording.1.whole() else { return };
-        self.written = Some(recording.number);
         self.recording.1 = Pieces::default();
-        let fallback = format!("of fallback {} ({})", recording.number, recording.reason.name());
+        let (fallback, name) = match recording.reason {
+            Some(reason) => {
+                self.written = Some(recording.number);
+                (format!("of fallback {} ({})", recording.number, reason.name()), reason.name())
+            }
+            None => {
+                self.written_before = true;
+                ("of the run before the board began anew".to_owned(), "before-reset")
+            }
+        };
         if !self.writes {
             notices.push(say(now, "recording", format!("a recording {fallback} came; --out DIR would write it")));
             return;
         }
         let (boot, _) = self.run.unwrap_or_default();
         let when = utc_now().replace([' ', ':'], "-");
-        let stem = format!("{when}-{}-{boot:08x}-{}-{}", self.address, recording.reason.name(), recording.number);
+        let number = if of_before { String::new() } else { format!("-{}", recording.number) };
+        let stem = format!("{when}-{}-{boot:08x}-{name}{number}", self.address);
         self.dumps.push(Dump { of: fallback, stem: stem.replace(':', "-"), bytes: dump });
     }
 

@@ -29,32 +29,48 @@ use self::peer::Peer;
 const WINDOW: usize = 2_048;
 const RECORDER: usize = 48 << 10;
 
-/// Telemetry of a board that is armed and falls back because states no longer come.
-fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
-    let (mut primary, mut realtime, mut recorder) = ([0; WINDOW], [0; WINDOW], vec![0; RECORDER]);
+/// A board that starts, before which a run left this.
+fn board(boot: u32, left: [&'static [u8]; 2]) -> Board<'static> {
+    let room = |length| -> &'static mut [u8] { vec![0; length].leak() };
     let pace = Pace::default();
     let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
-    let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
+    let memory = Memory { primary: room(WINDOW), realtime: room(WINDOW), rtde: None };
     let engine = UrEngine::new(UrConfig::default(), law, memory).expect("a configuration that can be run");
-    let engine = engine.with_recorder(&mut recorder).keeping_fallbacks(pace.recording_time(RECORDER));
-    let device = Device { board: "bench", build: "test", boot: 0x00c0_ffee, settings: &[] };
-    let mut board = Board {
-        engine,
-        peer: Peer::new(SoftwareVersion::new(5, 15)),
-        sampler: Sampler::new(device, pace),
-        now: Instant::ZERO,
-        stalled: false,
-        sent: Vec::new(),
-    };
+    let engine = engine.with_recorder(room(RECORDER)).keeping_fallbacks(pace.recording_time(RECORDER));
+    let mut sampler = Sampler::new(Device { board: "bench", build: "test", boot, settings: &[] }, pace);
+    sampler.left(left);
+    let peer = Peer::new(SoftwareVersion::new(5, 15));
+    let mut board = Board { engine, peer, sampler, now: Instant::ZERO, stalled: false, sent: Vec::new() };
     board.input(Input::Start);
+    board
+}
+
+/// A board that commands.
+fn commanding() -> Board<'static> {
+    let mut board = board(0x00c0_ffee, [&[], &[]]);
     board.run_until(|engine, now| engine.mode() == Mode::Monitor && engine.unmet(now).is_empty());
     board.input(Input::Request(board.engine.mode_machine().epoch()));
     board.run_until(|engine, _| engine.mode() == Mode::Command);
+    board
+}
+
+/// Telemetry of a board that is armed and falls back because states no longer come.
+fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
+    let mut board = commanding();
     board.stalled = true;
     board.run_until(|engine, _| engine.mode() == Mode::Stopping);
     board.stalled = false;
     board.run_until(|engine, _| engine.kept_fallback().is_some());
     board.run_until(|engine, _| engine.kept_fallback().is_none());
+    board.sent
+}
+
+/// Telemetry of a board that was reset while it commanded, for three seconds of the run after that.
+fn telemetry_after_a_reset() -> Vec<Vec<u8>> {
+    let before = commanding();
+    let left = before.engine.recorder().halves().map(|half| &*half.to_vec().leak());
+    let mut board = board(0x0bad_cafe, left);
+    board.run_until(|_, now| now > Instant::from_micros(3_000_000));
     board.sent
 }
 
@@ -255,6 +271,29 @@ fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
     let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
     assert_eq!(replayed.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&replayed.stderr));
     assert!(text.contains("Command → Stopping") && text.contains("gave the same"), "{text}");
+}
+
+#[test]
+fn what_led_to_a_reset_of_a_board_is_written_once_and_replays() {
+    let datagrams = telemetry_after_a_reset();
+    let (listen, out) = (free_port(), directory("watch-reset"));
+    let (lines, ended) = watched(&["--seconds", "4", "--out", out.to_str().expect("text")], &listen, || {
+        let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        for datagram in &datagrams {
+            board.send_to(datagram, &listen).expect("sent");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    });
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let told: Vec<_> = lines.iter().filter(|line| line.contains("\"kind\":\"recording\"")).collect();
+    assert!(told.len() == 1 && told[0].contains("of the run before the board began anew"), "{lines:#?}");
+    let files: Vec<_> =
+        std::fs::read_dir(&out).expect("the directory").map(|file| file.expect("a file").path()).collect();
+    assert!(files.len() == 1 && files[0].to_str().expect("text").contains("0badcafe-before-reset"), "{files:?}");
+    let replayed = outrigger(&["replay", files[0].to_str().expect("text")]).output().expect("it runs");
+    let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert_eq!(replayed.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&replayed.stderr));
+    assert!(text.contains("gave the same"), "{text}");
 }
 
 #[test]

@@ -33,6 +33,7 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.gateway", "\"192.0.2.9\"", ""),
     ("device.mac", "\"02:00:00:00:00:07\"", ""),
     ("device.telemetry", "\"192.0.2.9:47001\"", ""),
+    ("device.telemetry_also", "\"192.0.2.10:47001\"", "device.telemetry = \"192.0.2.9:47000\""),
     ("device.telemetry_period", "0.5", "device.telemetry = \"192.0.2.9:47000\""),
     ("device.request_pin", "true", ""),
     ("device.request_pin_as", "\"edge\"", "device.request_pin = true; device.stop_pin = true"),

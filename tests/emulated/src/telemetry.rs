@@ -53,6 +53,8 @@ pub struct Telemetry {
     pub heard: Heard,
     /// Fallbacks by their number: why, and the recording as far as it came.
     pub recordings: BTreeMap<u32, (Reason, Recording)>,
+    /// What a run left that ended in a reset, by the number of the start after it, of those that were heard.
+    pub left: BTreeMap<usize, Recording>,
 }
 
 /// A recording in pieces.
@@ -119,13 +121,13 @@ impl Telemetry {
                 Err(_) => telemetry.unreadable += 1,
             }
         }
-        telemetry.boots = boots.len();
         telemetry
     }
 
     fn count<const N: usize, S, E>(&mut self, sent: &Sent<'_, N, S, E>, boots: &mut BTreeMap<u32, u32>) {
         self.datagrams += 1;
         let next = boots.insert(sent.boot, sent.sequence.wrapping_add(1)).unwrap_or(sent.sequence);
+        self.boots = boots.len();
         self.missing += sent.sequence.wrapping_sub(next);
     }
 
@@ -161,8 +163,13 @@ impl Telemetry {
                 }
             }
             Message::Recording(recording) => {
-                let entry = self.recordings.entry(recording.number);
-                entry.or_insert_with(|| (recording.reason, Recording::default())).1.take(&recording.chunk);
+                let whole = match recording.reason {
+                    Some(reason) => {
+                        &mut self.recordings.entry(recording.number).or_insert_with(|| (reason, Recording::default())).1
+                    }
+                    None => self.left.entry(self.boots).or_default(),
+                };
+                whole.take(&recording.chunk);
             }
             _ => {}
         }

@@ -45,8 +45,12 @@ fn the_file_and_the_firmware_say_the_same() {
     assert_eq!(settings.device.sensors, [Some(expected), None, None, None]);
     assert_eq!((settings.device.address, settings.device.prefix), (Ipv4Addr::new(10, 0, 2, 15), 24));
     assert_eq!(settings.device.gateway, Some(Ipv4Addr::new(10, 0, 2, 1)));
-    let listener =
-        TelemetryTarget { address: Ipv4Addr::new(10, 0, 2, 2), port: 47_000, period: Duration::from_millis(100) };
+    let listener = TelemetryTarget {
+        address: Ipv4Addr::new(10, 0, 2, 2),
+        port: 47_000,
+        also: None,
+        period: Duration::from_millis(100),
+    };
     assert_eq!(settings.device.telemetry, Some(listener));
     let operator = settings.config.operator;
     assert_eq!((operator.request_pin, operator.acknowledge_pin, operator.stop_pin), (true, false, false));

@@ -122,6 +122,12 @@ fn plays(bench: &mut KrcBench<'_>, bridged: Duration) {
     bench.run_until(MINUTE, |bench| bench.exit().is_some());
     assert_eq!(bench.exit(), Some(Exit::Success), "{}", bench.story(now));
 
+    // The second listener is not there: the first was told as often as ever.
+    let span = bench.now().since(SimTime::ZERO).as_secs_f64();
+    let heard = bench.datagrams.len() as f64 / span;
+    assert!(heard > 18.0, "{heard} datagrams a second, {span} s");
+    println!("{heard:.1} datagrams of telemetry a second");
+
     // Every measurement that has no answer was overtaken on a board that ran late, by its own count.
     let told = Telemetry::of(&bench.datagrams).krc.expect("telemetry");
     let unanswered = (sent - answered) as u64;

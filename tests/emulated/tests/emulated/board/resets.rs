@@ -1,6 +1,7 @@
 //! A board that begins anew says why, and nothing moves by itself.
 
 use outrigger_emulated::bench::REST;
+use outrigger_emulated::telemetry::Telemetry;
 
 use super::*;
 
@@ -40,6 +41,12 @@ pub(crate) fn tests() -> Vec<Timed> {
             let (anew, text) = heard(&mut bench, SimTime::ZERO, &["reset by the watchdog"]);
             assert_eq!(text, "reset by the watchdog; start 2 since power");
             heard(&mut bench, anew, &["the run before had come to: running"]);
+            // What led to it was kept over the reset, and runs again to the byte.
+            let left = |bench: &Bench<'_>| Telemetry::of(&bench.record().datagrams).left.remove(&2)?.replayed();
+            assert!(bench.run_until(PATIENCE, |bench| left(bench).is_some()), "{}", bench.record().story(anew));
+            let replayed = left(&bench).expect("it came whole").unwrap_or_else(|error| panic!("{error}"));
+            assert!(replayed.inputs > 50, "{replayed:?}");
+            println!("of the run before: {replayed:?}");
         }),
     ]
 }
