@@ -43,8 +43,13 @@ pub(crate) fn tests() -> Vec<Timed> {
 }
 
 fn a_while() -> Duration {
-    let said = std::env::var("OUTRIGGER_STEADY_SECONDS").ok().and_then(|text| text.parse().ok());
-    said.map_or(WHILE, Duration::from_secs)
+    wanted().unwrap_or(WHILE)
+}
+
+/// How long a board is to command undisturbed, where the caller says it.
+pub(super) fn wanted() -> Option<Duration> {
+    let said = std::env::var("OUTRIGGER_STEADY_SECONDS").ok()?;
+    Some(Duration::from_secs(said.parse().expect("OUTRIGGER_STEADY_SECONDS=N")))
 }
 
 /// What the board told.
