@@ -218,6 +218,7 @@ fn described_on_board(source: &SourceSettings<BoardInput>) -> String {
     let from = match (&source.input, source.format) {
         (BoardInput::Uart { baud }, Format::Text) => format!("lines at the board's serial port, {baud} Bd"),
         (BoardInput::Uart { baud }, Format::Postcard) => format!("frames at the board's serial port, {baud} Bd"),
+        (BoardInput::Gp2y0e03, _) => "a GP2Y0E03 at the board's I²C bus, 25 times per second".into(),
         (BoardInput::Adc { rate }, _) => format!("the board's analogue input, {rate} times per second"),
     };
     format!("{from}, {}", kept(source))

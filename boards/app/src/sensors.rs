@@ -1,12 +1,13 @@
-//! The sensors that settings name, at the ports a board has: one serial, one analogue.
+//! The sensors that settings name, at the ports a board has: one serial, one analogue, one at an I²C bus.
 
 use embassy_time::Delay;
+use embedded_hal_async::i2c::I2c;
 use embedded_io_async::Read;
 use outrigger_core::command::SourceId;
 use outrigger_core::engine::Peer;
 use outrigger_core::engine::{Sensor, SensorInput};
 use outrigger_core::sensor::{Form, Scale};
-use outrigger_embassy::sensor::{Adc, Analog, Calibration, Uart, pump};
+use outrigger_embassy::sensor::{self, Adc, Analog, Arrival, Calibration, Gp2y0e03, Uart, pump};
 use outrigger_embassy::{Handle, now};
 
 use crate::desk::Desk;
@@ -28,7 +29,7 @@ impl SerialSensor {
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
             SensorInput::Serial { baud, form } => Some(Self { baud, form, scale: sensor.scale, source }),
-            SensorInput::Analog { .. } => None,
+            SensorInput::Analog { .. } | SensorInput::Gp2y0e03 => None,
         })
     }
 
@@ -60,7 +61,7 @@ impl AnalogSensor {
             SensorInput::Analog { rate } => {
                 Some(Self { period_us: 1_000_000 / rate.max(1), scale: sensor.scale, source })
             }
-            SensorInput::Serial { .. } => None,
+            SensorInput::Serial { .. } | SensorInput::Gp2y0e03 => None,
         })
     }
 
@@ -82,6 +83,48 @@ impl AnalogSensor {
     fn calibration(&self, full: u16, volts: f32) -> Calibration {
         let Scale { factor, offset } = self.scale;
         Calibration { gain: factor * volts / f32::from(full), offset, lowest: 0, highest: full.into() }
+    }
+}
+
+/// The distance sensor at the I²C bus.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BusSensor {
+    scale: Scale,
+    source: SourceId,
+}
+
+impl BusSensor {
+    /// The first one among the sensors of the settings.
+    #[must_use]
+    pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
+        sensors.find_map(|(source, sensor)| match sensor.input {
+            SensorInput::Gp2y0e03 => Some(Self { scale: sensor.scale, source }),
+            SensorInput::Serial { .. } | SensorInput::Analog { .. } => None,
+        })
+    }
+
+    /// Asks it, for ever; what goes wrong is counted on the desk.
+    pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
+        self,
+        bus: impl I2c,
+        robot: Handle<'_>,
+        desk: &Desk<N, P>,
+    ) -> ! {
+        let sensor = Gp2y0e03::new(bus, Delay, now, desk.counters(self.source));
+        pump(Scaled { sensor, scale: self.scale }, robot, self.source).await
+    }
+}
+
+/// A sensor that is not where the law wants it to be, or whose unit is another.
+struct Scaled<S> {
+    sensor: S,
+    scale: Scale,
+}
+
+impl<S: sensor::Sensor> sensor::Sensor for Scaled<S> {
+    async fn next(&mut self) -> Arrival {
+        let Arrival { reading, at } = self.sensor.next().await;
+        Arrival { reading: self.scale.of(reading), at }
     }
 }
 
@@ -129,6 +172,10 @@ mod tests {
         assert_eq!(SerialSensor::of(both.sensors()), Some(serial));
         let analog = AnalogSensor { period_us: 2_000, scale: SCALE, source: SourceId(3) };
         assert_eq!(AnalogSensor::of(both.sensors()), Some(analog));
+        assert_eq!(BusSensor::of(both.sensors()), None);
+        let all = settings(&[(3, SensorInput::Analog { rate: 500 }), (2, SensorInput::Gp2y0e03), (1, frames)]);
+        assert_eq!(BusSensor::of(all.sensors()), Some(BusSensor { scale: SCALE, source: SourceId(2) }));
+        assert_eq!(SerialSensor::of(all.sensors()), Some(serial));
     }
 
     #[test]

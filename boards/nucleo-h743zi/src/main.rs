@@ -6,10 +6,14 @@ use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_net::{Stack, StackResources};
 use embassy_stm32::adc::{Adc, AdcConfig, Averaging};
+use embassy_stm32::dma;
 use embassy_stm32::flash::Flash;
 use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
-use embassy_stm32::peripherals::{IWDG1, RNG, USART2, USART3};
+use embassy_stm32::i2c::{self, I2c};
+use embassy_stm32::mode::Async;
+use embassy_stm32::peripherals::{DMA1_CH0, DMA1_CH1, I2C1, IWDG1, RNG, USART2, USART3};
 use embassy_stm32::rng::{self, Rng};
+use embassy_stm32::time::Hertz;
 use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
 use embassy_stm32::{bind_interrupts, uid};
@@ -23,8 +27,8 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, Revive, SerialSensor, TelemetryTarget,
-    guard_stack, hardware_address, network,
+    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, Revive, SerialSensor,
+    TelemetryTarget, guard_stack, hardware_address, network,
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
@@ -44,11 +48,17 @@ const BUILT: Built = Built { requests: cfg!(requests), motion: false };
 /// Rate of the serial line at the bench \[Bd\].
 const BENCH_BAUD: u32 = 115_200;
 
+/// Of the I²C bus.
+const BUS_RATE: Hertz = Hertz(100_000);
 /// Time without food after which the watchdog resets the chip \[µs\].
 const PATIENCE: u32 = 1_000_000;
 
 bind_interrupts!(struct Irqs {
     ETH => ethernet::Handler;
+    DMA1_STREAM0 => dma::InterruptHandler<DMA1_CH0>;
+    DMA1_STREAM1 => dma::InterruptHandler<DMA1_CH1>;
+    I2C1_EV => i2c::EventInterruptHandler<I2C1>;
+    I2C1_ER => i2c::ErrorInterruptHandler<I2C1>;
     RNG => rng::InterruptHandler<RNG>;
     USART2 => usart::BufferedInterruptHandler<USART2>;
     USART3 => usart::BufferedInterruptHandler<USART3>;
@@ -85,6 +95,7 @@ async fn main(spawner: Spawner) {
     let InForce { settings, image, standing } = defmt::unwrap!(in_force);
     let serial = SerialSensor::of(settings.sensors());
     let analog = AnalogSensor::of(settings.sensors());
+    let on_bus = BusSensor::of(settings.sensors());
 
     boot::reached(Stage::Interface);
     defmt::info!("starting the network interface");
@@ -159,6 +170,12 @@ async fn main(spawner: Spawner) {
         let config = AdcConfig { averaging: Some(Averaging::Samples16), ..Default::default() };
         let level = Level3V3 { adc: Adc::new_with_config(p.ADC1, config), pin: p.PA3 };
         spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle, desk)));
+    }
+    if let Some(sensor) = on_bus {
+        let mut config = i2c::Config::default();
+        config.frequency = BUS_RATE;
+        let bus = I2c::new(p.I2C1, p.PB8, p.PB9, p.DMA1_CH0, p.DMA1_CH1, Irqs, config);
+        spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, desk)));
     }
 }
 
@@ -253,4 +270,14 @@ async fn read_serial(
 #[embassy_executor::task]
 async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(level, u16::MAX, 3.3, robot, desk).await
+}
+
+#[embassy_executor::task]
+async fn read_bus(
+    sensor: BusSensor,
+    bus: I2c<'static, Async, i2c::Master>,
+    robot: Handle<'static>,
+    desk: &'static Desk,
+) -> ! {
+    sensor.run(bus, robot, desk).await
 }

@@ -8,7 +8,8 @@ use embassy_net::{Stack, StackResources};
 use embassy_rp::adc::{self, Adc};
 use embassy_rp::flash::Flash;
 use embassy_rp::gpio::{Input, Level, Output, Pull};
-use embassy_rp::peripherals::{DMA_CH0, DMA_CH1, SPI0, TRNG, UART0, UART1};
+use embassy_rp::i2c::{self, I2c};
+use embassy_rp::peripherals::{DMA_CH0, DMA_CH1, I2C1, SPI0, TRNG, UART0, UART1};
 use embassy_rp::spi::{self, Async, Spi};
 use embassy_rp::trng::{self, Trng};
 use embassy_rp::uart::{self, BufferedUart, BufferedUartRx};
@@ -26,7 +27,7 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, SerialSensor, TelemetryTarget,
+    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, SerialSensor, TelemetryTarget,
     guard_stack, hardware_address, network,
 };
 use outrigger_w5500::{Device, Runner, State, Watch};
@@ -56,6 +57,7 @@ type Bus = ExclusiveDevice<Spi<'static, SPI0, Async>, Output<'static>, Delay>;
 type Mac = Runner<'static, Bus, Input<'static>, Output<'static>>;
 
 bind_interrupts!(struct Irqs {
+    I2C1_IRQ => i2c::InterruptHandler<I2C1>;
     DMA_IRQ_0 => dma::InterruptHandler<DMA_CH0>, dma::InterruptHandler<DMA_CH1>;
     TRNG_IRQ => trng::InterruptHandler<TRNG>;
     UART0_IRQ => uart::BufferedInterruptHandler<UART0>;
@@ -170,6 +172,11 @@ async fn main(spawner: Spawner) {
         let level = Level3V3 { adc, pin: adc::Channel::new_pin(p.PIN_26, Pull::None) };
         spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle, desk)));
     }
+    if let Some(sensor) = BusSensor::of(settings.sensors()) {
+        // 100 kHz, as the default is.
+        let bus = I2c::new_async(p.I2C1, p.PIN_7, p.PIN_6, Irqs, i2c::Config::default());
+        spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, desk)));
+    }
 }
 
 /// Lets the watchdog wait for 16 s, the most that it can: erasing six sectors takes up to 3 s. Ends with the reset that
@@ -254,4 +261,14 @@ async fn read_serial(sensor: SerialSensor, port: BufferedUartRx, robot: Handle<'
 #[embassy_executor::task]
 async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(level, 4_095, 3.3, robot, desk).await
+}
+
+#[embassy_executor::task]
+async fn read_bus(
+    sensor: BusSensor,
+    bus: I2c<'static, I2C1, i2c::Async>,
+    robot: Handle<'static>,
+    desk: &'static Desk,
+) -> ! {
+    sensor.run(bus, robot, desk).await
 }

@@ -84,6 +84,7 @@ impl Device {
         let read = sensors.iter().flatten().all(|sensor| match sensor.input {
             SensorInput::Serial { baud, .. } => (1_200..=4_000_000).contains(&baud),
             SensorInput::Analog { rate } => (1..=10_000).contains(&rate),
+            SensorInput::Gp2y0e03 => true,
         });
         BadValue::unless(read, "sensors", "1200 to 4000000 Bd, or 1 to 10000 readings per second")
     }
@@ -134,6 +135,8 @@ pub enum SensorInput {
         /// Readings per second.
         rate: u32,
     },
+    /// A GP2Y0E03 at the board's I²C bus \[m\].
+    Gp2y0e03,
 }
 
 /// Why bytes are no settings.
@@ -251,6 +254,7 @@ mod tests {
             telemetry: Some(TelemetryTarget {
                 address: Ipv4Addr::new(10, 0, 2, 2),
                 port: 47_000,
+                also: Some(SocketAddrV4::new(Ipv4Addr::new(10, 0, 2, 3), 47_001)),
                 period: Duration::from_millis(100),
             }),
             sensors: [None; MAX_SOURCES],
@@ -325,7 +329,7 @@ mod tests {
             assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: SETTINGS_FORMAT }));
         }
         let text = SettingsError::OtherFormat { found: 2, expected: SETTINGS_FORMAT }.to_string();
-        assert_eq!(text, "settings of format 2, and this version reads format 7: compile them again");
+        assert_eq!(text, "settings of format 2, and this version reads format 8: compile them again");
     }
 
     #[test]
@@ -352,7 +356,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((SETTINGS_FORMAT, sums), (7, [(428, 3_439_929_455), (570, 1_455_411_047)]));
+        assert_eq!((SETTINGS_FORMAT, sums), (8, [(436, 1_863_211_505), (578, 3_377_295_893)]));
     }
 
     #[test]

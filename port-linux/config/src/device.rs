@@ -90,6 +90,7 @@ impl DeviceSettings {
                     SensorInput::Serial { baud: *baud, form: Form::Frames }
                 }
                 (BoardInput::Adc { rate }, _) => SensorInput::Analog { rate: *rate },
+                (BoardInput::Gp2y0e03, _) => SensorInput::Gp2y0e03,
             };
             *slot = Some(Sensor { input, scale: Scale { factor: source.scale, offset: source.offset } });
         }
@@ -193,6 +194,8 @@ pub enum BoardInput {
         /// Readings per second.
         rate: u32,
     },
+    /// A GP2Y0E03 at the board's I²C bus \[m\].
+    Gp2y0e03,
 }
 
 impl Input for BoardInput {
@@ -202,16 +205,19 @@ impl Input for BoardInput {
             Missing,
             Uart,
             Adc,
+            Gp2y0e03,
         }
-        match section.choice("input", &[("uart", Kind::Uart), ("adc", Kind::Adc)], Kind::Missing) {
+        const KINDS: &[(&str, Kind)] = &[("uart", Kind::Uart), ("adc", Kind::Adc), ("gp2y0e03", Kind::Gp2y0e03)];
+        match section.choice("input", KINDS, Kind::Missing) {
             Kind::Missing => {
                 if !section.has("input") {
-                    section.complain("input", "one of \"uart\", \"adc\"");
+                    section.complain("input", "one of \"uart\", \"adc\", \"gp2y0e03\"");
                 }
                 None
             }
             Kind::Uart => Some(Self::Uart { baud: section.count_or("baud", 115_200, 1_200..=4_000_000) }),
             Kind::Adc => Some(Self::Adc { rate: section.count_or("rate", 500, 1..=10_000) }),
+            Kind::Gp2y0e03 => Some(Self::Gp2y0e03),
         }
     }
 
@@ -220,12 +226,16 @@ impl Input for BoardInput {
             Self::Adc { .. } if format == Format::Postcard => {
                 Some(("format", "nothing here, for voltages have no format"))
             }
+            Self::Gp2y0e03 if format == Format::Postcard => {
+                Some(("format", "nothing here, for this sensor has its own"))
+            }
             Self::Adc { .. } if values != 1 => Some(("values", "1: an analogue input has one value")),
+            Self::Gp2y0e03 if values != 1 => Some(("values", "1: a distance")),
             _ => None,
         }
     }
 
     fn same_place(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::Uart { .. }, Self::Uart { .. }) | (Self::Adc { .. }, Self::Adc { .. }))
+        core::mem::discriminant(self) == core::mem::discriminant(other)
     }
 }
