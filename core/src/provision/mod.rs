@@ -7,36 +7,29 @@
 //!
 //! ```
 //! use outrigger_core::mode::Mode;
-//! use outrigger_core::provision::{Asked, Caller, Event, Here, Image, Service};
+//! use outrigger_core::provision::{Asked, Caller, Event, Image, Service};
 //! use outrigger_core::time::Instant;
 //!
 //! let mut bytes = [0; 64];
 //! let image = Image { settings: b"what a build script makes of board.toml", ..Image::default() };
 //! let length = image.to_bytes(&mut bytes).expect("enough room");
-//! let mut memory = [0; 64];
+//! let (mut memory, mut kept) = ([0; 64], None);
 //! let mut board = Service::new(&mut memory);
-//! let now = Instant::ZERO;
-//! let mut host = Caller::put(&bytes[..length], 0, now);
+//! let mut host = Caller::put(&bytes[..length], 0, Instant::ZERO);
 //!
 //! // What one sends, the other one is given; here nothing is lost.
-//! let mut kept = None;
 //! while kept.is_none() {
 //!     let request = host.poll_output().expect("a request");
-//!     board.receive_window()[..request.len()].copy_from_slice(request);
+//!     board.receive_window()[..request.len()].copy_from_slice(&request);
 //!     board.commit(request.len());
-//!     match board.poll_asked(Mode::Monitor) {
-//!         None => {} // a begin, a piece: answered by itself
-//!         Some(Asked::Keep) => {
-//!             kept = Some(board.image().to_vec());
-//!             board.writing();
-//!         }
-//!         Some(Asked::Erase) => board.writing(),
-//!         Some(Asked::Hello) => board.here(&Here::default()),
-//!     }
+//!     if board.poll_asked(Mode::Monitor) == Some(Asked::Keep) {
+//!         kept = Some(board.image().to_vec());
+//!         board.writing();
+//!     } // else a begin, or a piece: answered by itself
 //!     let answer = board.poll_output().expect("an answer");
-//!     host.receive_window()[..answer.len()].copy_from_slice(answer);
+//!     host.receive_window()[..answer.len()].copy_from_slice(&answer);
 //!     host.commit(answer.len());
-//!     while host.poll_event(now).is_some_and(|event| event != Event::Writing) {}
+//!     while host.poll_event(Instant::ZERO).is_some_and(|event| event != Event::Writing) {}
 //! }
 //! assert_eq!(kept.as_deref().and_then(Image::from_bytes), Some(image));
 //! ```
