@@ -22,10 +22,10 @@ type Engine = KrcEngine<'static, AnyLaw<7>>;
 pub type Desk = desk::Desk<7, Krc>;
 
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
-/// reset leaves as it is; half of this is a copy of what the run before left there.
+/// reset leaves as it is; most of this is a copy of what the run before left there.
 pub struct Memory {
     buffers: Buffers,
-    left: recorder::Copy,
+    left: recorder::Left,
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
     desk: MaybeUninit<Desk>,
@@ -37,7 +37,7 @@ impl Memory {
     pub const fn new() -> Self {
         Self {
             buffers: Buffers::new(),
-            left: [0; size_of::<recorder::Copy>()],
+            left: [0; size_of::<recorder::Left>()],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
             desk: MaybeUninit::uninit(),

@@ -14,11 +14,11 @@ const MARK_LEN: usize = 12;
 const MAGIC: [u8; 4] = *b"ORK\x01";
 
 /// A copy of what the run before left. All zeros: it costs no flash.
-pub(crate) type Copy = [u8; MARK_LEN + RECORDER];
+pub(crate) type Left = [u8; MARK_LEN + RECORDER];
 
 /// Memory for the recorder of a `device`, of at most `wanted` bytes; and what the run before left, oldest first.
 pub(crate) fn begin(
-    copy: &'static mut Copy,
+    copy: &'static mut Left,
     wanted: Option<u32>,
     device: &Device<'_>,
 ) -> (&'static mut [u8], [&'static [u8]; 2]) {
@@ -53,9 +53,9 @@ mod kept {
     use core::mem::MaybeUninit;
     use core::sync::atomic::{AtomicBool, Ordering};
 
-    use super::Copy;
+    use super::Left;
 
-    struct Kept(UnsafeCell<MaybeUninit<Copy>>);
+    struct Kept(UnsafeCell<MaybeUninit<Left>>);
 
     // SAFETY: it is taken once.
     unsafe impl Sync for Kept {}
@@ -65,7 +65,7 @@ mod kept {
     static TAKEN: AtomicBool = AtomicBool::new(false);
 
     /// Copies what is there, and gives the memory, cleared; nothing the second time.
-    pub(super) fn take(copy: &mut Copy) -> &'static mut [u8] {
+    pub(super) fn take(copy: &mut Left) -> &'static mut [u8] {
         if TAKEN.swap(true, Ordering::Relaxed) {
             return &mut [];
         }
@@ -76,16 +76,16 @@ mod kept {
             *byte = unsafe { first.wrapping_add(at).read_volatile() };
         }
         // SAFETY: as above; all of it is written before a reference to it is made.
-        unsafe { (*KEPT.0.get()).write([0; size_of::<Copy>()]) }
+        unsafe { (*KEPT.0.get()).write([0; size_of::<Left>()]) }
     }
 }
 
 #[cfg(not(all(target_arch = "arm", target_os = "none")))]
 mod kept {
-    use super::Copy;
+    use super::Left;
 
     /// Where nothing outlives the program, nothing is recorded.
-    pub(super) const fn take(_: &mut Copy) -> &'static mut [u8] {
+    pub(super) const fn take(_: &mut Left) -> &'static mut [u8] {
         &mut []
     }
 }

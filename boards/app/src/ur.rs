@@ -28,12 +28,12 @@ const PROGRAM: usize = if cfg!(feature = "reverse") { FOR_A_PROGRAM } else { 0 }
 const GROUPS: usize = if cfg!(feature = "reverse") { 1 } else { 0 };
 
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
-/// reset leaves as it is; half of this is a copy of what the run before left there.
+/// reset leaves as it is; most of this is a copy of what the run before left there.
 pub struct Memory {
     windows: Windows,
     rtde: MaybeUninit<RtdeMemory<'static, LEAST, GROUPS>>,
     buffers: BuffersWithRtde<PROGRAM>,
-    left: recorder::Copy,
+    left: recorder::Left,
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
     desk: MaybeUninit<Desk>,
@@ -48,7 +48,7 @@ impl Memory {
             // Not zeros: as a value here it would put all of this into flash.
             rtde: MaybeUninit::uninit(),
             buffers: BuffersWithRtde::<PROGRAM>::with_rtde(),
-            left: [0; size_of::<recorder::Copy>()],
+            left: [0; size_of::<recorder::Left>()],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
             desk: MaybeUninit::uninit(),

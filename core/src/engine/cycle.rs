@@ -374,7 +374,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             state.speed_slider = Some(slider.value);
         }
         let Some(state) = self.state.as_ref().filter(|_| self.unjudged > 0) else { return false };
-        let commanding = matches!(self.mode.mode(), Mode::Arming | Mode::Command | Mode::Stopping);
+        let commanding = self.mode.mode().drives();
         if commanding {
             // Cycles whose state was overtaken by a newer one, or is still too old, got no answer.
             let unanswered = self.unjudged.saturating_sub(u32::from(self.sent)).min(64);

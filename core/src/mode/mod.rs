@@ -131,6 +131,15 @@ impl Mode {
     /// Every mode.
     pub const ALL: [Self; 5] = [Self::Offline, Self::Monitor, Self::Arming, Self::Command, Self::Stopping];
 
+    /// Whether the arm may move by our doing: it is armed, commanded, or being brought to rest.
+    #[must_use]
+    pub const fn drives(self) -> bool {
+        match self {
+            Self::Offline | Self::Monitor => false,
+            Self::Arming | Self::Command | Self::Stopping => true,
+        }
+    }
+
     /// The name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -208,7 +217,6 @@ impl Transition {
     /// `Monitor`, and a release, are none.
     #[must_use]
     pub fn fallback(&self) -> Option<Reason> {
-        let driven = matches!(self.from, Mode::Arming | Mode::Command | Mode::Stopping);
-        self.reason.filter(|reason| driven && *reason != Reason::Released)
+        self.reason.filter(|reason| self.from.drives() && *reason != Reason::Released)
     }
 }

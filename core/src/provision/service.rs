@@ -58,10 +58,10 @@ impl<'m> Service<'m> {
                     (turn, Err(take(memory, *begun, received, offset, bytes)))
                 }
                 Ok((turn, Request::Commit(whole))) => {
-                    let judged = idle(mode).and_then(|()| check(memory, begun, *received, whole));
+                    let judged = admits(mode).and_then(|()| check(memory, begun, *received, whole));
                     (turn, judged.map(|()| Asked::Keep).map_err(Err))
                 }
-                Ok((turn, Request::Erase)) => (turn, idle(mode).map(|()| Asked::Erase).map_err(Err)),
+                Ok((turn, Request::Erase)) => (turn, admits(mode).map(|()| Asked::Erase).map_err(Err)),
                 Err(Unread::OtherVersion { turn, found }) => {
                     (turn, Err(Err(Refusal::OtherVersion { found, expected: VERSION })))
                 }
@@ -120,12 +120,13 @@ impl<'m> Service<'m> {
     }
 }
 
-/// Nothing is written while the arm may move by our doing.
-const fn idle(mode: Mode) -> Result<(), Refusal> {
-    match mode {
-        Mode::Offline | Mode::Monitor => Ok(()),
-        Mode::Arming | Mode::Command | Mode::Stopping => Err(Refusal::Commanding(mode)),
-    }
+/// Whether a board in this mode may be told anything: it shuts its control loop down for that, which it does not do while the arm
+/// may move by its doing.
+///
+/// # Errors
+/// [`Refusal::Commanding`].
+pub const fn admits(mode: Mode) -> Result<(), Refusal> {
+    if mode.drives() { Err(Refusal::Commanding(mode)) } else { Ok(()) }
 }
 
 fn begin(
@@ -135,7 +136,7 @@ fn begin(
     whole: Fingerprint,
     mode: Mode,
 ) -> Result<u32, Refusal> {
-    idle(mode)?;
+    admits(mode)?;
     let expected = number(memory.len());
     if whole.length > expected {
         return Err(Refusal::TooLong { found: whole.length, expected });

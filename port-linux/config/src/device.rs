@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
-use outrigger_core::command::MAX_SOURCES;
+use outrigger_core::command::{MAX_SOURCES, SourceConfig};
 use outrigger_core::engine::{Device, Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::mode::{OperatorConfig, RequestAs};
 use outrigger_core::sensor::{Form, Scale};
@@ -181,6 +181,9 @@ fn hardware_address(text: &str) -> Option<[u8; 6]> {
     <[u8; 6]>::try_from(bytes).ok().filter(|[first, ..]| first & 1 == 0)
 }
 
+/// A GP2Y0E03's reading is up to 80 ms old before the next one comes.
+const SLOW: Duration = Duration::from_millis(100);
+
 /// Where a board's readings arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoardInput {
@@ -221,7 +224,7 @@ impl Input for BoardInput {
         }
     }
 
-    fn complaint(&self, format: Format, values: usize) -> Option<(&'static str, &'static str)> {
+    fn complaint(&self, format: Format, judged: &SourceConfig) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Adc { .. } if format == Format::Postcard => {
                 Some(("format", "nothing here, for voltages have no format"))
@@ -229,8 +232,11 @@ impl Input for BoardInput {
             Self::Gp2y0e03 if format == Format::Postcard => {
                 Some(("format", "nothing here, for this sensor has its own"))
             }
-            Self::Adc { .. } if values != 1 => Some(("values", "1: an analogue input has one value")),
-            Self::Gp2y0e03 if values != 1 => Some(("values", "1: a distance")),
+            Self::Adc { .. } if judged.channels != 1 => Some(("values", "1: an analogue input has one value")),
+            Self::Gp2y0e03 if judged.channels != 1 => Some(("values", "1: a distance")),
+            Self::Gp2y0e03 if judged.max_age < SLOW => {
+                Some(("max_age", "at least 0.1 s: it measures every 40 ms, and is asked as often"))
+            }
             _ => None,
         }
     }

@@ -51,8 +51,8 @@ pub(crate) trait Input: Clone {
     /// Its keys in a `[[source]]`; `None` and a complaint where what cannot have a default is missing.
     fn read(section: &mut Section<'_, '_>) -> Option<Self>;
 
-    /// The key, and what is expected of it, where readings of this form do not come from here.
-    fn complaint(&self, format: Format, values: usize) -> Option<(&'static str, &'static str)>;
+    /// The key, and what is expected of it, where readings of this form do not come from here, or not as they are `judged`.
+    fn complaint(&self, format: Format, judged: &SourceConfig) -> Option<(&'static str, &'static str)>;
 
     /// Whether two sources would read the same thing.
     fn same_place(&self, other: &Self) -> bool;
@@ -142,14 +142,10 @@ impl<I> SourceSettings<I> {
     {
         let input = I::read(&mut section);
         let format = section.choice("format", &[("text", Format::Text), ("postcard", Format::Postcard)], Format::Text);
-        if let Some(input) = &input {
-            let values = named.map_or(1, |named| named.values);
-            if let Some((key, expected)) = input.complaint(format, values) {
-                section.complain(key, expected);
-            }
-            if let Some(other) = before.iter().flatten().find(|other| other.input.same_place(input)) {
-                section.complain("input", format!("another one than that of \"{}\"", other.name));
-            }
+        if let Some(input) = &input
+            && let Some(other) = before.iter().flatten().find(|other| other.input.same_place(input))
+        {
+            section.complain("input", format!("another one than that of \"{}\"", other.name));
         }
         let scale = section.number_or("scale", 1.0, (-1e6..=1e6, ""));
         let offset = section.number_or("offset", 0.0, (-1e6..=1e6, "SI units"));
@@ -160,6 +156,9 @@ impl<I> SourceSettings<I> {
         // Of a sensor that nobody knows, repeats are normal.
         let mut judged = SourceConfig { stuck_after: None, ..judged };
         judged.read(&mut section);
+        if let Some((key, expected)) = input.as_ref().and_then(|input| input.complaint(format, &judged)) {
+            section.complain(key, expected);
+        }
         section.finish();
         let (Named { name, values }, input) = (named?, input?);
         Some(Self { name: name.to_owned(), input, format, values, scale, offset, judged })
@@ -167,7 +166,7 @@ impl<I> SourceSettings<I> {
 }
 
 impl Input for SourceInput {
-    fn complaint(&self, format: Format, _: usize) -> Option<(&'static str, &'static str)> {
+    fn complaint(&self, format: Format, _: &SourceConfig) -> Option<(&'static str, &'static str)> {
         let devices = matches!(self, Self::Udp { .. } | Self::Serial { .. });
         (format == Format::Postcard && !devices)
             .then_some(("format", "\"text\": the postcard form is for devices (input = \"udp\" or \"serial\")"))

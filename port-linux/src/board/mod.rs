@@ -8,8 +8,7 @@ use std::io::{IsTerminal as _, Write as _, stdout};
 use std::path::Path;
 
 use outrigger_core::engine::settings_kind;
-use outrigger_core::mode::Mode;
-use outrigger_core::provision::{Caller, Copy, Event, Fingerprint, Here, Image, Origin, Refusal, Refused};
+use outrigger_core::provision::{Caller, Copy, Event, Fingerprint, Here, Image, Origin, Refusal, Refused, admits};
 
 pub(crate) use self::args::BoardCommand;
 use self::args::LineArgs;
@@ -67,9 +66,7 @@ fn default(line: &LineArgs) -> Outcome {
     let mut bench = Bench::open(line)?;
     let found = bench.look()?;
     say(&found.story())?;
-    if let Mode::Arming | Mode::Command | Mode::Stopping = found.here.mode {
-        return Err(words::failure(Refusal::Commanding(found.here.mode), ""));
-    }
+    admits(found.here.mode).map_err(|why| words::failure(why, ""))?;
     let caller = Caller::erase(found.here.boot, bench.clock.now());
     let (found, erased) = bench.tell(caller, 0)?;
     // Of a copy that was cut off while it was erased, a part may be left behind its beginning.
@@ -94,8 +91,10 @@ fn refused_beforehand(here: &Here<'_>, image: &[u8]) -> Option<Refusal> {
     let Fingerprint { length: found, .. } = Fingerprint::of(image);
     let parts = Image::from_bytes(image)?;
     let (format, kind) = settings_kind(parts.settings)?;
+    if let Err(why) = admits(here.mode) {
+        return Some(why);
+    }
     let refused = [
-        (matches!(here.mode, Mode::Arming | Mode::Command | Mode::Stopping), Refusal::Commanding(here.mode)),
         (kind != here.kind, Refusal::OtherKind { found: kind, expected: here.kind }),
         (format != here.format, Refusal::OtherFormat { found: format, expected: here.format }),
         (found > here.room, Refusal::TooLong { found, expected: here.room }),

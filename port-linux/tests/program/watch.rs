@@ -10,7 +10,7 @@ use outrigger_core::engine::ur::Ur;
 use outrigger_core::engine::{Input, LinkId, Output as EngineOutput};
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use outrigger::config::AnyConfiguration;
@@ -238,6 +238,17 @@ fn watched(arguments: &[&str], listen: &str, send: impl FnOnce()) -> (Vec<String
     (lines, child.wait_with_output().expect("it ends"))
 }
 
+/// What `replay` says of the one recording in this directory, in whose name `named` stands: that all was the same.
+fn replayed_of(directory: &Path, named: &str) -> String {
+    let files: Vec<_> = std::fs::read_dir(directory).expect("it").map(|file| file.expect("a file").path()).collect();
+    assert!(files.len() == 1 && files[0].to_str().expect("text").contains(named), "{files:?}");
+    let replayed = outrigger(&["replay", files[0].to_str().expect("text")]).output().expect("it runs");
+    let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert_eq!(replayed.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&replayed.stderr));
+    assert!(text.contains("gave the same"), "{text}");
+    text
+}
+
 #[test]
 fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
     let datagrams = telemetry_of_a_fallback();
@@ -263,14 +274,8 @@ fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
     assert!(said("bench, build test") >= 1, "{lines:#?}");
     assert!(said("\"mode\":\"Monitor\"") >= 1, "{lines:#?}");
 
-    let files: Vec<_> = std::fs::read_dir(&out).expect("the directory").map(|file| file.expect("a file")).collect();
-    assert_eq!(files.len(), 1);
-    let path = files[0].path();
-    assert!(path.to_str().expect("text").contains("00c0ffee-StateStale-1"), "{}", path.display());
-    let replayed = outrigger(&["replay", path.to_str().expect("text")]).output().expect("it runs");
-    let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
-    assert_eq!(replayed.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&replayed.stderr));
-    assert!(text.contains("Command → Stopping") && text.contains("gave the same"), "{text}");
+    let text = replayed_of(&out, "00c0ffee-StateStale-1");
+    assert!(text.contains("Command → Stopping"), "{text}");
 }
 
 #[test]
@@ -287,13 +292,7 @@ fn what_led_to_a_reset_of_a_board_is_written_once_and_replays() {
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     let told: Vec<_> = lines.iter().filter(|line| line.contains("\"kind\":\"recording\"")).collect();
     assert!(told.len() == 1 && told[0].contains("of the run before the board began anew"), "{lines:#?}");
-    let files: Vec<_> =
-        std::fs::read_dir(&out).expect("the directory").map(|file| file.expect("a file").path()).collect();
-    assert!(files.len() == 1 && files[0].to_str().expect("text").contains("0badcafe-before-reset"), "{files:?}");
-    let replayed = outrigger(&["replay", files[0].to_str().expect("text")]).output().expect("it runs");
-    let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
-    assert_eq!(replayed.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&replayed.stderr));
-    assert!(text.contains("gave the same"), "{text}");
+    replayed_of(&out, "0badcafe-before-reset");
 }
 
 #[test]

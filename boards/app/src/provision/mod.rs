@@ -13,8 +13,7 @@ use embassy_time::{Duration, Timer};
 use embedded_io_async::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
 use outrigger_core::engine::Peer;
-use outrigger_core::mode::Mode;
-use outrigger_core::provision::{Asked, Here, Refusal, Service};
+use outrigger_core::provision::{Asked, Here, Refusal, Service, admits};
 use outrigger_embassy::Handle;
 
 use self::store::NotTaken;
@@ -127,8 +126,8 @@ impl<S: Told, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                 let Some(granted) = granted else { continue };
                 let _ = port.flush().await;
                 // Meanwhile somebody may have had the arm commanded.
-                if let mode @ (Mode::Arming | Mode::Command | Mode::Stopping) = desk.mode() {
-                    service.refuse(Refusal::Commanding(mode), "");
+                if let Err(why) = admits(desk.mode()) {
+                    service.refuse(why, "");
                     if let Some(answer) = service.poll_output() {
                         let _ = port.write_all(&answer).await;
                     }

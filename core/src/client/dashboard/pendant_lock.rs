@@ -160,7 +160,7 @@ impl PendantLock {
     pub fn handle(&mut self, now: Instant, input: LockInput<'_>) {
         match input {
             LockInput::Mode(mode) => {
-                let commanded = matches!(mode, Mode::Arming | Mode::Command | Mode::Stopping);
+                let commanded = mode.drives();
                 if self.commanded && !commanded {
                     (self.until, self.given_up) = (None, false);
                 }

@@ -56,7 +56,7 @@ impl Known<'_> {
 
     /// Whether the arm is commanded, or is being brought to rest.
     const fn is_commanded(&self) -> bool {
-        matches!(self.mode, Mode::Arming | Mode::Command | Mode::Stopping)
+        self.mode.drives()
     }
 }
 

@@ -111,6 +111,21 @@ fn a_board_has_one_serial_port_and_one_analogue_input() {
 }
 
 #[test]
+fn a_distance_sensor_at_the_bus_is_one_value_and_not_asked_for_what_it_is_too_slow_for() {
+    let on_bus = |more: &str| format!("{BOARD}[[source]]\nname = \"below\"\ninput = \"gp2y0e03\"\n{more}");
+    let sensors = compiled(&on_bus("")).device.sensors;
+    assert_eq!(sensors[1].map(|sensor| sensor.input), Some(SensorInput::Gp2y0e03));
+    for (more, said) in [
+        ("max_age = 0.09\n", "source[1].max_age: found 0.09, expected at least 0.1 s"),
+        ("values = 2\n", "source[1].values: found 2, expected 1: a distance"),
+        ("format = \"postcard\"\n", "source[1].format: found \"postcard\", expected nothing here"),
+    ] {
+        let [problem] = problems(&on_bus(more)).try_into().expect("one problem");
+        assert!(problem.contains(said), "{problem}");
+    }
+}
+
+#[test]
 fn what_a_board_cannot_do_without_is_said() {
     let without = BOARD.replace("address = \"10.0.2.15/24\"\n", "");
     let [problem] = problems(&without).try_into().expect("one problem");
