@@ -20,6 +20,9 @@ pub(crate) struct DemoArgs {
     /// Write a report with plots to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Write a moving picture of it to this file, as a README or a slide shows it
+    #[arg(long, value_name = "FILE.svg")]
+    pub picture: Option<PathBuf>,
 }
 
 /// What kind of controller ROBOT is, for commands without a configuration.

@@ -65,6 +65,7 @@ itself: exit code 4 and the name of the failed check if anything is not as it sh
 Examples:
   outrigger demo
   outrigger demo --report demo.html      one self-contained page with plots of the run
+  outrigger demo --picture demo.svg      half a minute of it as a moving picture
   outrigger demo | cat                   plain lines, for logs")]
     Demo(DemoArgs),
     /// Simulate a controller that drivers can connect to, or a sensor that a board or a run reads

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, Row, Sample};
 
-use crate::plot::{Line, Mark, Span, TimeChart, escape};
+use crate::plot::{Line, Mark, Paper, Span, TimeChart, escape};
 
 /// What the page shows.
 pub(crate) struct Page<'a> {
@@ -58,8 +58,10 @@ impl Page<'_> {
         self.mechanisms(&mut page);
         page.push_str(
             "<footer>Everything here is simulated, in virtual time and from seeds: the same command makes the same page. The figures \
-             of the report are from a real arm. Outrigger performs no safety function.</footer>\n</main>\n</body>\n</html>\n",
+             of the report are from a real arm. Outrigger performs no safety function.</footer>\n</main>\n<script>\n",
         );
+        page.push_str(include_str!("../../port-linux/src/report/page.js"));
+        page.push_str("</script>\n</body>\n</html>\n");
         page
     }
 
@@ -319,12 +321,27 @@ fn chart(page: &mut String, title: &str, unit: &str, time: Span, values: Option<
     let lines: Vec<Line<'_>> =
         curves.iter().map(|curve| Line { name: &curve.name, class: curve.class, points: &curve.points }).collect();
     let marks: &[Mark<'_>] = &[];
-    let chart = TimeChart { title, unit, height: 340.0, time, values, bands: &[], marks, limits: &[], lines: &lines };
+    let chart = TimeChart {
+        title,
+        unit,
+        height: 340.0,
+        time,
+        values,
+        bands: &[],
+        marks,
+        named: &[],
+        limits: &[],
+        lines: &lines,
+    };
     let key = |curve: &Curve<'_>| {
         format!("<span class=\"key\"><i class=\"{}\"></i>{}</span>", curve.class, marked_up(&curve.name))
     };
     let keys: String = curves.iter().map(key).collect();
-    let _ = writeln!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>{}</figure>", escape(title), chart.svg());
+    let _ = write!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>", escape(title));
+    for (paper, class) in Paper::ALL {
+        let _ = write!(page, "<div class=\"{class}\">{}</div>", chart.svg(paper));
+    }
+    page.push_str("</figure>\n");
 }
 
 /// A table; cells of the columns in `numbers` stand to the right.

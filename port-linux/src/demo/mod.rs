@@ -36,6 +36,7 @@ use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
 use crate::panel::{Operators, Panel, Wish};
 use crate::reactor;
+use crate::report::picture::Picture;
 use crate::report::{Check, Figure, Report};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell};
@@ -57,11 +58,11 @@ const DISK: StdDuration = StdDuration::from_secs(10);
 pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let clock = Clock::start();
     let unwritten = |path: &Path, error| Failure::BadInput(format!("cannot write {}: {error}", path.display()));
-    if let Some(path) = &args.report {
-        // Half a minute of work is not done for a page that cannot be written.
+    // Half a minute of work is not done for a page that cannot be written.
+    for path in args.report.iter().chain(&args.picture) {
         writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
     }
-    let report = crate::block_on(play(args.seconds, clock))?;
+    let (report, picture) = crate::block_on(play(args.seconds, clock))?;
     let checks = report.checks.iter().map(|check| {
         format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
     });
@@ -70,6 +71,13 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     if let Some(path) = &args.report {
         write_within(DISK, path, report.html().into_bytes()).map_err(|error| unwritten(path, error))?;
         tell(&format!("report: {}\n", path.display()))?;
+    }
+    if let Some(path) = &args.picture {
+        let Some(svg) = picture.svg() else {
+            return Err(Failure::Fault("the arm was never commanded: no picture".into()));
+        };
+        write_within(DISK, path, svg.into_bytes()).map_err(|error| unwritten(path, error))?;
+        tell(&format!("moving picture: {}\n", path.display()))?;
     }
     tell(&verdict(&report.checks))?;
     match report.checks.iter().find(|check| !check.passed) {
@@ -102,7 +110,7 @@ fn verdict(checks: &[Check]) -> String {
 }
 
 /// Plays the whole story and judges it.
-async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
+async fn play(seconds: u64, clock: Clock) -> Result<(Report, Picture), Failure> {
     let sources = Sources::open(&[sensor_settings()], clock, false)?;
     let [listening] = sources.listening() else { return Err(Failure::BadInput("the demo has one sensor".into())) };
     let world = World::start(clock, *listening)?;
@@ -137,7 +145,8 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
     panel.finish()?;
     let bounds = Bounds { config: &config, source_age: Duration::from_millis(100), options: &world.options };
     let checks = record.checks(&script, &bounds);
-    Ok(record.report(&script, checks, facts(&world, figures.as_ref())))
+    let report = record.report(&script, &world, &config, checks, facts(&world, figures.as_ref()));
+    Ok((report, record.picture(&script, &world)))
 }
 
 /// One value by UDP in binary form, on a port that is free.
@@ -218,6 +227,7 @@ impl Demo {
                 }
                 Ask::Inject(fault) => {
                     self.note(format!("fault: {}", fault.text()));
+                    self.record.faults.push((self.clock.now(), fault.short()));
                     match fault {
                         script::Fault::LinkStall => self.world.stall(Duration::from_millis(300)),
                         script::Fault::SensorCable => self.world.pull_sensor_cable(true),
@@ -226,6 +236,7 @@ impl Demo {
                 Ask::Repair(script::Fault::LinkStall) => {}
                 Ask::Repair(script::Fault::SensorCable) => {
                     self.note("the sensor's cable is plugged in again".into());
+                    self.record.faults.push((self.clock.now(), "plugged in"));
                     self.world.pull_sensor_cable(false);
                 }
                 Ask::End => self.inputs.push_back(Input::Shutdown),

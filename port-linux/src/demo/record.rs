@@ -8,7 +8,8 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::controller::Options;
 
 use super::script::{Fault, Round, Script};
-use super::world::Truth;
+use super::world::{Truth, World};
+use crate::report::picture::{FRAMES_PER_SECOND, Frame, Picture};
 use crate::report::{Check, Figure, Report, plot::grouped, quantile};
 
 /// The largest standoff error once the arm has settled \[mm\].
@@ -37,6 +38,8 @@ pub(super) struct Record {
     pub(super) truths: Vec<Truth>,
     pub(super) wanted_distance: f64,
     pub(super) bridged: u32,
+    /// When a fault was done or put right, in few words.
+    pub(super) faults: Vec<(Instant, &'static str)>,
 }
 
 /// How the arm came to rest after a fault.
@@ -61,7 +64,7 @@ impl Bounds<'_> {
     /// The longest time from a fault to rest: it is seen, or the last command runs out, whichever is later; then the
     /// arm brakes, and its drives follow with their lag until the speed counts as rest.
     fn rest(&self, fault: Fault, speed: f32) -> Duration {
-        let period = Duration::from_micros(self.options.software.generation().period_micros());
+        let period = period(self.options);
         let seen = match fault {
             Fault::LinkStall => LinkConfig::stream(period).stale_after + period,
             // Bridged for two cycles, then three zero velocities before the stop.
@@ -246,8 +249,61 @@ impl Record {
         )
     }
 
+    /// The moments to be drawn: at work, at rest after the first fault, and at work again.
+    fn moments(&self, script: &Script) -> Vec<(Instant, &'static str)> {
+        let Some(first) = script.rounds.first() else { return vec![] };
+        [
+            (first.injected, "keeps its distance"),
+            (first.at_rest, "the link stood still: at rest, not commanded"),
+            (first.re_armed.map(|at| at + SETTLING), "asked to go on: keeps its distance again"),
+        ]
+        .into_iter()
+        .filter_map(|(at, what)| at.map(|at| (at, what)))
+        .collect()
+    }
+
+    fn truth_at(&self, at: Instant) -> Option<&Truth> {
+        self.truths.get(self.truths.partition_point(|truth| truth.at < at)).or(self.truths.last())
+    }
+
+    /// From just before commanding begins to the second that begins it again after the first fault, as it passed.
+    pub(super) fn picture(&self, script: &Script, world: &World) -> Picture {
+        let begins =
+            script.armed.map_or(Instant::ZERO, |at| Instant::from_micros(at.as_micros().saturating_sub(1_500_000)));
+        let ends = script.rounds.first().and_then(|round| round.re_armed).map_or(begins, |at| at + SETTLING);
+        let step = Duration::from_micros((1e6 / FRAMES_PER_SECOND) as u64);
+        let frames = std::iter::successors(Some(begins), |at| Some(*at + step)).take_while(|at| *at < ends);
+        let last = |at: Instant| self.events.iter().rev().find(|(when, _)| *when <= at);
+        Picture {
+            frames: frames
+                .filter_map(|at| {
+                    let truth = self.truth_at(at)?;
+                    Some(Frame {
+                        at: at.since(Instant::ZERO).as_secs_f64(),
+                        scene: world.scene(truth),
+                        mode: self
+                            .modes
+                            .iter()
+                            .rev()
+                            .find(|(when, _)| *when <= at)
+                            .map_or(Mode::Offline, |(_, mode)| *mode),
+                        event: last(at).map_or(String::new(), |(_, text)| text.clone()),
+                    })
+                })
+                .collect(),
+            wanted: self.wanted_distance,
+        }
+    }
+
     /// The page.
-    pub(super) fn report(&self, script: &Script, checks: Vec<Check>, facts: Vec<(&'static str, String)>) -> Report {
+    pub(super) fn report(
+        &self,
+        script: &Script,
+        world: &World,
+        config: &UrConfig,
+        checks: Vec<Check>,
+        facts: Vec<(&'static str, String)>,
+    ) -> Report {
         let seconds = |at: Instant| at.since(Instant::ZERO).as_secs_f64();
         let end = self.truths.last().map_or(0.0, |truth| seconds(truth.at));
         let turnarounds: Vec<_> = self.turnarounds.iter().map(|span| ms(*span)).collect();
@@ -278,7 +334,12 @@ impl Record {
             checks,
             modes: self.modes.iter().map(|(at, mode)| (seconds(*at), *mode)).collect(),
             grades: self.grades.iter().map(|(at, grade)| (seconds(*at), *grade)).collect(),
-            fault_at: stall.and_then(|round| round.injected).map(seconds),
+            faults: self.faults.iter().map(|(at, name)| (seconds(*at), *name)).collect(),
+            moments: self
+                .moments(script)
+                .into_iter()
+                .filter_map(|(at, what)| Some((seconds(at), what, world.scene(self.truth_at(at)?))))
+                .collect(),
             events: self.events.iter().map(|(at, text)| (seconds(*at), text.clone())).collect(),
             error: self.truths.iter().map(|truth| (seconds(truth.at), self.error(truth))).collect(),
             error_bound: ERROR_BOUND,
@@ -287,6 +348,8 @@ impl Record {
                 self.truths.iter().map(|truth| (seconds(truth.at), speed(truth))).collect()
             }),
             ages: self.ages.iter().map(|(at, age)| (seconds(*at), ms(*age))).collect(),
+            age_limit: ms(LinkConfig::stream(period(&world.options)).stale_after),
+            speed_limit: f64::from(config.limits.velocity.max_abs()),
             intervals: self.arrivals.iter().zip(self.arrivals.iter().skip(1)).map(|(a, b)| ms(b.since(*a))).collect(),
             turnarounds,
             facts,
@@ -332,6 +395,11 @@ fn armed(script: &Script) -> Check {
             None => "never commanding".into(),
         },
     }
+}
+
+/// The controller's cycle.
+fn period(options: &Options) -> Duration {
+    Duration::from_micros(options.software.generation().period_micros())
 }
 
 fn ms(span: Duration) -> f64 {

@@ -34,6 +34,14 @@ impl Fault {
         }
     }
 
+    /// The same on a picture.
+    pub(super) const fn short(self) -> &'static str {
+        match self {
+            Self::LinkStall => "link stands still",
+            Self::SensorCable => "sensor unplugged",
+        }
+    }
+
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::LinkStall => "the link stalls: nothing crosses the connections of states and commands for 300 ms",

@@ -8,17 +8,21 @@ use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::SampleValue;
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
+use outrigger_core::math::Frame;
+use outrigger_core::robot::{JointPositions, Pose, RobotModel, SoftwareVersion};
 use outrigger_core::sensor::{DATAGRAM_MAX, Reading};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 
 use crate::clock::{Clock, std_duration};
 use crate::exit::Failure;
+use crate::report::scene::Scene;
 
 /// The demo's arm and software.
 pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
@@ -27,6 +31,9 @@ pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 const START_DISTANCE: f64 = 0.07;
 /// The sensor's pace.
 const READING_EVERY: Duration = Duration::from_millis(2);
+/// Points of the workpiece that a picture shows to each side of the tool, and how far they are from each other \[m\].
+const SEEN: i32 = 30;
+const STEP: f64 = 0.01;
 /// Where to look for free ports first.
 const FIRST_BASE: u16 = 40_000;
 
@@ -38,6 +45,10 @@ pub(super) struct Truth {
     pub(super) distance: f64,
     /// Joint speeds \[rad/s\].
     pub(super) speeds: [f32; 6],
+    /// Joint positions \[rad\].
+    pub(super) joints: [f32; 6],
+    /// Time of the simulation, by which the workpiece heaves.
+    pub(super) simulated: SimTime,
 }
 
 /// The simulated controller with its workpiece and sensor.
@@ -48,6 +59,8 @@ pub(super) struct World {
     stop: Arc<AtomicBool>,
     sensor: Option<JoinHandle<()>>,
     pub(super) options: Options,
+    surface: Surface,
+    tool_centre: Pose,
 }
 
 impl World {
@@ -64,6 +77,8 @@ impl World {
             heave: Some((0.008, 9.0)),
             ..Surface::plane(below, [-ax, -ay, -az])
         };
+        let [x, y, z, rx, ry, rz] = controller.truth().tcp.map(|value| value as f32);
+        let tool_centre = Pose { position: [x, y, z], rotation: [rx, ry, rz] };
         let controller = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), FIRST_BASE)
             .map_err(|error| Failure::Connection(error.to_string()))?
             .spawn()
@@ -74,7 +89,7 @@ impl World {
             clock,
             socket: UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_socket)?,
             to,
-            surface,
+            surface: surface.clone(),
             device: DistanceSensor::new(options.seed),
             controller: Arc::clone(&controller),
             truths: Arc::clone(&truths),
@@ -82,7 +97,16 @@ impl World {
             stop: Arc::clone(&stop),
         };
         let thread = std::thread::Builder::new().name("distance-sensor".into()).spawn(move || sensor.run());
-        Ok(Self { controller, truths, silent, stop, sensor: Some(thread.map_err(no_thread)?), options })
+        Ok(Self {
+            controller,
+            truths,
+            silent,
+            stop,
+            sensor: Some(thread.map_err(no_thread)?),
+            options,
+            surface,
+            tool_centre,
+        })
     }
 
     /// Where the controller's ports begin.
@@ -102,6 +126,30 @@ impl World {
     /// Pulls the sensor's cable, or plugs it in again.
     pub(super) fn pull_sensor_cable(&self, pulled: bool) {
         self.silent.store(pulled, Ordering::Relaxed);
+    }
+
+    /// Arm and workpiece as they were at this instant, to be drawn.
+    pub(super) fn scene(&self, truth: &Truth) -> Scene {
+        let chain = KinematicChain::new(DhParameters::of(MODEL), &self.tool_centre);
+        let joints = JointPositions(truth.joints);
+        let Frame { position: tool, rotation } = chain.posture(&joints).tcp;
+        let wide = |point: [f32; 3]| point.map(f64::from);
+        let looks = wide(rotation.z);
+        let tool = wide(tool);
+        // Along the line on which the arm stands, as far as the picture shows.
+        let away = tool[0].hypot(tool[1]).max(1e-6);
+        let along = [tool[0] / away, tool[1] / away, 0.0];
+        let profile = (-SEEN..=SEEN).filter_map(|step| {
+            let from = std::array::from_fn(|axis| tool[axis] + along[axis] * f64::from(step) * STEP);
+            let distance = self.surface.distance(from, looks, truth.simulated)?;
+            Some(std::array::from_fn(|axis| from[axis] + looks[axis] * distance))
+        });
+        Scene {
+            arm: chain.joint_origins(&joints).map(wide).into_iter().chain([tool]).collect(),
+            workpiece: profile.collect(),
+            distance: truth.distance,
+            looks,
+        }
     }
 
     /// Everything the simulation itself knows, in the order of time.
@@ -167,13 +215,14 @@ impl Sensor {
 
     /// Notes the truth and returns what the device makes of it.
     fn read(&mut self) -> Option<f32> {
-        let (tool, speeds, now) = {
+        let (tool, (joints, speeds), now) = {
             let controller = self.controller.controller();
-            (controller.truth().tool(), controller.truth().qd, controller.now())
+            (controller.truth().tool(), (controller.truth().q, controller.truth().qd), controller.now())
         };
         let at = self.clock.now();
         let distance = self.surface.distance(tool.position, tool.z_axis(), now)?;
-        let truth = Truth { at, distance, speeds: speeds.map(|speed| speed as f32) };
+        let [joints, speeds] = [joints, speeds].map(|values| values.map(|value| value as f32));
+        let truth = Truth { at, distance, speeds, joints, simulated: now };
         self.truths.lock().unwrap_or_else(PoisonError::into_inner).push(truth);
         self.device.read(&self.surface, tool, now).map(|distance| distance as f32)
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::motion::Moment;
 use crate::report::plot::{Line, Span, TimeChart, escape};
-use crate::report::{figure, key};
+use crate::report::{end, figure, key};
 use crate::robot::Followed;
 use crate::show::words::joint_names;
 
@@ -40,14 +40,16 @@ pub(super) fn html<const N: usize>(file: &str, robot: &str, sent: &str, followed
     }
     page.push_str(
         "</div>\n<section><h2>Wanted and actual</h2><p>Dashed: where the motion wants a joint. Solid: where the \
-                   controller measures it. Time is the controller's. Point at a line for its name.</p>\n",
+                   controller measures it. Time is the controller's. Point at a chart for its values, drag over it to see a part, click \
+                   twice for all; by keyboard: ← → + − 0.</p>\n",
     );
     let moments = &followed.moments;
     let time = Span::new(0.0, moments.last().map_or(1.0, |moment| moment.seconds.max(1e-3)));
     positions(&mut page, moments, time);
     errors(&mut page, moments, time);
     scaling(&mut page, moments, time);
-    page.push_str("</section>\n<footer>Outrigger performs no safety function.</footer>\n</main>\n</body>\n</html>\n");
+    page.push_str("</section>\n<footer>Outrigger performs no safety function.</footer>\n</main>\n");
+    end(&mut page);
     page
 }
 
@@ -77,9 +79,19 @@ fn chart(
 ) {
     let values = Span::around(lines.iter().flat_map(|(_, _, points)| points.iter().map(|(_, value)| *value)), least);
     let lines: Vec<_> = lines.iter().map(|(name, class, points)| Line { name, class, points }).collect();
-    let chart =
-        TimeChart { title, unit, height: 330.0, time, values, bands: &[], marks: &[], limits: &[], lines: &lines };
-    figure(page, title, keys, &chart.svg());
+    let chart = TimeChart {
+        title,
+        unit,
+        height: 330.0,
+        time,
+        values,
+        bands: &[],
+        marks: &[],
+        named: &[],
+        limits: &[],
+        lines: &lines,
+    };
+    figure(page, title, keys, |paper| chart.svg(paper));
 }
 
 fn positions<const N: usize>(page: &mut String, moments: &[Moment<N>], time: Span) {

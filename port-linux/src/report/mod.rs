@@ -1,13 +1,16 @@
 //! The report page of a run: one HTML file that needs nothing else.
 
+pub(crate) mod picture;
 pub(crate) mod plot;
+pub(crate) mod scene;
 
 use std::fmt::Write as _;
 
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 
-use self::plot::{Band, Histogram, Line, Mark, Span, Strips, TimeChart, escape};
+use self::plot::{Band, Histogram, Limit, Line, Mark, Paper, Span, Strips, TimeChart, escape};
+use self::scene::Scene;
 
 /// Names of the joints, base first, as the vendor calls them.
 pub(crate) const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
@@ -47,8 +50,10 @@ pub(crate) struct Report {
     pub modes: Vec<(f64, Mode)>,
     /// When the link got each grade.
     pub grades: Vec<(f64, Grade)>,
-    /// When the fault struck.
-    pub fault_at: Option<f64>,
+    /// When each fault struck or ended, in few words; the first one is shown close up.
+    pub faults: Vec<(f64, &'static str)>,
+    /// Moments to be drawn: when, what is seen, and the arm.
+    pub moments: Vec<(f64, &'static str, Scene)>,
     /// What happened.
     pub events: Vec<(f64, String)>,
     /// Standoff error \[mm\].
@@ -59,6 +64,10 @@ pub(crate) struct Report {
     pub speeds: [Vec<(f64, f64)>; 6],
     /// Age of the newest state when the engine had dealt with it \[ms\].
     pub ages: Vec<(f64, f64)>,
+    /// The age at which commanding ends \[ms\].
+    pub age_limit: f64,
+    /// The speed that no joint is commanded beyond \[rad/s\].
+    pub speed_limit: f64,
     /// Times between states \[ms\].
     pub intervals: Vec<f64>,
     /// Times from the arrival of a state to the command that answers it \[ms\].
@@ -79,13 +88,15 @@ impl Report {
         page.push_str(include_str!("style.css"));
         page.push_str("</style>\n</head>\n<body>\n<main>\n");
         self.head(&mut page);
+        self.pictures(&mut page);
         self.timeline(&mut page);
         self.link(&mut page);
         self.tables(&mut page);
         page.push_str(
             "<footer>Outrigger performs no safety function. What is shown here was measured on one machine, over its \
-             loopback network, with a simulated controller.</footer>\n</main>\n</body>\n</html>\n",
+             loopback network, with a simulated controller.</footer>\n</main>\n",
         );
+        end(&mut page);
         page
     }
 
@@ -113,6 +124,26 @@ impl Report {
         page.push_str("</div>\n");
     }
 
+    /// Arm, workpiece and sensor at the moments that matter.
+    fn pictures(&self, page: &mut String) {
+        if self.moments.is_empty() {
+            return;
+        }
+        page.push_str(
+            "<section><h2>What you would see</h2><p>The simulated arm from the side, and its tool close up. The dashed line is what \
+             the distance sensor looks along.</p><div class=\"moments\">\n",
+        );
+        for (at, what, scene) in &self.moments {
+            let _ = writeln!(
+                page,
+                "<figure><figcaption><b>{at:.1} s</b> {}</figcaption>{}</figure>",
+                escape(what),
+                scene.svg(what)
+            );
+        }
+        page.push_str("</div></section>\n");
+    }
+
     fn time(&self) -> Span {
         Span::new(0.0, self.seconds)
     }
@@ -125,18 +156,18 @@ impl Report {
     fn timeline(&self, page: &mut String) {
         page.push_str(
             "<section><h2>The run</h2><p>Behind every curve, the shade of the co-controller's mode; dotted lines are \
-             events. Point at anything for its name and time.</p>\n",
+             events. Point at a chart for its values, drag over it to see a part, click twice for all; by keyboard: ← → + − 0.</p>\n",
         );
         let bands = self.bands();
         let grades = stretches(&self.grades, self.seconds, |grade| (grade_class(grade), grade.name()));
         let rows = [("mode", self.bands()), ("link", grades)];
         let strips = Strips { title: "Mode and link grade over time", time: self.time(), rows: &rows };
-        figure(page, "Mode and link grade", "", &strips.svg());
+        figure(page, "Mode and link grade", "", |paper| strips.svg(paper));
         self.standoff(page, self.time(), &bands);
         self.joint_speeds(page, self.time(), &bands);
         self.state_age(page, self.time(), &bands);
         page.push_str("</section>\n");
-        let Some(at) = self.fault_at else { return };
+        let Some((at, _)) = self.faults.first() else { return };
         page.push_str(
             "<section><h2>The fault, close up</h2><p>The link stands still. The newest state grows old, commanding ends \
              at the limit, and the arm comes to rest although nothing more can be heard of it.</p>\n",
@@ -151,6 +182,10 @@ impl Report {
         self.events.iter().map(|(at, name)| Mark { at: *at, name }).collect()
     }
 
+    fn named(&self) -> Vec<Mark<'_>> {
+        self.faults.iter().map(|(at, name)| Mark { at: *at, name }).collect()
+    }
+
     fn standoff(&self, page: &mut String, time: Span, bands: &[Band<'_>]) {
         let bound = self.error_bound;
         let chart = TimeChart {
@@ -162,11 +197,12 @@ impl Report {
             values: Span::new(-4.0 * bound, 4.0 * bound),
             bands,
             marks: &self.marks(),
-            limits: &[-bound, bound],
+            named: &self.named(),
+            limits: &[Limit { at: bound, name: "bound once settled" }, Limit { at: -bound, name: "" }],
             lines: &[Line { name: "standoff error", class: "wide", points: &self.error }],
         };
         let keys: String = Mode::ALL.map(|mode| key(&format!("{} area", mode_class(mode)), mode.name())).concat();
-        figure(page, "Standoff error", &format!("<span>dashed: ±{bound} mm</span>{keys}"), &chart.svg());
+        figure(page, "Standoff error", &format!("<span>bound ±{bound} mm</span>{keys}"), |paper| chart.svg(paper));
     }
 
     fn joint_speeds(&self, page: &mut String, time: Span, bands: &[Band<'_>]) {
@@ -186,11 +222,16 @@ impl Report {
             values: Span::around(speeds.map(|(_, value)| *value), Span::new(-0.01, 0.01)),
             bands,
             marks: &self.marks(),
-            limits: &[],
+            named: &self.named(),
+            limits: &[
+                Limit { at: self.speed_limit, name: "limit of commands" },
+                Limit { at: -self.speed_limit, name: "" },
+            ],
             lines: &lines,
         };
         let keys: String = JOINTS.iter().zip(CLASSES).map(|(name, class)| key(class, name)).collect();
-        figure(page, "Joint speeds of the simulated arm", &keys, &chart.svg());
+        let limit = format!("<span>no joint is commanded beyond {:.2} rad/s</span>{keys}", self.speed_limit);
+        figure(page, "Joint speeds of the simulated arm", &limit, |paper| chart.svg(paper));
     }
 
     fn state_age(&self, page: &mut String, time: Span, bands: &[Band<'_>]) {
@@ -200,13 +241,14 @@ impl Report {
             unit: "age [ms]",
             height: 230.0,
             time,
-            values: Span { from: 0.0, ..Span::around(ages, Span::new(0.0, 5.0)) },
+            values: Span { from: 0.0, ..Span::around(ages, Span::new(0.0, self.age_limit * 1.1)) },
             bands,
             marks: &self.marks(),
-            limits: &[],
+            named: &self.named(),
+            limits: &[Limit { at: self.age_limit, name: "older than this ends commanding" }],
             lines: &[Line { name: "age of the newest state", class: "", points: &self.ages }],
         };
-        figure(page, "Age of the newest state", "", &chart.svg());
+        figure(page, "Age of the newest state", "", |paper| chart.svg(paper));
     }
 
     fn link(&self, page: &mut String) {
@@ -225,7 +267,7 @@ impl Report {
             let marks: Vec<_> = names.iter().map(|(at, name)| Mark { at: *at, name }).collect();
             let histogram = Histogram { title, unit: "ms", values, marks: &marks };
             let count = format!("{} cycles", plot::grouped(values.len() as u64));
-            figure(page, title, &count, &histogram.svg());
+            figure(page, title, &count, |paper| histogram.svg(paper));
         }
         page.push_str("</section>\n");
     }
@@ -253,8 +295,20 @@ impl Report {
     }
 }
 
-pub(crate) fn figure(page: &mut String, title: &str, keys: &str, svg: &str) {
-    let _ = writeln!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>{svg}</figure>", escape(title));
+/// A chart with its caption, drawn for each kind of paper; the style sheet shows one.
+pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(Paper) -> String) {
+    let _ = write!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>", escape(title));
+    for (paper, class) in Paper::ALL {
+        let _ = write!(page, "<div class=\"{class}\">{}</div>", draw(paper));
+    }
+    page.push_str("</figure>\n");
+}
+
+/// What a page with charts ends with.
+pub(crate) fn end(page: &mut String) {
+    page.push_str("<script>\n");
+    page.push_str(include_str!("page.js"));
+    page.push_str("</script>\n</body>\n</html>\n");
 }
 
 pub(crate) fn key(class: &str, name: &str) -> String {

@@ -1,0 +1,240 @@
+//! Line charts, bands and histograms as SVG text. Colours are classes, so that the page's style sheet decides.
+
+mod histogram;
+mod strips;
+mod time;
+
+use std::fmt::Write as _;
+
+pub(crate) use histogram::Histogram;
+pub(crate) use strips::Strips;
+pub(crate) use time::{Limit, TimeChart};
+
+/// Room for the labels of the vertical axis.
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 34.0;
+
+/// What a chart is drawn for. One of its units is about one pixel there, so that its text can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paper {
+    /// A page on a computer's screen.
+    Wide,
+    /// A telephone held upright.
+    Phone,
+}
+
+impl Paper {
+    /// Every kind, with the name of its class.
+    pub(crate) const ALL: [(Self, &str); 2] = [(Self::Wide, "on-wide"), (Self::Phone, "on-phone")];
+
+    /// Width in the chart's units.
+    pub(crate) const fn width(self) -> f64 {
+        match self {
+            Self::Wide => 960.0,
+            Self::Phone => 400.0,
+        }
+    }
+
+    /// About how many times stand below a chart.
+    const fn times(self) -> f64 {
+        match self {
+            Self::Wide => 10.0,
+            Self::Phone => 4.0,
+        }
+    }
+}
+
+/// A closed interval of one axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Span {
+    /// Lower end.
+    pub from: f64,
+    /// Upper end, above the lower.
+    pub to: f64,
+}
+
+impl Span {
+    /// From `from` to `to`; widened where that would be empty.
+    #[must_use]
+    pub(crate) fn new(from: f64, to: f64) -> Self {
+        if to > from { Self { from, to } } else { Self { from: from - 0.5, to: from + 0.5 } }
+    }
+
+    /// The smallest span that holds every finite value and `at_least`, with a twentieth of room at both ends.
+    #[must_use]
+    pub(crate) fn around(values: impl IntoIterator<Item = f64>, at_least: Self) -> Self {
+        let held = values
+            .into_iter()
+            .filter(|v| v.is_finite())
+            .fold(at_least, |span, value| Self { from: span.from.min(value), to: span.to.max(value) });
+        let room = (held.to - held.from) / 20.0;
+        Self::new(held.from - room, held.to + room)
+    }
+
+    pub(super) fn fraction(self, value: f64) -> f64 {
+        (value - self.from) / (self.to - self.from)
+    }
+
+    /// Round values inside the span, about `count` of them, and the number of decimals they need.
+    pub(super) fn ticks(self, count: f64) -> (Vec<f64>, usize) {
+        let raw = (self.to - self.from) / count;
+        let magnitude = 10_f64.powf(raw.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * magnitude).into_iter().find(|s| *s >= raw).unwrap_or(raw);
+        let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+        let first = (self.from / step).ceil() as i64;
+        let last = (self.to / step).floor() as i64;
+        ((first..=last.min(first + 50)).map(|i| i as f64 * step).collect(), decimals)
+    }
+}
+
+/// One line of a chart.
+pub(crate) struct Line<'a> {
+    /// What it shows, for the legend; empty for none.
+    pub name: &'a str,
+    /// Class of the stroke.
+    pub class: &'a str,
+    /// Points in the order of time. A NaN breaks the line.
+    pub points: &'a [(f64, f64)],
+}
+
+/// A stretch of time behind the lines.
+pub(crate) struct Band<'a> {
+    /// Where.
+    pub span: Span,
+    /// Class of the fill.
+    pub class: &'a str,
+    /// What it is, shown when pointed at.
+    pub name: &'a str,
+}
+
+/// A marked instant.
+pub(crate) struct Mark<'a> {
+    /// When.
+    pub at: f64,
+    /// What happened.
+    pub name: &'a str,
+}
+
+/// Where values stand on the paper.
+struct Frame {
+    paper: Paper,
+    height: f64,
+    x: Span,
+    y: Span,
+}
+
+impl Frame {
+    fn right(&self) -> f64 {
+        self.paper.width() - RIGHT
+    }
+
+    fn bottom(&self) -> f64 {
+        self.height - BOTTOM
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        LEFT + self.x.fraction(value) * (self.right() - LEFT)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        let bottom = self.height - BOTTOM;
+        bottom - self.y.fraction(value) * (bottom - TOP)
+    }
+
+    /// `more` are attributes of the picture, each with a space before it.
+    fn begin(&self, svg: &mut String, title: &str, more: &str) {
+        let _ = write!(
+            svg,
+            "<svg viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"{}\"{more}>",
+            self.paper.width(),
+            self.height,
+            escape(title)
+        );
+    }
+
+    fn value_axis(&self, svg: &mut String, label: &str) {
+        let (bottom, right) = (self.height - BOTTOM, self.right());
+        let (ticks, decimals) = self.y.ticks((self.height / 44.0).max(2.0));
+        for tick in ticks {
+            let y = self.y(tick);
+            let class = if tick == 0.0 { "zero" } else { "grid" };
+            let _ = write!(
+                svg,
+                "<path class=\"{class}\" d=\"M{LEFT} {y:.1}H{right}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" \
+                 text-anchor=\"end\">{tick:.decimals$}</text>",
+                LEFT - 8.0,
+                y + 4.0
+            );
+        }
+        let _ = write!(
+            svg,
+            "<text class=\"label\" transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            f64::midpoint(TOP, bottom),
+            escape(label)
+        );
+    }
+
+    fn time_axis(&self, svg: &mut String, label: &str) {
+        let (bottom, right) = (self.height - BOTTOM, self.right());
+        let (ticks, decimals) = self.x.ticks(self.paper.times());
+        svg.push_str("<g class=\"times\">");
+        for tick in ticks {
+            let x = self.x(tick);
+            let _ = write!(
+                svg,
+                "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom:.1}\"/><text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" \
+                 text-anchor=\"middle\">{tick:.decimals$}</text>",
+                bottom + 17.0
+            );
+        }
+        svg.push_str("</g>");
+        let _ = write!(
+            svg,
+            "<text class=\"label\" x=\"{right}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            self.height - 3.0,
+            escape(label)
+        );
+    }
+}
+
+/// 12345 as `12 345`.
+#[must_use]
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Text as HTML character data.
+#[must_use]
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(
+            Span::new(0.0, 50.0).ticks(10.0),
+            (vec![0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0], 0)
+        );
+        let (ticks, decimals) = Span::new(-0.13, 0.31).ticks(5.0);
+        assert_eq!((ticks.len(), decimals), (5, 1));
+    }
+
+    #[test]
+    fn text_from_outside_cannot_become_markup() {
+        assert_eq!(escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+    }
+}

@@ -1,0 +1,216 @@
+//! Lines over time.
+
+use std::fmt::Write as _;
+
+use super::{Band, Frame, LEFT, Line, Mark, Paper, Span, TOP, escape};
+
+/// A value that is not to be passed.
+pub(crate) struct Limit<'a> {
+    /// The value.
+    pub at: f64,
+    /// What ends there, as it stands on the picture.
+    pub name: &'a str,
+}
+
+/// A chart over time.
+pub(crate) struct TimeChart<'a> {
+    /// What a screen reader says.
+    pub title: &'a str,
+    /// Label of the vertical axis with its unit.
+    pub unit: &'a str,
+    /// Height in the chart's units.
+    pub height: f64,
+    /// The horizontal axis \[s\].
+    pub time: Span,
+    /// The vertical axis.
+    pub values: Span,
+    /// Behind everything.
+    pub bands: &'a [Band<'a>],
+    /// Instants, as vertical lines.
+    pub marks: &'a [Mark<'a>],
+    /// Instants that have their name on the picture.
+    pub named: &'a [Mark<'a>],
+    /// Horizontal limits, dashed, with their names.
+    pub limits: &'a [Limit<'a>],
+    /// The lines, first at the back.
+    pub lines: &'a [Line<'a>],
+}
+
+impl TimeChart<'_> {
+    /// The chart as an SVG element. What lies in the frame of the axes is a picture within it, which a script can show a part of.
+    #[must_use]
+    pub(crate) fn svg(&self, paper: Paper) -> String {
+        let frame = Frame { paper, height: self.height, x: self.time, y: self.values };
+        let (left, right, top, bottom) = (LEFT, frame.right(), TOP, frame.bottom());
+        let mut svg = String::new();
+        let axes = format!(
+            " data-time=\"{} {}\" data-values=\"{} {}\" data-frame=\"{left} {right} {top} {bottom}\" data-times=\"{}\"",
+            self.time.from,
+            self.time.to,
+            self.values.from,
+            self.values.to,
+            paper.times()
+        );
+        frame.begin(&mut svg, self.title, &axes);
+        frame.value_axis(&mut svg, self.unit);
+        frame.time_axis(&mut svg, "time [s]");
+        let (width, height) = (right - left, bottom - top);
+        let _ = write!(
+            svg,
+            "<svg class=\"data\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height:.1}\" \
+             viewBox=\"{left} {top} {width} {height:.1}\" preserveAspectRatio=\"none\">"
+        );
+        self.draw_bands(&mut svg, &frame);
+        for limit in self.limits.iter().filter(|limit| self.holds(limit.at)) {
+            let y = frame.y(limit.at);
+            let _ = write!(svg, "<path class=\"limit\" d=\"M{left} {y:.1}H{right}\"/>");
+        }
+        for line in self.lines {
+            let d = path(&frame, line.points);
+            let _ = write!(
+                svg,
+                "<path class=\"line {}\" d=\"{d}\"><title>{}</title></path>",
+                line.class,
+                escape(line.name)
+            );
+        }
+        for mark in self.marks.iter().filter(|mark| self.shows(mark)) {
+            let x = frame.x(mark.at);
+            let _ = write!(
+                svg,
+                "<path class=\"mark\" d=\"M{x:.1} {top}V{bottom:.1}\"><title>{:.3} s: {}</title></path>",
+                mark.at,
+                escape(mark.name)
+            );
+        }
+        svg.push_str("</svg>");
+        self.draw_names(&mut svg, &frame);
+        svg.push_str("</svg>");
+        svg
+    }
+
+    fn holds(&self, value: f64) -> bool {
+        (self.values.from..=self.values.to).contains(&value)
+    }
+
+    fn shows(&self, mark: &Mark<'_>) -> bool {
+        (self.time.from..=self.time.to).contains(&mark.at)
+    }
+
+    fn draw_bands(&self, svg: &mut String, frame: &Frame) {
+        for band in self.bands {
+            let (from, to) = (band.span.from.max(self.time.from), band.span.to.min(self.time.to));
+            if to <= from {
+                continue;
+            }
+            let (from, to) = (frame.x(from), frame.x(to));
+            let _ = write!(
+                svg,
+                "<rect class=\"{}\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"><title>{}</title></rect>",
+                band.class,
+                (to - from).max(0.5),
+                frame.bottom() - TOP,
+                escape(band.name)
+            );
+        }
+    }
+
+    /// Names of limits at the right, of instants from the top.
+    fn draw_names(&self, svg: &mut String, frame: &Frame) {
+        for limit in self.limits.iter().filter(|limit| self.holds(limit.at)) {
+            let _ = write!(
+                svg,
+                "<text class=\"note limit-name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                frame.right() - 6.0,
+                frame.y(limit.at) - 5.0,
+                escape(limit.name)
+            );
+        }
+        for (row, mark) in self.named.iter().filter(|mark| self.shows(mark)).enumerate() {
+            let x = frame.x(mark.at);
+            // Near the right edge the name stands left of its line.
+            let (dx, anchor) = if x > frame.right() * 0.6 { (-5.0, "end") } else { (5.0, "start") };
+            let _ = write!(
+                svg,
+                "<text class=\"note fault-name\" data-at=\"{}\" data-dx=\"{dx}\" x=\"{:.1}\" y=\"{:.1}\" \
+                 text-anchor=\"{anchor}\">{}</text>",
+                mark.at,
+                x + dx,
+                TOP + 15.0 + 17.0 * (row % 3) as f64,
+                escape(mark.name)
+            );
+        }
+    }
+}
+
+/// A line through `points`: per column of the picture at most its first, least, greatest and last value, so that
+/// a spike of one cycle stays visible whatever the length of the run.
+fn path(frame: &Frame, points: &[(f64, f64)]) -> String {
+    let mut d = String::new();
+    let mut pen_down = false;
+    let mut column: Option<(i64, Vec<(f64, f64)>)> = None;
+    let mut flush = |column: &mut Option<(i64, Vec<(f64, f64)>)>, pen_down: &mut bool| {
+        for (x, y) in column.take().map(|(_, kept)| kept).unwrap_or_default() {
+            let command = if *pen_down { 'L' } else { 'M' };
+            let _ = write!(d, "{command}{x:.1} {y:.1}");
+            *pen_down = true;
+        }
+    };
+    for (time, value) in points {
+        if !value.is_finite() {
+            flush(&mut column, &mut pen_down);
+            pen_down = false;
+            continue;
+        }
+        if !(frame.x.from..=frame.x.to).contains(time) {
+            continue;
+        }
+        // What leaves the picture runs along its edge.
+        let at = (frame.x(*time), frame.y(value.clamp(frame.y.from, frame.y.to)));
+        let index = (at.0 * 2.0) as i64;
+        match &mut column {
+            Some((current, kept)) if *current == index => keep(kept, at),
+            _ => {
+                flush(&mut column, &mut pen_down);
+                column = Some((index, vec![at]));
+            }
+        }
+    }
+    flush(&mut column, &mut pen_down);
+    d
+}
+
+/// Adds `at` to what a column keeps: first, extremes, last.
+fn keep(kept: &mut Vec<(f64, f64)>, at: (f64, f64)) {
+    kept.push(at);
+    if kept.len() <= 4 {
+        return;
+    }
+    let inner = kept.get(1..kept.len() - 1).unwrap_or_default();
+    let least = inner.iter().copied().reduce(|a, b| if b.1 < a.1 { b } else { a });
+    let greatest = inner.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let first = kept.first().copied();
+    *kept = [first, least, greatest, Some(at)].into_iter().flatten().collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spike_of_one_cycle_survives_any_length() {
+        let mut points: Vec<_> = (0..1_000_000).map(|i| (f64::from(i) / 1e4, 0.0)).collect();
+        points[654_321].1 = 1.0;
+        let frame = Frame { paper: Paper::Wide, height: 200.0, x: Span::new(0.0, 100.0), y: Span::new(0.0, 1.0) };
+        let d = path(&frame, &points);
+        assert!(d.contains(&format!(" {:.1}", frame.y(1.0))), "the spike is gone");
+        assert!(d.len() < 200_000, "{} bytes", d.len());
+    }
+
+    #[test]
+    fn a_missing_value_breaks_the_line() {
+        let frame = Frame { paper: Paper::Wide, height: 200.0, x: Span::new(0.0, 4.0), y: Span::new(0.0, 1.0) };
+        let d = path(&frame, &[(0.0, 0.0), (1.0, 0.0), (2.0, f64::NAN), (3.0, 0.0), (4.0, 0.0)]);
+        assert_eq!(d.matches('M').count(), 2);
+    }
+}
