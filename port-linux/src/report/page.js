@@ -26,6 +26,7 @@
       [this.left, this.right, this.top, this.bottom] = numbers(svg.dataset.frame);
       this.data = svg.querySelector("svg.data");
       this.times = svg.querySelector("g.times");
+      this.unit = svg.querySelector("text.label")?.textContent.match(/\[(.*)\]/)?.[1] ?? "";
       this.read = svg.closest("figure").querySelector("output");
       this.lines = [...svg.querySelectorAll("path.line")].map((path) => ({
         name: path.querySelector("title").textContent,
@@ -114,7 +115,7 @@
         const y = points[from]?.[1];
         if (y === undefined) return `${name} –`;
         const value = this.low + ((this.bottom - y) / (this.bottom - this.top)) * (this.high - this.low);
-        return `${name} ${value.toPrecision(3)}`;
+        return `${name} ${value.toPrecision(3)} ${this.unit}`;
       });
       return [`${time.toFixed(3)} s`, band?.name, ...values].filter(Boolean).join("  ·  ");
     }

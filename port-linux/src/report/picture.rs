@@ -32,7 +32,7 @@ pub(crate) const FRAMES_PER_SECOND: f64 = 10.0;
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 470.0;
 /// Where the distance is plotted.
-const PLOT: [f64; 4] = [470.0, 286.0, 850.0, 420.0];
+const PLOT: [f64; 4] = [470.0, 308.0, 850.0, 426.0];
 /// The lowest and highest distance of the plot, from the one that is wanted \[m\].
 const SHOWN: [f64; 2] = [-0.006, 0.022];
 
@@ -60,7 +60,7 @@ impl Picture {
     pub(crate) fn svg(&self) -> Option<String> {
         let first = self.frames.first()?;
         let (whole, close) =
-            (first.scene.whole([20.0, 92.0], [420.0, 356.0]), first.scene.close([470.0, 92.0], [380.0, 160.0]));
+            (first.scene.whole([20.0, 92.0], [420.0, 356.0]), first.scene.close([470.0, 92.0], [380.0, 156.0]));
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"><title>A simulated arm holds its \
              tool above a moving workpiece, loses its link, comes to rest, and goes on when it is asked to.</title><style>{STYLE}</style>\
@@ -73,9 +73,9 @@ impl Picture {
         self.plot(&mut svg);
         let _ = writeln!(
             svg,
-            "<text class=\"soft\" x=\"34\" y=\"438\">simulated UR5e, from the side</text>\
-             <text class=\"soft\" x=\"484\" y=\"112\">its tool and the workpiece, close up; dashed: what the sensor sees</text>\
-             <text class=\"soft\" x=\"470\" y=\"276\">distance from tool to workpiece; dashed: the {:.0} mm that are wanted</text></svg>",
+            "<text class=\"soft\" x=\"34\" y=\"116\">simulated UR5e, from the side</text>\
+             <text class=\"soft\" x=\"470\" y=\"268\">its tool, close up; dashed: along which the sensor measures</text>\
+             <text class=\"soft\" x=\"470\" y=\"300\">distance to the workpiece; dashed: the {:.0} mm that are wanted</text></svg>",
             self.wanted * 1e3
         );
         Some(svg)
@@ -188,12 +188,12 @@ impl Picture {
             right - left,
             wanted = y(0.0)
         );
-        for (millimetres, anchor) in [(-5.0, "−5 mm"), (0.0, "0"), (10.0, "+10"), (20.0, "+20")] {
+        for (millimetres, anchor) in [(0.0, "0"), (10.0, "+10 mm"), (20.0, "+20 mm")] {
             let _ = write!(
                 svg,
                 "<text class=\"soft\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"start\">{anchor}</text>",
                 left + 4.0,
-                y(millimetres * 1e-3) - 2.0
+                y(millimetres * 1e-3) + if millimetres > 10.0 { 12.0 } else { -3.0 }
             );
         }
         let seconds = self.frames.last().zip(self.frames.first()).map_or(0.0, |(last, first)| last.at - first.at);
