@@ -16,6 +16,7 @@ use crate::board::BoardCommand;
 use crate::dashboard::DashboardArgs;
 use crate::doctor::DoctorArgs;
 use crate::exit::Outcome;
+use crate::init::InitArgs;
 use crate::io::IoArgs;
 use crate::moves::MoveArgs;
 use crate::show::complain;
@@ -118,6 +119,20 @@ Examples:
   outrigger io 192.168.56.101 analog-out.0=5V payload=1.2@0,0,0.05 --model ur5e
   outrigger io 127.0.0.1:40000 --json | jq .digital_out")]
     Io(IoArgs),
+    /// Write a first configuration for a UR robot, with careful limits, and try it on a simulated arm
+    #[command(after_help = "\
+Looks at the robot for some seconds, asks what the arm is to do and where the sensor is, and writes a file with a comment to \
+everything. A file that exists is left as it is. Then `doctor` looks at the robot with it, and a simulated arm with the same \
+software and a simulated sensor can show what it does. Nothing is sent to the robot.
+Without a terminal every question needs its argument, and the error says which.
+For a KUKA LWR begin with port-linux/docs/kuka-lwr.md.
+
+Examples:
+  outrigger init 192.168.56.101
+  outrigger init 192.168.56.101 --task standoff --sensor udp:5005 --from 192.168.56.50 --scale 0.001 --out seam.toml
+  outrigger init 192.168.56.101 --task servo --model ur5 --software 1.8      the robot is away
+  outrigger init 127.0.0.1 --task standoff --sensor udp:5005 --dry-run 30    beside `outrigger sim ur`")]
+    Init(Box<InitArgs>),
     /// Say everything that is wrong with a configuration, or what it would put in force
     #[command(after_help = "\
 One line per problem: file, line, key, what was found, what was expected, and the nearest name.
@@ -478,6 +493,7 @@ fn run(command: Command) -> Outcome {
         Command::Demo(args) => crate::demo::run(&args),
         Command::Monitor(args) => crate::beside::monitor(&args),
         Command::Io(args) => crate::io::run(&args),
+        Command::Init(args) => crate::init::run(&args),
         Command::CheckConfig(args) => crate::beside::check_config(&args),
         Command::Doctor(args) => crate::beside::doctor(&args),
         Command::Run(args) => crate::beside::run(&args),

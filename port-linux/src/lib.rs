@@ -57,6 +57,7 @@ mod exit;
 mod export;
 pub mod feed;
 mod fields;
+mod init;
 mod io;
 mod json;
 mod latency;

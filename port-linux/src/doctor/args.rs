@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, FromArgMatches as _};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::RobotModel;
 
@@ -44,6 +44,17 @@ pub(crate) struct DoctorArgs {
 }
 
 impl DoctorArgs {
+    /// Those of `outrigger doctor CONFIG.toml --seconds N`.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a time that it does not take.
+    pub(crate) fn of(config: &Path, seconds: u64) -> Result<Self, Failure> {
+        let usage = |error: clap::Error| Failure::Usage(error.to_string());
+        let words = ["doctor".into(), config.as_os_str().to_owned(), "--seconds".into(), seconds.to_string().into()];
+        let read = Self::augment_args(clap::Command::new("doctor")).try_get_matches_from(words).map_err(usage)?;
+        Self::from_arg_matches(&read).map_err(usage)
+    }
+
     /// The configuration in the place of the robot, where it is there.
     fn named(&self) -> Option<&Path> {
         let path = Path::new(&self.robot);

@@ -15,7 +15,7 @@ use crate::exit::{Failure, Outcome};
 use crate::latency::{self, Latency};
 use crate::law::BoxedLaw;
 use crate::machine;
-use crate::maker::{Controller, Examined, Maker, Shows};
+use crate::maker::{Controller, Examined as _, Maker, Observed, Shows};
 use crate::net::Net;
 use crate::panel::{Operators, Panel, Wish};
 use crate::show::events::PeerEvent as _;
@@ -66,7 +66,7 @@ pub(crate) fn examine<const N: usize, C: Controller<N>, K>(
         let (mut net, _kept) = tapped(&mut controller, net)?;
         let operators = Operators::here(Leaves::Nothing)?;
         let panel = Panel::new("doctor", Format::Lines, clock, controller, operators, Some(seconds));
-        let mut examination = Examination { panel, seen: None, last_seconds: LastSeconds::default() };
+        let mut examination = Examination::new(panel);
         C::run(config, BoxedLaw::idle(), &mut net, &mut examination, 0).await?;
         examination.seen()
     })?;
@@ -101,15 +101,23 @@ fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
     }
 }
 
-/// Looks at a session for so long.
-struct Examination<M, S> {
+/// Looks at a session for as long as its panel does, and sends nothing.
+pub(crate) struct Examination<M, S> {
     panel: Panel<M>,
     seen: Option<S>,
     last_seconds: LastSeconds,
 }
 
 impl<M: Maker, S> Examination<M, S> {
-    fn seen(self) -> Result<(S, String), Failure> {
+    pub(crate) fn new(panel: Panel<M>) -> Self {
+        Self { panel, seen: None, last_seconds: LastSeconds::default() }
+    }
+
+    /// What was seen last, and how the link was in the last seconds.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`] where there was no session to be seen.
+    pub(crate) fn seen(self) -> Result<(S, String), Failure> {
         self.panel.finish()?;
         let seen = self.seen.ok_or_else(|| Failure::Connection("the session stood too shortly to be judged".into()))?;
         Ok((seen, self.last_seconds.table()))
@@ -120,7 +128,7 @@ impl<const N: usize, P, L: Law<N>, M, S> Application<N, P, L> for Examination<M,
 where
     P: Peer<N, Event = M::Event>,
     M: Shows<N, P>,
-    S: Examined<N, P>,
+    S: Observed<N, P>,
 {
     async fn next(&mut self) -> Input {
         loop {

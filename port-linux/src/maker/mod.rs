@@ -231,11 +231,14 @@ pub(crate) trait OnBoard<const N: usize>: PeerStatus {
     fn settings(bytes: &[u8]) -> Option<(Ipv4Addr, String)>;
 }
 
-/// What `doctor` keeps of a session beside an engine with `N` joints.
-pub(crate) trait Examined<const N: usize, P: Peer<N>>: Sized {
+/// What is kept of a session beside an engine with `N` joints that is looked at for some seconds.
+pub(crate) trait Observed<const N: usize, P: Peer<N>>: Sized {
     /// What is to be seen now, after what was seen `before`; `None` while no session stands.
     fn of<L: Law<N>>(engine: &Engine<'_, N, P, L>, now: Instant, before: Option<&Self>) -> Option<Self>;
+}
 
+/// What `doctor` keeps of it.
+pub(crate) trait Examined<const N: usize, P: Peer<N>>: Observed<N, P> {
     /// Says what was seen of a session with `config`; what is to be fixed.
     fn report(&self, config: &Config<N, P::Options>) -> Vec<String>;
 }

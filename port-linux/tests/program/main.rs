@@ -8,6 +8,7 @@ mod dashboard;
 mod documentation;
 mod examples;
 mod front_door;
+mod init;
 mod io;
 mod krc;
 mod moves;

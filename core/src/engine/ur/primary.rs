@@ -6,7 +6,7 @@ use crate::math::double::to_f32;
 use crate::mode::{Activity, Held};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{MasterSafetyState, Pose, RobotMode, RobotModel, Safety, SoftwareVersion};
+use crate::robot::{Generation, MasterSafetyState, Pose, RobotMode, RobotModel, Safety, SoftwareVersion};
 use crate::time::Instant;
 use crate::wire::WireError;
 use crate::wire::primary::{
@@ -62,6 +62,29 @@ pub struct ArmConfiguration {
 }
 
 impl ArmConfiguration {
+    /// The models that this may be, on a controller of this generation, the oldest first; none for a type without a name. Arms that
+    /// share a type are not told apart.
+    #[must_use]
+    pub const fn models(&self, generation: Generation) -> &'static [RobotModel] {
+        use RobotModel as Model;
+        let is_old = matches!(generation, Generation::Cb2 | Generation::Cb3);
+        match (self.robot_type, is_old) {
+            (1, true) => &[Model::Ur5],
+            (1, false) => &[Model::Ur5e, Model::Ur7e],
+            (2, true) => &[Model::Ur10],
+            (2, false) => &[Model::Ur10e, Model::Ur12e],
+            (3, true) => &[Model::Ur3],
+            (3, false) => &[Model::Ur3e],
+            (4, _) => &[Model::Ur16e],
+            (5, _) => &[Model::Ur18],
+            (6, _) => &[Model::Ur8Long],
+            (7, _) => &[Model::Ur20],
+            (8, _) => &[Model::Ur30],
+            (9, _) => &[Model::Ur15],
+            _ => &[],
+        }
+    }
+
     /// The most that arms of this type are rated to carry \[kg\]; `None` for a type without a name. Arms that share a type
     /// (UR5, UR5e and UR7e) are told apart by nobody here: the strongest of them counts.
     #[must_use]

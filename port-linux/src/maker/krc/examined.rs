@@ -11,7 +11,7 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{FriState, Quality};
 
 use super::words;
-use crate::maker::Examined;
+use crate::maker::{Examined, Observed};
 use crate::show::grade::why_low;
 use crate::show::histogram::{bars, quantiles};
 use crate::show::{Variables, say};
@@ -32,7 +32,7 @@ pub(crate) struct KrcExamined {
     variables: Option<Variables>,
 }
 
-impl Examined<7, Krc> for KrcExamined {
+impl Observed<7, Krc> for KrcExamined {
     fn of<L: Law<7>>(engine: &KrcEngine<'_, L>, now: Instant, _: Option<&Self>) -> Option<Self> {
         let krc = engine.peer();
         (krc.counts().measurements > 0).then(|| Self {
@@ -49,7 +49,9 @@ impl Examined<7, Krc> for KrcExamined {
             variables: words::variables(krc),
         })
     }
+}
 
+impl Examined<7, Krc> for KrcExamined {
     fn report(&self, _: &KrcConfig) -> Vec<String> {
         let mut findings = vec![];
         say!("controller: {}", words::identity(self.address, self.period).unwrap_or_else(|| "silent by now".into()));

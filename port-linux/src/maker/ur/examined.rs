@@ -8,7 +8,7 @@ use outrigger_core::robot::{Reason, ReasonSet, SoftwareVersion};
 use outrigger_core::time::Instant;
 
 use super::{coast, paths};
-use crate::maker::Examined;
+use crate::maker::{Examined, Observed};
 use crate::show::grade::why_low;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::say;
@@ -26,7 +26,7 @@ pub(crate) struct UrExamined {
     packet_tells: bool,
 }
 
-impl Examined<6, Ur<'_>> for UrExamined {
+impl Observed<6, Ur<'_>> for UrExamined {
     fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>, now: Instant, before: Option<&Self>) -> Option<Self> {
         let identity = *engine.peer().identity()?;
         let facts = engine.peer().facts();
@@ -41,7 +41,9 @@ impl Examined<6, Ur<'_>> for UrExamined {
             packet_tells: engine.state().is_some_and(|state| state.program_state.is_some()),
         })
     }
+}
 
+impl Examined<6, Ur<'_>> for UrExamined {
     fn report(&self, config: &UrConfig) -> Vec<String> {
         let (Self { identity, .. }, mut findings) = (self, vec![]);
         let software = identity.software;

@@ -1,0 +1,122 @@
+//! What `outrigger init` is told.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
+
+use crate::args::parse_model;
+use crate::config::{RobotAddress, parse_software};
+
+/// `outrigger init`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InitArgs {
+    /// HOST[:PORT-BASE] of a UR controller
+    #[arg(value_name = "ROBOT")]
+    pub robot: RobotAddress,
+    /// The file to write; it must not exist
+    #[arg(long, value_name = "CONFIG.toml", default_value = "robot.toml")]
+    pub out: PathBuf,
+    /// What the arm is to do; asked for where this is not said
+    #[arg(long, value_name = "TASK")]
+    pub task: Option<Task>,
+    /// Where the sensor is: udp:[ADDR:]PORT, on which its datagrams arrive, or serial:DEVICE[@BAUD]; asked for where the task needs one
+    #[arg(long, value_name = "SENSOR", value_parser = parse_wiring)]
+    pub sensor: Option<Wiring>,
+    /// The address of the sensor: datagrams of others are refused
+    #[arg(long, value_name = "ADDR")]
+    pub from: Option<IpAddr>,
+    /// SI units per unit of a reading, e.g. 0.001 for mm
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    pub scale: f64,
+    /// For standoff: the distance to hold [m]
+    #[arg(long, value_name = "M", default_value_t = 0.05)]
+    pub distance: f64,
+    /// The arm, e.g. ur5e; with --software nobody is asked, and the robot may be away
+    #[arg(long, value_name = "MODEL", value_parser = parse_model)]
+    pub model: Option<RobotModel>,
+    /// The controller's software, e.g. 5.15
+    #[arg(long, value_name = "VERSION", value_parser = parse_software)]
+    pub software: Option<SoftwareVersion>,
+    /// Try the file on a simulated arm with a simulated sensor at once, for so many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=3600))]
+    pub dry_run: Option<u64>,
+    /// Do not look at the robot with the new file
+    #[arg(long)]
+    pub no_doctor: bool,
+}
+
+/// What an arm is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Task {
+    /// Hold the tool at a distance from a surface, by a distance sensor along the tool's z axis
+    Standoff,
+    /// Let the tool give way to a hand, by a force sensor of six values
+    Force,
+    /// Move the last joint to and fro by five degrees, without a sensor
+    Servo,
+}
+
+impl Task {
+    /// Values of a reading; 0 where there is no sensor.
+    pub(super) const fn values(self) -> u8 {
+        match self {
+            Self::Standoff => 1,
+            Self::Force => 6,
+            Self::Servo => 0,
+        }
+    }
+}
+
+/// How a sensor is wired to this computer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wiring {
+    /// Its datagrams arrive there.
+    Udp(SocketAddr),
+    /// A serial device, and its rate \[Bd\].
+    Serial(String, u32),
+}
+
+pub(super) const WIRINGS: &str =
+    "expected udp:PORT, udp:ADDR:PORT or serial:DEVICE[@BAUD], such as udp:5005 or serial:/dev/ttyACM0@115200";
+
+/// The rate of a serial device where nobody says it.
+const BAUD: u32 = 115_200;
+
+pub(super) fn parse_wiring(text: &str) -> Result<Wiring, String> {
+    let wrong = || WIRINGS.to_owned();
+    match text.split_once(':') {
+        Some(("udp", at)) => {
+            let address = if at.contains(':') { at.to_owned() } else { format!("0.0.0.0:{at}") };
+            let address = address.parse().ok().filter(|address: &SocketAddr| address.port() > 0);
+            address.map(Wiring::Udp).ok_or_else(wrong)
+        }
+        Some(("serial", device)) => {
+            let (device, baud) = match device.rsplit_once('@') {
+                Some((device, baud)) => (device, baud.parse().map_err(|_| wrong())?),
+                None => (device, BAUD),
+            };
+            let plain = !device.is_empty() && !device.contains(['"', '\\', '\n']);
+            if plain { Ok(Wiring::Serial(device.to_owned(), baud)) } else { Err(wrong()) }
+        }
+        _ => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sensors_are_read_as_people_write_them() {
+        let any = |port| Wiring::Udp(SocketAddr::from(([0, 0, 0, 0], port)));
+        assert_eq!(parse_wiring("udp:5005"), Ok(any(5005)));
+        assert_eq!(parse_wiring("udp:127.0.0.1:5005"), Ok(Wiring::Udp("127.0.0.1:5005".parse().unwrap())));
+        assert_eq!(parse_wiring("serial:/dev/ttyACM0"), Ok(Wiring::Serial("/dev/ttyACM0".into(), BAUD)));
+        assert_eq!(parse_wiring("serial:/dev/ttyS1@9600"), Ok(Wiring::Serial("/dev/ttyS1".into(), 9_600)));
+        for wrong in ["5005", "udp:0", "udp:host:5", "serial:", "serial:/dev/x@fast", "serial:a\"b", "spi:1"] {
+            assert_eq!(parse_wiring(wrong), Err(WIRINGS.to_owned()), "{wrong}");
+        }
+    }
+}
