@@ -23,6 +23,7 @@ const BOOT: Boot<'static> = Boot {
     stage: Stage::Running,
     clock: 400_000_000,
     is_clock_as_meant: false,
+    refused: Some("source[1].input"),
 };
 
 const SETTINGS: [u8; 2_500] = [0x5a; 2_500];

@@ -128,7 +128,7 @@ fn bridges() -> Bridges {
 }
 
 fn sensor<'d>(script: &'d [Step], counters: &'d Counters) -> Ads131m06<'d, Device<'d>, Low, Pause> {
-    Ads131m06::new(Device::new(script), Low, Rate::Hz500, bridges(), Pause::at_zero(), clock, counters)
+    Ads131m06::new(Device::new(script), Low, BridgeRate::Hz500, bridges(), Pause::at_zero(), clock, counters)
 }
 
 fn wrench(sensor: &mut impl Sensor) -> Option<(u32, [i32; CHANNELS])> {

@@ -101,7 +101,7 @@ fn inputs_of_a_host_are_none_of_a_board() {
 fn a_board_has_one_serial_port_and_one_analogue_input() {
     let second = "[[source]]\nname = \"force\"\ninput = \"uart\"\n";
     let [problem] = problems(&format!("{BOARD}{second}")).try_into().expect("one problem");
-    assert_eq!(problem, "line 15: source[1].input: found \"uart\", expected another one than that of \"distance\"");
+    assert_eq!(problem, "line 15: source[1].input: found \"uart\", expected another one than that of \"distance\": a board has one serial port for sensors");
     let analog = "[[source]]\nname = \"force\"\ninput = \"adc\"\nvalues = 2\nformat = \"postcard\"\n";
     let [problem] = problems(&format!("{BOARD}{analog}")).try_into().expect("one problem");
     assert!(problem.starts_with("line 17: source[1].format"), "{problem}");
