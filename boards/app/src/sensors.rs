@@ -60,8 +60,9 @@ impl AnalogSensor {
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>, number: u8) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
-            SensorInput::Analog { port, rate } => (port == number)
-                .then(|| Self { period_us: 1_000_000 / rate.max(1), scale: sensor.scale, source }),
+            SensorInput::Analog { port, rate } => {
+                (port == number).then(|| Self { period_us: 1_000_000 / rate.max(1), scale: sensor.scale, source })
+            }
             SensorInput::Serial { .. } | SensorInput::Gp2y0e03 | SensorInput::Ads131m06 { .. } => None,
         })
     }

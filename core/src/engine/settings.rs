@@ -88,7 +88,11 @@ impl Device {
             }
             SensorInput::Gp2y0e03 | SensorInput::Ads131m06 { .. } => true,
         });
-        BadValue::unless(read, "sensors", "1200 to 4000000 Bd, or 1 to 10000 readings per second at analogue input 1 to 4")?;
+        BadValue::unless(
+            read,
+            "sensors",
+            "1200 to 4000000 Bd, or 1 to 10000 readings per second at analogue input 1 to 4",
+        )?;
         for (sensor, others) in self.with_those_behind() {
             let alone = !others.iter().flatten().any(|other| other.input.port() == sensor.input.port());
             BadValue::unless(alone, "sensors", "each sensor at a port of its own")?;
@@ -479,8 +483,7 @@ mod tests {
             .map(|input| Some(Sensor { input, scale }));
         let device = Device { sensors: [serial, analog, below, wrenches(bridges())], ..device() };
         assert_eq!(device.check(), Ok(()));
-        let settings =
-            UrSettings { robot: Ipv4Addr::LOCALHOST, config: UrConfig::default(), law: hold(), device };
+        let settings = UrSettings { robot: Ipv4Addr::LOCALHOST, config: UrConfig::default(), law: hold(), device };
         assert_eq!(UrSettings::from_postcard(&written(&settings)).map(|read| read.device), Ok(device));
     }
 

@@ -180,7 +180,8 @@ mod tests {
     fn determinant(rows: &[Vec<f64>]) -> f64 {
         let [first, rest @ ..] = rows else { return 1.0 };
         let minor = |column: usize| {
-            let without = |row: &Vec<f64>| row.iter().enumerate().filter(|(at, _)| *at != column).map(|(_, n)| *n).collect();
+            let without =
+                |row: &Vec<f64>| row.iter().enumerate().filter(|(at, _)| *at != column).map(|(_, n)| *n).collect();
             determinant(&rest.iter().map(without).collect::<Vec<_>>())
         };
         first.iter().enumerate().map(|(at, n)| if at % 2 == 0 { n * minor(at) } else { -n * minor(at) }).sum()

@@ -266,12 +266,8 @@ impl Input for BoardInput {
             Gp2y0e03,
             Ads131m06,
         }
-        const KINDS: &[(&str, Kind)] = &[
-            ("uart", Kind::Uart),
-            ("adc", Kind::Adc),
-            ("gp2y0e03", Kind::Gp2y0e03),
-            ("ads131m06", Kind::Ads131m06),
-        ];
+        const KINDS: &[(&str, Kind)] =
+            &[("uart", Kind::Uart), ("adc", Kind::Adc), ("gp2y0e03", Kind::Gp2y0e03), ("ads131m06", Kind::Ads131m06)];
         match section.choice("input", KINDS, Kind::Missing) {
             Kind::Missing => {
                 if !section.has("input") {

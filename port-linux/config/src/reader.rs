@@ -485,11 +485,7 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// `R` rows of `C` numbers, if the key is there. Which numbers they may be is judged by who knows what they are for.
-    pub(crate) fn rows<const R: usize, const C: usize>(
-        &mut self,
-        key: &str,
-        expected: &str,
-    ) -> Option<[[f32; C]; R]> {
+    pub(crate) fn rows<const R: usize, const C: usize>(&mut self, key: &str, expected: &str) -> Option<[[f32; C]; R]> {
         let value = self.take(key, Takes::Rows(R, C))?;
         let any = (f32::MIN..=f32::MAX, "").into();
         let row = |item: &Spanned<DeValue<'_>>| exactly(item.get_ref().as_array()?, &any);

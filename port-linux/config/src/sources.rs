@@ -142,9 +142,8 @@ impl<I> SourceSettings<I> {
     {
         let input = I::read(&mut section);
         let format = section.choice("format", &[("text", Format::Text), ("postcard", Format::Postcard)], Format::Text);
-        let taken = |input: &I| {
-            before.iter().flatten().find_map(|other| Some((&other.name, other.input.same_place(input)?)))
-        };
+        let taken =
+            |input: &I| before.iter().flatten().find_map(|other| Some((&other.name, other.input.same_place(input)?)));
         if let Some((other, (key, why))) = input.as_ref().and_then(taken) {
             section.complain(key, format!("another one than that of \"{other}\": {why}"));
         }

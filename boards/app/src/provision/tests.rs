@@ -314,10 +314,10 @@ fn what_was_told_last_and_is_not_run_is_known_with_why() {
     told(&mut store, FIRST).expect("kept");
     told(&mut store, b"on bus").expect("kept");
     let standing = started(&mut store).standing;
-    assert_eq!((standing.origin, standing.copies), (
-        Origin::Flash { copy: 0, sequence: 1 },
-        [Copy::InForce, Copy::Refused],
-    ));
+    assert_eq!(
+        (standing.origin, standing.copies),
+        (Origin::Flash { copy: 0, sequence: 1 }, [Copy::InForce, Copy::Refused],)
+    );
     assert_eq!(standing.refused(), Some("source[1].input: found I2C bus 1, and this board has none"));
     // What is told afterwards goes over it.
     told(&mut store, b"other").expect("kept");

@@ -222,7 +222,8 @@ impl<S: Told> InForce<S> {
                 let origin = Origin::Flash { copy, sequence: header.sequence };
                 info!("settings: copy {}, number {}", copy + 1, header.sequence);
                 let fingerprint = header.image;
-                let standing = Standing { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
+                let standing =
+                    Standing { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
                 return Ok(Self { settings, image, standing });
             }
         }
@@ -232,7 +233,8 @@ impl<S: Told> InForce<S> {
         let image = Image::from_bytes(compiled_in).ok_or(SettingsError::NoSettings)?;
         let (settings, fingerprint) = (S::told(image.settings)?, Fingerprint::of(compiled_in));
         let origin = Origin::CompiledIn;
-        let standing = Standing { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
+        let standing =
+            Standing { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
         Ok(Self { settings, image, standing })
     }
 }
