@@ -85,7 +85,7 @@ async fn main(spawner: Spawner) {
     chip::issue_reads_one_by_one();
     let guard = guard_stack();
     static BEGUN: StaticCell<Begun> = StaticCell::new();
-    let begun = &*BEGUN.init(boot::begin(chip::reset_cause()));
+    let begun = BEGUN.init(boot::begin(chip::reset_cause()));
     chip::watch_the_start();
     let clock = chip::find_clock();
     let p = embassy_stm32::init(chip::config(clock));

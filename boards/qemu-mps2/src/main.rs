@@ -51,14 +51,14 @@ fn main() -> ! {
     let options = Options::read();
     clock::start(options.until_wrap);
     static BEGUN: StaticCell<Begun> = StaticCell::new();
-    let begun = &*BEGUN.init(boot::begin(watchdog::reset_cause()));
+    let begun = BEGUN.init(boot::begin(watchdog::reset_cause()));
     begun.show(Lamp::<0>::switch, || embassy_time::block_for(boot::MOMENT));
     begun.log(clock::RATE);
     host::cause(options.fault, begun);
     executor::run(|spawner| start(spawner, options, begun))
 }
 
-fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
+fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     boot::reached(Stage::Settings);
     static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
     let (in_force, told) = TOLD.take().split();

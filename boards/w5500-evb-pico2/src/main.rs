@@ -77,7 +77,7 @@ bind_interrupts!(struct Irqs {
 async fn main(spawner: Spawner) {
     let guard = guard_stack();
     static BEGUN: StaticCell<Begun> = StaticCell::new();
-    let begun = &*BEGUN.init(boot::begin(reset::cause()));
+    let begun = BEGUN.init(boot::begin(reset::cause()));
     reset::watch_over_start();
     let p = embassy_rp::init(Default::default());
     let mut watchdog = Watchdog::new(p.WATCHDOG);
@@ -183,8 +183,7 @@ async fn main(spawner: Spawner) {
     if analog.iter().any(Option::is_some) {
         static CONVERTER: StaticCell<RefCell<Converter>> = StaticCell::new();
         let adc = &*CONVERTER.init(RefCell::new(Adc::new_blocking(p.ADC, adc::Config::default())));
-        let pins =
-            [adc::Channel::new_pin(p.PIN_26, Pull::None), adc::Channel::new_pin(p.PIN_27, Pull::None)];
+        let pins = [adc::Channel::new_pin(p.PIN_26, Pull::None), adc::Channel::new_pin(p.PIN_27, Pull::None)];
         for (sensor, pin) in analog.into_iter().zip(pins) {
             if let Some(sensor) = sensor {
                 spawner.spawn(defmt::unwrap!(read_analog(sensor, Level3V3 { adc, pin }, handle, desk)));

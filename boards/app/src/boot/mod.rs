@@ -13,8 +13,6 @@
 mod ends;
 mod remains;
 
-use core::cell::OnceCell;
-
 use heapless::String;
 use outrigger_core::telemetry::{Boot, Death};
 pub use outrigger_core::telemetry::{ResetCause, Stage};
@@ -33,7 +31,7 @@ pub struct Begun {
     cause: ResetCause,
     before: Option<Before>,
     /// Why the settings that were told last are not run.
-    refused: OnceCell<String<96>>,
+    refused: Option<String<96>>,
 }
 
 /// The clock that a device runs by.
@@ -61,7 +59,7 @@ pub fn begin(cause: ResetCause) -> Begun {
     let before = remains::begin(memory::WORDS);
     // What is found after power is by chance.
     let before = before.filter(|_| cause != ResetCause::Power);
-    Begun { cause, before, refused: OnceCell::new() }
+    Begun { cause, before, refused: None }
 }
 
 /// The run has come so far.
@@ -104,11 +102,11 @@ impl Begun {
     }
 
     /// The settings that were told last are not run, and why: telemetry tells it from now on.
-    pub fn refuses_settings(&self, why: &str) {
+    pub fn refuses_settings(&mut self, why: &str) {
         let mut text = String::new();
-        // Words of a refusal have room; the first that are told stay.
+        // Words of a refusal have room.
         let _ = text.push_str(why);
-        let _ = self.refused.set(text);
+        self.refused = Some(text);
     }
 
     fn flashes(&self) -> u32 {
@@ -131,7 +129,7 @@ impl Begun {
             stage,
             clock: clock.hertz,
             is_clock_as_meant: clock.source == ClockSource::External,
-            refused: self.refused.get().map(String::as_str),
+            refused: self.refused.as_deref(),
         }
     }
 
@@ -220,7 +218,7 @@ mod tests {
 
     fn begun(stage: Stage) -> Begun {
         let before = Some(Before { starts: 4, stage, end: None });
-        Begun { cause: ResetCause::Watchdog, before, refused: OnceCell::new() }
+        Begun { cause: ResetCause::Watchdog, before, refused: None }
     }
 
     #[test]
@@ -233,7 +231,7 @@ mod tests {
         let all = Stage::ALL.map(|stage| counted(&begun(stage)).0);
         assert_eq!(all, [1, 2, 3, 4, 0]);
         assert_eq!(counted(&begun(Stage::Settings)).1, 2 * 2 * FLASH + PAUSE);
-        assert_eq!(counted(&Begun { cause: ResetCause::Power, before: None, refused: OnceCell::new() }), (0, 0));
+        assert_eq!(counted(&Begun { cause: ResetCause::Power, before: None, refused: None }), (0, 0));
     }
 
     #[test]
@@ -243,7 +241,7 @@ mod tests {
         let told = begun.report(Stage::Running, clock);
         assert_eq!((told.starts, told.before, told.stage), (5, Some(Stage::Interface), Stage::Running));
         assert_eq!((told.clock, told.is_clock_as_meant, told.death), (64_000_000, false, None));
-        let begun = Begun { cause: ResetCause::Power, before: None, refused: OnceCell::new() };
+        let mut begun = Begun { cause: ResetCause::Power, before: None, refused: None };
         let first = begun.report(Stage::Running, clock);
         assert_eq!((first.starts, first.before, first.refused), (1, None, None));
         begun.refuses_settings("source[1].input");
