@@ -88,11 +88,7 @@ impl Device {
             }
             SensorInput::Gp2y0e03 | SensorInput::Ads131m06 { .. } => true,
         });
-        BadValue::unless(
-            read,
-            "sensors",
-            "1200 to 4000000 Bd, or 1 to 10000 readings per second at analogue input 1 to 4",
-        )?;
+        BadValue::unless(read, "sensors", "1200 to 4000000 Bd, 1 to 10000 readings per second, input 1 to 4")?;
         for (sensor, others) in self.with_those_behind() {
             let alone = !others.iter().flatten().any(|other| other.input.port() == sensor.input.port());
             BadValue::unless(alone, "sensors", "each sensor at a port of its own")?;
@@ -555,7 +551,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((SETTINGS_FORMAT, sums), (9, [(436, 1_863_211_505), (578, 3_377_295_893)]));
+        assert_eq!((SETTINGS_FORMAT, sums), (9, [(436, 3_083_243_355), (578, 459_365_827)]));
     }
 
     #[test]

@@ -232,7 +232,7 @@ impl Wait for High {
 
 #[test]
 fn a_device_that_never_converts_is_waited_for_no_longer_than_it_says_and_its_source_is_stale() {
-    let (counters, script) = (Counters::new(), [good(11), good(12)]);
+    let (counters, script) = (Counters::new(), [11, 12, 13, 14].map(good));
     let mut monitor = SourceMonitor::new(SourceConfig::new(SourceId(0), 6, -1e6, 1e6));
     let (device, pause) = (Device::new(&script), Pause::at_zero());
     let mut sensor = Ads131m06::new(device, High(10), BridgeRate::Hz500, bridges(), pause, clock, &counters);

@@ -285,12 +285,3 @@ fn a_port_for_requests_needs_a_key_and_the_key_stands_in_no_settings() {
     assert!(!compiled.bytes.windows(4).any(|bytes| *bytes == key[..4]), "telemetry shows the settings");
     std::fs::remove_dir_all(folder).expect("it was there");
 }
-
-#[test]
-fn zz_seed() {
-    let text = format!("{BOARD}{WRENCH}[[source]]\nname = \"a\"\ninput = \"adc\"\nport = 2\n");
-    let settings = compiled(&text);
-    let mut out = vec![0; 16 << 10];
-    let n = settings.to_postcard(&mut out).unwrap();
-    std::fs::write("/tmp/seed.bin", &out[..n]).unwrap();
-}
