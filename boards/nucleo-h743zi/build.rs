@@ -5,6 +5,11 @@ use std::env::var_os;
 use std::path::PathBuf;
 use std::{fs, io};
 
+use outrigger_config::firmware::{self, Ports};
+
+#[path = "src/ports.rs"]
+mod ports;
+
 fn main() -> io::Result<()> {
     let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed=settings.x");
@@ -13,5 +18,5 @@ fn main() -> io::Result<()> {
     for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x", "-Tsettings.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
-    outrigger_config::firmware::compile_in(&out)
+    firmware::compile_in(&out, &ports::PORTS)
 }

@@ -4,6 +4,11 @@ use std::env::var_os;
 use std::path::PathBuf;
 use std::{fs, io};
 
+use outrigger_config::firmware::{self, Ports};
+
+#[path = "src/ports.rs"]
+mod ports;
+
 fn main() -> io::Result<()> {
     let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
     // The linker looks in this folder first: no file here may have the name that is asked for.
@@ -16,5 +21,5 @@ fn main() -> io::Result<()> {
     for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
-    outrigger_config::firmware::compile_in(&out)
+    firmware::compile_in(&out, &ports::PORTS)
 }

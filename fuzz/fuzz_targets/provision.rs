@@ -4,6 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::checksum::crc32;
+use outrigger_core::engine::ur::UrSettings;
+use outrigger_core::engine::{PortKind, Ports, SETTINGS_FORMAT, SensorInput};
 use outrigger_core::mode::Mode;
 use outrigger_core::provision::{
     Answer, Asked, CHUNK_MAX, Caller, Fingerprint, Here, Image, Refusal, Request, Service,
@@ -126,8 +128,37 @@ fn told(bytes: &[u8], caller: &mut Caller<'_>) {
     panic!("no end");
 }
 
+/// Settings are refused, or written back as the same; whether they can be run is judged without an end, and no board with ports runs
+/// what it has no port for.
+fn settings(content: &[u8]) {
+    let length = (content.len() as u32).to_le_bytes();
+    let head = [&b"OUTRIGSET"[..], &[SETTINGS_FORMAT, UrSettings::KIND], &length, &crc32(content).to_le_bytes()].concat();
+    let Ok(read) = UrSettings::from_postcard(&[&head, content].concat()) else { return };
+    let written = |settings: &UrSettings| {
+        let mut out = vec![0; 16 << 10];
+        let length = settings.to_postcard(&mut out).expect("enough room");
+        out.truncate(length);
+        out
+    };
+    let once = written(&read);
+    assert_eq!(written(&UrSettings::from_postcard(&once).expect("what was written")), once);
+    let ports = Ports { serial: 1, analog: 2, i2c: 0, spi: 1 };
+    if read.device.check().is_ok() && read.device.check_ports(&ports).is_ok() {
+        let used: Vec<_> = read.device.sensors.iter().flatten().map(|sensor| sensor.input.port()).collect();
+        let has = |(kind, number): &(PortKind, u8)| (1..=ports.of(*kind)).contains(number);
+        let alone = |port| used.iter().filter(|other| *other == port).count() == 1;
+        assert!(used.iter().all(|port| has(port) && alone(port)), "{used:?}");
+        for sensor in read.device.sensors.iter().flatten() {
+            if let SensorInput::Ads131m06 { bridges, .. } = sensor.input {
+                assert!(bridges.wrench([0.0; 6]).iter().all(|axis| axis.is_finite()), "{bridges:?}");
+            }
+        }
+    }
+}
+
 fuzz_target!(|bytes: &[u8]| {
     let [choice, steps @ ..] = bytes else { return };
+    settings(steps);
     let mode = MODES[usize::from(*choice) % MODES.len()];
     let (stream, announced) = stream(steps);
     let whole = answered(&stream, mode, std::iter::repeat(usize::MAX));

@@ -6,13 +6,14 @@ use outrigger_core::command::SampleValue;
 use outrigger_core::sensor::{FRAME_MAX, Reading};
 
 fn page() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/sensors.md")).expect("the page")
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/inputs.md")).expect("the page")
 }
 
 #[test]
 fn the_frame_in_the_documentation_is_the_frame_of_that_reading() {
     let page = page();
-    let shown = page.split("```text\n").nth(1).and_then(|rest| rest.lines().next()).expect("the bytes");
+    let section = page.split("\n## Firmware of a sensor\n").nth(1).expect("the section");
+    let shown = section.split("```text\n").nth(1).and_then(|rest| rest.lines().next()).expect("the bytes");
     let shown: Vec<_> = shown.split(' ').map(|byte| u8::from_str_radix(byte, 16).expect("two digits")).collect();
     let value = SampleValue::new(&[1.0, 2.0, 3.0, 0.1, 0.2, 0.3]).expect("six values");
     assert_eq!(Reading { seq: 1, value }.to_frame(&mut [0; FRAME_MAX]), shown);

@@ -219,7 +219,12 @@ fn described_on_board(source: &SourceSettings<BoardInput>) -> String {
         (BoardInput::Uart { baud }, Format::Text) => format!("lines at the board's serial port, {baud} Bd"),
         (BoardInput::Uart { baud }, Format::Postcard) => format!("frames at the board's serial port, {baud} Bd"),
         (BoardInput::Gp2y0e03, _) => "a GP2Y0E03 at the board's I²C bus, 25 times per second".into(),
-        (BoardInput::Adc { rate }, _) => format!("the board's analogue input, {rate} times per second"),
+        (BoardInput::Adc { port, rate }, _) => format!("the board's analogue input {port}, {rate} times per second"),
+        (BoardInput::Ads131m06 { rate, bridges }, _) => format!(
+            "a force/torque sensor through an ADS131M06 at the board's SPI port, {} times per second, its axes independent by {:.2}",
+            rate.per_second(),
+            bridges.independence()
+        ),
     };
     format!("{from}, {}", kept(source))
 }

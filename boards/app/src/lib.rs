@@ -5,7 +5,7 @@
 //! | [`ur::Robot::run`] | the control loop; the one task whose timing counts |
 //! | [`keep`](Desk::keep) | log, lamp, watchdog |
 //! | [`revive`](Desk::revive) | an interface that hears nothing, started anew; where a board can do that |
-//! | [`SerialSensor::run`], [`AnalogSensor::run`], [`BusSensor::run`] | the sensors that the settings name |
+//! | [`SerialSensor::run`], [`AnalogSensor::run`], [`BusSensor::run`], [`WrenchSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
 //! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
 //! | `provision::serve` (feature `provision`) | what it is told over a serial line at the bench, and keeps in flash |
@@ -53,11 +53,11 @@ pub use lamp::Status;
 pub use milestone::{Milestone, PeerEvent};
 pub use neighbour::{Guarded, Neighbour};
 pub use network::{hardware_address, network};
-pub use outrigger_core::engine::TelemetryTarget;
+pub use outrigger_core::engine::{Ports, TelemetryTarget};
 pub use outrigger_core::mode::OperatorConfig;
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;
 pub use revival::{Revival, Revive, Sight};
 pub use robot::{Ready, StartError};
-pub use sensors::{AnalogSensor, BusSensor, SerialSensor};
+pub use sensors::{AnalogSensor, BusSensor, SerialSensor, WrenchSensor};

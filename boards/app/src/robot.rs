@@ -1,6 +1,6 @@
 //! A robot with its control loop, put together from settings.
 
-use outrigger_core::engine::{ConfigError, Peer};
+use outrigger_core::engine::{ConfigError, NoPort, Peer};
 use outrigger_core::robot::BadValue;
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
@@ -49,6 +49,8 @@ pub enum StartError {
     Engine(ConfigError),
     /// What is around it cannot.
     Device(BadValue),
+    /// A sensor has no port on this board.
+    Port(NoPort),
 }
 
 impl core::fmt::Display for StartError {
@@ -57,6 +59,7 @@ impl core::fmt::Display for StartError {
             Self::Law(error) => write!(f, "law.{error}"),
             Self::Engine(error) => write!(f, "{error}"),
             Self::Device(error) => write!(f, "device.{error}"),
+            Self::Port(error) => write!(f, "{error}"),
         }
     }
 }

@@ -1,13 +1,15 @@
-//! The sensors that settings name, at the ports a board has: one serial, one analogue, one at an I²C bus.
+//! The sensors that settings name, at the ports a board has: one serial, some analogue, one at an I²C bus, one at an SPI port.
 
 use embassy_time::Delay;
+use embedded_hal_async::digital::Wait;
 use embedded_hal_async::i2c::I2c;
+use embedded_hal_async::spi::SpiDevice;
 use embedded_io_async::Read;
 use outrigger_core::command::SourceId;
 use outrigger_core::engine::Peer;
 use outrigger_core::engine::{Sensor, SensorInput};
-use outrigger_core::sensor::{Form, Scale};
-use outrigger_embassy::sensor::{self, Adc, Analog, Arrival, Calibration, Gp2y0e03, Uart, pump};
+use outrigger_core::sensor::{BridgeRate, Bridges, Form, Scale};
+use outrigger_embassy::sensor::{self, Adc, Ads131m06, Analog, Arrival, Calibration, Gp2y0e03, Uart, pump};
 use outrigger_embassy::{Handle, now};
 
 use crate::desk::Desk;
@@ -29,7 +31,7 @@ impl SerialSensor {
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
             SensorInput::Serial { baud, form } => Some(Self { baud, form, scale: sensor.scale, source }),
-            SensorInput::Analog { .. } | SensorInput::Gp2y0e03 => None,
+            SensorInput::Analog { .. } | SensorInput::Gp2y0e03 | SensorInput::Ads131m06 { .. } => None,
         })
     }
 
@@ -45,7 +47,7 @@ impl SerialSensor {
     }
 }
 
-/// The sensor at the analogue input.
+/// The sensor at one of the analogue inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnalogSensor {
     period_us: u32,
@@ -54,14 +56,14 @@ pub struct AnalogSensor {
 }
 
 impl AnalogSensor {
-    /// The first one among the sensors of the settings.
+    /// The one at the analogue input with this number, from 1, among the sensors of the settings.
     #[must_use]
-    pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
+    pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>, number: u8) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
-            SensorInput::Analog { rate } => {
-                Some(Self { period_us: 1_000_000 / rate.max(1), scale: sensor.scale, source })
+            SensorInput::Analog { port, rate } => {
+                (port == number).then(|| Self { period_us: 1_000_000 / rate.max(1), scale: sensor.scale, source })
             }
-            SensorInput::Serial { .. } | SensorInput::Gp2y0e03 => None,
+            SensorInput::Serial { .. } | SensorInput::Gp2y0e03 | SensorInput::Ads131m06 { .. } => None,
         })
     }
 
@@ -99,7 +101,7 @@ impl BusSensor {
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
             SensorInput::Gp2y0e03 => Some(Self { scale: sensor.scale, source }),
-            SensorInput::Serial { .. } | SensorInput::Analog { .. } => None,
+            SensorInput::Serial { .. } | SensorInput::Analog { .. } | SensorInput::Ads131m06 { .. } => None,
         })
     }
 
@@ -112,6 +114,39 @@ impl BusSensor {
     ) -> ! {
         let sensor = Gp2y0e03::new(bus, Delay, now, desk.counters(self.source));
         pump(Scaled { sensor, scale: self.scale }, robot, self.source).await
+    }
+}
+
+/// The force/torque sensor at the SPI port.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WrenchSensor {
+    rate: BridgeRate,
+    bridges: Bridges,
+    scale: Scale,
+    source: SourceId,
+}
+
+impl WrenchSensor {
+    /// The first one among the sensors of the settings.
+    #[must_use]
+    pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
+        sensors.find_map(|(source, sensor)| match sensor.input {
+            SensorInput::Ads131m06 { rate, bridges } => Some(Self { rate, bridges, scale: sensor.scale, source }),
+            SensorInput::Serial { .. } | SensorInput::Analog { .. } | SensorInput::Gp2y0e03 => None,
+        })
+    }
+
+    /// Reads it, for ever, whenever `data_ready` is low; what goes wrong is counted on the desk.
+    pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
+        self,
+        spi: impl SpiDevice,
+        data_ready: impl Wait,
+        robot: Handle<'_>,
+        desk: &Desk<N, P>,
+    ) -> ! {
+        let Self { rate, bridges, scale, source } = self;
+        let sensor = Ads131m06::new(spi, data_ready, rate, bridges, Delay, now, desk.counters(source));
+        pump(Scaled { sensor, scale }, robot, source).await
     }
 }
 
@@ -167,29 +202,36 @@ mod tests {
     #[test]
     fn each_sensor_is_found_at_its_port_whatever_stands_before_it() {
         let frames = SensorInput::Serial { baud: 9_600, form: Form::Frames };
-        let both = settings(&[(3, SensorInput::Analog { rate: 500 }), (1, frames)]);
+        let bridges = Bridges { matrix: [[1.0; 6]; 6], unloaded: [0.0; 6] };
+        let wrench = SensorInput::Ads131m06 { rate: BridgeRate::Hz250, bridges };
+        let analog = |port| SensorInput::Analog { port, rate: 500 };
+        let four = settings(&[(3, analog(2)), (1, frames), (0, analog(1)), (2, wrench)]);
         let serial = SerialSensor { baud: 9_600, form: Form::Frames, scale: SCALE, source: SourceId(1) };
-        assert_eq!(SerialSensor::of(both.sensors()), Some(serial));
-        let analog = AnalogSensor { period_us: 2_000, scale: SCALE, source: SourceId(3) };
-        assert_eq!(AnalogSensor::of(both.sensors()), Some(analog));
-        assert_eq!(BusSensor::of(both.sensors()), None);
-        let all = settings(&[(3, SensorInput::Analog { rate: 500 }), (2, SensorInput::Gp2y0e03), (1, frames)]);
-        assert_eq!(BusSensor::of(all.sensors()), Some(BusSensor { scale: SCALE, source: SourceId(2) }));
-        assert_eq!(SerialSensor::of(all.sensors()), Some(serial));
+        assert_eq!(SerialSensor::of(four.sensors()), Some(serial));
+        for (number, source) in [(1, 0), (2, 3)] {
+            let analog = AnalogSensor { period_us: 2_000, scale: SCALE, source: SourceId(source) };
+            assert_eq!(AnalogSensor::of(four.sensors(), number), Some(analog));
+        }
+        let wrench = WrenchSensor { rate: BridgeRate::Hz250, bridges, scale: SCALE, source: SourceId(2) };
+        assert_eq!(WrenchSensor::of(four.sensors()), Some(wrench));
+        assert_eq!(BusSensor::of(four.sensors()), None);
+        let bus = settings(&[(3, analog(1)), (2, SensorInput::Gp2y0e03), (1, frames)]);
+        assert_eq!(BusSensor::of(bus.sensors()), Some(BusSensor { scale: SCALE, source: SourceId(2) }));
+        assert_eq!(WrenchSensor::of(bus.sensors()), None);
     }
 
     #[test]
     fn a_port_that_the_settings_do_not_name_is_left_alone() {
         let lines = settings(&[(1, SensorInput::Serial { baud: 115_200, form: Form::Lines })]);
-        assert_eq!(AnalogSensor::of(lines.sensors()), None);
+        assert_eq!(AnalogSensor::of(lines.sensors(), 1), None);
         assert_eq!(SerialSensor::of(lines.sensors()).map(|sensor| sensor.form), Some(Form::Lines));
         assert_eq!(SerialSensor::of(settings(&[]).sensors()), None);
     }
 
     #[test]
     fn the_ends_of_the_converter_are_the_ends_of_its_reference_in_the_sensors_unit() {
-        let sensor = AnalogSensor::of(settings(&[(1, SensorInput::Analog { rate: 100 })]).sensors()).unwrap();
-        let calibration = sensor.calibration(4_095, 3.3);
+        let analog = settings(&[(1, SensorInput::Analog { port: 1, rate: 100 })]);
+        let calibration = AnalogSensor::of(analog.sensors(), 1).unwrap().calibration(4_095, 3.3);
         assert_eq!(calibration.value(0), 0.25);
         assert!((calibration.value(4_095) - (0.5 * 3.3 + 0.25)).abs() < 1e-6);
         assert!(calibration.value(4_096).is_nan());

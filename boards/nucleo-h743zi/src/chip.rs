@@ -4,7 +4,7 @@
 use embassy_stm32::Config;
 use embassy_stm32::pac::iwdg::vals::{Key, Pr};
 use embassy_stm32::pac::{DBGMCU, IWDG1, RCC};
-use embassy_stm32::rcc::mux::Adcsel;
+use embassy_stm32::rcc::mux::{Adcsel, Saisel};
 use embassy_stm32::rcc::{
     AHBPrescaler, APBPrescaler, Hse, HseMode, Pll, PllDiv, PllMul, PllPreDiv, PllSource, Sysclk, VoltageScale,
 };
@@ -76,6 +76,7 @@ pub(crate) fn config(clock: ClockSource) -> Config {
     rcc.voltage_scale = VoltageScale::Scale1;
     // The chip's own 64 MHz: what it measures does not depend on the exact rate.
     rcc.mux.adcsel = Adcsel::PER;
+    rcc.mux.spi123sel = Saisel::PER;
     config
 }
 

@@ -1,23 +1,26 @@
-//! The analogue input: 0 … 3.3 V in 65 536 steps, the mean of 16 conversions.
+//! The analogue inputs: 0 … 3.3 V in 65 536 steps, the mean of 16 conversions.
 
+use core::cell::RefCell;
 use core::convert::Infallible;
 
-use embassy_stm32::Peri;
-use embassy_stm32::adc::SampleTime;
-use embassy_stm32::peripherals::{ADC1, PA3};
+use embassy_stm32::adc::{self, AnyAdcChannel, SampleTime};
+use embassy_stm32::peripherals::ADC1;
 use outrigger_app::Adc;
 
-/// Pin A0 at converter 1.
+/// The one converter of all inputs.
+pub(crate) type Converter = adc::Adc<'static, ADC1>;
+
+/// One pin at the converter.
 pub(crate) struct Level3V3 {
-    pub(crate) adc: embassy_stm32::adc::Adc<'static, ADC1>,
-    pub(crate) pin: Peri<'static, PA3>,
+    pub(crate) adc: &'static RefCell<Converter>,
+    pub(crate) pin: AnyAdcChannel<'static, ADC1>,
 }
 
 impl Adc for Level3V3 {
     type Error = Infallible;
 
-    /// Waits 40 to 80 µs for the converter, in place.
+    /// Waits 40 to 80 µs for the converter, in place: nobody else has it meanwhile.
     async fn convert(&mut self) -> Result<i32, Infallible> {
-        Ok(self.adc.blocking_read(&mut self.pin, SampleTime::CYCLES64_5).into())
+        Ok(self.adc.borrow_mut().blocking_read(&mut self.pin, SampleTime::CYCLES64_5).into())
     }
 }

@@ -2,21 +2,27 @@
 #![no_std]
 #![no_main]
 
+use core::cell::RefCell;
+
 use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_net::{Stack, StackResources};
-use embassy_stm32::adc::{Adc, AdcConfig, Averaging};
+use embassy_stm32::adc::{Adc, AdcChannel as _, AdcConfig, Averaging};
 use embassy_stm32::dma;
+use embassy_stm32::exti::{self, ExtiInput};
 use embassy_stm32::flash::Flash;
 use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
 use embassy_stm32::i2c::{self, I2c};
 use embassy_stm32::mode::Async;
-use embassy_stm32::peripherals::{DMA1_CH0, DMA1_CH1, I2C1, IWDG1, RNG, USART2, USART3};
+use embassy_stm32::peripherals::{DMA1_CH0, DMA1_CH1, DMA1_CH2, DMA1_CH3, I2C1, IWDG1, RNG, USART2, USART3};
 use embassy_stm32::rng::{self, Rng};
+use embassy_stm32::spi::{self, Spi};
 use embassy_stm32::time::Hertz;
 use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::wdg::IndependentWatchdog;
-use embassy_stm32::{bind_interrupts, uid};
+use embassy_stm32::{bind_interrupts, interrupt, uid};
+use embassy_time::Delay;
+use embedded_hal_bus::spi::ExclusiveDevice;
 use outrigger_app::boot::{self, Begun, Stage};
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
@@ -27,8 +33,8 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, Revive, SerialSensor,
-    TelemetryTarget, guard_stack, hardware_address, network,
+    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, Ports, Revive, SerialSensor,
+    TelemetryTarget, WrenchSensor, guard_stack, hardware_address, network,
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
@@ -36,20 +42,27 @@ mod chip;
 mod ethernet;
 mod flash;
 mod level;
+mod ports;
 
 use ethernet::{Mac, Rings};
 use flash::Sectors;
-use level::Level3V3;
+use level::{Converter, Level3V3};
+use ports::PORTS;
 
 /// What `build.rs` made of the board's file: what runs where the flash has nothing better.
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
 /// What else this firmware can be told.
-const BUILT: Built = Built { requests: cfg!(requests), motion: false };
+const BUILT: Built = Built { requests: cfg!(requests), motion: false, ports: PORTS };
 /// Rate of the serial line at the bench \[Bd\].
 const BENCH_BAUD: u32 = 115_200;
 
 /// Of the I²C bus.
 const BUS_RATE: Hertz = Hertz(100_000);
+/// Of the force/torque sensor's bus: 24 bytes take 0.1 ms, and its wires may be a hand long.
+const SENSOR_BUS_RATE: Hertz = Hertz(2_000_000);
+
+type SensorBus = ExclusiveDevice<Spi<'static, Async, spi::mode::Master>, Output<'static>, Delay>;
+
 /// Time without food after which the watchdog resets the chip \[µs\].
 const PATIENCE: u32 = 1_000_000;
 
@@ -57,6 +70,9 @@ bind_interrupts!(struct Irqs {
     ETH => ethernet::Handler;
     DMA1_STREAM0 => dma::InterruptHandler<DMA1_CH0>;
     DMA1_STREAM1 => dma::InterruptHandler<DMA1_CH1>;
+    DMA1_STREAM2 => dma::InterruptHandler<DMA1_CH2>;
+    DMA1_STREAM3 => dma::InterruptHandler<DMA1_CH3>;
+    EXTI15_10 => exti::InterruptHandler<interrupt::typelevel::EXTI15_10>;
     I2C1_EV => i2c::EventInterruptHandler<I2C1>;
     I2C1_ER => i2c::ErrorInterruptHandler<I2C1>;
     RNG => rng::InterruptHandler<RNG>;
@@ -69,7 +85,7 @@ async fn main(spawner: Spawner) {
     chip::issue_reads_one_by_one();
     let guard = guard_stack();
     static BEGUN: StaticCell<Begun> = StaticCell::new();
-    let begun = &*BEGUN.init(boot::begin(chip::reset_cause()));
+    let begun = BEGUN.init(boot::begin(chip::reset_cause()));
     chip::watch_the_start();
     let clock = chip::find_clock();
     let p = embassy_stm32::init(chip::config(clock));
@@ -93,8 +109,11 @@ async fn main(spawner: Spawner) {
     let mut store = Store::new(Sectors::new(Flash::new_blocking(p.FLASH)));
     let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
     let InForce { settings, image, standing } = defmt::unwrap!(in_force);
+    if let Some(why) = standing.refused() {
+        begun.refuses_settings(why);
+    }
     let serial = SerialSensor::of(settings.sensors());
-    let analog = AnalogSensor::of(settings.sensors());
+    let analog = [1, 2].map(|number| AnalogSensor::of(settings.sensors(), number));
     let on_bus = BusSensor::of(settings.sensors());
 
     boot::reached(Stage::Interface);
@@ -166,16 +185,31 @@ async fn main(spawner: Spawner) {
         let Ok(port) = port else { defmt::panic!("the serial port cannot run at {} Bd", sensor.baud) };
         spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, desk)));
     }
-    if let Some(sensor) = analog {
+    if analog.iter().any(Option::is_some) {
         let config = AdcConfig { averaging: Some(Averaging::Samples16), ..Default::default() };
-        let level = Level3V3 { adc: Adc::new_with_config(p.ADC1, config), pin: p.PA3 };
-        spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle, desk)));
+        static CONVERTER: StaticCell<RefCell<Converter>> = StaticCell::new();
+        let adc = &*CONVERTER.init(RefCell::new(Adc::new_with_config(p.ADC1, config)));
+        for (sensor, pin) in analog.into_iter().zip([p.PA3.degrade_adc(), p.PC0.degrade_adc()]) {
+            if let Some(sensor) = sensor {
+                spawner.spawn(defmt::unwrap!(read_analog(sensor, Level3V3 { adc, pin }, handle, desk)));
+            }
+        }
     }
     if let Some(sensor) = on_bus {
         let mut config = i2c::Config::default();
         config.frequency = BUS_RATE;
         let bus = I2c::new(p.I2C1, p.PB8, p.PB9, p.DMA1_CH0, p.DMA1_CH1, Irqs, config);
         spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, desk)));
+    }
+    if let Some(sensor) = WrenchSensor::of(settings.sensors()) {
+        let mut config = spi::Config::default();
+        config.mode = spi::MODE_1;
+        config.frequency = SENSOR_BUS_RATE;
+        let bus = Spi::new(p.SPI1, p.PA5, p.PB5, p.PA6, p.DMA1_CH2, p.DMA1_CH3, Irqs, config);
+        let select = Output::new(p.PD14, Level::High, Speed::Low);
+        let bus = defmt::unwrap!(ExclusiveDevice::new(bus, select, Delay));
+        let data_ready = ExtiInput::new(p.PD15, p.EXTI15, Pull::Up, Irqs);
+        spawner.spawn(defmt::unwrap!(read_wrench(sensor, bus, data_ready, handle, desk)));
     }
 }
 
@@ -267,7 +301,7 @@ async fn read_serial(
     sensor.run(port, robot, desk).await
 }
 
-#[embassy_executor::task]
+#[embassy_executor::task(pool_size = 2)]
 async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(level, u16::MAX, 3.3, robot, desk).await
 }
@@ -280,4 +314,15 @@ async fn read_bus(
     desk: &'static Desk,
 ) -> ! {
     sensor.run(bus, robot, desk).await
+}
+
+#[embassy_executor::task]
+async fn read_wrench(
+    sensor: WrenchSensor,
+    bus: SensorBus,
+    data_ready: ExtiInput<'static, Async>,
+    robot: Handle<'static>,
+    desk: &'static Desk,
+) -> ! {
+    sensor.run(bus, data_ready, robot, desk).await
 }

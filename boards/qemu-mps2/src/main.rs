@@ -15,7 +15,7 @@ use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
-use outrigger_app::{Ear, Guarded, Handle, Neighbour, SerialSensor, TelemetryTarget, guard_stack, network};
+use outrigger_app::{Ear, Guarded, Handle, Neighbour, Ports, SerialSensor, TelemetryTarget, guard_stack, network};
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod clock;
@@ -27,6 +27,7 @@ mod lan9118;
 mod machine;
 mod mmio;
 mod pins;
+mod ports;
 mod uart;
 mod watchdog;
 
@@ -34,6 +35,7 @@ use flash::Nor;
 use host::{Fault, Options};
 use lan9118::Lan9118;
 use pins::Lamp;
+use ports::PORTS;
 use uart::Uart;
 
 /// Rate of the serial line at the bench \[Bd\].
@@ -41,7 +43,7 @@ const BENCH_BAUD: u32 = 115_200;
 /// What `build.rs` made of the board's file: what runs where the flash has nothing better.
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
 /// What else this firmware can be told.
-const BUILT: Built = Built { requests: cfg!(requests), motion: cfg!(feature = "motion") };
+const BUILT: Built = Built { requests: cfg!(requests), motion: cfg!(feature = "motion"), ports: PORTS };
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -49,20 +51,23 @@ fn main() -> ! {
     let options = Options::read();
     clock::start(options.until_wrap);
     static BEGUN: StaticCell<Begun> = StaticCell::new();
-    let begun = &*BEGUN.init(boot::begin(watchdog::reset_cause()));
+    let begun = BEGUN.init(boot::begin(watchdog::reset_cause()));
     begun.show(Lamp::<0>::switch, || embassy_time::block_for(boot::MOMENT));
     begun.log(clock::RATE);
     host::cause(options.fault, begun);
     executor::run(|spawner| start(spawner, options, begun))
 }
 
-fn start(spawner: Spawner, options: Options, begun: &'static Begun) {
+fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     boot::reached(Stage::Settings);
     static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
     let (in_force, told) = TOLD.take().split();
     let mut store = Store::new(Nor::connect(options.cut));
     let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
     let InForce { settings, image, standing } = defmt::unwrap!(in_force);
+    if let Some(why) = standing.refused() {
+        begun.refuses_settings(why);
+    }
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
     static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize }>> =

@@ -1,19 +1,24 @@
-//! The analogue input: 0 … 3.3 V in 4 096 steps.
+//! The analogue inputs: 0 … 3.3 V in 4 096 steps.
+
+use core::cell::RefCell;
 
 use embassy_rp::adc::{self, Blocking};
 use outrigger_app::Adc;
 
-/// Pin GP26 at the converter.
+/// The one converter of all inputs.
+pub(crate) type Converter = adc::Adc<'static, Blocking>;
+
+/// One pin at the converter.
 pub(crate) struct Level3V3 {
-    pub(crate) adc: adc::Adc<'static, Blocking>,
+    pub(crate) adc: &'static RefCell<Converter>,
     pub(crate) pin: adc::Channel<'static>,
 }
 
 impl Adc for Level3V3 {
     type Error = adc::Error;
 
-    /// Waits 2 µs for the converter, in place.
+    /// Waits 2 µs for the converter, in place: nobody else has it meanwhile.
     async fn convert(&mut self) -> Result<i32, adc::Error> {
-        self.adc.blocking_read(&mut self.pin).map(i32::from)
+        self.adc.borrow_mut().blocking_read(&mut self.pin).map(i32::from)
     }
 }

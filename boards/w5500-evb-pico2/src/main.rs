@@ -2,6 +2,8 @@
 #![no_std]
 #![no_main]
 
+use core::cell::RefCell;
+
 use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_net::{Stack, StackResources};
@@ -9,7 +11,7 @@ use embassy_rp::adc::{self, Adc};
 use embassy_rp::flash::Flash;
 use embassy_rp::gpio::{Input, Level, Output, Pull};
 use embassy_rp::i2c::{self, I2c};
-use embassy_rp::peripherals::{DMA_CH0, DMA_CH1, I2C1, SPI0, TRNG, UART0, UART1};
+use embassy_rp::peripherals::{DMA_CH0, DMA_CH1, DMA_CH2, DMA_CH3, I2C1, SPI0, SPI1, TRNG, UART0, UART1};
 use embassy_rp::spi::{self, Async, Spi};
 use embassy_rp::trng::{self, Trng};
 use embassy_rp::uart::{self, BufferedUart, BufferedUartRx};
@@ -27,23 +29,25 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, SerialSensor, TelemetryTarget,
-    guard_stack, hardware_address, network,
+    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, Ports, SerialSensor,
+    TelemetryTarget, WrenchSensor, guard_stack, hardware_address, network,
 };
 use outrigger_w5500::{Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod flash;
 mod level;
+mod ports;
 mod reset;
 
 use flash::Sectors;
-use level::Level3V3;
+use level::{Converter, Level3V3};
+use ports::PORTS;
 
 /// What `build.rs` made of the board's file: what runs where the flash has nothing better.
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
 /// What else this firmware can be told.
-const BUILT: Built = Built { requests: cfg!(requests), motion: false };
+const BUILT: Built = Built { requests: cfg!(requests), motion: false, ports: PORTS };
 /// Rate of the serial line at the bench \[Bd\].
 const BENCH_BAUD: u32 = 115_200;
 
@@ -53,12 +57,17 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Of the W5500's bus \[Hz\], at most: its data sheet promises 33.3 MHz. The divider makes 25 MHz of 150 MHz.
 const BUS_RATE: u32 = 33_000_000;
 
+/// Of the force/torque sensor's bus \[Hz\]: 24 bytes take 0.1 ms, and its wires may be a hand long.
+const SENSOR_BUS_RATE: u32 = 2_000_000;
+
 type Bus = ExclusiveDevice<Spi<'static, SPI0, Async>, Output<'static>, Delay>;
+type SensorBus = ExclusiveDevice<Spi<'static, SPI1, Async>, Output<'static>, Delay>;
 type Mac = Runner<'static, Bus, Input<'static>, Output<'static>>;
 
 bind_interrupts!(struct Irqs {
     I2C1_IRQ => i2c::InterruptHandler<I2C1>;
-    DMA_IRQ_0 => dma::InterruptHandler<DMA_CH0>, dma::InterruptHandler<DMA_CH1>;
+    DMA_IRQ_0 => dma::InterruptHandler<DMA_CH0>, dma::InterruptHandler<DMA_CH1>, dma::InterruptHandler<DMA_CH2>,
+        dma::InterruptHandler<DMA_CH3>;
     TRNG_IRQ => trng::InterruptHandler<TRNG>;
     UART0_IRQ => uart::BufferedInterruptHandler<UART0>;
     UART1_IRQ => uart::BufferedInterruptHandler<UART1>;
@@ -68,7 +77,7 @@ bind_interrupts!(struct Irqs {
 async fn main(spawner: Spawner) {
     let guard = guard_stack();
     static BEGUN: StaticCell<Begun> = StaticCell::new();
-    let begun = &*BEGUN.init(boot::begin(reset::cause()));
+    let begun = BEGUN.init(boot::begin(reset::cause()));
     reset::watch_over_start();
     let p = embassy_rp::init(Default::default());
     let mut watchdog = Watchdog::new(p.WATCHDOG);
@@ -92,7 +101,11 @@ async fn main(spawner: Spawner) {
     let mut store = Store::new(Sectors::new(Flash::new_blocking(p.FLASH)));
     let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
     let InForce { settings, image, standing } = defmt::unwrap!(in_force);
-    let (serial, analog) = (SerialSensor::of(settings.sensors()), AnalogSensor::of(settings.sensors()));
+    if let Some(why) = standing.refused() {
+        begun.refuses_settings(why);
+    }
+    let serial = SerialSensor::of(settings.sensors());
+    let analog = [1, 2].map(|number| AnalogSensor::of(settings.sensors(), number));
 
     let mut config = spi::Config::default();
     config.frequency = BUS_RATE;
@@ -167,15 +180,29 @@ async fn main(spawner: Spawner) {
         pac::PADS_BANK0.gpio(1).modify(|pad| pad.set_pue(true));
         spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, desk)));
     }
-    if let Some(sensor) = analog {
-        let adc = Adc::new_blocking(p.ADC, adc::Config::default());
-        let level = Level3V3 { adc, pin: adc::Channel::new_pin(p.PIN_26, Pull::None) };
-        spawner.spawn(defmt::unwrap!(read_analog(sensor, level, handle, desk)));
+    if analog.iter().any(Option::is_some) {
+        static CONVERTER: StaticCell<RefCell<Converter>> = StaticCell::new();
+        let adc = &*CONVERTER.init(RefCell::new(Adc::new_blocking(p.ADC, adc::Config::default())));
+        let pins = [adc::Channel::new_pin(p.PIN_26, Pull::None), adc::Channel::new_pin(p.PIN_27, Pull::None)];
+        for (sensor, pin) in analog.into_iter().zip(pins) {
+            if let Some(sensor) = sensor {
+                spawner.spawn(defmt::unwrap!(read_analog(sensor, Level3V3 { adc, pin }, handle, desk)));
+            }
+        }
     }
     if let Some(sensor) = BusSensor::of(settings.sensors()) {
         // 100 kHz, as the default is.
         let bus = I2c::new_async(p.I2C1, p.PIN_7, p.PIN_6, Irqs, i2c::Config::default());
         spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, desk)));
+    }
+    if let Some(sensor) = WrenchSensor::of(settings.sensors()) {
+        let mut config = spi::Config::default();
+        config.frequency = SENSOR_BUS_RATE;
+        config.phase = spi::Phase::CaptureOnSecondTransition;
+        let bus = Spi::new(p.SPI1, p.PIN_10, p.PIN_11, p.PIN_12, p.DMA_CH2, p.DMA_CH3, Irqs, config);
+        let bus = defmt::unwrap!(ExclusiveDevice::new(bus, Output::new(p.PIN_13, Level::High), Delay));
+        let data_ready = Input::new(p.PIN_14, Pull::Up);
+        spawner.spawn(defmt::unwrap!(read_wrench(sensor, bus, data_ready, handle, desk)));
     }
 }
 
@@ -258,7 +285,7 @@ async fn read_serial(sensor: SerialSensor, port: BufferedUartRx, robot: Handle<'
     sensor.run(port, robot, desk).await
 }
 
-#[embassy_executor::task]
+#[embassy_executor::task(pool_size = 2)]
 async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(level, 4_095, 3.3, robot, desk).await
 }
@@ -271,4 +298,15 @@ async fn read_bus(
     desk: &'static Desk,
 ) -> ! {
     sensor.run(bus, robot, desk).await
+}
+
+#[embassy_executor::task]
+async fn read_wrench(
+    sensor: WrenchSensor,
+    bus: SensorBus,
+    data_ready: Input<'static>,
+    robot: Handle<'static>,
+    desk: &'static Desk,
+) -> ! {
+    sensor.run(bus, data_ready, robot, desk).await
 }

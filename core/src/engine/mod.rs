@@ -110,7 +110,8 @@ pub use record::{
 };
 #[cfg(feature = "postcard")]
 pub use settings::{
-    Device, SETTINGS_FORMAT, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget, settings_kind,
+    Device, NoPort, PortKind, Ports, SETTINGS_FORMAT, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget,
+    settings_kind,
 };
 #[cfg(feature = "postcard")]
 pub use snapshot::Snapshot;

@@ -8,7 +8,7 @@ use crate::command::{MAX_SOURCES, SourceConfig, SourceId};
 use crate::law::LawConfig;
 use crate::packed;
 use crate::robot::BadValue;
-use crate::sensor::{Form, Scale};
+use crate::sensor::{BridgeRate, Bridges, Form, Scale};
 use crate::time::Duration;
 
 /// What the bytes begin with; the number of the format and a letter for the kind of controller follow.
@@ -16,7 +16,7 @@ const MAGIC: &[u8; 9] = b"OUTRIGSET";
 /// What those beside a KRC began with, in formats before 4.
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
 /// The number of the format of settings that this version writes and reads.
-pub const SETTINGS_FORMAT: u8 = 8;
+pub const SETTINGS_FORMAT: u8 = 9;
 /// Before the content: magic, format and kind, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
@@ -83,10 +83,49 @@ impl Device {
         BadValue::unless(told, "telemetry", "a port other than 0, and at least 0.02 s between messages")?;
         let read = sensors.iter().flatten().all(|sensor| match sensor.input {
             SensorInput::Serial { baud, .. } => (1_200..=4_000_000).contains(&baud),
-            SensorInput::Analog { rate } => (1..=10_000).contains(&rate),
-            SensorInput::Gp2y0e03 => true,
+            SensorInput::Analog { port, rate } => {
+                (1..=SensorInput::MOST_ANALOG).contains(&port) && (1..=10_000).contains(&rate)
+            }
+            SensorInput::Gp2y0e03 | SensorInput::Ads131m06 { .. } => true,
         });
-        BadValue::unless(read, "sensors", "1200 to 4000000 Bd, or 1 to 10000 readings per second")
+        BadValue::unless(read, "sensors", "1200 to 4000000 Bd, 1 to 10000 readings per second, input 1 to 4")?;
+        for (sensor, others) in self.with_those_behind() {
+            let alone = !others.iter().flatten().any(|other| other.input.port() == sensor.input.port());
+            BadValue::unless(alone, "sensors", "each sensor at a port of its own")?;
+            if let SensorInput::Ads131m06 { bridges, .. } = &sensor.input {
+                bridges.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Each sensor, and the places behind it.
+    fn with_those_behind(&self) -> impl Iterator<Item = (&Sensor, &[Option<Sensor>])> {
+        let mut rest = &self.sensors[..];
+        core::iter::from_fn(move || {
+            loop {
+                let (first, behind) = rest.split_first()?;
+                rest = behind;
+                if let Some(sensor) = first {
+                    return Some((sensor, behind));
+                }
+            }
+        })
+    }
+
+    /// The first sensor that is at a port which a board with these does not have.
+    ///
+    /// # Errors
+    /// Which it is.
+    pub fn check_ports(&self, ports: &Ports) -> Result<(), NoPort> {
+        for (at, sensor) in (0..).zip(&self.sensors) {
+            let Some((kind, number)) = sensor.map(|sensor| sensor.input.port()) else { continue };
+            let has = ports.of(kind);
+            if number > has {
+                return Err(NoPort { source: at, kind, number, has });
+            }
+        }
+        Ok(())
     }
 
     /// The sensors, with the source that each is for an engine of these `sources`.
@@ -121,7 +160,7 @@ pub struct Sensor {
 }
 
 /// Where a board's readings come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum SensorInput {
     /// The board's serial port.
     Serial {
@@ -130,14 +169,116 @@ pub enum SensorInput {
         /// What it carries.
         form: Form,
     },
-    /// The board's analogue input \[V\].
+    /// One of the board's analogue inputs \[V\].
     Analog {
+        /// Which, from 1.
+        port: u8,
         /// Readings per second.
         rate: u32,
     },
     /// A GP2Y0E03 at the board's I²C bus \[m\].
     Gp2y0e03,
+    /// A force/torque sensor read through an ADS131M06 at the board's SPI port \[N, N·m\].
+    Ads131m06 {
+        /// Readings per second.
+        rate: BridgeRate,
+        /// From voltages to forces and torques.
+        bridges: Bridges,
+    },
 }
+
+impl SensorInput {
+    /// The highest number of an analogue input.
+    pub const MOST_ANALOG: u8 = 4;
+
+    /// The port that it takes, and which of that kind, from 1.
+    #[must_use]
+    pub const fn port(&self) -> (PortKind, u8) {
+        match self {
+            Self::Serial { .. } => (PortKind::Serial, 1),
+            Self::Analog { port, .. } => (PortKind::Analog, *port),
+            Self::Gp2y0e03 => (PortKind::I2c, 1),
+            Self::Ads131m06 { .. } => (PortKind::Spi, 1),
+        }
+    }
+}
+
+/// What a sensor is wired to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum PortKind {
+    /// A serial port.
+    Serial,
+    /// An analogue input.
+    Analog,
+    /// An I²C bus.
+    I2c,
+    /// An SPI port with a data-ready line.
+    Spi,
+}
+
+impl PortKind {
+    /// What people call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Serial => "serial port",
+            Self::Analog => "analogue input",
+            Self::I2c => "I2C bus",
+            Self::Spi => "SPI port",
+        }
+    }
+}
+
+/// How many ports of each kind a board has for sensors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ports {
+    /// Serial ports.
+    pub serial: u8,
+    /// Analogue inputs.
+    pub analog: u8,
+    /// I²C buses.
+    pub i2c: u8,
+    /// SPI ports with a data-ready line.
+    pub spi: u8,
+}
+
+impl Ports {
+    /// Those of this kind.
+    #[must_use]
+    pub const fn of(&self, kind: PortKind) -> u8 {
+        match kind {
+            PortKind::Serial => self.serial,
+            PortKind::Analog => self.analog,
+            PortKind::I2c => self.i2c,
+            PortKind::Spi => self.spi,
+        }
+    }
+}
+
+/// A sensor is at a port that the board does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct NoPort {
+    /// Its place among the sources of the configuration, from 0.
+    pub source: u8,
+    /// Where it is.
+    pub kind: PortKind,
+    /// At which of these, from 1.
+    pub number: u8,
+    /// So many of these the board has.
+    pub has: u8,
+}
+
+impl core::fmt::Display for NoPort {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { source, kind, number, has } = self;
+        write!(f, "source[{source}].input: found {} {number}, ", kind.name())?;
+        if *has == 0 { f.write_str("and this board has none") } else { write!(f, "and this board has {has} of them") }
+    }
+}
+
+impl core::error::Error for NoPort {}
 
 /// Why bytes are no settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,6 +403,18 @@ mod tests {
         }
     }
 
+    fn bridges() -> Bridges {
+        let mut matrix = [[0.5; 6]; 6];
+        for (axis, row) in matrix.iter_mut().enumerate() {
+            row[axis] = 30_000.0;
+        }
+        Bridges { matrix, unloaded: [1e-4, -2e-4, 0.0, 0.0, 3e-5, 0.0] }
+    }
+
+    fn wrenches(bridges: Bridges) -> Option<Sensor> {
+        Some(Sensor { input: SensorInput::Ads131m06 { rate: BridgeRate::Hz500, bridges }, scale: Scale::NONE })
+    }
+
     fn hold<const N: usize>() -> LawConfig<N> {
         LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() }
     }
@@ -301,10 +454,52 @@ mod tests {
             assert_eq!(wrong.check().is_ok(), is, "{wrong:?}");
         }
         let mut wrong = device();
-        wrong.sensors[1] = Some(Sensor { input: SensorInput::Analog { rate: 0 }, scale: Scale::NONE });
+        wrong.sensors[1] = Some(Sensor { input: SensorInput::Analog { port: 1, rate: 0 }, scale: Scale::NONE });
         assert!(wrong.check().is_err());
+        let at = |port| Some(Sensor { input: SensorInput::Analog { port, rate: 500 }, scale: Scale::NONE });
+        for (sensors, is) in [
+            ([at(1), None, at(2), None], true),
+            ([at(2), None, at(2), None], false),
+            ([at(5), None, None, None], false),
+            ([wrenches(bridges()), at(1), None, None], true),
+            ([wrenches(Bridges { matrix: [[1.0; 6]; 6], ..bridges() }), at(1), None, None], false),
+            ([wrenches(bridges()), wrenches(bridges()), None, None], false),
+        ] {
+            assert_eq!(Device { sensors, ..device() }.check().is_ok(), is, "{sensors:?}");
+        }
         let kinds = (settings_kind(&bytes()), settings_kind(b"OUTRIGKRC\x02K"));
         assert_eq!(kinds, (Some((SETTINGS_FORMAT, b'U')), None));
+    }
+
+    #[test]
+    fn every_sensor_is_read_as_it_was_written() {
+        let scale = Scale { factor: 0.2, offset: -0.1 };
+        let serial = SensorInput::Serial { baud: 921_600, form: Form::Frames };
+        let [serial, analog, below] = [serial, SensorInput::Analog { port: 2, rate: 500 }, SensorInput::Gp2y0e03]
+            .map(|input| Some(Sensor { input, scale }));
+        let device = Device { sensors: [serial, analog, below, wrenches(bridges())], ..device() };
+        assert_eq!(device.check(), Ok(()));
+        let settings = UrSettings { robot: Ipv4Addr::LOCALHOST, config: UrConfig::default(), law: hold(), device };
+        assert_eq!(UrSettings::from_postcard(&written(&settings)).map(|read| read.device), Ok(device));
+    }
+
+    #[test]
+    fn a_sensor_at_a_port_that_a_board_lacks_is_named() {
+        let ports = Ports { serial: 1, analog: 2, i2c: 0, spi: 0 };
+        let told = |inputs: [Option<SensorInput>; MAX_SOURCES]| {
+            let sensors = inputs.map(|input| Some(Sensor { input: input?, scale: Scale::NONE }));
+            Device { sensors, ..device() }.check_ports(&ports).map_err(|error| error.to_string())
+        };
+        let analog = |port| Some(SensorInput::Analog { port, rate: 500 });
+        let serial = Some(SensorInput::Serial { baud: 9_600, form: Form::Lines });
+        assert_eq!(told([serial, analog(1), analog(2), None]), Ok(()));
+        let third = "source[1].input: found analogue input 3, and this board has 2 of them";
+        assert_eq!(told([serial, analog(3), None, None]), Err(third.into()));
+        let bus = "source[0].input: found I2C bus 1, and this board has none";
+        assert_eq!(told([Some(SensorInput::Gp2y0e03), None, None, None]), Err(bus.into()));
+        let spi = SensorInput::Ads131m06 { rate: BridgeRate::Hz250, bridges: bridges() };
+        let spi = told([serial, None, None, Some(spi)]);
+        assert_eq!(spi, Err("source[3].input: found SPI port 1, and this board has none".into()));
     }
 
     #[test]
@@ -329,7 +524,7 @@ mod tests {
             assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: SETTINGS_FORMAT }));
         }
         let text = SettingsError::OtherFormat { found: 2, expected: SETTINGS_FORMAT }.to_string();
-        assert_eq!(text, "settings of format 2, and this version reads format 8: compile them again");
+        assert_eq!(text, "settings of format 2, and this version reads format 9: compile them again");
     }
 
     #[test]
@@ -356,7 +551,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((SETTINGS_FORMAT, sums), (8, [(436, 1_863_211_505), (578, 3_377_295_893)]));
+        assert_eq!((SETTINGS_FORMAT, sums), (9, [(436, 3_083_243_355), (578, 459_365_827)]));
     }
 
     #[test]

@@ -25,11 +25,13 @@
 //! ```
 
 mod binary;
+mod bridges;
 mod decimal;
 mod decoder;
 mod line;
 
 pub use binary::{DATAGRAM_MAX, FRAME_MAX};
+pub use bridges::{BridgeRate, Bridges};
 pub use decoder::{Decoder, Figures, Form, LINE_MAX};
 pub use line::word;
 

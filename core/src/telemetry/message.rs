@@ -329,6 +329,8 @@ pub struct Boot<'a> {
     pub clock: u32,
     /// Whether the clock is the one that was meant to be used, and not what the chip has instead.
     pub is_clock_as_meant: bool,
+    /// Why the settings that it was told last are not the ones that it runs; `None` where they are, or it was told none.
+    pub refused: Option<&'a str>,
 }
 
 /// A piece of something longer.

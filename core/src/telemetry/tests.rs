@@ -23,6 +23,7 @@ const BOOT: Boot<'static> = Boot {
     stage: Stage::Running,
     clock: 400_000_000,
     is_clock_as_meant: false,
+    refused: Some("source[1].input"),
 };
 
 const SETTINGS: [u8; 2_500] = [0x5a; 2_500];
@@ -370,7 +371,7 @@ fn another_format_is_named() {
     assert_eq!(UrDatagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(UrDatagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
     let text = TelemetryError::OtherFormat(1).to_string();
-    assert_eq!(text, "telemetry of format 1, expected 6: device and listener differ in version");
+    assert_eq!(text, "telemetry of format 1, expected 7: device and listener differ in version");
 }
 
 #[test]

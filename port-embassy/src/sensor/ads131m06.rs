@@ -5,11 +5,12 @@
 //! while there are conversions that were not read; the device keeps two, and the older comes first. Written by the data
 //! sheet (SBAS949) and tried against a model of it only.
 
+use embassy_futures::select::{Either, select};
 use embedded_hal_async::delay::DelayNs;
 use embedded_hal_async::digital::Wait;
 use embedded_hal_async::spi::SpiDevice;
 use outrigger_core::command::SampleValue;
-use outrigger_core::sensor::Reading;
+use outrigger_core::sensor::{BridgeRate, Bridges, Reading};
 
 use super::{Arrival, Clock, Counters, Sensor};
 
@@ -36,59 +37,29 @@ const READY: u16 = 0b11_1111;
 const VOLT: f32 = 1.2 / 128.0 / 8_388_608.0;
 /// Where a channel is at its end: a bridge with a broken wire, or overloaded.
 const RAILS: [i32; 2] = [-0x80_0000, 0x7f_ffff];
+/// Longest wait for a conversion: five of the slowest rate \[ms\].
+const WAIT_MS: u32 = 20;
 /// Pause after anything that is not a reading \[ms\].
 const PAUSE_MS: u32 = 1;
 
-/// Readings per second, with a clock of 8.192 MHz.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Rate {
-    /// 250/s.
-    Hz250,
-    /// 500/s.
-    Hz500,
-    /// 1 000/s.
-    Hz1000,
-}
-
-impl Rate {
-    /// The oversampling, in its place in CLOCK.
-    const fn bits(self) -> u16 {
-        let oversampling = match self {
-            Self::Hz250 => 7,
-            Self::Hz500 => 6,
-            Self::Hz1000 => 5,
-        };
-        oversampling << 2
-    }
-}
-
-/// From six bridge voltages to forces and torques, as the maker of the sensor measured it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bridges {
-    /// A row for each of Fx Fy Fz Tx Ty Tz, a column for each channel \[N/V, N·m/V\].
-    pub matrix: [[f32; CHANNELS]; CHANNELS],
-    /// Voltages without load \[V\].
-    pub unloaded: [f32; CHANNELS],
-}
-
-impl Bridges {
-    /// Forces \[N\] and torques \[N·m\] at these voltages.
-    #[must_use]
-    pub fn wrench(&self, volts: [f32; CHANNELS]) -> [f32; CHANNELS] {
-        self.matrix.map(|row| {
-            let columns = row.iter().zip(&volts).zip(&self.unloaded);
-            columns.fold(0.0, |sum, ((factor, volts), unloaded)| sum + factor * (volts - unloaded))
-        })
-    }
+/// The oversampling that makes this rate, in its place in CLOCK.
+const fn oversampling(rate: BridgeRate) -> u16 {
+    let oversampling = match rate {
+        BridgeRate::Hz250 => 7,
+        BridgeRate::Hz500 => 6,
+        BridgeRate::Hz1000 => 5,
+    };
+    oversampling << 2
 }
 
 /// A six-axis force/torque sensor: Fx Fy Fz \[N\], Tx Ty Tz \[N·m\]; NaN where a channel is at its end.
+///
+/// The rates are those of a device with a clock of 8.192 MHz.
 #[derive(Debug)]
 pub struct Ads131m06<'d, S, P, D> {
     spi: S,
     data_ready: P,
-    rate: Rate,
+    rate: BridgeRate,
     bridges: Bridges,
     delay: D,
     clock: Clock,
@@ -105,7 +76,7 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
     pub const fn new(
         spi: S,
         data_ready: P,
-        rate: Rate,
+        rate: BridgeRate,
         bridges: Bridges,
         delay: D,
         clock: Clock,
@@ -114,7 +85,7 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
         Self { spi, data_ready, rate, bridges, delay, clock, counters, seq: 0, in_step: false, set_up: false }
     }
 
-    /// Waits for conversions and reads them \[counts\]. `None` where there are none, whatever the cause: it is counted.
+    /// Waits for conversions, as long as a device that is there can take, and reads them \[counts\]. `None` where there are none, whatever the cause: it is counted.
     async fn conversions(&mut self) -> Option<[i32; CHANNELS]> {
         // Out of step, two frames go before: they set the device up where it must be, and bring old conversions.
         let before = if self.in_step { 0 } else { 2 };
@@ -123,8 +94,8 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
             let command = if n == 0 && settings { self.settings() } else { NULL };
             let sent = frame(&command);
             let mut received = [0; FRAME];
-            let ready = self.data_ready.wait_for_low().await.is_ok();
-            if !ready || self.spi.transfer(&mut received, &sent).await.is_err() {
+            let ready = select(self.data_ready.wait_for_low(), self.delay.delay_ms(WAIT_MS)).await;
+            if !matches!(ready, Either::First(Ok(()))) || self.spi.transfer(&mut received, &sent).await.is_err() {
                 self.counters.fault();
                 return None;
             }
@@ -147,7 +118,7 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
 
     const fn settings(&self) -> [u16; 5] {
         let [gain1, gain2] = GAINS;
-        [WRITE_SETTINGS, MODE, CLOCK | self.rate.bits(), gain1, gain2]
+        [WRITE_SETTINGS, MODE, CLOCK | oversampling(self.rate), gain1, gain2]
     }
 }
 

@@ -33,7 +33,7 @@ mod doubles;
 mod gp2y0e03;
 mod uart;
 
-pub use ads131m06::{Ads131m06, Bridges, Rate};
+pub use ads131m06::Ads131m06;
 pub use analog::{Adc, Analog, Calibration};
 pub use counters::{Counted, Counters};
 pub use gp2y0e03::Gp2y0e03;

@@ -91,6 +91,7 @@ fn of_board(source: &SourceSettings<BoardInput>) -> Awaited {
         BoardInput::Uart { baud } => Place::Uart(baud),
         BoardInput::Adc { .. } => Place::Nowhere("it is an analogue input: it wants a voltage"),
         BoardInput::Gp2y0e03 => Place::Nowhere("it is a chip at the board's I²C bus"),
+        BoardInput::Ads131m06 { .. } => Place::Nowhere("it is a chip at the board's SPI port"),
     };
     of(source, place)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use outrigger_core::command::{MAX_SOURCES, SourceConfig};
 use outrigger_core::engine::{Device, Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::mode::{OperatorConfig, RequestAs};
-use outrigger_core::sensor::{Form, Scale};
+use outrigger_core::sensor::{BridgeRate, Bridges, Form, Scale};
 use outrigger_core::time::Duration;
 
 use crate::reader::Section;
@@ -89,8 +89,11 @@ impl DeviceSettings {
                 (BoardInput::Uart { baud }, Format::Postcard) => {
                     SensorInput::Serial { baud: *baud, form: Form::Frames }
                 }
-                (BoardInput::Adc { rate }, _) => SensorInput::Analog { rate: *rate },
+                (BoardInput::Adc { port, rate }, _) => SensorInput::Analog { port: *port, rate: *rate },
                 (BoardInput::Gp2y0e03, _) => SensorInput::Gp2y0e03,
+                (BoardInput::Ads131m06 { rate, bridges }, _) => {
+                    SensorInput::Ads131m06 { rate: *rate, bridges: *bridges }
+                }
             };
             *slot = Some(Sensor { input, scale: Scale { factor: source.scale, offset: source.offset } });
         }
@@ -184,21 +187,73 @@ fn hardware_address(text: &str) -> Option<[u8; 6]> {
 /// A GP2Y0E03's reading is up to 80 ms old before the next one comes.
 const SLOW: Duration = Duration::from_millis(100);
 
+/// An ADS131M06's slowest rate has a reading every 4 ms, and two are passed over after one that went wrong.
+const BRIDGES_SLOW: Duration = Duration::from_millis(12);
+
 /// Where a board's readings arrive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum BoardInput {
     /// The board's serial port.
     Uart {
         /// Its rate \[Bd\].
         baud: u32,
     },
-    /// The board's analogue input \[V\].
+    /// One of the board's analogue inputs \[V\].
     Adc {
+        /// Which, from 1.
+        port: u8,
         /// Readings per second.
         rate: u32,
     },
     /// A GP2Y0E03 at the board's I²C bus \[m\].
     Gp2y0e03,
+    /// A force/torque sensor read through an ADS131M06 at the board's SPI port \[N, N·m\].
+    Ads131m06 {
+        /// Readings per second.
+        rate: BridgeRate,
+        /// From voltages to forces and torques.
+        bridges: Bridges,
+    },
+}
+
+impl BoardInput {
+    /// What it is wired to, in words.
+    const fn place(&self) -> &'static str {
+        match self {
+            Self::Uart { .. } => "a board has one serial port for sensors",
+            Self::Adc { .. } => "each analogue input has one sensor: port = 1, 2 …",
+            Self::Gp2y0e03 => "a board has one I²C bus, and this sensor one address there",
+            Self::Ads131m06 { .. } => "a board has one SPI port for sensors",
+        }
+    }
+}
+
+/// Bridges of a force/torque sensor; `None` and a complaint where they can be those of none.
+fn bridges(section: &mut Section<'_, '_>) -> Option<Bridges> {
+    let expected = "six rows (Fx Fy Fz [N/V], Tx Ty Tz [N·m/V]) of six numbers, a column for each channel";
+    let matrix = section.rows::<6, 6>("matrix", expected);
+    if matrix.is_none() && !section.has("matrix") {
+        section.complain("matrix", expected);
+    }
+    let most = Bridges::MOST_UNLOADED;
+    let unloaded = section.numbers("unloaded", (-most..=most, "V"));
+    let bridges = Bridges { matrix: matrix?, unloaded: unloaded.unwrap_or_default() };
+    match bridges.check() {
+        Ok(()) => Some(bridges),
+        Err(error) => {
+            section.complain(error.field, error.expected);
+            None
+        }
+    }
+}
+
+/// One of the rates that an ADS131M06 has here; the fastest where none is told.
+fn bridge_rate(section: &mut Section<'_, '_>) -> BridgeRate {
+    let told = section.count_or("rate", 1_000, 250..=1_000);
+    BridgeRate::ALL.into_iter().find(|rate| rate.per_second() == told).unwrap_or_else(|| {
+        section.complain("rate", "250, 500 or 1000 readings per second");
+        BridgeRate::Hz1000
+    })
 }
 
 impl Input for BoardInput {
@@ -209,18 +264,28 @@ impl Input for BoardInput {
             Uart,
             Adc,
             Gp2y0e03,
+            Ads131m06,
         }
-        const KINDS: &[(&str, Kind)] = &[("uart", Kind::Uart), ("adc", Kind::Adc), ("gp2y0e03", Kind::Gp2y0e03)];
+        const KINDS: &[(&str, Kind)] =
+            &[("uart", Kind::Uart), ("adc", Kind::Adc), ("gp2y0e03", Kind::Gp2y0e03), ("ads131m06", Kind::Ads131m06)];
         match section.choice("input", KINDS, Kind::Missing) {
             Kind::Missing => {
                 if !section.has("input") {
-                    section.complain("input", "one of \"uart\", \"adc\", \"gp2y0e03\"");
+                    section.complain("input", "one of \"uart\", \"adc\", \"gp2y0e03\", \"ads131m06\"");
                 }
                 None
             }
             Kind::Uart => Some(Self::Uart { baud: section.count_or("baud", 115_200, 1_200..=4_000_000) }),
-            Kind::Adc => Some(Self::Adc { rate: section.count_or("rate", 500, 1..=10_000) }),
+            Kind::Adc => {
+                let port = section.count_or("port", 1, 1..=i64::from(SensorInput::MOST_ANALOG));
+                let rate = section.count_or("rate", 500, 1..=10_000);
+                Some(Self::Adc { port: u8::try_from(port).ok()?, rate })
+            }
             Kind::Gp2y0e03 => Some(Self::Gp2y0e03),
+            Kind::Ads131m06 => {
+                let (rate, bridges) = (bridge_rate(section), bridges(section));
+                Some(Self::Ads131m06 { rate, bridges: bridges? })
+            }
         }
     }
 
@@ -229,8 +294,14 @@ impl Input for BoardInput {
             Self::Adc { .. } if format == Format::Postcard => {
                 Some(("format", "nothing here, for voltages have no format"))
             }
-            Self::Gp2y0e03 if format == Format::Postcard => {
+            Self::Gp2y0e03 | Self::Ads131m06 { .. } if format == Format::Postcard => {
                 Some(("format", "nothing here, for this sensor has its own"))
+            }
+            Self::Ads131m06 { .. } if judged.channels != 6 => {
+                Some(("values", "6: three forces and three torques, values = 6"))
+            }
+            Self::Ads131m06 { rate: BridgeRate::Hz250, .. } if judged.max_age < BRIDGES_SLOW => {
+                Some(("max_age", "at least 0.012 s at 250 readings per second"))
             }
             Self::Adc { .. } if judged.channels != 1 => Some(("values", "1: an analogue input has one value")),
             Self::Gp2y0e03 if judged.channels != 1 => Some(("values", "1: a distance")),
@@ -241,7 +312,13 @@ impl Input for BoardInput {
         }
     }
 
-    fn same_place(&self, other: &Self) -> bool {
-        core::mem::discriminant(self) == core::mem::discriminant(other)
+    fn same_place(&self, other: &Self) -> Option<(&'static str, String)> {
+        let same = match (self, other) {
+            (Self::Adc { port, .. }, Self::Adc { port: other, .. }) => {
+                return (port == other).then(|| ("port", self.place().into()));
+            }
+            _ => core::mem::discriminant(self) == core::mem::discriminant(other),
+        };
+        same.then(|| ("input", self.place().into()))
     }
 }

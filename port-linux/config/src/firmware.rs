@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::{fs, io};
 
+pub use outrigger_core::engine::Ports;
+
 /// Writes all that a board is told, an [`Image`](outrigger_core::provision::Image), to `image` in the directory `out`, and
 /// names the build in the variable `OUTRIGGER_BUILD` of the crate that is built. The file is `board.toml` beside the build script, or what `OUTRIGGER_BOARD_CONFIG` names.
 ///
@@ -14,11 +16,14 @@ use std::{fs, io};
 ///
 /// A motion of more waypoints than an engine holds takes a crate with a feature `motion`.
 ///
+/// A file that names a sensor at a port that is not among the board's `ports` ends the build script, as does one with more than can be
+/// fed: the board would wait for it without end.
+///
 /// A file that is wrong ends the build script with every problem there is.
 ///
 /// # Errors
 /// The settings could not be written.
-pub fn compile_in(out: &Path) -> io::Result<()> {
+pub fn compile_in(out: &Path, ports: &Ports) -> io::Result<()> {
     println!("cargo::rerun-if-env-changed=OUTRIGGER_BOARD_CONFIG");
     let file = var_os("OUTRIGGER_BOARD_CONFIG").map_or("board.toml".into(), PathBuf::from);
     println!("cargo::rerun-if-changed={}", file.display());
@@ -26,6 +31,10 @@ pub fn compile_in(out: &Path) -> io::Result<()> {
         eprintln!("{failure}");
         exit(1)
     });
+    if let Err(error) = compiled.device.check_ports(ports) {
+        eprintln!("{}: {error}: port-embassy/docs/inputs.md, \"What each board has\"", file.display());
+        exit(1)
+    }
     println!("cargo::rustc-check-cfg=cfg(requests)");
     if compiled.requests.is_some() {
         println!("cargo::rustc-cfg=requests");

@@ -28,6 +28,7 @@ mod variables;
 
 use std::path::{Path, PathBuf};
 
+use outrigger_core::engine::Device;
 use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::provision::Image;
 use outrigger_core::trajectory::Waypoint;
@@ -267,10 +268,12 @@ pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
 }
 
 /// What a board's build script compiles in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
     /// Whether the board is beside a KRC.
     pub krc: bool,
+    /// What is around the engine, as the settings say it.
+    pub device: Device,
     /// What [`KrcSettings::from_postcard`](outrigger_core::engine::krc::KrcSettings::from_postcard) reads beside a KRC, and
     /// [`UrSettings::from_postcard`] beside any other robot.
     pub bytes: Vec<u8>,
@@ -291,18 +294,20 @@ pub fn compile(path: &Path) -> Result<Compiled, Failure> {
     let (mut compiled, requests) = load(path, |source| {
         let krc = is_krc(source)?;
         let mut bytes = vec![0; 64 << 10];
-        let (length, requests, motion) = if krc {
+        let (length, device, requests, motion) = if krc {
             let board = KrcBoard::parse(source)?;
             let motion = board.rest.iter().flat_map(Waypoint::stored).collect();
-            (board.settings().to_postcard(&mut bytes), board.device.requests, motion)
+            let (settings, device) = (board.settings(), board.device.device(&board.sources));
+            (settings.to_postcard(&mut bytes), device, board.device.requests, motion)
         } else {
             let board = Board::parse(source)?;
             let motion = board.control.rest.iter().flat_map(Waypoint::stored).collect();
-            (board.settings().and_then(|settings| settings.to_postcard(&mut bytes)), board.device.requests, motion)
+            let length = board.settings().and_then(|settings| settings.to_postcard(&mut bytes));
+            (length, board.device.device(&board.control.sources), board.device.requests, motion)
         };
         // A file is read as a board's only where the robot has an address, and no settings are as long.
         bytes.truncate(length.unwrap_or_default());
-        Ok((Compiled { krc, bytes, requests: None, key_file: None, motion }, requests))
+        Ok((Compiled { krc, device, bytes, requests: None, key_file: None, motion }, requests))
     })?;
     if let Some(requests) = requests {
         compiled.requests = Some((requests.port, requests.key(path)?));

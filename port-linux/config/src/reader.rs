@@ -128,6 +128,8 @@ pub enum Takes {
     Number,
     /// So many numbers; where it says so, one stands for all.
     Numbers(usize),
+    /// So many rows of so many numbers.
+    Rows(usize, usize),
 }
 
 /// A document being read. Problems are collected, not returned one by one.
@@ -480,6 +482,19 @@ impl<'d, 'i> Section<'d, 'i> {
             self.mistyped(key, value, format!("one number or {N} in {}", range.text));
         }
         numbers
+    }
+
+    /// `R` rows of `C` numbers, if the key is there. Which numbers they may be is judged by who knows what they are for.
+    pub(crate) fn rows<const R: usize, const C: usize>(&mut self, key: &str, expected: &str) -> Option<[[f32; C]; R]> {
+        let value = self.take(key, Takes::Rows(R, C))?;
+        let any = (f32::MIN..=f32::MAX, "").into();
+        let row = |item: &Spanned<DeValue<'_>>| exactly(item.get_ref().as_array()?, &any);
+        let rows = value.get_ref().as_array();
+        let rows = rows.and_then(|rows| rows.iter().map(row).collect::<Option<Vec<_>>>()?.try_into().ok());
+        if rows.is_none() {
+            self.mistyped(key, value, expected);
+        }
+        rows
     }
 
     /// Two numbers, the first below the second.

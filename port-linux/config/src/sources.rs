@@ -54,8 +54,8 @@ pub(crate) trait Input: Clone {
     /// The key, and what is expected of it, where readings of this form do not come from here, or not as they are `judged`.
     fn complaint(&self, format: Format, judged: &SourceConfig) -> Option<(&'static str, &'static str)>;
 
-    /// Whether two sources would read the same thing.
-    fn same_place(&self, other: &Self) -> bool;
+    /// The key that says where, and why there is only one there, where two sources would read the same thing.
+    fn same_place(&self, other: &Self) -> Option<(&'static str, String)>;
 }
 
 /// Where readings arrive on a host.
@@ -142,10 +142,10 @@ impl<I> SourceSettings<I> {
     {
         let input = I::read(&mut section);
         let format = section.choice("format", &[("text", Format::Text), ("postcard", Format::Postcard)], Format::Text);
-        if let Some(input) = &input
-            && let Some(other) = before.iter().flatten().find(|other| other.input.same_place(input))
-        {
-            section.complain("input", format!("another one than that of \"{}\"", other.name));
+        let taken =
+            |input: &I| before.iter().flatten().find_map(|other| Some((&other.name, other.input.same_place(input)?)));
+        if let Some((other, (key, why))) = input.as_ref().and_then(taken) {
+            section.complain(key, format!("another one than that of \"{other}\": {why}"));
         }
         let scale = section.number_or("scale", 1.0, (-1e6..=1e6, ""));
         let offset = section.number_or("offset", 0.0, (-1e6..=1e6, "SI units"));
@@ -172,9 +172,20 @@ impl Input for SourceInput {
             .then_some(("format", "\"text\": the postcard form is for devices (input = \"udp\" or \"serial\")"))
     }
 
-    fn same_place(&self, _: &Self) -> bool {
-        // The operating system refuses what cannot be shared, and knows its own names better.
-        false
+    fn same_place(&self, other: &Self) -> Option<(&'static str, String)> {
+        match (self, other) {
+            (Self::Udp { listen, .. }, Self::Udp { listen: other, .. }) => {
+                let all = |at: &SocketAddr| at.ip().is_unspecified();
+                let same = listen.port() == other.port() && listen.port() != 0;
+                let same = same && (listen.ip() == other.ip() || all(listen) || all(other));
+                same.then(|| ("listen", format!("UDP port {} has one sensor", listen.port())))
+            }
+            (Self::Serial { device, .. }, Self::Serial { device: other, .. }) => {
+                (device == other).then(|| ("device", format!("{} has one sensor", device.display())))
+            }
+            (Self::Stdin, Self::Stdin) => Some(("input", "standard input has one sensor".into())),
+            _ => None,
+        }
     }
 
     fn read(section: &mut Section<'_, '_>) -> Option<Self> {

@@ -34,7 +34,9 @@ pub(super) fn failure(why: Refusal, text: &str) -> Failure {
             "law.waypoint: found more than the engine's memory holds, and the board's firmware was built without the feature motion"
                 .into(),
         ),
-        Refusal::Unfit => bad(format!("the board cannot run it: {text}")),
+        Refusal::Unfit => bad(format!(
+            "the board cannot run it: {text}. What each board can read, and where it is wired: port-embassy/docs/inputs.md"
+        )),
         Refusal::NoImage | Refusal::NoSettings => {
             bad("the board does not know these settings: program and firmware are of different versions".into())
         }

@@ -33,6 +33,11 @@ pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
         }
         _ => {}
     }
+    if let Some(why) = boot.refused {
+        lines.push(format!(
+            "it does not run the settings that it was told last, but others ({why}): {PAGE}, 'Other settings without a compiler'"
+        ));
+    }
     if !boot.is_clock_as_meant {
         let megahertz = f64::from(boot.clock) / 1e6;
         lines.push(format!(
@@ -55,6 +60,7 @@ mod tests {
         stage: Stage::Running,
         clock: 400_000_000,
         is_clock_as_meant: true,
+        refused: None,
     };
 
     #[test]
@@ -84,6 +90,15 @@ mod tests {
         for section in ["## When the firmware hangs or panics", "## When a board does not come up"] {
             assert!(page.contains(section), "{section}");
         }
+    }
+
+    #[test]
+    fn settings_that_were_told_in_vain_are_told_with_why_and_where_to_read_on() {
+        let why = "source[1].input: found I2C bus 1, and this board has none";
+        let lines = words(&Boot { refused: Some(why), ..BOOT });
+        assert!(lines[1].contains(why) && lines[1].contains(PAGE), "{lines:?}");
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../boards/README.md")).unwrap();
+        assert!(page.contains("## Other settings without a compiler"));
     }
 
     #[test]

@@ -52,6 +52,7 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         "[device]\n",
         "[device]\n[[source]]\ninput = \"uart\"\n",
         "[device]\n[[source]]\ninput = \"adc\"\n",
+        "[device]\n[[source]]\ninput = \"ads131m06\"\n",
     ];
     for head in heads {
         let law = if head.contains("law") { "" } else { "law.kind = \"joint-servo\"\n" };

@@ -13,6 +13,7 @@
 mod ends;
 mod remains;
 
+use heapless::String;
 use outrigger_core::telemetry::{Boot, Death};
 pub use outrigger_core::telemetry::{ResetCause, Stage};
 use remains::{Before, End};
@@ -29,6 +30,8 @@ const PAUSE: u32 = 10;
 pub struct Begun {
     cause: ResetCause,
     before: Option<Before>,
+    /// Why the settings that were told last are not run.
+    refused: Option<String<96>>,
 }
 
 /// The clock that a device runs by.
@@ -55,7 +58,8 @@ pub enum ClockSource {
 pub fn begin(cause: ResetCause) -> Begun {
     let before = remains::begin(memory::WORDS);
     // What is found after power is by chance.
-    Begun { cause, before: before.filter(|_| cause != ResetCause::Power) }
+    let before = before.filter(|_| cause != ResetCause::Power);
+    Begun { cause, before, refused: None }
 }
 
 /// The run has come so far.
@@ -97,6 +101,14 @@ impl Begun {
         self.before.is_none()
     }
 
+    /// The settings that were told last are not run, and why: telemetry tells it from now on.
+    pub fn refuses_settings(&mut self, why: &str) {
+        let mut text = String::new();
+        // Words of a refusal have room.
+        let _ = text.push_str(why);
+        self.refused = Some(text);
+    }
+
     fn flashes(&self) -> u32 {
         let stage = self.before.as_ref().map(|before| before.stage);
         stage.filter(|stage| *stage < Stage::Running).map_or(0, |stage| stage as u32 + 1)
@@ -117,6 +129,7 @@ impl Begun {
             stage,
             clock: clock.hertz,
             is_clock_as_meant: clock.source == ClockSource::External,
+            refused: self.refused.as_deref(),
         }
     }
 
@@ -204,7 +217,8 @@ mod tests {
     use super::*;
 
     fn begun(stage: Stage) -> Begun {
-        Begun { cause: ResetCause::Watchdog, before: Some(Before { starts: 4, stage, end: None }) }
+        let before = Some(Before { starts: 4, stage, end: None });
+        Begun { cause: ResetCause::Watchdog, before, refused: None }
     }
 
     #[test]
@@ -217,7 +231,7 @@ mod tests {
         let all = Stage::ALL.map(|stage| counted(&begun(stage)).0);
         assert_eq!(all, [1, 2, 3, 4, 0]);
         assert_eq!(counted(&begun(Stage::Settings)).1, 2 * 2 * FLASH + PAUSE);
-        assert_eq!(counted(&Begun { cause: ResetCause::Power, before: None }), (0, 0));
+        assert_eq!(counted(&Begun { cause: ResetCause::Power, before: None, refused: None }), (0, 0));
     }
 
     #[test]
@@ -227,8 +241,10 @@ mod tests {
         let told = begun.report(Stage::Running, clock);
         assert_eq!((told.starts, told.before, told.stage), (5, Some(Stage::Interface), Stage::Running));
         assert_eq!((told.clock, told.is_clock_as_meant, told.death), (64_000_000, false, None));
-        let begun = Begun { cause: ResetCause::Power, before: None };
+        let mut begun = Begun { cause: ResetCause::Power, before: None, refused: None };
         let first = begun.report(Stage::Running, clock);
-        assert_eq!((first.starts, first.before), (1, None));
+        assert_eq!((first.starts, first.before, first.refused), (1, None, None));
+        begun.refuses_settings("source[1].input");
+        assert_eq!(begun.report(Stage::Running, clock).refused, Some("source[1].input"));
     }
 }

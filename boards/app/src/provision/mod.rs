@@ -113,7 +113,10 @@ impl<S: Told, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                         why: &standing.why,
                     }),
                     Some(Asked::Keep) => match judged::<S>(service.image(), standing.built) {
-                        Err(Unfit { why, text }) => service.refuse(why, &text),
+                        Err(Unfit { why, text }) => {
+                            info!("settings: those that were told now are refused: {}", text.as_str());
+                            service.refuse(why, &text);
+                        }
                         Ok(_) => granted = asked,
                     },
                     Some(Asked::Erase) => granted = asked,

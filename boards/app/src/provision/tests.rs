@@ -1,14 +1,15 @@
 //! Power that goes at every byte, in flash of every kind that boards have.
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
-use outrigger_core::engine::SettingsError;
+use outrigger_core::engine::{NoPort, PortKind, Ports, SettingsError};
 use outrigger_core::provision::{Copy, Fingerprint, Image, Origin, Refusal};
 
 use super::*;
 use crate::robot::StartError;
 
 const CAPACITY: usize = 2048;
-const BUILT: Built = Built { requests: false, motion: true };
+const PORTS: Ports = Ports { serial: 1, analog: 0, i2c: 0, spi: 0 };
+const BUILT: Built = Built { requests: false, motion: true, ports: PORTS };
 
 /// Flash that is written in units of `WRITE` bytes and erased in pieces of `ERASE`.
 struct Nor<const WRITE: usize, const ERASE: usize> {
@@ -115,6 +116,8 @@ impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<WRITE, ERASE> {
     }
 }
 
+const NO_BUS: NoPort = NoPort { source: 1, kind: PortKind::I2c, number: 1, has: 0 };
+
 /// Settings of which nothing is known but whether they can be run.
 #[derive(Clone, Debug, PartialEq)]
 struct Any(Vec<u8>);
@@ -126,8 +129,9 @@ impl Told for Any {
         if bytes.starts_with(b"other") { Err(SettingsError::OtherVersion) } else { Ok(Self(bytes.to_vec())) }
     }
 
-    fn check(&self) -> Result<(), StartError> {
-        Ok(())
+    fn check(&self, ports: &Ports) -> Result<(), StartError> {
+        let lacks = self.0.starts_with(b"on bus") && ports.i2c == 0;
+        if lacks { Err(StartError::Port(NO_BUS)) } else { Ok(()) }
     }
 }
 
@@ -286,10 +290,39 @@ fn what_a_firmware_was_built_without_is_refused_by_name() {
     let judged = |bytes: &[u8], built| judged::<Any>(bytes, built).map(|_| ()).map_err(|unfit| unfit.why);
     let asked = bytes(Image { settings: b"s", requests: &[7; 34], motion: &[] });
     let moved = bytes(Image { settings: b"s", requests: &[], motion: &[7; 56] });
-    let nothing = Built { requests: false, motion: false };
+    let nothing = Built { requests: false, motion: false, ports: PORTS };
     assert_eq!(judged(&asked, nothing), Err(Refusal::NoRequests));
     assert_eq!(judged(&moved, nothing), Err(Refusal::NoMotion));
     assert_eq!([judged(&asked, Built { requests: true, ..nothing }), judged(&moved, BUILT)], [Ok(()); 2]);
     assert_eq!(judged(&moved[..3], BUILT), Err(Refusal::NoImage));
     assert_eq!(judged(&image(b"other"), BUILT), Err(Refusal::NoSettings));
+}
+
+#[test]
+fn a_sensor_without_a_port_is_refused_by_its_place_in_the_file() {
+    let told = judged::<Any>(&image(b"on bus"), BUILT).map(drop);
+    let Err(Unfit { why: Refusal::Unfit, text }) = told else { panic!("{told:?}") };
+    assert_eq!(text, "source[1].input: found I2C bus 1, and this board has none");
+    let wired = Built { ports: Ports { i2c: 1, ..PORTS }, ..BUILT };
+    assert_eq!(judged::<Any>(&image(b"on bus"), wired).map(drop), Ok(()));
+}
+
+#[test]
+fn what_was_told_last_and_is_not_run_is_known_with_why() {
+    let mut store = Store::new(Nor::<4, 512>::new(false));
+    assert_eq!(started(&mut store).standing.refused(), None);
+    told(&mut store, FIRST).expect("kept");
+    told(&mut store, b"on bus").expect("kept");
+    let standing = started(&mut store).standing;
+    assert_eq!(
+        (standing.origin, standing.copies),
+        (Origin::Flash { copy: 0, sequence: 1 }, [Copy::InForce, Copy::Refused],)
+    );
+    assert_eq!(standing.refused(), Some("source[1].input: found I2C bus 1, and this board has none"));
+    // What is told afterwards goes over it.
+    told(&mut store, b"other").expect("kept");
+    let standing = started(&mut store).standing;
+    assert_eq!(standing.refused(), Some("they are damaged, or of another version than this firmware"));
+    told(&mut store, SECOND).expect("kept");
+    assert_eq!(started(&mut store).standing.refused(), None);
 }

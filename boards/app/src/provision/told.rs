@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use embedded_storage::nor_flash::NorFlash;
 use heapless::String;
-use outrigger_core::engine::{SETTINGS_FORMAT, SettingsError, settings_kind};
+use outrigger_core::engine::{Ports, SETTINGS_FORMAT, SettingsError, settings_kind};
 use outrigger_core::provision::{Copy, Fingerprint, Image, Origin, Refusal};
 
 use super::store::{Header, Store};
@@ -25,7 +25,18 @@ pub struct Unfit {
 
 impl From<Refusal> for Unfit {
     fn from(why: Refusal) -> Self {
-        Self { why, text: Text::new() }
+        let mut text = Text::new();
+        // All of it has room.
+        let _ = match why {
+            Refusal::OtherFormat { found, expected } => {
+                write!(text, "they are of format {found}, and this firmware reads format {expected}")
+            }
+            Refusal::OtherKind { .. } => text.write_str("they are for another kind of controller than this firmware"),
+            Refusal::NoRequests => text.write_str("device.requests: this firmware was built without"),
+            Refusal::NoMotion => text.write_str("law.waypoint: more than this firmware can feed"),
+            _ => text.write_str("they are damaged, or of another version than this firmware"),
+        };
+        Self { why, text }
     }
 }
 
@@ -36,6 +47,8 @@ pub struct Built {
     pub requests: bool,
     /// It feeds a motion that is longer than the engine's memory.
     pub motion: bool,
+    /// What sensors can be wired to.
+    pub ports: Ports,
 }
 
 /// The settings of a board beside one kind of controller.
@@ -49,11 +62,12 @@ pub trait Told: Sized {
     /// What is wrong with the bytes.
     fn told(bytes: &[u8]) -> Result<Self, SettingsError>;
 
-    /// Whether a board can be started with them: what its engine, its law or its network stack would refuse.
+    /// Whether a board with these ports can be started with them: what its engine, its law or its network stack would refuse, and a
+    /// sensor that would be waited for without end.
     ///
     /// # Errors
     /// The first thing that cannot be.
-    fn check(&self) -> Result<(), StartError>;
+    fn check(&self, ports: &Ports) -> Result<(), StartError>;
 }
 
 /// The settings of one kind of controller are told.
@@ -66,8 +80,9 @@ macro_rules! told {
                 Self::from_postcard(bytes)
             }
 
-            fn check(&self) -> Result<(), StartError> {
+            fn check(&self, ports: &outrigger_core::engine::Ports) -> Result<(), StartError> {
                 self.device.check().map_err(StartError::Device)?;
+                self.device.check_ports(ports).map_err(StartError::Port)?;
                 self.config.check()?;
                 AnyLaw::new(self.law.clone())?;
                 Ok(())
@@ -97,7 +112,7 @@ pub fn judged<S: Told>(bytes: &[u8], built: Built) -> Result<(S, Image<'_>), Unf
     if !image.motion.is_empty() && !built.motion {
         return Err(Refusal::NoMotion.into());
     }
-    settings.check().map_err(|error| {
+    settings.check(&built.ports).map_err(|error| {
         let mut text = Text::new();
         // What has no room is cut off.
         let _ = write!(text, "{error}");
@@ -124,6 +139,7 @@ pub struct Standing<S> {
     pub(crate) origin: Origin,
     pub(crate) copies: [Copy; 2],
     pub(crate) why: Text,
+    is_last_refused: bool,
     pub(crate) built: Built,
     /// The copy that is written next, and its number.
     pub(crate) next: (u8, u32),
@@ -133,6 +149,12 @@ pub struct Standing<S> {
 impl<S> Standing<S> {
     /// The format of settings that this firmware reads.
     pub(crate) const FORMAT: u8 = SETTINGS_FORMAT;
+
+    /// Why the settings that were told last are not the ones that run; `None` where they are, or none were told.
+    #[must_use]
+    pub fn refused(&self) -> Option<&str> {
+        self.is_last_refused.then_some(self.why.as_str())
+    }
 }
 
 impl<S: Told> InForce<S> {
@@ -149,7 +171,7 @@ impl<S: Told> InForce<S> {
     ) -> Result<Self, SettingsError> {
         let mut copies = [Copy::Empty; 2];
         let mut whole: [Option<Header>; 2] = [None; 2];
-        let mut why = Text::new();
+        let mut whys = [Text::new(), Text::new()];
         let mut best: Option<(u8, Header)> = None;
         for copy in [0, 1_u8] {
             let at = usize::from(copy);
@@ -162,8 +184,7 @@ impl<S: Told> InForce<S> {
                     match judged::<S>(bytes, built) {
                         Err(unfit) => {
                             info!("settings: copy {} is refused: {}, {}", copy + 1, unfit.why, unfit.text.as_str());
-                            // One reason is told on the wire: that of the newer one is what people ask for.
-                            why = unfit.text;
+                            whys[at] = unfit.text;
                             Copy::Refused
                         }
                         Ok(_) => {
@@ -184,6 +205,11 @@ impl<S: Told> InForce<S> {
             [first, second] => first.map(|first| (0, first)).or(second.map(|second| (1, second))),
         };
         let sequence = newest.map_or(1, |(_, header): (u8, Header)| header.sequence.wrapping_add(1));
+        // What people ask for is why that is not run which they told last.
+        let last = newest.map(|(copy, _)| usize::from(copy)).filter(|copy| copies[*copy] == Copy::Refused);
+        let [first, second] = &whys;
+        let why = last.map_or(if first.is_empty() { second } else { first }, |copy| &whys[copy]).clone();
+        let is_last_refused = last.is_some();
         // Never over what is in force; else over what is no copy, or the older one.
         let spare = best.or(newest).map_or(0, |(copy, _)| copy ^ 1);
         let next = (spare, sequence);
@@ -196,7 +222,8 @@ impl<S: Told> InForce<S> {
                 let origin = Origin::Flash { copy, sequence: header.sequence };
                 info!("settings: copy {}, number {}", copy + 1, header.sequence);
                 let fingerprint = header.image;
-                let standing = Standing { fingerprint, origin, copies, why, built, next, settings: PhantomData };
+                let standing =
+                    Standing { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
                 return Ok(Self { settings, image, standing });
             }
         }
@@ -206,7 +233,8 @@ impl<S: Told> InForce<S> {
         let image = Image::from_bytes(compiled_in).ok_or(SettingsError::NoSettings)?;
         let (settings, fingerprint) = (S::told(image.settings)?, Fingerprint::of(compiled_in));
         let origin = Origin::CompiledIn;
-        let standing = Standing { fingerprint, origin, copies, why, built, next, settings: PhantomData };
+        let standing =
+            Standing { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
         Ok(Self { settings, image, standing })
     }
 }

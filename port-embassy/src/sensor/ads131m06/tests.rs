@@ -2,6 +2,8 @@ use core::convert::Infallible;
 
 use embedded_hal::digital;
 use embedded_hal_async::spi::{ErrorKind, ErrorType, Operation};
+use outrigger_core::command::{SourceConfig, SourceId, SourceMonitor};
+use outrigger_core::robot::Reason;
 
 use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
 use super::*;
@@ -128,7 +130,7 @@ fn bridges() -> Bridges {
 }
 
 fn sensor<'d>(script: &'d [Step], counters: &'d Counters) -> Ads131m06<'d, Device<'d>, Low, Pause> {
-    Ads131m06::new(Device::new(script), Low, Rate::Hz500, bridges(), Pause::at_zero(), clock, counters)
+    Ads131m06::new(Device::new(script), Low, BridgeRate::Hz500, bridges(), Pause::at_zero(), clock, counters)
 }
 
 fn wrench(sensor: &mut impl Sensor) -> Option<(u32, [i32; CHANNELS])> {
@@ -197,4 +199,52 @@ fn a_channel_at_its_end_has_no_value() {
     let script = [Step::Converts([11, 12, 0x7f_ffff, 14, -0x80_0000, 16])];
     // The matrix spreads it to every axis.
     assert_eq!(wrench(&mut sensor(&script, &counters)), Some((1, [i32::MIN; CHANNELS])));
+}
+
+/// A DRDY that stays high so many times as it is waited for, and is low afterwards.
+struct High(u32);
+
+impl digital::ErrorType for High {
+    type Error = Infallible;
+}
+
+impl Wait for High {
+    async fn wait_for_low(&mut self) -> Result<(), Infallible> {
+        if self.0 > 0 {
+            self.0 -= 1;
+            core::future::pending().await
+        }
+        Ok(())
+    }
+    async fn wait_for_high(&mut self) -> Result<(), Infallible> {
+        silence().await
+    }
+    async fn wait_for_rising_edge(&mut self) -> Result<(), Infallible> {
+        silence().await
+    }
+    async fn wait_for_falling_edge(&mut self) -> Result<(), Infallible> {
+        silence().await
+    }
+    async fn wait_for_any_edge(&mut self) -> Result<(), Infallible> {
+        silence().await
+    }
+}
+
+#[test]
+fn a_device_that_never_converts_is_waited_for_no_longer_than_it_says_and_its_source_is_stale() {
+    let (counters, script) = (Counters::new(), [11, 12, 13, 14].map(good));
+    let mut monitor = SourceMonitor::new(SourceConfig::new(SourceId(0), 6, -1e6, 1e6));
+    let (device, pause) = (Device::new(&script), Pause::at_zero());
+    let mut sensor = Ads131m06::new(device, High(10), BridgeRate::Hz500, bridges(), pause, clock, &counters);
+    let first = next(&mut sensor).unwrap();
+    // Ten waits of 20 ms, and a pause of 1 ms behind each: then it is believed as one that was just powered up.
+    assert_eq!((first.reading.seq, counters.counted().faults), (11, 10));
+    assert!(first.at >= after(10 * 21_000) && first.at < after(10 * 21_000 + 10_000), "{:?}", first.at);
+    monitor.observe(first.reading.sample(SourceId(0), first.at), clock());
+    assert!(monitor.fresh(clock()).is_ok());
+    // It stops.
+    sensor.data_ready.0 = 6;
+    let again = next(&mut sensor).unwrap();
+    assert_eq!(counters.counted().faults, 16);
+    assert_eq!(monitor.fresh(again.at), Err(Reason::SourceStale));
 }

@@ -1,8 +1,8 @@
 use std::net::Ipv4Addr;
 
-use outrigger_core::engine::{Sensor, SensorInput, TelemetryTarget};
+use outrigger_core::engine::{PortKind, Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::law::{AnyLaw, LawConfig};
-use outrigger_core::sensor::{Form, Scale};
+use outrigger_core::sensor::{BridgeRate, Form, Scale};
 use outrigger_core::time::Duration;
 
 use crate::*;
@@ -101,7 +101,10 @@ fn inputs_of_a_host_are_none_of_a_board() {
 fn a_board_has_one_serial_port_and_one_analogue_input() {
     let second = "[[source]]\nname = \"force\"\ninput = \"uart\"\n";
     let [problem] = problems(&format!("{BOARD}{second}")).try_into().expect("one problem");
-    assert_eq!(problem, "line 15: source[1].input: found \"uart\", expected another one than that of \"distance\"");
+    assert_eq!(
+        problem,
+        "line 15: source[1].input: found \"uart\", expected another one than that of \"distance\": a board has one serial port for sensors"
+    );
     let analog = "[[source]]\nname = \"force\"\ninput = \"adc\"\nvalues = 2\nformat = \"postcard\"\n";
     let [problem] = problems(&format!("{BOARD}{analog}")).try_into().expect("one problem");
     assert!(problem.starts_with("line 17: source[1].format"), "{problem}");
@@ -123,6 +126,65 @@ fn a_distance_sensor_at_the_bus_is_one_value_and_not_asked_for_what_it_is_too_sl
         let [problem] = problems(&on_bus(more)).try_into().expect("one problem");
         assert!(problem.contains(said), "{problem}");
     }
+}
+
+const WRENCH: &str = r#"[[source]]
+name = "wrench"
+input = "ads131m06"
+values = 6
+matrix = [[9, 0, 0, 0, 0, 0], [0, 8, 0, 0, 0, 0], [0, 0, 7, 0, 0, 0], [0, 0, 0, 6, 0, 0], [0, 0, 0, 0, 5, 0], [0, 0, 0, 0, 1, 4]]
+"#;
+
+#[test]
+fn a_force_sensor_has_its_matrix_row_by_row_and_six_values() {
+    let sensors = compiled(&format!("{BOARD}{WRENCH}rate = 500\nunloaded = [0.1, 0, 0, 0, 0, -0.1]\n")).device.sensors;
+    let Some(SensorInput::Ads131m06 { rate, bridges }) = sensors[1].map(|sensor| sensor.input) else {
+        panic!("{sensors:?}")
+    };
+    assert_eq!(
+        (rate, bridges.matrix[5], bridges.unloaded[5]),
+        (BridgeRate::Hz500, [0.0, 0.0, 0.0, 0.0, 1.0, 4.0], -0.1)
+    );
+    for (from, to, said) in [
+        ("values = 6\n", "", "source[1].values: found nothing, expected 6: three forces"),
+        ("values = 6\n", "values = 6\nrate = 300\n", "source[1].rate: found 300, expected 250, 500 or 1000"),
+        (
+            "values = 6\n",
+            "values = 6\nrate = 250\nmax_age = 0.01\n",
+            "source[1].max_age: found 0.01, expected at least 0.012",
+        ),
+        ("[9, 0, 0, 0, 0, 0], ", "", "source[1].matrix: found [[0, 8"),
+        ("[9, 0, 0, 0, 0, 0]", "[9, 0, 0, 0, 0]", "expected six rows (Fx Fy Fz"),
+        ("[9, 0", "[nan, 0", "source[1].matrix: found [[nan"),
+        ("[9, 0", "[1e10, 0", "expected finite factors of -1e9 to 1e9"),
+        ("[9, 0, 0,", "[0, 8, 0,", "six rows that measure six different things"),
+        (
+            "values = 6\n",
+            "values = 6\nunloaded = 1.3\n",
+            "source[1].unloaded: found 1.3, expected one number or 6 in -1.2 to 1.2 V",
+        ),
+    ] {
+        let found = problems(&format!("{BOARD}{}", WRENCH.replacen(from, to, 1)));
+        let [problem] = &found[..] else { panic!("{said}: {found:?}") };
+        assert!(problem.contains(said), "{problem}");
+    }
+}
+
+#[test]
+fn analogue_inputs_have_numbers_and_a_sensor_each() {
+    let second = |port| {
+        format!(
+            "{BOARD}[[source]]\nname = \"a\"\ninput = \"adc\"\n[[source]]\nname = \"b\"\ninput = \"adc\"\nport = {port}\n"
+        )
+    };
+    let sensors = compiled(&second(2)).device.sensors;
+    let ports = sensors.map(|sensor| sensor.map(|sensor| sensor.input.port()));
+    assert_eq!(ports, [Some((PortKind::Serial, 1)), Some((PortKind::Analog, 1)), Some((PortKind::Analog, 2)), None]);
+    let [problem] = problems(&second(1)).try_into().expect("one problem");
+    assert!(
+        problem.contains("source[2].port: found 1, expected another one than that of \"a\": each analogue"),
+        "{problem}"
+    );
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn every_threshold_of_the_core_can_be_set() {
 
 #[test]
 fn more_sensors_than_the_engine_watches_are_refused() {
-    let sources: String = (0..5).map(|n| format!("[[source]]\nname = \"s{n}\"\ninput = \"stdin\"\n")).collect();
+    let sources: String = (0..5).map(|n| format!("[[source]]\nname = \"s{n}\"\ninput = \"requests\"\n")).collect();
     let [problem] = problems(&format!("{ROBOT}{sources}")).try_into().expect("one problem");
     assert_eq!(problem, "line 16: source[4].name: found \"s4\", expected at most 4 sources");
 }

@@ -1,4 +1,5 @@
 mod board;
 mod documentation;
 mod host;
+mod inputs;
 mod ranges;

@@ -50,6 +50,8 @@ const SERIAL: &str = "source[].name = \"d\"; source[].input = \"serial\"; source
 const SIMULATED: &str = "source[].name = \"d\"; source[].input = \"simulated\"";
 const UART: &str = "source[].name = \"d\"; source[].input = \"uart\"";
 const ADC: &str = "source[].name = \"d\"; source[].input = \"adc\"";
+const ADS131M06: &str = "source[].name = \"d\"; source[].input = \"ads131m06\"; source[].values = 6; \
+    source[].matrix = [[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]";
 const BOARD: &str = "device.address = \"192.168.56.60/24\"; device.telemetry = \"192.168.56.1:47000\"; \
     device.requests = 47001; device.key_file = \"key\"";
 
@@ -70,6 +72,7 @@ pub(super) fn files() -> Vec<File> {
         host.with_all(UDP).with_all(SERVO),
         host_still.with_all(TWIST),
         krc_still.with_all(TWIST),
+        host.with_all("law.sensor = \"d\"").with_all(ADS131M06).with_all(BOARD),
         krc.with_all("robot.control = \"joint-impedance\""),
         krc.with_all("robot.control = \"tool-impedance\""),
     ];

@@ -9,9 +9,9 @@ use embedded_hal_async::delay::DelayNs;
 use embedded_hal_async::digital::Wait;
 use embedded_hal_async::{i2c, spi};
 use embedded_io_async::{ErrorKind, ErrorType, Read};
-use outrigger_core::sensor::{Form, Scale};
+use outrigger_core::sensor::{BridgeRate, Bridges, Form, Scale};
 use outrigger_core::time::Instant;
-use outrigger_embassy::sensor::{Adc, Ads131m06, Analog, Bridges, Calibration, Counters, Gp2y0e03, Rate, Sensor, Uart};
+use outrigger_embassy::sensor::{Adc, Ads131m06, Analog, Calibration, Counters, Gp2y0e03, Sensor, Uart};
 
 use crate::{any, any_numbers, used};
 
@@ -26,7 +26,7 @@ pub fn probe() {
     }
     next(Gp2y0e03::new(Anything, delay(), clock, &COUNTERS));
     let bridges = Bridges { matrix: any([any_numbers(); 6]), unloaded: any_numbers() };
-    next(Ads131m06::new(Anything, Anything, any(Rate::Hz500), bridges, delay(), clock, &COUNTERS));
+    next(Ads131m06::new(Anything, Anything, any(BridgeRate::Hz500), bridges, delay(), clock, &COUNTERS));
     used(COUNTERS.counted());
 }
 

@@ -131,6 +131,15 @@ fn every_cut(machine: Machine) {
     assert!(status == Some(1) && complaints.contains("robot.kind"), "{said}{complaints}");
     assert!(board.runs(None));
 
+    // Nor a sensor that it has no port for: it would be waited for without end.
+    let on_bus = text.replace("input = \"uart\"", "input = \"gp2y0e03\"");
+    let (said, status, complaints) = board.ask(&["set", &board.file("bus.toml", &on_bus).display().to_string()]);
+    let told = "source[0].input: found I2C bus 1, and this board has none";
+    assert!(status == Some(1) && complaints.contains(told) && complaints.contains("inputs.md"), "{said}{complaints}");
+    let refused = |line: &String| line.contains("settings: those that were told now are refused: source[0].input");
+    assert!(board.lines.iter().any(refused), "{:?}", board.lines);
+    assert!(board.runs(None));
+
     // From what was compiled in to the first, over the one copy; to the second, over the other.
     let bytes = length(&board.ask(&["set", &one]).0);
     // That was the first attempt, cut in its first operation.
