@@ -25,8 +25,8 @@ mod sampler;
 mod tests;
 
 pub use message::{
-    Boot, CHUNK_MAX, Chunk, Death, Heard, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport,
-    Recording, ResetCause, Stage, Status,
+    Boot, CHUNK_MAX, Chunk, Death, Heard, Hello, HistogramKind, HistogramReport, Message, Motion, NetworkCounts, Place,
+    PortReport, Recording, ResetCause, Stage, Status,
 };
 pub use sampler::{Device, Pace, Sampler};
 
@@ -38,7 +38,7 @@ use crate::time::Instant;
 pub const DATAGRAM_MAX: usize = 1200;
 
 /// What every datagram begins with; the last byte counts the formats. A letter for the kind of controller follows.
-pub const MAGIC: &[u8; 5] = b"ORTM\x06";
+pub const MAGIC: &[u8; 5] = b"ORTM\x07";
 
 /// A datagram of a device beside the kind of controller that an engine has `P` for.
 pub type PeerDatagram<'a, const N: usize, P> = Datagram<'a, N, <P as Peer<N>>::Status, <P as Peer<N>>::Event>;

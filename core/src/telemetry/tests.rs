@@ -370,7 +370,7 @@ fn another_format_is_named() {
     assert_eq!(UrDatagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(UrDatagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
     let text = TelemetryError::OtherFormat(1).to_string();
-    assert_eq!(text, "telemetry of format 1, expected 6: device and listener differ in version");
+    assert_eq!(text, "telemetry of format 1, expected 7: device and listener differ in version");
 }
 
 #[test]
@@ -393,6 +393,31 @@ proptest! {
         let again = UrDatagram::decode(&out[..length]).expect("telemetry");
         // NaN is not itself: compared by what it is written as.
         prop_assert_eq!(format!("{again:?}"), format!("{datagram:?}"));
+    }
+
+    #[test]
+    fn what_the_port_sees_and_how_a_run_ended_come_back_as_they_were(network: [u32; 6], place: [u32; 2], end in 0..4_u8,
+                                                                     frames: u32, interface_restarts: u32) {
+        let [bad, unsent, link_losses, timeouts, bus_errors, restarts] = network;
+        let network = NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts };
+        let port = PortReport { network, frames, interface_restarts, ..PortReport::default() };
+        let [at, from] = place;
+        let death = match end {
+            0 => None,
+            1 => Some(Death::Fault { at, from }),
+            2 => Some(Death::StackOverflow(None)),
+            _ => Some(Death::StackOverflow(Some(Place { at, from }))),
+        };
+        for message in [Message::Port(port), Message::Boot(Boot { death, ..BOOT })] {
+            let datagram = Datagram { boot: 1, sequence: 2, at: Instant::from_micros(3), message };
+            let mut out = [0; DATAGRAM_MAX];
+            let length = datagram.encode(&mut out).expect("it is short");
+            prop_assert_eq!(UrDatagram::decode(&out[..length]), Ok(datagram));
+            // Nothing that is cut off is taken for whole.
+            for cut in 0..length {
+                prop_assert!(UrDatagram::decode(&out[..cut]).is_err());
+            }
+        }
     }
 
     #[test]
