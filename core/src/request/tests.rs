@@ -172,7 +172,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_written_is_read_as_the_same(
-        id: Option<u32>, word in 0..17_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
+        id: Option<u32>, word in 0..18_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
     ) {
         let (number, source, values, seq) = &sample;
         let epoch = Epoch::from_number(*number);
@@ -193,6 +193,7 @@ proptest! {
             13 => Ask::Stiffen,
             14 => Ask::Move { epoch, how: &output },
             15 => Ask::Cancel,
+            16 => Ask::Dashboard { epoch, how: &output },
             _ => Ask::Sample { epoch, source, values: SampleValue::new(values).expect("1 to 6"), seq: *seq },
         };
         let message = Message { id, ask };
