@@ -281,7 +281,8 @@ mod tests {
         let mut errand = Errand::new(&mut memory);
         let late = "Cannot unlock protective stop until 5s after occurrence. Always inspect cause of protective stop before unlocking\n";
         for (reply, outcome) in [
-            ("Command is not allowed due to safety reasons\n", Outcome::NoAnswer),
+            ("Command is not allowed due to safety reasons\n", Outcome::LocalControl),
+            ("Failed to execute: unlock protective stop\n", Outcome::Refused),
             (late, Outcome::TooEarly),
             ("could not understand: 'unlock protective stop'\n", Outcome::NotKnown),
             ("Robotmode: RUNNING\n", Outcome::NoAnswer),
