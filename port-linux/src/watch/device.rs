@@ -281,7 +281,9 @@ impl Device {
 
     fn port(&mut self, report: &PortReport<'_>, now: Instant, notices: &mut Vec<Notice>) {
         self.sensors = report.sensors;
-        notices.extend(self.network.take(report).into_iter().map(|line| say(now, "network", line)));
+        notices.extend(
+            self.network.take(report).into_iter().map(|line| say(now, "network", format!("{}: {line}", self.address))),
+        );
         self.stack_unused = report.stack_unused;
         let troubled = report.troubles.iter().any(Option::is_some);
         if report.heard != self.robot_heard || (troubled && self.troubles.iter().all(Option::is_none)) {
