@@ -2,7 +2,7 @@
 
 use core::cell::{Cell, RefCell};
 
-use embassy_net::Stack;
+use embassy_net::{IpAddress, Stack};
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
@@ -13,7 +13,7 @@ use outrigger_core::engine::{Engine, Event, LinkId, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::ControllerTime;
-use outrigger_core::telemetry::{Device, Heard, Pace, PortReport, Sampler, Stage};
+use outrigger_core::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
 use outrigger_core::time::Instant;
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
@@ -21,6 +21,7 @@ use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
 
 use crate::boot::{self, Begun, Clock};
+use crate::dashboard::Errands;
 use crate::heard::Ear;
 use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};
@@ -57,13 +58,16 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     stack: Gauge,
     sampler: RefCell<Sampler<'static, N, P>>,
     unsent: Cell<u32>,
-    bad_frames: Cell<u32>,
+    network: Cell<NetworkCounts>,
     origin: Cell<Option<Origin>>,
     /// What was heard from the robot's address, since when, and whether the log was told.
     heard: Cell<(Heard, Instant, bool)>,
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
     inquiry: Inquiry,
+    errands: Errands,
+    /// Where the robot's dashboard server is, if its kind has one.
+    dashboard: Cell<Option<IpAddress>>,
     /// The control loop has been shut down.
     ended: Signal<NoopRawMutex, ()>,
     starts_anew: Cell<bool>,
@@ -85,12 +89,21 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             stack: Gauge::new(),
             sampler: RefCell::new(sampler),
             unsent: Cell::new(0),
-            bad_frames: Cell::new(0),
+            network: Cell::new(NetworkCounts {
+                bad: 0,
+                unsent: 0,
+                link_losses: 0,
+                timeouts: 0,
+                bus_errors: 0,
+                restarts: 0,
+            }),
             origin: Cell::new(None),
             heard: Cell::new((Heard::Silence, Instant::ZERO, false)),
             interface_restarts: Cell::new(0),
             stage: Cell::new(Stage::Tasks),
             inquiry: Inquiry::new(),
+            errands: Errands::new(),
+            dashboard: Cell::new(None),
             ended: Signal::new(),
             starts_anew: Cell::new(false),
         }
@@ -102,9 +115,9 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         of_sources.get(usize::from(source.0)).unwrap_or(others)
     }
 
-    /// Frames of the network that could not be used, since boot, as the board's network controller counts them.
-    pub fn set_bad_frames(&self, count: u32) {
-        self.bad_frames.set(count);
+    /// What the board's network controller and its driver counted since boot.
+    pub fn set_network(&self, counts: NetworkCounts) {
+        self.network.set(counts);
     }
 
     /// How this device came to run and by which clock, and who hears its network controller's frames: telemetry tells it from now on.
@@ -123,7 +136,6 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     }
 
     /// The mode of the control loop.
-    #[cfg(feature = "provision")]
     pub(crate) const fn mode(&self) -> Mode {
         self.status.get().mode
     }
@@ -146,6 +158,21 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         self.starts_anew.get()
     }
 
+    /// The robot's dashboard server is at this address.
+    pub(crate) fn set_dashboard(&self, robot: IpAddress) {
+        self.dashboard.set(Some(robot));
+    }
+
+    /// Where that is.
+    pub(crate) const fn dashboard(&self) -> Option<IpAddress> {
+        self.dashboard.get()
+    }
+
+    /// What the dashboard server is asked, and what came of it.
+    pub(crate) const fn errands(&self) -> &Errands {
+        &self.errands
+    }
+
     /// What is asked over the network, and what came of it.
     pub(crate) const fn inquiry(&self) -> &Inquiry {
         &self.inquiry
@@ -164,7 +191,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             heard: origin.map_or(Heard::Silence, |origin| origin.ear.heard()),
             interface_restarts: self.interface_restarts.get(),
             unsent: self.unsent.get(),
-            bad_frames: self.bad_frames.get(),
+            network: self.network.get(),
             stack_unused: self.stack.unused(),
             troubles: core::array::from_fn(|index| {
                 let link = u8::try_from(index).ok().and_then(LinkId::new);

@@ -6,6 +6,9 @@
 //! read only. A function that moves the pointer by more than that region at once, and writes beyond it first, is not caught by
 //! the latter: `tests/tables/board-budgets.md` has the largest frame of each image, which must be smaller.
 
+#[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
+use core::ops::Range;
+
 /// Bytes at the far end of the stack that nothing may use, where the core has no limit registers.
 pub const GUARD: usize = if cfg!(stack_limits) { 0 } else { 16_384 };
 
@@ -27,6 +30,33 @@ pub enum Guard {
     None,
 }
 
+/// What a core says of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
+struct FaultStatus {
+    /// Why there is one (CFSR).
+    why: u32,
+    /// The address that was not to be accessed (MMFAR), where `why` says that it is known.
+    address: u32,
+}
+
+#[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
+impl FaultStatus {
+    /// The frame of an exception found no room (MSTKERR, MLSPERR).
+    const NO_FRAME: u32 = 1 << 4 | 1 << 5;
+    /// An access to data was refused, and its address is known (DACCVIOL, MMARVALID).
+    const ACCESS: u32 = 1 << 1 | 1 << 7;
+    /// The stack's pointer below its limit (STKOF, ARMv8-M alone).
+    const BELOW_LIMIT: u32 = 1 << 20;
+
+    /// Whether it is one for want of stack, of which nothing can be written in `guarded`.
+    fn is_stack_overflow(self, guarded: &Range<usize>) -> bool {
+        let Self { why, address } = self;
+        why & (Self::NO_FRAME | Self::BELOW_LIMIT) != 0
+            || why & Self::ACCESS == Self::ACCESS && guarded.contains(&(address as usize))
+    }
+}
+
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 mod core_registers {
     #![expect(unsafe_code, reason = "which stack a core uses, and what may be written, is said in its registers")]
@@ -34,7 +64,7 @@ mod core_registers {
     use core::arch::asm;
     use core::cell::UnsafeCell;
 
-    use super::{Guard, lowest};
+    use super::{FaultStatus, Guard, lowest};
 
     /// Bytes of the stack for interrupts and faults: a message of a fault is formatted on it.
     const HANDLERS: usize = 4_096;
@@ -79,19 +109,18 @@ mod core_registers {
 
     /// Whether the fault that is being handled is one for want of stack.
     pub fn stack_exceeded() -> bool {
-        /// Of an exception's frame that found no room.
-        const NO_FRAME: u32 = 1 << 4 | 1 << 5;
-        /// Of an access, and that its address is known.
-        const ACCESS: u32 = 1 << 1 | 1 << 7;
-        /// Of a pointer below its limit.
-        const BELOW_LIMIT: u32 = 1 << 20;
         // SAFETY: two registers that say why there is a fault; reading changes nothing.
-        let (why, at) = unsafe {
+        let status = unsafe {
             let system = &*cortex_m::peripheral::SCB::PTR;
-            (system.cfsr.read(), system.mmfar.read() as usize)
+            FaultStatus { why: system.cfsr.read(), address: system.mmfar.read() }
         };
-        let guarded = (end() - super::GUARD..end()).contains(&at);
-        why & (NO_FRAME | BELOW_LIMIT) != 0 || why & ACCESS == ACCESS && guarded
+        status.is_stack_overflow(&(end() - super::GUARD..end()))
+    }
+
+    /// Whether the frame of an exception at this address was written: it lies above what nothing can be written to. Where it found
+    /// no room, an ARMv8-M core leaves the pointer at the limit, and an ARMv7-M core within the guard.
+    pub(crate) fn is_frame_whole(address: usize) -> bool {
+        address > end()
     }
 
     #[cfg(stack_limits)]
@@ -135,13 +164,45 @@ mod core_registers {
 }
 
 #[cfg(all(target_arch = "arm", target_os = "none"))]
-pub(crate) use core_registers::end;
+pub(crate) use core_registers::{end, is_frame_whole};
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub use core_registers::{guard_stack, stack_exceeded};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const GUARDED: Range<usize> = 0x2400_4000..0x2400_8000;
+
+    #[test]
+    fn a_fault_is_for_want_of_stack_where_the_registers_say_so_and_nowhere_else() {
+        for (why, address, is, what) in [
+            (1 << 20, 0, true, "UFSR.STKOF: the pointer below its limit, ARMv8-M"),
+            (1 << 4, 0, true, "MMFSR.MSTKERR: no room for the frame of an exception"),
+            (1 << 5, 0, true, "MMFSR.MLSPERR: nor for its floating-point registers"),
+            (1 << 1 | 1 << 7, 0x2400_4000, true, "MMFSR.DACCVIOL in the guard, its first byte"),
+            (1 << 1 | 1 << 7, 0x2400_7fff, true, "its last"),
+            (1 << 1 | 1 << 7, 0x2400_8000, false, "above it"),
+            (1 << 1 | 1 << 7, 0x2400_3fff, false, "below it"),
+            (1 << 1, 0x2400_4000, false, "an address that is not known: what stands there is old"),
+            (1 << 7, 0x2400_4000, false, "no access"),
+            (1 << 0 | 1 << 7, 0x2400_4000, false, "MMFSR.IACCVIOL: an instruction that was to be fetched"),
+            (1 << 9 | 1 << 15, 0x2400_4000, false, "BFSR.PRECISERR"),
+            (1 << 10, 0, false, "BFSR.IMPRECISERR"),
+            (1 << 12, 0, false, "BFSR.STKERR: a bus without memory, and no guard"),
+            (1 << 16, 0, false, "UFSR.UNDEFINSTR"),
+            (1 << 25, 0, false, "UFSR.DIVBYZERO"),
+            (0, 0, false, "nothing"),
+        ] {
+            assert_eq!(FaultStatus { why, address }.is_stack_overflow(&GUARDED), is, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_core_with_limits_needs_no_guard_and_an_address_is_never_in_none() {
+        let status = FaultStatus { why: 1 << 1 | 1 << 7, address: 0x2400_4000 };
+        assert!(!status.is_stack_overflow(&(0x2400_4000..0x2400_4000)));
+    }
 
     #[test]
     fn the_region_lies_at_a_multiple_of_its_size_and_within_the_stack() {

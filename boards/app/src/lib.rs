@@ -7,7 +7,7 @@
 //! | [`revive`](Desk::revive) | an interface that hears nothing, started anew; where a board can do that |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`], [`BusSensor::run`], [`WrenchSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
-//! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
+//! | [`requests::serve`] | what is asked over the network, by who has the key, commands to the controller's dashboard server among it; only where the settings name a port |
 //! | `provision::serve` (feature `provision`) | what it is told over a serial line at the bench, and keeps in flash |
 //! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request |
 //!
@@ -23,6 +23,7 @@ mod log;
 
 pub mod boot;
 mod contacts;
+mod dashboard;
 mod desk;
 mod guard;
 mod heard;
@@ -55,6 +56,7 @@ pub use neighbour::{Guarded, Neighbour};
 pub use network::{hardware_address, network};
 pub use outrigger_core::engine::{Ports, TelemetryTarget};
 pub use outrigger_core::mode::OperatorConfig;
+pub use outrigger_core::telemetry::NetworkCounts;
 pub use outrigger_embassy::Handle;
 pub use outrigger_embassy::sensor::Adc;
 pub use pulse::Pulse;

@@ -89,6 +89,7 @@ impl Robot {
         let (handle, runner) =
             outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, shared.write(Shared::new()));
         let desk = desk.write(Desk::new(device, pace, left));
+        desk.set_dashboard(settings.robot.into());
         desk.note(Milestone::Booted {
             address: settings.device.address,
             prefix: settings.device.prefix,

@@ -155,6 +155,9 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         let next = match self.phy.poll(&self.bus) {
             Progress::Link(link) => {
                 if link != self.link {
+                    if self.link.is_some() && link.is_none() {
+                        self.shared.count_link_loss();
+                    }
                     self.link = link;
                     self.stuck_since = None;
                     self.set_mode();
@@ -231,6 +234,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
 
     fn fail(&mut self, fault: Fault) -> u64 {
         self.failed = self.failed.saturating_add(1);
+        self.shared.count_failure();
         // Once a second for ever would be a log of nothing else.
         if self.failed.is_power_of_two() {
             self.shared.tell(News::Failed(fault, self.failed));
@@ -239,7 +243,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
     }
 
     fn restart(&mut self, cause: Cause) -> u64 {
-        self.shared.count_restart();
+        self.shared.count_restart(cause);
         self.shared.tell(News::Restarted(cause));
         self.idle()
     }

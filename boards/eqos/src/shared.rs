@@ -112,6 +112,12 @@ pub struct Counters {
     pub asleep: u32,
     /// How often a running interface was started anew.
     pub restarts: u32,
+    /// How often a running interface lost its link.
+    pub link_losses: u32,
+    /// Waits for the controller or the transceiver that ran out.
+    pub timeouts: u32,
+    /// How often the bus refused an access of the DMA, or the DMA stopped.
+    pub bus_errors: u32,
 }
 
 /// One of an interface, in a static: its interrupt and its driver both have it.
@@ -125,6 +131,9 @@ pub struct Shared {
     starved: AtomicU32,
     asleep: AtomicU32,
     restarts: AtomicU32,
+    link_losses: AtomicU32,
+    timeouts: AtomicU32,
+    bus_errors: AtomicU32,
     news: Channel<CriticalSectionRawMutex, News, 8>,
 }
 
@@ -142,6 +151,9 @@ impl Shared {
             starved: AtomicU32::new(0),
             asleep: AtomicU32::new(0),
             restarts: AtomicU32::new(0),
+            link_losses: AtomicU32::new(0),
+            timeouts: AtomicU32::new(0),
+            bus_errors: AtomicU32::new(0),
             news: Channel::new(),
         }
     }
@@ -181,6 +193,9 @@ impl Shared {
             starved: get(&self.starved),
             asleep: get(&self.asleep),
             restarts: get(&self.restarts),
+            link_losses: get(&self.link_losses),
+            timeouts: get(&self.timeouts),
+            bus_errors: get(&self.bus_errors),
         }
     }
 
@@ -197,8 +212,22 @@ impl Shared {
         add(&self.asleep);
     }
 
-    pub(crate) fn count_restart(&self) {
+    pub(crate) fn count_restart(&self, cause: Cause) {
         add(&self.restarts);
+        match cause {
+            Cause::BusError | Cause::Stopped => add(&self.bus_errors),
+            Cause::TransmissionStuck | Cause::TransferStuck => add(&self.timeouts),
+            Cause::Asked => {}
+        }
+    }
+
+    /// A start failed. Each failure is a wait that ran out.
+    pub(crate) fn count_failure(&self) {
+        add(&self.timeouts);
+    }
+
+    pub(crate) fn count_link_loss(&self) {
+        add(&self.link_losses);
     }
 
     pub(crate) fn set_losses(&self, bad: u32, unsent: u32) {

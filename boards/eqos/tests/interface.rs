@@ -295,7 +295,8 @@ fn after_a_bus_error_it_starts_anew_within_a_second_and_no_more_often() {
     }
     assert_eq!(numbers(&rig.received), of(0..6));
     assert_eq!(rig.machine(|machine| numbers(&machine.sent)), of(0..6));
-    assert_eq!(rig.port.shared.counters().restarts, 6);
+    let counters = rig.port.shared.counters();
+    assert_eq!((counters.restarts, counters.bus_errors, counters.timeouts, counters.link_losses), (6, 6, 0, 0));
     // A bus that never works again: still no more than once a second.
     rig.machine(|machine| machine.resets.clear());
     for _ in 0..1_000 {

@@ -12,7 +12,8 @@ use embassy_stm32::interrupt::{self, InterruptExt, typelevel};
 use embassy_stm32::pac;
 use embassy_stm32::pac::syscfg::vals::EthSelPhy;
 use embassy_stm32::peripherals::{ETH, ETH_SMA};
-use outrigger_eqos::{Bus, Interface, RingMemory, Shared};
+use outrigger_app::NetworkCounts;
+use outrigger_eqos::{Bus, Counters, Interface, RingMemory, Shared};
 
 /// What interrupt and driver know of the interface.
 pub(crate) static SHARED: Shared = Shared::new();
@@ -32,6 +33,12 @@ impl Rings {
     pub(crate) const fn new() -> Self {
         Self { transmit: RingMemory::new(), receive: RingMemory::new() }
     }
+}
+
+/// What telemetry tells of the interface.
+pub(crate) fn counts() -> NetworkCounts {
+    let Counters { bad, unsent, link_losses, timeouts, bus_errors, restarts, .. } = SHARED.counters();
+    NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts }
 }
 
 /// What the interrupt does.

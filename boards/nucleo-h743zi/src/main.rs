@@ -128,7 +128,7 @@ async fn main(spawner: Spawner) {
     boot::reached(Stage::Tasks);
     let mut random = Rng::new(p.RNG, Irqs);
     let seed = random.next_u64();
-    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize }>> =
+    static RESOURCES: ConstStaticCell<StackResources<{ 6 + 2 * cfg!(requests) as usize }>> =
         ConstStaticCell::new(StackResources::new());
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
     spawner.spawn(defmt::unwrap!(net(runner)));
@@ -233,7 +233,7 @@ async fn keep(
 ) -> ! {
     let feed = || {
         watchdog.pet();
-        desk.set_bad_frames(ethernet::SHARED.counters().bad);
+        desk.set_network(ethernet::counts());
         while let Some(news) = ethernet::SHARED.news() {
             defmt::info!("network: {}", news);
         }

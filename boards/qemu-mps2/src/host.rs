@@ -16,8 +16,8 @@ pub(crate) struct Options {
     pub(crate) run_for: Option<Duration>,
     /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
     pub(crate) until_wrap: Option<Duration>,
-    /// `fault=panic`, `fault=memory` or `fault=stack`: fail right after boot, to see that failures end QEMU. `fault=panic-once`: the same in the first
-    /// run alone, and start anew as a board on a desk does. `fault=hang`: hang a second and a half after the first start, to see what the
+    /// `fault=panic`, `fault=memory` or `fault=stack`: fail right after boot, to see that failures end QEMU. `fault=panic-once` and
+    /// `fault=stack-once`: the same in the first run alone, and start anew as a board on a desk does. `fault=hang`: hang a second and a half after the first start, to see what the
     /// watchdog does.
     pub(crate) fault: Option<Fault>,
     /// `cut=N` or `cut=each`: the power goes in the middle of the flash's how manyth operation.
@@ -41,6 +41,7 @@ pub(crate) enum Fault {
     Memory,
     Hang,
     Stack,
+    StackOnce,
 }
 
 impl Options {
@@ -62,6 +63,7 @@ impl Options {
                 ("fault", "memory") => options.fault = Some(Fault::Memory),
                 ("fault", "hang") => options.fault = Some(Fault::Hang),
                 ("fault", "stack") => options.fault = Some(Fault::Stack),
+                ("fault", "stack-once") => options.fault = Some(Fault::StackOnce),
                 _ => {}
             }
         }
@@ -73,14 +75,14 @@ impl Options {
 pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
     match fault {
         None | Some(Fault::Hang) => {}
-        Some(Fault::PanicOnce) if !begun.is_first() => {}
+        Some(Fault::PanicOnce | Fault::StackOnce) if !begun.is_first() => {}
         Some(Fault::PanicOnce) => panic!("as asked for"),
         Some(Fault::Panic) => panic!("as asked for"),
         Some(Fault::Memory) => {
             // SAFETY: no address of this machine; the bus fault is what is wanted, and ends the run.
             unsafe { (0xffff_fff0 as *const u32).read_volatile() };
         }
-        Some(Fault::Stack) => {
+        Some(Fault::Stack | Fault::StackOnce) => {
             descend(0);
         }
     }
@@ -142,6 +144,10 @@ fn panic(information: &core::panic::PanicInfo<'_>) -> ! {
 
 #[cortex_m_rt::exception]
 unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
+    boot::faulted((&raw const *frame).addr(), frame.pc(), frame.lr());
+    if Options::read().fault == Some(Fault::StackOnce) {
+        cortex_m::peripheral::SCB::sys_reset();
+    }
     // Where there was no room for it, the frame says nothing.
     if outrigger_app::stack_exceeded() {
         fail(format_args!("stack overflow"))

@@ -15,7 +15,9 @@ use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
-use outrigger_app::{Ear, Guarded, Handle, Neighbour, Ports, SerialSensor, TelemetryTarget, guard_stack, network};
+use outrigger_app::{
+    Ear, Guarded, Handle, Neighbour, NetworkCounts, Ports, SerialSensor, TelemetryTarget, guard_stack, network,
+};
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod clock;
@@ -70,7 +72,7 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     }
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
-    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize }>> =
+    static RESOURCES: ConstStaticCell<StackResources<{ 6 + 2 * cfg!(requests) as usize }>> =
         ConstStaticCell::new(StackResources::new());
     boot::reached(Stage::Interface);
     let mac = MAC.take();
@@ -144,7 +146,7 @@ async fn control(robot: Robot) {
 async fn keep(desk: &'static Desk, robot: Handle<'static>, stack: Stack<'static>) -> ! {
     let feed = || {
         watchdog::feed();
-        desk.set_bad_frames(lan9118::bad_frames());
+        desk.set_network(NetworkCounts { bad: lan9118::bad_frames(), ..NetworkCounts::default() });
     };
     desk.keep(robot, stack, &mut Lamp::<0>, feed).await
 }

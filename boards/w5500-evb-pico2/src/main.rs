@@ -29,10 +29,10 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, Ports, SerialSensor,
+    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, NetworkCounts, OperatorConfig, Ports, Revive, SerialSensor,
     TelemetryTarget, WrenchSensor, guard_stack, hardware_address, network,
 };
-use outrigger_w5500::{Device, Runner, State, Watch};
+use outrigger_w5500::{Counts, Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};
 
 mod flash;
@@ -130,7 +130,7 @@ async fn main(spawner: Spawner) {
     random.fill_bytes(&mut seed).await;
     random.fill_bytes(&mut boot).await;
 
-    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize }>> =
+    static RESOURCES: ConstStaticCell<StackResources<{ 6 + 2 * cfg!(requests) as usize }>> =
         ConstStaticCell::new(StackResources::new());
     let seed = u64::from_le_bytes(seed);
     let (stack, runner) = embassy_net::new(device, network(&settings.device), RESOURCES.take(), seed);
@@ -146,6 +146,7 @@ async fn main(spawner: Spawner) {
     desk.comes_from(begun, clock, ear);
     spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PIN_4, Level::Low))));
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog, chip)));
+    spawner.spawn(defmt::unwrap!(revive(desk, chip)));
     let mut config = uart::Config::default();
     config.baudrate = BENCH_BAUD;
     static HEARD: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
@@ -232,6 +233,19 @@ async fn control(robot: Robot, cycle: Output<'static>) {
     robot.run(cycle).await;
 }
 
+/// What telemetry tells of the chip.
+fn network_counts(chip: &Counts) -> NetworkCounts {
+    NetworkCounts {
+        bad: chip.oversized.saturating_add(chip.lengths),
+        unsent: chip.unsent,
+        link_losses: chip.link_lost,
+        timeouts: chip.timeouts(),
+        bus_errors: chip.bus.saturating_add(chip.forgotten),
+        // The first is its start.
+        restarts: chip.resets.saturating_sub(1),
+    }
+}
+
 #[embassy_executor::task]
 async fn keep(
     desk: &'static Desk,
@@ -243,10 +257,19 @@ async fn keep(
 ) -> ! {
     let feed = || {
         watchdog.feed(PATIENCE);
-        let counts = chip.counts();
-        desk.set_bad_frames(counts.oversized.saturating_add(counts.lengths));
+        desk.set_network(network_counts(&chip.counts()));
     };
     desk.keep(robot, stack, &mut lamp, feed).await
+}
+
+/// What hears nothing any more is started anew.
+#[embassy_executor::task]
+async fn revive(desk: &'static Desk, chip: Watch<'static>) -> ! {
+    let restart = |what| match what {
+        Revive::Interface => chip.restart(),
+        Revive::Board => cortex_m::peripheral::SCB::sys_reset(),
+    };
+    desk.revive(restart).await
 }
 
 #[cfg(requests)]

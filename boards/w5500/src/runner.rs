@@ -95,6 +95,10 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
 
     /// One round: what is due of the chip, all that waits to be sent, one received frame.
     async fn turn(&mut self) -> Result<(), Trouble> {
+        // A turn comes at least every [`CHECK`].
+        if self.tally.is_restart_asked() {
+            return Err(Trouble::Silent);
+        }
         if Instant::now() >= self.check_at {
             self.check().await?;
         }
@@ -268,6 +272,8 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
                     self.rest(at).await;
                     self.forget();
                     self.check_at = Instant::MIN;
+                    // Whoever asked for it meanwhile has it.
+                    let _ = self.tally.is_restart_asked();
                     self.tally.one(|counts| &mut counts.resets);
                     #[cfg(feature = "defmt")]
                     defmt::info!("W5500: reset");
@@ -295,7 +301,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
     }
 }
 
-/// How the driver stands, for who shows it.
+/// How the driver stands, for who shows it; and what it can be asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'d>(pub(crate) &'d Tally);
 
@@ -304,5 +310,11 @@ impl Watch<'_> {
     #[must_use]
     pub fn counts(self) -> Counts {
         self.0.get()
+    }
+
+    /// The chip is to be reset by its line and set up anew, whatever it says of itself: within 100 ms, and as often as [`Care`]
+    /// lets it. The link is lost meanwhile, and made anew.
+    pub fn restart(self) {
+        self.0.ask_for_restart();
     }
 }

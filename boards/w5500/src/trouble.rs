@@ -43,6 +43,8 @@ pub enum Trouble {
     Unsettled,
     /// A frame was not sent within 100 ms although there is a link.
     NotSent,
+    /// Somebody asked for the chip to be started anew: nothing came in for too long.
+    Silent,
 }
 
 /// A register that keeps what it was set to.
@@ -81,7 +83,7 @@ impl Trouble {
     pub const fn doubt(self) -> Doubt {
         match self {
             Self::Bus(_) | Self::NotTaken(_) | Self::Length { .. } | Self::Unsettled | Self::NotSent => Doubt::Socket,
-            Self::ResetPin | Self::NotThere { .. } | Self::Forgotten { .. } => Doubt::Chip,
+            Self::ResetPin | Self::NotThere { .. } | Self::Forgotten { .. } | Self::Silent => Doubt::Chip,
         }
     }
 }
@@ -120,6 +122,8 @@ pub struct Counts {
     pub lengths: u32,
     /// [`Trouble::NotSent`].
     pub not_sent: u32,
+    /// [`Trouble::Silent`].
+    pub silent: u32,
     /// Times that the socket was closed and opened.
     pub reopened: u32,
     /// Times that the chip was reset, the first one among them.
@@ -130,13 +134,24 @@ pub struct Counts {
     pub last: Option<Trouble>,
 }
 
-/// Counts that the driver and whoever shows them share.
+impl Counts {
+    /// Waits that ran out: for a command, for a frame to be sent, for the chip after its reset.
+    #[must_use]
+    pub fn timeouts(&self) -> u32 {
+        self.not_taken.saturating_add(self.not_sent).saturating_add(self.not_there)
+    }
+}
+
+/// Counts that the driver and whoever shows them share, and what the driver is asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Tally(Cell<Counts>);
+pub(crate) struct Tally {
+    counts: Cell<Counts>,
+    restart: Cell<bool>,
+}
 
 impl Tally {
     pub(crate) const fn new() -> Self {
-        Self(Cell::new(Counts {
+        let counts = Counts {
             accesses: 0,
             received: 0,
             sent: 0,
@@ -152,23 +167,35 @@ impl Tally {
             forgotten: 0,
             lengths: 0,
             not_sent: 0,
+            silent: 0,
             reopened: 0,
             resets: 0,
             link_lost: 0,
             last: None,
-        }))
+        };
+        Self { counts: Cell::new(counts), restart: Cell::new(false) }
     }
 
     pub(crate) fn get(&self) -> Counts {
-        self.0.get()
+        self.counts.get()
+    }
+
+    /// The chip is to be reset, whatever it says of itself.
+    pub(crate) fn ask_for_restart(&self) {
+        self.restart.set(true);
+    }
+
+    /// Whether that was asked for since this was called last.
+    pub(crate) fn is_restart_asked(&self) -> bool {
+        self.restart.take()
     }
 
     /// One more of what `which` names.
     pub(crate) fn one(&self, which: fn(&mut Counts) -> &mut u32) {
-        let mut counts = self.0.get();
+        let mut counts = self.counts.get();
         let number = which(&mut counts);
         *number = number.saturating_add(1);
-        self.0.set(counts);
+        self.counts.set(counts);
     }
 
     pub(crate) fn trouble(&self, trouble: Trouble) {
@@ -179,8 +206,9 @@ impl Tally {
             Trouble::Forgotten { .. } => |counts| &mut counts.forgotten,
             Trouble::Length { .. } | Trouble::Unsettled => |counts| &mut counts.lengths,
             Trouble::NotSent => |counts| &mut counts.not_sent,
+            Trouble::Silent => |counts| &mut counts.silent,
         });
-        let counts = self.0.get();
-        self.0.set(Counts { last: Some(trouble), ..counts });
+        let counts = self.counts.get();
+        self.counts.set(Counts { last: Some(trouble), ..counts });
     }
 }

@@ -67,11 +67,12 @@ enum Kind {
     Stiffen,
     Move,
     Cancel,
+    Dashboard,
 }
 
 impl Kind {
     /// In the order of [`Ask::WORDS`].
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::Status,
         Self::Watch,
         Self::Request,
@@ -89,6 +90,7 @@ impl Kind {
         Self::Stiffen,
         Self::Move,
         Self::Cancel,
+        Self::Dashboard,
     ];
 
     /// Keys it needs beside `do`, and keys that it may have beside those and `id` and `epoch`.
@@ -97,7 +99,7 @@ impl Kind {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => (&[], &[]),
             Self::Renew | Self::Stiffen | Self::Cancel => (&[], &[]),
             Self::Freedrive => (&[Key::Epoch], &[Key::How]),
-            Self::Force | Self::ToolContact | Self::Move => (&[Key::Epoch, Key::How], &[]),
+            Self::Force | Self::ToolContact | Self::Move | Self::Dashboard => (&[Key::Epoch, Key::How], &[]),
             Self::Request | Self::Resume | Self::HandBack | Self::Resend => (&[Key::Epoch], &[]),
             Self::Set => (&[Key::Epoch, Key::Output], &[]),
             Self::Sample => (&[Key::Epoch, Key::Source, Key::Values], &[Key::Seq]),
@@ -170,6 +172,7 @@ impl Found {
             Kind::Stiffen => Ask::Stiffen,
             Kind::Move => Ask::Move { epoch, how: text(&self.how)? },
             Kind::Cancel => Ask::Cancel,
+            Kind::Dashboard => Ask::Dashboard { epoch, how: text(&self.how)? },
         };
         Ok(Message { id: self.id, ask })
     }

@@ -59,4 +59,4 @@ impl Key {
 
 pub(super) const WORDS: &str = "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\", \
                      \"hand-back\", \"resend\", \"freedrive\", \"force\", \"tool-contact\", \"renew\", \"stiffen\", \
-                     \"move\", \"cancel\"";
+                     \"move\", \"cancel\", \"dashboard\"";

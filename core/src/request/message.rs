@@ -86,11 +86,18 @@ pub enum Ask<'a> {
     },
     /// That it ends, whoever began it: the arm comes to rest, and stays commanded.
     Cancel,
+    /// One command to the controller's dashboard server that makes the arm ready; not while it is commanded.
+    Dashboard {
+        /// The epoch that was seen.
+        epoch: Epoch,
+        /// Which: `brake-release`. Not empty.
+        how: &'a str,
+    },
 }
 
 impl Ask<'_> {
     /// The words of `do`.
-    pub const WORDS: [&'static str; 17] = [
+    pub const WORDS: [&'static str; 18] = [
         "status",
         "watch",
         "request",
@@ -108,6 +115,7 @@ impl Ask<'_> {
         "stiffen",
         "move",
         "cancel",
+        "dashboard",
     ];
 
     /// The word of `do`.
@@ -131,6 +139,7 @@ impl Ask<'_> {
             Self::Stiffen => "stiffen",
             Self::Move { .. } => "move",
             Self::Cancel => "cancel",
+            Self::Dashboard { .. } => "dashboard",
         }
     }
 
@@ -149,6 +158,7 @@ impl Ask<'_> {
             | Self::Force { epoch, .. }
             | Self::ToolContact { epoch, .. }
             | Self::Move { epoch, .. }
+            | Self::Dashboard { epoch, .. }
             | Self::Resend(epoch) => Some(*epoch),
         }
     }
@@ -171,7 +181,8 @@ impl fmt::Display for Message<'_> {
             Ask::Freedrive { how, .. }
             | Ask::Force { how, .. }
             | Ask::ToolContact { how, .. }
-            | Ask::Move { how, .. } => {
+            | Ask::Move { how, .. }
+            | Ask::Dashboard { how, .. } => {
                 write!(f, ",\"{}\":{}", Key::How.name(), Quoted(how))?;
             }
             Ask::Sample { source, values, seq, .. } => {

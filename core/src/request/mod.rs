@@ -21,6 +21,7 @@
 //! | `stiffen` | | that it ends, whoever began it |
 //! | `move` | `epoch`, `how` | to move the arm along a file's motion, or to one place, for as long as the same sender is there |
 //! | `cancel` | | that it ends, whoever began it |
+//! | `dashboard` | `epoch`, `how` | one command to the controller's dashboard server that makes the arm ready: `"brake-release"` |
 //!
 //! `epoch` is the number that the sender saw in the last answer: what is asked with another one than the present is refused
 //! by whoever carries it out. Where none is needed it may stand, and is not looked at. `id`, `epoch` and `seq` are integers

@@ -58,6 +58,10 @@ fn each_message_is_read_whatever_the_order_of_its_keys_and_its_blanks() {
         (r#"{"do":"renew","id":8}"#, r#"{"id":8,"do":"renew"}"#),
         (r#"{"do":"stiffen","epoch":1}"#, r#"{"do":"stiffen"}"#),
         (r#"{"how":"file=/a b.csv","epoch":5,"do":"move"}"#, r#"{"do":"move","epoch":5,"how":"file=/a b.csv"}"#),
+        (
+            r#"{"how":"brake-release","epoch":5,"do":"dashboard"}"#,
+            r#"{"do":"dashboard","epoch":5,"how":"brake-release"}"#,
+        ),
         (r#"{"do":"cancel","epoch":1,"id":3}"#, r#"{"id":3,"do":"cancel"}"#),
         (
             r#"{"output":"digital-out.3=on","do":"set","epoch":1}"#,
@@ -106,6 +110,7 @@ fn every_fault_is_told_with_its_place_and_what_stands_there() {
         (r#"{"do":"set","epoch":1}"#, MissingKey, 21, Some(Key::Output), ""),
         (r#"{"do":"force","epoch":1}"#, MissingKey, 23, Some(Key::How), ""),
         (r#"{"do":"force","how":"z=1"}"#, MissingKey, 25, Some(Key::Epoch), ""),
+        (r#"{"do":"dashboard","epoch":1}"#, MissingKey, 27, Some(Key::How), ""),
         (r#"{"do":"renew","how":"z=1"}"#, UnexpectedKey, 14, Some(Key::How), ""),
         (r#"{"do":"freedrive","epoch":1,"how":""}"#, OutOfRange, 34, Some(Key::How), ""),
         (r#"{"do":"request","epoch":"3"}"#, WrongType, 24, Some(Key::Epoch), r#""3""#),
@@ -167,7 +172,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_written_is_read_as_the_same(
-        id: Option<u32>, word in 0..17_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
+        id: Option<u32>, word in 0..18_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
     ) {
         let (number, source, values, seq) = &sample;
         let epoch = Epoch::from_number(*number);
@@ -188,6 +193,7 @@ proptest! {
             13 => Ask::Stiffen,
             14 => Ask::Move { epoch, how: &output },
             15 => Ask::Cancel,
+            16 => Ask::Dashboard { epoch, how: &output },
             _ => Ask::Sample { epoch, source, values: SampleValue::new(values).expect("1 to 6"), seq: *seq },
         };
         let message = Message { id, ask };

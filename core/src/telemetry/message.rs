@@ -186,8 +186,8 @@ pub struct PortReport<'a> {
     pub troubles: [Option<&'a str>; LinkId::MOST],
     /// Transfers from sensors that failed: the port, the bus or the converter reported an error.
     pub sensor_faults: u32,
-    /// Frames of the network that the device could not use: too short, too long, damaged, or lost in a full memory.
-    pub bad_frames: u32,
+    /// What its network controller counts.
+    pub network: NetworkCounts,
     /// Bytes of the device's stack that were never used, where it knows.
     pub stack_unused: Option<u32>,
     /// Frames of the network that came in, whole, to anybody.
@@ -196,6 +196,24 @@ pub struct PortReport<'a> {
     pub interface_restarts: u32,
     /// What was heard from the robot's address.
     pub heard: Heard,
+}
+
+/// What a device's network controller and its driver counted since the device was started. Each number stays at its end where it
+/// would exceed it; what a controller does not count is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct NetworkCounts {
+    /// Received frames that the device could not use: too short, too long, damaged, or lost in a full memory.
+    pub bad: u32,
+    /// Frames of the device that were thrown away: there was no link, or the controller was being started.
+    pub unsent: u32,
+    /// Times that the link was lost.
+    pub link_losses: u32,
+    /// Bounded waits for the controller, or for its transceiver, that ran out.
+    pub timeouts: u32,
+    /// Errors on the way between processor and controller: transfers that failed, settings that were lost.
+    pub bus_errors: u32,
+    /// Starts of the controller after the first, whatever for.
+    pub restarts: u32,
 }
 
 /// What was heard from the robot's address since the device was started: how far a connection that does not come about has come.
@@ -309,6 +327,17 @@ pub enum Death<'a> {
         /// Where its function returns to.
         from: u32,
     },
+    /// The stack was used up.
+    StackOverflow(Option<Place>),
+}
+
+/// Where the processor was. What it has no room for on the stack that is used up is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Place {
+    /// Address of the instruction.
+    pub at: u32,
+    /// Where its function returns to.
+    pub from: u32,
 }
 
 /// How the device came to run.

@@ -3,8 +3,8 @@
 use heapless::Deque;
 
 use super::message::{
-    Boot, CHUNK_MAX, Chunk, Heard, Hello, HistogramKind, HistogramReport, Message, Motion, PortReport, Recording,
-    Status, as_many_as_fit,
+    Boot, CHUNK_MAX, Chunk, Heard, Hello, HistogramKind, HistogramReport, Message, Motion, NetworkCounts, PortReport,
+    Recording, Status, as_many_as_fit,
 };
 use super::{DATAGRAM_MAX, Datagram};
 use crate::command::SourceMonitor;
@@ -163,7 +163,7 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             unsent: 0,
             troubles: [None; LinkId::MOST],
             sensor_faults: 0,
-            bad_frames: 0,
+            network: NetworkCounts { bad: 0, unsent: 0, link_losses: 0, timeouts: 0, bus_errors: 0, restarts: 0 },
             stack_unused: None,
             frames: 0,
             interface_restarts: 0,

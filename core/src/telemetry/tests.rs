@@ -397,6 +397,31 @@ proptest! {
     }
 
     #[test]
+    fn what_the_port_sees_and_how_a_run_ended_come_back_as_they_were(network: [u32; 6], place: [u32; 2], end in 0..4_u8,
+                                                                     frames: u32, interface_restarts: u32) {
+        let [bad, unsent, link_losses, timeouts, bus_errors, restarts] = network;
+        let network = NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts };
+        let port = PortReport { network, frames, interface_restarts, ..PortReport::default() };
+        let [at, from] = place;
+        let death = match end {
+            0 => None,
+            1 => Some(Death::Fault { at, from }),
+            2 => Some(Death::StackOverflow(None)),
+            _ => Some(Death::StackOverflow(Some(Place { at, from }))),
+        };
+        for message in [Message::Port(port), Message::Boot(Boot { death, ..BOOT })] {
+            let datagram = Datagram { boot: 1, sequence: 2, at: Instant::from_micros(3), message };
+            let mut out = [0; DATAGRAM_MAX];
+            let length = datagram.encode(&mut out).expect("it is short");
+            prop_assert_eq!(UrDatagram::decode(&out[..length]), Ok(datagram));
+            // Nothing that is cut off is taken for whole.
+            for cut in 0..length {
+                prop_assert!(UrDatagram::decode(&out[..cut]).is_err());
+            }
+        }
+    }
+
+    #[test]
     fn pieces_come_back_as_they_were(number: u32, length: u32, offset: u32, pass: u8, boot: u32, sequence: u32, at: u64,
                                      bytes in proptest::collection::vec(any::<u8>(), 0..=CHUNK_MAX)) {
         let chunk = Chunk { length, offset, bytes: &bytes };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use outrigger_core::client::dashboard::Readying;
 use outrigger_core::time::Duration;
 
 use super::board::PREFIX;
@@ -26,7 +27,8 @@ pub(crate) struct AskArgs {
     /// With set: what to set, as `outrigger io` takes it; with sample: the source's name and its values; with force: forces and
     /// torques along and around the axes that give way [N, Nm], e.g. z=-20, and perhaps frame=, limits=, type=, damping=, gain=;
     /// with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with tool-contact: on or off; with move: the file
-    /// with the motion (.csv, .json or .mcap), which the run reads
+    /// with the motion (.csv, .json or .mcap), which the run reads; with dashboard, of a board: power-on, brake-release,
+    /// unlock-protective-stop, close-popup or close-safety-popup
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     pub rest: Vec<String>,
     /// With move, in place of a file: where to, as `outrigger move --to` takes it: q= and each joint's angle [rad]; or, of a run with
@@ -88,6 +90,7 @@ pub(crate) enum Word {
     Stiffen,
     Move,
     Cancel,
+    Dashboard,
 }
 
 /// What is asked, without the epoch that comes later.
@@ -109,6 +112,8 @@ pub(super) enum Wanted {
     ToolContact(String),
     /// A motion, in the words of a run.
     Move(String),
+    /// A command to the controller's dashboard server.
+    Dashboard(Readying),
 }
 
 impl AskArgs {
@@ -164,6 +169,19 @@ impl AskArgs {
             }
             (Word::ToolContact, [how]) if guidance::contact(how).is_ok() => Ok(Wanted::ToolContact(how.clone())),
             (Word::ToolContact, _) => usage("tool-contact: say on or off"),
+            (Word::Dashboard, _) if self.key_file.is_none() => {
+                usage("dashboard: a board is asked so; from this machine `outrigger dashboard ROBOT` does it")
+            }
+            (Word::Dashboard, words) => {
+                let readying = match words {
+                    [word] => Readying::of_word(word),
+                    _ => None,
+                };
+                let all = Readying::ALL.map(Readying::word).join(", ");
+                readying
+                    .map(Wanted::Dashboard)
+                    .ok_or_else(|| Failure::Usage(format!("dashboard: say one of {all}; found '{}'", words.join(" "))))
+            }
             (word, []) => Ok(Wanted::Plain(word)),
             (_, [first, ..]) => Err(Failure::Usage(format!("nothing stands after this word: leave '{first}' out"))),
         }

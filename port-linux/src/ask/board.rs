@@ -78,8 +78,12 @@ impl Board {
         let seen = ask.epoch().unwrap_or(self.epoch);
         let too_long = |_| Failure::Usage(format!("{}: more than fits into a datagram", ask.word()));
         self.caller.ask(self.clock.now(), seen, Message { id: None, ask }).map_err(too_long)?;
-        // What became of an output takes its time.
-        let patience = if matches!(ask, Ask::Set { .. }) { until } else { until.min(self.clock.now() + SILENCE) };
+        // What became of an output takes its time, and so does a dashboard server.
+        let patience = if matches!(ask, Ask::Set { .. } | Ask::Dashboard { .. }) {
+            until
+        } else {
+            until.min(self.clock.now() + SILENCE)
+        };
         match self.until_event(patience)? {
             Some(Event::Answer(epoch, reply)) => {
                 self.epoch = epoch;

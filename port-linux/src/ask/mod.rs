@@ -69,6 +69,10 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
             let epoch = run.epoch()?;
             run.ask(&[Ask::ToolContact { epoch, how }])
         }
+        Wanted::Dashboard(readying) => {
+            let epoch = run.epoch()?;
+            run.ask(&[Ask::Dashboard { epoch, how: readying.word() }])
+        }
         Wanted::Set(settings) => {
             let epoch = run.epoch()?;
             let asks: Vec<_> = settings.iter().map(|output| Ask::Set { epoch, output }).collect();

@@ -10,6 +10,7 @@ pub(super) fn of(answer: &Value) -> String {
     let epoch = answer.get("epoch").and_then(Value::as_u64).unwrap_or_default();
     match text(answer, "do") {
         "status" | "watch" => status(answer, mode, epoch),
+        "dashboard" => format!("{}\nto command is asked for by itself: `request`\n", text(answer, "text")),
         "set" => format!("{}: {}\n", text(answer, "output"), text(answer, "text")),
         "sample" => format!("taken, in {mode} at epoch {epoch}\n"),
         "release" if matches!(mode, "monitor" | "offline") => format!("released: nothing is commanded, {mode}\n"),

@@ -5,6 +5,7 @@ use outrigger_core::law::FeedError;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::request::Fault;
 use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::wire::dashboard::Outcome;
 
 use super::slot::Status;
 use crate::json::Json;
@@ -36,6 +37,8 @@ pub(super) enum Verdict {
     Motion(Against),
     /// Another motion is being read.
     Reads,
+    /// What came of a command to the controller's dashboard server.
+    Dashboard(Outcome),
 }
 
 /// What the loop says, and to what.
@@ -72,7 +75,7 @@ impl Answer {
     pub(super) fn line(&self, here: bool) -> String {
         let Self { id, word, status, verdict } = self;
         let ok = match verdict {
-            Verdict::Done | Verdict::Moves => true,
+            Verdict::Done | Verdict::Moves | Verdict::Dashboard(Outcome::Taken) => true,
             Verdict::Output(_, news) => matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown),
             _ => false,
         };
@@ -121,6 +124,13 @@ impl Answer {
                     let (expected, found) = ("an output that the controller shows as set", words::name_of_news(news));
                     error(&mut json, &Wrong { place: "output", expected, found, ..wrong("NotSet", &text) });
                 }
+            }
+            Verdict::Dashboard(Outcome::Taken) => {
+                json.key("text").text(Outcome::Taken.text());
+            }
+            Verdict::Dashboard(outcome) => {
+                let expected = "a command that the controller takes";
+                error(&mut json, &Wrong { place: word, expected, ..wrong(outcome.name(), outcome.text()) });
             }
             Verdict::NoNews => {
                 let text = "nothing was heard of the output for 10 s; it may have been set";

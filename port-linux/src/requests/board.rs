@@ -26,6 +26,10 @@ pub(crate) fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot:
         (Theirs::BadValue, Ask::Sample { source, .. }) => {
             return answer::value(id, &status, "source", "one that takes readings from the network", source);
         }
+        (Theirs::BadValue, Ask::Dashboard { how, .. }) => {
+            return answer::value(id, &status, "how", "a command that the board's version has", how);
+        }
+        (Theirs::Dashboard(outcome), _) => Verdict::Dashboard(outcome),
         (Theirs::WrongEpoch, _) => Verdict::WrongEpoch(ask.epoch().unwrap_or(present)),
         (Theirs::Refused(Some(reason)), _) => Verdict::Refused(reason, unmet),
         (Theirs::Output(news), Ask::Set { output, .. }) => match (output.parse::<Setting>(), written(news)) {
@@ -63,6 +67,7 @@ const fn written(news: News) -> Option<WriteNews> {
 mod tests {
     use outrigger_core::mode::Mode;
     use outrigger_core::robot::{Reason, ReasonSet};
+    use outrigger_core::wire::dashboard::Outcome;
 
     use super::*;
 
@@ -80,6 +85,7 @@ mod tests {
         );
         assert!(said(Ask::Release, Theirs::Done).starts_with(&format!(r#"{begin}"release"}}"#)));
         let set = |verdict| said(Ask::Set { epoch, output: "digital-out.3=on" }, verdict);
+        let ready = |verdict| said(Ask::Dashboard { epoch, how: "brake-release" }, verdict);
         for (line, has) in [
             (
                 said(Ask::Request(old), Theirs::WrongEpoch),
@@ -91,6 +97,10 @@ mod tests {
             (set(Theirs::Output(News::Off)), r#""what":"NotSet""#),
             (set(Theirs::Output(News::Impossible)), r#""what":"BadValue""#),
             (set(Theirs::NoNews), r#""what":"NoNews""#),
+            (ready(Theirs::Dashboard(Outcome::Taken)), r#""do":"dashboard","text":"the controller has taken it"#),
+            (ready(Theirs::Dashboard(Outcome::LocalControl)), r#""what":"LocalControl","where":"dashboard""#),
+            (ready(Theirs::Dashboard(Outcome::Commanding)), "release it first"),
+            (ready(Theirs::BadValue), r#""what":"BadValue""#),
             (said(Ask::Status, Theirs::Fault(outrigger_core::request::FaultKind::Syntax, 3)), r#""what":"Syntax""#),
         ] {
             assert!(line.contains(has), "{line}");

@@ -277,6 +277,10 @@ impl<const N: usize> Shared<N> {
             Ask::Renew => Asked::Renew(asker),
             Ask::Stiffen => Asked::Stiffen,
             Ask::Cancel => Asked::Cancel,
+            Ask::Dashboard { how, .. } => {
+                let expected = "a board: beside a run it is `outrigger dashboard ROBOT` that does this";
+                return Step::Say(answer::value(id, &now, "how", expected, how));
+            }
             Ask::Move { epoch, how } => match Wish::of(how) {
                 Ok(wish) => return Step::Move(id, epoch, wish),
                 Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),

@@ -37,6 +37,9 @@ pub(crate) fn failure(answer: &Value) -> Option<Failure> {
             Failure::Fault(format!("{word} refused: {why}"))
         }
         "Unfit" => Failure::BadInput(why.to_owned()),
+        _ if word == "dashboard" && text(error, "what") != "BadValue" => {
+            Failure::Fault(format!("{word} refused: {why}"))
+        }
         "NotSet" | "NoNews" | "Full" if word == "set" => Failure::Fault(match text(answer, "output") {
             "" => why.to_owned(),
             output => format!("{output}: {why}"),

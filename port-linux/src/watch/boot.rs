@@ -1,6 +1,6 @@
 //! How a board came to run, in words, with what to read about it.
 
-use outrigger_core::telemetry::{Boot, Death, ResetCause, Stage};
+use outrigger_core::telemetry::{Boot, Death, Place, ResetCause, Stage};
 
 /// The page of all boards.
 const PAGE: &str = "boards/README.md";
@@ -12,6 +12,12 @@ pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
         Some(Death::Panic { file, line }) => Some(format!("panicked at {file}, line {line}")),
         Some(Death::Fault { at, from }) => {
             Some(format!("faulted at {at:#010x}, called from {from:#010x} (addresses of its firmware)"))
+        }
+        Some(Death::StackOverflow(place)) => {
+            let place = place.map_or_else(String::new, |Place { at, from }| {
+                format!(" at {at:#010x}, called from {from:#010x} (addresses of its firmware)")
+            });
+            Some(format!("ran out of memory for its function calls (stack overflow){place}"))
         }
         None => None,
     };
@@ -76,10 +82,14 @@ mod tests {
             death: Some(Death::Panic { file: "app/src/desk.rs", line: 7 }),
             ..again
         };
+        let overflow = |place| Boot { death: Some(Death::StackOverflow(place)), ..panicked };
+        let place = Some(Place { at: 0x0800_1234, from: 0x0800_5679 });
         let stuck = Boot { before: Some(Stage::Interface), ..again };
         let hung = Boot { before: Some(Stage::Running), ..again };
         for (boot, what) in [
             (panicked, "panicked at app/src/desk.rs, line 7, while running"),
+            (overflow(None), "function calls (stack overflow), while running"),
+            (overflow(place), "function calls (stack overflow) at 0x08001234, called from 0x08005679 (addresses"),
             (stuck, "never came further than starting its network controller"),
             (hung, "hung"),
         ] {

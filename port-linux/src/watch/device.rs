@@ -14,6 +14,7 @@ use outrigger_core::telemetry::{
 use outrigger_core::time::{Duration, Instant};
 
 use super::boot;
+use super::network::Network;
 use super::pieces::Pieces;
 use super::say;
 use crate::clock::utc_now;
@@ -50,8 +51,7 @@ pub(super) struct Device {
     troubles: [Option<String>; LinkId::MOST],
     /// From the robot's address, by the board.
     robot_heard: Heard,
-    /// Of its network controller: frames, bad ones, and starts because nothing came in.
-    frames: [u32; 3],
+    network: Network,
     stack_unused: Option<u32>,
     /// How it came to run, in words, as it was told last.
     began: Vec<String>,
@@ -100,7 +100,7 @@ impl Device {
             sensors: outrigger_core::sensor::Figures::default(),
             troubles: [const { None }; LinkId::MOST],
             robot_heard: Heard::default(),
-            frames: [0; 3],
+            network: Network::default(),
             stack_unused: None,
             began: Vec::new(),
             settings: Pieces::default(),
@@ -281,7 +281,9 @@ impl Device {
 
     fn port(&mut self, report: &PortReport<'_>, now: Instant, notices: &mut Vec<Notice>) {
         self.sensors = report.sensors;
-        self.frames = [report.frames, report.bad_frames, report.interface_restarts];
+        notices.extend(
+            self.network.take(report).into_iter().map(|line| say(now, "network", format!("{}: {line}", self.address))),
+        );
         self.stack_unused = report.stack_unused;
         let troubled = report.troubles.iter().any(Option::is_some);
         if report.heard != self.robot_heard || (troubled && self.troubles.iter().all(Option::is_none)) {
@@ -357,6 +359,7 @@ impl Device {
             ("board".to_owned(), self.about.clone()),
             ("lost datagrams".to_owned(), self.lost.to_string()),
             ("sensor refused".to_owned(), self.sensors.refused.to_string()),
+            ("network".to_owned(), self.network.summary()),
         ];
         if let Some(unused) = self.stack_unused {
             values.push(("stack never used".into(), format!("{unused} B")));
@@ -380,10 +383,7 @@ impl Device {
             ("sensor_refused", self.sensors.refused.into()),
             ("sensor_garbage", self.sensors.garbage.into()),
         ];
-        let [frames, bad_frames, interface_restarts] = self.frames.map(u64::from);
-        counters.push(("frames", frames));
-        counters.push(("bad_frames", bad_frames));
-        counters.push(("interface_restarts", interface_restarts));
+        counters.extend(self.network.counters());
         counters.extend(&standing.counters);
         counters.push(("events_lost", standing.events_lost.into()));
         let told_by = |identity| format!("{identity}, told by {}, {} datagrams lost", self.address, self.lost);

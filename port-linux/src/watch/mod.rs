@@ -2,6 +2,7 @@
 
 mod boot;
 mod device;
+mod network;
 mod pieces;
 
 use std::net::{IpAddr, ToSocketAddrs as _};

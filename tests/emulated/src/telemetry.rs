@@ -47,7 +47,7 @@ pub struct Telemetry {
     pub krc: Option<Status<KrcStatus>>,
     /// How its arm moved last.
     pub krc_motion: Option<Motion<7>>,
-    /// How it came to run, each start once: cause, starts since power, how far the run before came, and where that one panicked.
+    /// How it came to run, each start once: cause, starts since power, how far the run before came, and where that one panicked, or `stack overflow`.
     pub starts: Vec<(ResetCause, u32, Option<Stage>, Option<String>)>,
     /// What was heard from the robot's address, at last.
     pub heard: Heard,
@@ -155,6 +155,7 @@ impl Telemetry {
             Message::Boot(boot) => {
                 let place = match boot.death {
                     Some(Death::Panic { file, line }) => Some(format!("{file}:{line}")),
+                    Some(Death::StackOverflow(_)) => Some("stack overflow".into()),
                     _ => None,
                 };
                 let start = (boot.cause, boot.starts, boot.before, place);

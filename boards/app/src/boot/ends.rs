@@ -16,7 +16,12 @@ fn panic(information: &PanicInfo<'_>) -> ! {
 
 #[exception]
 unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
-    super::faulted(frame.pc(), frame.lr());
+    super::faulted((&raw const *frame).addr(), frame.pc(), frame.lr());
+    if crate::stack_exceeded() {
+        defmt::error!("stack overflow");
+    } else {
+        defmt::error!("hard fault at {=u32:#x}, called from {=u32:#x}", frame.pc(), frame.lr());
+    }
     loop {
         cortex_m::asm::nop();
     }

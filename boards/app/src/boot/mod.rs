@@ -14,7 +14,9 @@ mod ends;
 mod remains;
 
 use heapless::String;
-use outrigger_core::telemetry::{Boot, Death};
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+use crate::guard;
+use outrigger_core::telemetry::{Boot, Death, Place};
 pub use outrigger_core::telemetry::{ResetCause, Stage};
 use remains::{Before, End};
 
@@ -73,9 +75,15 @@ pub fn panicked(location: Option<&core::panic::Location<'_>>) {
     remains::panicked(memory::WORDS, file, line);
 }
 
-/// The processor faults at the instruction `at`, in a function that returns to `from`: for the handler of hard faults.
-pub fn faulted(at: u32, from: u32) {
-    remains::faulted(memory::WORDS, at, from);
+/// The processor faults at the instruction `at`, in a function that returns to `from`, by the exception's frame at the address
+/// `frame`: for the handler of hard faults.
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+pub fn faulted(frame: usize, at: u32, from: u32) {
+    let end = match (guard::stack_exceeded(), guard::is_frame_whole(frame)) {
+        (false, _) => End::Fault(Place { at, from }),
+        (true, whole) => End::StackOverflow(whole.then_some(Place { at, from })),
+    };
+    remains::faulted(memory::WORDS, &end);
 }
 
 impl Begun {
@@ -119,7 +127,8 @@ impl Begun {
     pub fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
         let death = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
             End::Panic { file, line } => Death::Panic { file, line: *line },
-            End::Fault { at, from } => Death::Fault { at: *at, from: *from },
+            End::Fault(Place { at, from }) => Death::Fault { at: *at, from: *from },
+            End::StackOverflow(place) => Death::StackOverflow(*place),
         });
         Boot {
             cause: self.cause,
@@ -143,6 +152,10 @@ impl Begun {
         match death {
             Some(Death::Panic { file, line }) => info!("it panicked at {=str}, line {=u32}", file, line),
             Some(Death::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
+            Some(Death::StackOverflow(None)) => info!("its stack was used up (stack overflow)"),
+            Some(Death::StackOverflow(Some(Place { at, from }))) => {
+                info!("its stack was used up (stack overflow) at {=u32:#x}, called from {=u32:#x}", at, from);
+            }
             None => {}
         }
         let by = match clock.source {

@@ -1,7 +1,7 @@
 //! What memory keeps over a reset: how many starts there were, how far the last one came, and what ended it.
 
 use heapless::String;
-use outrigger_core::telemetry::Stage;
+use outrigger_core::telemetry::{Place, Stage};
 
 /// Words that are kept.
 pub(super) const WORDS: usize = TEXT + TEXT_WORDS + 1;
@@ -9,7 +9,7 @@ pub(super) const WORDS: usize = TEXT + TEXT_WORDS + 1;
 pub(super) const PLACE: usize = TEXT_WORDS * 4;
 
 /// What shows that somebody of this firmware wrote it; changed with the layout.
-const MAGIC: u32 = 0x4f52_4b01;
+const MAGIC: u32 = 0x4f52_4b02;
 
 // Places of the words; behind the text stands the checksum.
 const MARK: usize = 0;
@@ -24,6 +24,8 @@ const CHECK: usize = WORDS - 1;
 
 const PANIC: u32 = 1;
 const FAULT: u32 = 2;
+const OVERFLOW: u32 = 3;
+const OVERFLOW_SOMEWHERE: u32 = 4;
 
 /// Memory that a reset leaves as it is, and power fills with anything.
 pub(super) trait Words {
@@ -39,7 +41,9 @@ pub(super) enum End {
     /// A panic there.
     Panic { file: String<PLACE>, line: u32 },
     /// A fault of the processor.
-    Fault { at: u32, from: u32 },
+    Fault(Place),
+    /// The stack was used up; where, if that is known.
+    StackOverflow(Option<Place>),
 }
 
 /// What is left of the run before.
@@ -80,10 +84,17 @@ pub(super) fn panicked(words: &impl Words, file: &str, line: u32) {
     ended(words, PANIC, line, tail.len() as u32);
 }
 
-/// The processor faults in this run.
-pub(super) fn faulted(words: &impl Words, at: u32, from: u32) {
-    if words.read(END) == 0 {
-        ended(words, FAULT, at, from);
+/// The processor faults in this run; a panic is not told here.
+#[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
+pub(super) fn faulted(words: &impl Words, end: &End) {
+    if words.read(END) != 0 {
+        return;
+    }
+    match end {
+        End::Fault(Place { at, from }) => ended(words, FAULT, *at, *from),
+        End::StackOverflow(Some(Place { at, from })) => ended(words, OVERFLOW, *at, *from),
+        End::StackOverflow(None) => ended(words, OVERFLOW_SOMEWHERE, 0, 0),
+        End::Panic { .. } => {}
     }
 }
 
@@ -113,7 +124,9 @@ fn read(words: &impl Words) -> Option<Before> {
     let end = match words.read(END) {
         0 => None,
         PANIC => Some(End::Panic { file: text(words, second as usize), line: first }),
-        FAULT => Some(End::Fault { at: first, from: second }),
+        FAULT => Some(End::Fault(Place { at: first, from: second })),
+        OVERFLOW => Some(End::StackOverflow(Some(Place { at: first, from: second }))),
+        OVERFLOW_SOMEWHERE => Some(End::StackOverflow(None)),
         _ => return None,
     };
     Some(Before { starts: words.read(STARTS), stage, end })
@@ -171,14 +184,18 @@ mod tests {
             reached(&memory, stage);
             panicked(&memory, "boards/app/src/desk.rs", 42);
             // What follows from the first end is none of its own.
-            faulted(&memory, 1, 2);
+            faulted(&memory, &End::StackOverflow(None));
             panicked(&memory, "x.rs", 1);
             let file = String::try_from("boards/app/src/desk.rs").unwrap();
             assert_eq!(begin(&memory), Some(Before { starts: 1, stage, end: Some(End::Panic { file, line: 42 }) }));
-            faulted(&memory, 0x0800_1234, 0x0800_5679);
-            let end = Some(End::Fault { at: 0x0800_1234, from: 0x0800_5679 });
-            assert_eq!(begin(&memory), Some(Before { starts: 2, stage: Stage::Clocks, end }));
-            assert_eq!(begin(&memory), Some(Before { starts: 3, stage: Stage::Clocks, end: None }));
+            let place = Place { at: 0x0800_1234, from: 0x0800_5679 };
+            for (starts, end) in
+                (2..).zip([End::Fault(place), End::StackOverflow(Some(place)), End::StackOverflow(None)])
+            {
+                faulted(&memory, &end);
+                assert_eq!(begin(&memory), Some(Before { starts, stage: Stage::Clocks, end: Some(end) }));
+            }
+            assert_eq!(begin(&memory), Some(Before { starts: 5, stage: Stage::Clocks, end: None }));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is asked becomes a word to the robot's task, and what came of it an answer.
 
 use heapless::Vec;
+use outrigger_core::client::dashboard::{Outcome, Readying};
 use outrigger_core::command::outputs::Write;
 use outrigger_core::mode::{Mode, Refusal, Word};
 use outrigger_core::request::Ask;
@@ -11,6 +12,7 @@ use outrigger_embassy::Handle;
 
 use super::inquiry::Inquiry;
 use super::output;
+use crate::dashboard::Errands;
 
 /// Longest wait for the control loop; it comes back much sooner.
 const DECIDED_IN: Duration = Duration::from_millis(200);
@@ -18,6 +20,8 @@ const DECIDED_IN: Duration = Duration::from_millis(200);
 const LOOKED_IN: Duration = Duration::from_millis(50);
 /// Longest wait for what became of an output: more than the engine's own.
 const NEWS_IN: Duration = Duration::from_secs(10);
+/// Longest wait for the dashboard server: more than a connection, its greeting and the answer may take.
+const READY_IN: Duration = Duration::from_secs(20);
 /// More than sessions can have open, of which only the newest of each is answered.
 const OWED: usize = 8;
 
@@ -32,6 +36,8 @@ enum Waits {
     #[cfg(feature = "reverse")]
     Program(Word),
     Output(Write),
+    /// A command to the dashboard server.
+    Dashboard,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,14 +51,15 @@ struct Owed {
 pub(super) struct Clerk<'d> {
     robot: Handle<'d>,
     inquiry: &'d Inquiry,
+    errands: &'d Errands,
     owed: Vec<Owed, OWED>,
     /// Decided, and to be told one after the other: a service sends one datagram at a time.
     decided: Vec<(Ticket, Verdict), OWED>,
 }
 
 impl<'d> Clerk<'d> {
-    pub(super) const fn new(robot: Handle<'d>, inquiry: &'d Inquiry) -> Self {
-        Self { robot, inquiry, owed: Vec::new(), decided: Vec::new() }
+    pub(super) const fn new(robot: Handle<'d>, inquiry: &'d Inquiry, errands: &'d Errands) -> Self {
+        Self { robot, inquiry, errands, owed: Vec::new(), decided: Vec::new() }
     }
 
     /// Looks at what came in.
@@ -89,6 +96,19 @@ impl<'d> Clerk<'d> {
                     return self.decided(ticket, Verdict::Full);
                 }
                 (Waits::Output(write), NEWS_IN)
+            }
+            Ok(Ask::Dashboard { how, .. }) => {
+                let Some(readying) = Readying::of_word(how) else { return self.decided(ticket, Verdict::BadValue) };
+                if !Readying::may_be_asked_in(self.inquiry.standing().mode) {
+                    return self.decided(ticket, Verdict::Dashboard(Outcome::Commanding));
+                }
+                // Whatever asked before, the device itself among it, does not command an arm that is ready by this: to command is
+                // asked for after it.
+                robot.release();
+                if !self.errands.ask(readying) {
+                    return self.decided(ticket, Verdict::Dashboard(Outcome::Busy));
+                }
+                (Waits::Dashboard, READY_IN)
             }
             #[cfg(feature = "reverse")]
             Ok(Ask::HandBack(_)) => {
@@ -159,9 +179,15 @@ impl<'d> Clerk<'d> {
             }
             #[cfg(feature = "reverse")]
             Waits::Program(word) => Some(refused(word).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason)))),
-            Waits::Output(_) => None,
+            Waits::Output(_) | Waits::Dashboard => None,
         });
         self.give_up(now);
+    }
+
+    /// The command to the dashboard server is over.
+    pub(super) fn came_back(&mut self, outcome: Outcome) {
+        self.settle(|owed| (owed.waits == Waits::Dashboard).then_some(Verdict::Dashboard(outcome)));
+        self.inquiry.want(!self.owed.is_empty());
     }
 
     /// Of what has waited for too long.
@@ -173,6 +199,7 @@ impl<'d> Clerk<'d> {
                 #[cfg(feature = "reverse")]
                 Waits::Program(_) => Verdict::Ending,
                 Waits::Output(_) => Verdict::NoNews,
+                Waits::Dashboard => Verdict::Dashboard(Outcome::NoAnswer),
             })
         });
         self.inquiry.want(!self.owed.is_empty());

@@ -7,7 +7,7 @@ mod clerk;
 pub(crate) mod inquiry;
 mod output;
 
-use embassy_futures::select::{Either3, select3};
+use embassy_futures::select::{Either, Either3, select, select3};
 use embassy_net::udp::{PacketMetadata, UdpMetadata, UdpSocket};
 use embassy_net::{IpEndpoint, Stack};
 use embassy_time::{Duration, Timer};
@@ -16,6 +16,7 @@ use outrigger_core::request::keyed::{ANSWER_LEN, DATAGRAM_MAX, Key, Service};
 use outrigger_embassy::{Handle, now};
 
 use self::clerk::Clerk;
+use crate::dashboard;
 use crate::desk::Desk;
 use crate::milestone::PeerEvent;
 
@@ -43,13 +44,14 @@ impl Port {
 pub struct Memory {
     received: [u8; 4 * DATAGRAM_MAX],
     sent: [u8; 2 * ANSWER_LEN],
+    dashboard: dashboard::Memory,
 }
 
 impl Memory {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
-        Self { received: [0; 4 * DATAGRAM_MAX], sent: [0; 2 * ANSWER_LEN] }
+        Self { received: [0; 4 * DATAGRAM_MAX], sent: [0; 2 * ANSWER_LEN], dashboard: dashboard::Memory::new() }
     }
 }
 
@@ -59,7 +61,8 @@ impl Default for Memory {
     }
 }
 
-/// Answers who has the key of `port`, for ever. `seed` is 32 bytes of random numbers, others at each boot.
+/// Answers who has the key of `port`, for ever, and puts to the controller's dashboard server what is asked of that. `seed` is 32
+/// bytes of random numbers, others at each boot. It uses two sockets of `stack`.
 pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
     desk: &Desk<N, P>,
     robot: Handle<'_>,
@@ -68,14 +71,26 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
     seed: [u8; 32],
     memory: &mut Memory,
 ) {
-    let Memory { received, sent } = memory;
+    let Memory { received, sent, dashboard } = memory;
+    let mode = || desk.mode();
+    let errands = dashboard::carry_out(desk.errands(), desk.dashboard(), stack, mode, dashboard);
+    select(answer(desk, robot, stack, (port, seed), (received, sent)), errands).await;
+}
+
+async fn answer<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    desk: &Desk<N, P>,
+    robot: Handle<'_>,
+    stack: Stack<'_>,
+    (port, seed): (Port, [u8; 32]),
+    (received, sent): (&mut [u8], &mut [u8]),
+) {
     let (mut of_received, mut of_sent) = ([PacketMetadata::EMPTY; 8], [PacketMetadata::EMPTY; 2]);
     let mut socket = UdpSocket::new(stack, &mut of_received, received, &mut of_sent, sent);
     if socket.bind(port.number).is_err() {
         return;
     }
     let mut service = Service::<IpEndpoint>::new(port.key, seed);
-    let mut clerk = Clerk::new(robot, desk.inquiry());
+    let mut clerk = Clerk::new(robot, desk.inquiry(), desk.errands());
     loop {
         let timer = async {
             match clerk.poll_timeout() {
@@ -84,8 +99,10 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
             }
         };
         // What the loop decided goes before what is asked next: it is of what was asked before.
-        match select3(desk.inquiry().observed(), timer, socket.recv_from(service.receive_window())).await {
-            Either3::First(()) => clerk.decide(now()),
+        let decided = select(desk.inquiry().observed(), desk.errands().outcome());
+        match select3(decided, timer, socket.recv_from(service.receive_window())).await {
+            Either3::First(Either::First(())) => clerk.decide(now()),
+            Either3::First(Either::Second(outcome)) => clerk.came_back(outcome),
             Either3::Second(()) => clerk.give_up(now()),
             Either3::Third(Ok((length, UdpMetadata { endpoint, .. }))) => {
                 let before = service.counts().sum();

@@ -10,12 +10,12 @@ use outrigger_w5500::{Command, Setting, Trouble};
 use crate::floods::flood;
 use crate::station::{OWN, Station, frame};
 
-const MS: Duration = Duration::from_millis(1);
-const S: Duration = Duration::from_secs(1);
-const OTHERS: [u8; 6] = [0xff; 6];
+pub(crate) const MS: Duration = Duration::from_millis(1);
+pub(crate) const S: Duration = Duration::from_secs(1);
+pub(crate) const OTHERS: [u8; 6] = [0xff; 6];
 
 /// A frame each way passes.
-fn works(station: &mut Station) {
+pub(crate) fn works(station: &mut Station) {
     let (received, left) = (station.received.len(), station.left.len());
     station.pins.deliver(frame(OWN, 100, 1));
     assert!(station.send(&frame(OTHERS, 100, 2)));
@@ -25,7 +25,7 @@ fn works(station: &mut Station) {
 }
 
 /// There is a link again before so long.
-fn comes_back(station: &mut Station, within: Duration) {
+pub(crate) fn comes_back(station: &mut Station, within: Duration) {
     let end = station.now() + within;
     assert!(station.run_until(end, Station::link), "{} {:?}", station.now(), station.counts());
 }
@@ -301,7 +301,7 @@ fn after_any_story_of_faults_the_interface_works() {
         let mut rng = Rng::new(seed, 55);
         let mut station = Station::without_link(rng.up_to(0xffff) as u16);
         for number in 0..40 {
-            match rng.up_to(13) {
+            match rng.up_to(16) {
                 0 => station.pins.chip().faults.absent = true,
                 1 => station.pins.chip().faults.deaf = true,
                 2 => station.pins.chip().faults.mute = true,
@@ -313,6 +313,9 @@ fn after_any_story_of_faults_the_interface_works() {
                 8 => station.pins.set_line(Line::Broken),
                 9 => station.pins.set_line(Line::Shorted),
                 10 => station.pins.fail([true, false, true]),
+                11 => station.restart(),
+                12 => station.pins.chip().faults.stuck = Some([0, 0xff][rng.up_to(1) as usize]),
+                13 => station.pins.chip().faults.wedged = true,
                 _ => {
                     station.pins.chip().faults = Default::default();
                     station.pins.set_line(Line::Works);

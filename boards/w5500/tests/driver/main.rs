@@ -7,5 +7,6 @@ mod faults;
 mod floods;
 mod frames;
 mod released;
+mod revival;
 mod stack;
 mod station;

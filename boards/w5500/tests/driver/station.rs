@@ -97,6 +97,11 @@ impl Station {
         self.watch.map(Watch::counts).unwrap_or_default()
     }
 
+    /// The chip is to be started anew.
+    pub(crate) fn restart(&self) {
+        self.watch.expect("a driver of this crate").restart();
+    }
+
     /// Whether the driver says that there is a link.
     pub(crate) fn link(&mut self) -> bool {
         let waker = Waker::from(Arc::clone(&self.woken));

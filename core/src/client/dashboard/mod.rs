@@ -5,6 +5,7 @@
 //! * A [`Sequence`] puts several requests with one goal: [`BringUp`], [`Diagnosis`], [`Recovery`], [`ProgramControl`],
 //!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; where it
 //!   stops, its [`Obstacle`] says why and what a person can do.
+//! * An [`Errand`] carries one command that makes an arm ready, over a connection of its own: for a device that has none open.
 //! * [`PendantLock`] keeps the pendant of a CB3 locked while the arm is commanded, beside whatever else is asked.
 //!
 //! Nothing here moves the arm but the opening of its brakes. A stop is never cleared by itself: [`Recovery`] takes an
@@ -26,6 +27,7 @@
 mod bring_up;
 mod client;
 mod course;
+mod errand;
 mod obstacle;
 mod pendant;
 mod pendant_lock;
@@ -35,9 +37,11 @@ mod service;
 #[cfg(test)]
 mod tests;
 
+pub use crate::wire::dashboard::Outcome;
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::Client;
 pub use course::{Progress, Sequence, SequenceEvent, SequenceInput};
+pub use errand::{Errand, ErrandInput, Readying};
 pub use obstacle::Obstacle;
 pub use pendant::{Before, Pendant};
 pub use pendant_lock::{LockInput, LockNews, LockOutput, PendantLock};

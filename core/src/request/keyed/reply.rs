@@ -8,6 +8,7 @@ use crate::mode::Mode;
 use crate::request::FaultKind;
 use crate::robot::{Reason, ReasonSet};
 use crate::time::Duration;
+use crate::wire::dashboard::Outcome;
 
 /// How it stands, and what came of what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub enum Verdict {
     Full,
     /// A value that is not had here: an output, a source, how many numbers.
     BadValue,
+    /// What came of a command to the controller's dashboard server.
+    Dashboard(Outcome),
     /// A line that is not understood.
     Fault(FaultKind, u16),
 }
@@ -153,6 +156,7 @@ impl Reply {
             Verdict::NoNews => (5, 0, 0, 0),
             Verdict::Full => (6, 0, 0, 0),
             Verdict::BadValue => (7, 0, 0, 0),
+            Verdict::Dashboard(outcome) => (9, number_of(&Outcome::ALL, |one| *one == outcome), 0, 0),
             Verdict::Fault(kind, at) => (8, number_of(&FAULTS, |one| *one == kind), at, 0),
         };
         let unmet = self.unmet.iter().fold(0_u64, |bits, reason| bits | 1_u64.unbounded_shl(reason as u32));
@@ -185,6 +189,7 @@ impl Reply {
             5 => Verdict::NoNews,
             6 => Verdict::Full,
             7 => Verdict::BadValue,
+            9 => Verdict::Dashboard(*Outcome::ALL.get(detail)?),
             8 => Verdict::Fault(*FAULTS.get(detail)?, body.at.get()),
             _ => return None,
         };

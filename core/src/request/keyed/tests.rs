@@ -12,6 +12,7 @@ use crate::mode::{Epoch, Mode};
 use crate::request::{Ask, FaultKind, Message};
 use crate::robot::{Reason, ReasonSet};
 use crate::time::{Duration, Instant};
+use crate::wire::dashboard::Outcome;
 
 const KEY: [u8; 32] = *b"0123456789abcdef0123456789ABCDEF";
 const EPOCH: Epoch = Epoch::from_number(3);
@@ -266,6 +267,7 @@ fn a_reply() -> impl Strategy<Value = Reply> {
         prop::sample::select(vec![Verdict::Full, Verdict::BadValue, Verdict::Refused(None)]),
         reason().prop_map(|reason| Verdict::Refused(Some(reason))),
         news.prop_map(Verdict::Output),
+        prop::sample::select(&Outcome::ALL[..]).prop_map(Verdict::Dashboard),
         any::<u16>().prop_map(|at| Verdict::Fault(FaultKind::WrongType, at)),
     ];
     let unmet = prop::collection::vec(reason(), 0..5).prop_map(ReasonSet::from_iter);

@@ -86,7 +86,7 @@ pub(super) struct Turn {
 #[repr(C)]
 pub(super) struct Body {
     pub(super) verdict: u8,
-    pub(super) detail: u8, // Refused: reason; Output: news; Fault: kind
+    pub(super) detail: u8, // Refused: reason; Output: news; Fault: kind; Dashboard: outcome
     pub(super) mode: u8,   // 0 offline … 4 stopping
     pub(super) grade: u8,  // 0 unacceptable … 3 perfect
     pub(super) latch: u8,  // reason, 0xff: none

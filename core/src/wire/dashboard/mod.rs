@@ -23,12 +23,14 @@
 //! ```
 
 mod kind;
+mod outcome;
 mod reply;
 mod request;
 #[cfg(test)]
 mod tests;
 
 pub use kind::{Request, RequestKind, Support, Unsupported};
+pub use outcome::Outcome;
 pub use reply::{Refusal, Reply};
 pub use request::{Argument, BadArgument, FlightReport, OperationalMode, UserRole};
 

@@ -54,6 +54,10 @@ pub struct Faults {
     pub deaf: bool,
     /// What is to be sent stays.
     pub mute: bool,
+    /// Whatever arrives is lost, until its reset by line or power; it says nothing of that.
+    pub wedged: bool,
+    /// Its answers do not come through: every byte of them reads so.
+    pub stuck: Option<u8>,
     /// It sends, and does not say so by its bit.
     pub sends_in_silence: bool,
     /// The two bytes before each of the next frames that arrive.
@@ -208,6 +212,7 @@ impl Chip {
     /// Its power fails for a moment: it begins anew, with its defaults.
     pub fn brown_out(&mut self) {
         self.clear();
+        self.faults.wedged = false;
         self.awake_at = self.now + self.timing.awake;
         self.link_at = self.awake_at + self.timing.negotiation;
     }
@@ -217,6 +222,7 @@ impl Chip {
         self.advance(at);
         if held {
             self.clear();
+            self.faults.wedged = false;
         } else if self.held {
             self.awake_at = self.now + self.timing.awake;
             self.link_at = self.awake_at + self.timing.negotiation;
@@ -279,7 +285,7 @@ impl Chip {
 
     /// A frame has arrived.
     fn take(&mut self, frame: &[u8]) {
-        if !self.has_link() || self.state != MACRAW {
+        if !self.has_link() || self.state != MACRAW || self.faults.wedged {
             return;
         }
         let filters = self.sockets[0][0] & 0x80 != 0;
@@ -374,6 +380,11 @@ impl Chip {
     /// A byte passes the bus each way, at this time.
     pub fn exchange(&mut self, at: u64, byte: u8) -> u8 {
         self.advance(at);
+        let answer = self.answer_to(byte);
+        self.faults.stuck.unwrap_or(answer)
+    }
+
+    fn answer_to(&mut self, byte: u8) -> u8 {
         if self.faults.absent {
             return 0xff;
         }

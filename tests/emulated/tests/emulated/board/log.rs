@@ -39,6 +39,20 @@ pub(crate) fn tests() -> Vec<Timed> {
                 assert!(bench.record().said(SimTime::ZERO, &[line]).is_some(), "{line}:\n{story}");
             }
         }),
+        timed("a_board_whose_stack_was_used_up_says_so_after_its_reset", BOARD, |machine| {
+            let mut setup = setup(SLOW);
+            setup.options.push("fault=stack-once".into());
+            let mut bench = connected(machine, setup);
+            bench.run_for(Duration::from_millis(1_500));
+            let telemetry = Telemetry::of(&bench.record().datagrams);
+            let [(ResetCause::Software, 2, Some(Stage::Clocks), Some(end))] = &telemetry.starts[..] else {
+                panic!("{:?}", telemetry.starts)
+            };
+            assert_eq!(end, "stack overflow");
+            let story = bench.record().story(SimTime::ZERO);
+            let line = "its stack was used up (stack overflow)";
+            assert!(bench.record().said(SimTime::ZERO, &[line]).is_some(), "{line}:\n{story}");
+        }),
     ]
 }
 

@@ -5,9 +5,12 @@ use std::net::Ipv4Addr;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Verdict};
 use outrigger_core::request::{Ask, Message};
+use outrigger_core::robot::RobotMode;
 use outrigger_core::time::Instant;
+use outrigger_core::wire::dashboard::Outcome;
 use outrigger_emulated::qemu::Folder;
 use outrigger_emulated::wire::{Conditions, Loss};
+use outrigger_sim::controller::StartState;
 
 use super::*;
 
@@ -16,58 +19,133 @@ const BOARD_AT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
 pub(crate) const KEY: [u8; 32] = *b"a key that stands in a test only";
 
 pub(crate) fn tests() -> Vec<Timed> {
-    vec![timed("who_has_the_key_requests_and_releases_and_nobody_else_does", BOARD, |machine| {
-        let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
-        let firmware = with_a_port(machine, &text);
-        let mut bench = Bench::start(&firmware, setup(SLOW)).expect("QEMU starts");
-        heard(&mut bench, SimTime::ZERO, &["connected"]);
-        // The link's grade rises in seconds.
-        bench.run_for(Duration::from_secs(4));
-        let bad = Conditions {
-            loss: Loss::Share(0.1),
-            duplicate: 0.1,
-            reorder: Some((0.1, Duration::from_millis(3))),
-            ..Conditions::default()
-        };
+    vec![
+        timed("who_has_the_key_requests_and_releases_and_nobody_else_does", BOARD, |machine| {
+            let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
+            let firmware = with_a_port(machine, &text);
+            let mut bench = Bench::start(&firmware, setup(SLOW)).expect("QEMU starts");
+            heard(&mut bench, SimTime::ZERO, &["connected"]);
+            // The link's grade rises in seconds.
+            bench.run_for(Duration::from_secs(4));
+            let bad = Conditions {
+                loss: Loss::Share(0.1),
+                duplicate: 0.1,
+                reorder: Some((0.1, Duration::from_millis(3))),
+                ..Conditions::default()
+            };
 
-        // Another key is not answered.
-        let mut stranger = Teller::new(&bench, [9; 32], 1);
-        assert_eq!(stranger.event(&mut bench, Duration::from_millis(600)), None);
+            // Another key is not answered.
+            let mut stranger = Teller::new(&bench, [9; 32], 1);
+            assert_eq!(stranger.event(&mut bench, Duration::from_millis(600)), None);
 
-        // Nor is what acts done with another epoch than the present.
-        let mut teller = Teller::new(&bench, KEY, 2);
-        let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
-        let old = Epoch::from_number(epoch.number().wrapping_sub(1));
-        assert_eq!(teller.ask(&mut bench, Ask::Request(old)).1.verdict, Verdict::WrongEpoch);
+            // Nor is what acts done with another epoch than the present.
+            let mut teller = Teller::new(&bench, KEY, 2);
+            let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
+            let old = Epoch::from_number(epoch.number().wrapping_sub(1));
+            assert_eq!(teller.ask(&mut bench, Ask::Request(old)).1.verdict, Verdict::WrongEpoch);
 
-        let asked = bench.now();
-        let (_, reply) = teller.ask(&mut bench, Ask::Request(epoch));
-        assert_eq!((reply.verdict, reply.mode), (Verdict::Done, Mode::Arming));
-        let request = teller.last.clone();
-        heard(&mut bench, asked, &["armed"]);
+            let asked = bench.now();
+            let (_, reply) = teller.ask(&mut bench, Ask::Request(epoch));
+            assert_eq!((reply.verdict, reply.mode), (Verdict::Done, Mode::Arming));
+            let request = teller.last.clone();
+            heard(&mut bench, asked, &["armed"]);
 
-        let released = bench.now();
-        let (_, reply) = teller.ask(&mut bench, Ask::Release);
-        assert!(reply.verdict == Verdict::Done && reply.mode != Mode::Command, "{reply:?}");
-        bench.run_for(Duration::from_secs(1));
-        let (now, status) = teller.ask(&mut bench, Ask::Status);
-        assert!(now != epoch && status.mode == Mode::Monitor, "{now:?} {status:?}");
+            let released = bench.now();
+            let (_, reply) = teller.ask(&mut bench, Ask::Release);
+            assert!(reply.verdict == Verdict::Done && reply.mode != Mode::Command, "{reply:?}");
+            bench.run_for(Duration::from_secs(1));
+            let (now, status) = teller.ask(&mut bench, Ask::Status);
+            assert!(now != epoch && status.mode == Mode::Monitor, "{now:?} {status:?}");
 
-        // What was recorded is of no use, nor is it in pieces.
-        for bytes in [&request[..], &request[..79], &teller.last.clone()] {
-            bench.send(BOARD_AT, PORT, bytes);
-        }
-        bench.run_for(Duration::from_secs(1));
-        assert!(bench.record().said(released, &["armed"]).is_none(), "{}", bench.record().story(released));
+            // What was recorded is of no use, nor is it in pieces.
+            for bytes in [&request[..], &request[..79], &teller.last.clone()] {
+                bench.send(BOARD_AT, PORT, bytes);
+            }
+            bench.run_for(Duration::from_secs(1));
+            assert!(bench.record().said(released, &["armed"]).is_none(), "{}", bench.record().story(released));
 
-        // On a bad network what is asked once is done once. The robot's own link would not be commanded over.
-        bench.up.set(bad);
-        bench.down.set(bad);
-        for _ in 0..10 {
-            assert_eq!(teller.ask(&mut bench, Ask::Status).1.verdict, Verdict::Done);
-        }
-        never_reset(&mut bench);
-    })]
+            // On a bad network what is asked once is done once. The robot's own link would not be commanded over.
+            bench.up.set(bad);
+            bench.down.set(bad);
+            for _ in 0..10 {
+                assert_eq!(teller.ask(&mut bench, Ask::Status).1.verdict, Verdict::Done);
+            }
+            never_reset(&mut bench);
+        }),
+        timed("who_has_the_key_makes_the_robot_ready_and_nothing_moves_before_a_request", BOARD, makes_ready),
+        timed("without_a_key_no_port_is_open_and_no_dashboard_is_called", BOARD, |machine| {
+            let mut setup = setup(SLOW);
+            setup.controller.state = StartState::Idle;
+            let mut bench = connected(machine, setup);
+            let (mut stranger, clients) = (Teller::new(&bench, KEY, 1), bench.controller().clients());
+            assert_eq!(stranger.event(&mut bench, Duration::from_secs(1)), None);
+            assert!(bench.record().datagrams.iter().all(|datagram| datagram.from.1 != PORT));
+            assert_eq!((bench.controller().clients(), mode(&bench)), (clients, RobotMode::Idle));
+            never_reset(&mut bench);
+        }),
+    ]
+}
+
+fn mode(bench: &Bench<'_>) -> RobotMode {
+    bench.controller().robot().mode(bench.controller().now())
+}
+
+/// The bench goes on until the robot is in this mode; the arm is commanded at no moment.
+fn becomes(bench: &mut Bench<'_>, wanted: RobotMode) {
+    let came = bench.run_until(PATIENCE, |bench| mode(bench) == wanted);
+    assert!(came, "{:?}, not {wanted:?}\n{}", mode(bench), bench.record().story(SimTime::ZERO));
+}
+
+/// Power, brakes, and only then, asked by itself, commanding.
+fn makes_ready(machine: Machine) {
+    let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
+    let firmware = with_a_port(machine, &text);
+    let mut setup = setup(SLOW);
+    setup.controller.state = StartState::PowerOff;
+    let mut bench = Bench::start(&firmware, setup).expect("QEMU starts");
+    heard(&mut bench, SimTime::ZERO, &["connected"]);
+    let clients = bench.controller().clients();
+
+    // Another key is not answered, and nobody is called.
+    let mut stranger = Teller::new(&bench, [9; 32], 1);
+    assert_eq!(stranger.event(&mut bench, Duration::from_millis(600)), None);
+    assert_eq!((bench.controller().clients(), mode(&bench)), (clients, RobotMode::PowerOff));
+
+    let mut teller = Teller::new(&bench, KEY, 2);
+    let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
+    let ask =
+        |teller: &mut Teller, bench: &mut Bench<'_>, epoch, how| teller.ask(bench, Ask::Dashboard { epoch, how }).1;
+    let old = Epoch::from_number(epoch.number().wrapping_sub(1));
+    assert_eq!(ask(&mut teller, &mut bench, old, "power-on").verdict, Verdict::WrongEpoch);
+    assert_eq!(ask(&mut teller, &mut bench, epoch, "play").verdict, Verdict::BadValue);
+    assert_eq!(mode(&bench), RobotMode::PowerOff);
+
+    for (how, wanted) in [("power-on", RobotMode::Idle), ("brake-release", RobotMode::Running)] {
+        let reply = ask(&mut teller, &mut bench, epoch, how);
+        assert_eq!((reply.verdict, reply.mode), (Verdict::Dashboard(Outcome::Taken), Mode::Monitor), "{how}");
+        becomes(&mut bench, wanted);
+        bench.run_for(Duration::from_millis(500));
+        assert_eq!(bench.controller().clients(), clients, "its connection is closed");
+    }
+    // Long enough for every precondition: nothing is commanded, for nobody has asked for that.
+    bench.run_for(Duration::from_secs(4));
+    let now = bench.now();
+    assert!(bench.record().commands(SimTime::ZERO, now).is_empty(), "{}", bench.record().story(SimTime::ZERO));
+    assert!(bench.record().motion(SimTime::ZERO, now).iter().all(|motion| motion.speed == 0.0));
+    let (epoch, status) = teller.ask(&mut bench, Ask::Status);
+    assert_eq!((status.mode, status.latch), (Mode::Monitor, None), "{status:?}");
+
+    // Asked for by itself, it is commanded; and then the dashboard server is asked nothing more.
+    let asked = bench.now();
+    let (_, reply) = teller.ask(&mut bench, Ask::Request(epoch));
+    assert_eq!((reply.verdict, reply.mode), (Verdict::Done, Mode::Arming), "{reply:?}");
+    heard(&mut bench, asked, &["armed"]);
+    let reply = ask(&mut teller, &mut bench, epoch, "brake-release");
+    assert_eq!((reply.verdict, reply.mode), (Verdict::Dashboard(Outcome::Commanding), Mode::Command), "{reply:?}");
+    assert_eq!(bench.controller().clients(), clients);
+    assert_eq!(teller.ask(&mut bench, Ask::Release).1.verdict, Verdict::Done);
+    bench.run_for(Duration::from_secs(1));
+    never_reset(&mut bench);
 }
 
 /// The firmware of the configuration `text`, asked over the network in place of the robot's inputs.

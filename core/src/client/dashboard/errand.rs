@@ -1,0 +1,360 @@
+//! One command that makes an arm ready, on behalf of somebody without a pendant: over a connection of its own.
+
+use super::client::Client;
+use super::service::{Event, Input, Service, Timeouts};
+use crate::client::Output;
+use crate::mode::Mode;
+use crate::time::Instant;
+use crate::wire::dashboard::{Outcome, Request};
+
+/// What can be asked for: what makes an arm ready. Nothing here starts a program, and nothing moves but the opening of brakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Readying {
+    /// `power on`: the arm's drives, brakes closed.
+    PowerOn,
+    /// `brake release`: from `IDLE` to `RUNNING`.
+    BrakeRelease,
+    /// `unlock protective stop`, at the earliest 5 s after it occurred. Who asks has seen why the arm stands.
+    UnlockProtectiveStop,
+    /// `close popup`.
+    ClosePopup,
+    /// `close safety popup`.
+    CloseSafetyPopup,
+}
+
+impl Readying {
+    /// Everything that can be asked for.
+    pub const ALL: [Self; 5] =
+        [Self::PowerOn, Self::BrakeRelease, Self::UnlockProtectiveStop, Self::ClosePopup, Self::CloseSafetyPopup];
+
+    /// Its name in requests: `brake-release`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::PowerOn => "power-on",
+            Self::BrakeRelease => "brake-release",
+            Self::UnlockProtectiveStop => "unlock-protective-stop",
+            Self::ClosePopup => "close-popup",
+            Self::CloseSafetyPopup => "close-safety-popup",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
+
+    /// Whether it may be put to a controller in this mode of the engine: never while the arm is commanded, or being stopped.
+    #[must_use]
+    pub const fn may_be_asked_in(mode: Mode) -> bool {
+        matches!(mode, Mode::Offline | Mode::Monitor)
+    }
+
+    const fn request(self) -> Request<'static> {
+        match self {
+            Self::PowerOn => Request::PowerOn,
+            Self::BrakeRelease => Request::BrakeRelease,
+            Self::UnlockProtectiveStop => Request::UnlockProtectiveStop,
+            Self::ClosePopup => Request::ClosePopup,
+            Self::CloseSafetyPopup => Request::CloseSafetyPopup,
+        }
+    }
+}
+
+/// Carries one command at a time to a dashboard server: a connection is opened when one is asked for, the command is sent once it is
+/// greeted on, and the connection is closed after the answer. Nothing is sent in a mode in which
+/// [it may not be](Readying::may_be_asked_in), whatever the mode was when it was asked.
+///
+/// One input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are `None`, then
+/// sleep until [`poll_timeout`](Self::poll_timeout).
+///
+/// ```
+/// use outrigger_core::client::Output;
+/// use outrigger_core::client::dashboard::{Errand, ErrandInput, Outcome, Readying};
+/// use outrigger_core::mode::Mode;
+/// use outrigger_core::time::Instant;
+///
+/// let (mut memory, now) = ([0; 512], Instant::ZERO);
+/// let mut errand = Errand::new(&mut memory);
+/// errand.handle(now, ErrandInput::Ask(Readying::BrakeRelease, Mode::Monitor));
+/// assert_eq!(errand.poll_output(), Some(Output::Open { port: 29_999 }));
+/// errand.handle(now, ErrandInput::Refused);
+/// assert_eq!(errand.poll_event(), Some(Outcome::NotConnected));
+/// ```
+#[derive(Debug)]
+pub struct Errand<'m> {
+    client: Client<'m>,
+    asked: Option<Readying>,
+    mode: Mode,
+    close: bool,
+    event: Option<Outcome>,
+}
+
+/// What happened outside an [`Errand`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrandInput {
+    /// Somebody asks for this, and the engine is in this mode.
+    Ask(Readying, Mode),
+    /// The engine is in this mode: to be told before what has been received.
+    Mode(Mode),
+    /// The connection asked for by [`Output::Open`] stands.
+    Opened,
+    /// It was refused or could not be made.
+    Refused,
+    /// The peer, or the network stack, closed the connection.
+    Closed,
+    /// Time has passed. Always harmless.
+    Tick,
+}
+
+impl<'m> Errand<'m> {
+    /// Nothing was asked yet. `memory` holds what was received: the longest reply, a few hundred bytes.
+    #[must_use]
+    pub fn new(memory: &'m mut [u8]) -> Self {
+        let client = Client::new(memory, Timeouts::default());
+        Self { client, asked: None, mode: Mode::Offline, close: false, event: None }
+    }
+
+    /// Whether something is under way.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Takes one input at `now`, which never goes back.
+    pub fn handle(&mut self, now: Instant, input: ErrandInput) {
+        match input {
+            ErrandInput::Ask(..) if self.is_busy() => self.event = Some(Outcome::Busy),
+            ErrandInput::Ask(readying, mode) => {
+                (self.mode, self.asked) = (mode, Some(readying));
+                if Readying::may_be_asked_in(mode) {
+                    self.client.handle(now, Input::Start);
+                } else {
+                    self.end(now, Outcome::Commanding);
+                }
+            }
+            ErrandInput::Mode(mode) => self.mode = mode,
+            ErrandInput::Opened => self.client.handle(now, Input::Opened),
+            ErrandInput::Refused => self.client.handle(now, Input::Refused),
+            ErrandInput::Closed => self.client.handle(now, Input::Closed),
+            ErrandInput::Tick => self.client.handle(now, Input::Tick),
+        }
+        self.follow(now);
+    }
+
+    /// Where the next bytes received go.
+    pub fn receive_window(&mut self) -> &mut [u8] {
+        self.client.receive_window()
+    }
+
+    /// `count` bytes were received into the window.
+    pub fn commit(&mut self, count: usize, now: Instant) {
+        self.client.commit(count, now);
+        self.follow(now);
+    }
+
+    /// What the client tells is followed.
+    fn follow(&mut self, now: Instant) {
+        loop {
+            let outcome = match self.client.poll_event() {
+                None => return,
+                // A line that nobody asked for is no answer.
+                Some(Event::Unasked(_)) => continue,
+                Some(Event::Ready) if Readying::may_be_asked_in(self.mode) => {
+                    if let Some(readying) = self.asked {
+                        self.client.handle(now, Input::Request(readying.request()));
+                    }
+                    continue;
+                }
+                Some(Event::Ready) => Outcome::Commanding,
+                Some(Event::Replied { reply, .. }) => Outcome::of_reply(&reply),
+                Some(
+                    Event::NotConnected { .. }
+                    | Event::WrongService { .. }
+                    | Event::Silent { request: None, .. }
+                    | Event::Closed { request: None },
+                ) => Outcome::NotConnected,
+                Some(_) => Outcome::NoAnswer,
+            };
+            self.end(now, outcome);
+        }
+    }
+
+    /// It is over, and so is its connection.
+    fn end(&mut self, now: Instant, outcome: Outcome) {
+        if self.asked.take().is_none() {
+            return;
+        }
+        self.event = Some(outcome);
+        self.close = true;
+        // What the client has to say of that is of nobody's interest.
+        self.client.handle(now, Input::Closed);
+        while self.client.poll_output().is_some() {}
+    }
+
+    /// The next thing that the port must do; `None` once all is done.
+    pub fn poll_output(&mut self) -> Option<Output<'_>> {
+        if core::mem::take(&mut self.close) {
+            return Some(Output::Close);
+        }
+        self.client.poll_output()
+    }
+
+    /// What came of it; `None` once that is taken.
+    pub fn poll_event(&mut self) -> Option<Outcome> {
+        self.event.take()
+    }
+
+    /// When [`ErrandInput::Tick`] is due at the latest; `None` while nothing is waited for.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.client.poll_timeout()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    const GREETING: &str = "Connected: Universal Robots Dashboard Server\n";
+    const START: Instant = Instant::from_micros(7_000_000);
+
+    fn after(millis: u64) -> Instant {
+        START + Duration::from_millis(millis)
+    }
+
+    /// Bytes reach it, in pieces of this size.
+    fn told(errand: &mut Errand<'_>, text: &str, piece: usize, now: Instant) {
+        for bytes in text.as_bytes().chunks(piece) {
+            errand.receive_window()[..bytes.len()].copy_from_slice(bytes);
+            errand.commit(bytes.len(), now);
+        }
+    }
+
+    /// What it sends next.
+    fn sent(errand: &mut Errand<'_>) -> Option<String> {
+        match errand.poll_output()? {
+            Output::Transmit(bytes) => Some(String::from_utf8(bytes.to_vec()).unwrap()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn greeted(errand: &mut Errand<'_>, readying: Readying, piece: usize) {
+        errand.handle(START, ErrandInput::Ask(readying, Mode::Monitor));
+        assert_eq!(errand.poll_output(), Some(Output::Open { port: 29_999 }));
+        errand.handle(after(1), ErrandInput::Opened);
+        assert_eq!(errand.poll_output(), None, "the server speaks first");
+        told(errand, GREETING, piece, after(2));
+    }
+
+    #[test]
+    fn each_is_asked_once_over_a_connection_of_its_own_in_whatever_pieces_it_is_answered() {
+        let mut memory = [0; 512];
+        let mut errand = Errand::new(&mut memory);
+        for piece in [1, 3, 512] {
+            for (readying, line, reply) in [
+                (Readying::PowerOn, "power on\n", "Powering on\n"),
+                (Readying::BrakeRelease, "brake release\n", "Brake releasing\n"),
+                (Readying::UnlockProtectiveStop, "unlock protective stop\n", "Protective stop releasing\n"),
+                (Readying::ClosePopup, "close popup\n", "closing popup\n"),
+                (Readying::CloseSafetyPopup, "close safety popup\n", "closing safety popup\n"),
+            ] {
+                assert_eq!(Readying::of_word(readying.word()), Some(readying));
+                greeted(&mut errand, readying, piece);
+                assert_eq!(sent(&mut errand).as_deref(), Some(line));
+                assert_eq!((errand.poll_event(), errand.poll_output()), (None, None));
+                told(&mut errand, reply, piece, after(40));
+                assert_eq!(errand.poll_event(), Some(Outcome::Taken), "{readying:?}");
+                assert_eq!(errand.poll_output(), Some(Output::Close));
+                assert_eq!((errand.poll_timeout(), errand.is_busy(), errand.poll_output()), (None, false, None));
+            }
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_told_by_its_cause() {
+        let mut memory = [0; 512];
+        let mut errand = Errand::new(&mut memory);
+        let late = "Cannot unlock protective stop until 5s after occurrence. Always inspect cause of protective stop before unlocking\n";
+        for (reply, outcome) in [
+            ("Command is not allowed due to safety reasons\n", Outcome::LocalControl),
+            ("Failed to execute: unlock protective stop\n", Outcome::Refused),
+            (late, Outcome::TooEarly),
+            ("could not understand: 'unlock protective stop'\n", Outcome::NotKnown),
+            ("Robotmode: RUNNING\n", Outcome::NoAnswer),
+        ] {
+            greeted(&mut errand, Readying::UnlockProtectiveStop, 64);
+            assert!(sent(&mut errand).is_some());
+            told(&mut errand, reply, 64, after(40));
+            assert_eq!((errand.poll_event(), errand.poll_output()), (Some(outcome), Some(Output::Close)), "{reply}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_sent_while_the_arm_is_commanded_whatever_it_was_when_it_was_asked() {
+        let mut memory = [0; 512];
+        let mut errand = Errand::new(&mut memory);
+        for mode in [Mode::Arming, Mode::Command, Mode::Stopping] {
+            errand.handle(START, ErrandInput::Ask(Readying::BrakeRelease, mode));
+            assert_eq!(errand.poll_event(), Some(Outcome::Commanding));
+            assert_eq!(errand.poll_output(), Some(Output::Close), "there is nothing to be closed, and no harm in it");
+            assert_eq!(errand.poll_output(), None, "no connection is opened");
+            // Or it was armed while the connection was made.
+            errand.handle(START, ErrandInput::Ask(Readying::BrakeRelease, Mode::Monitor));
+            assert!(matches!(errand.poll_output(), Some(Output::Open { .. })));
+            errand.handle(after(1), ErrandInput::Opened);
+            errand.handle(after(2), ErrandInput::Mode(mode));
+            told(&mut errand, GREETING, 512, after(2));
+            assert_eq!((errand.poll_event(), errand.poll_output()), (Some(Outcome::Commanding), Some(Output::Close)));
+            assert_eq!(errand.poll_output(), None, "nothing was sent");
+        }
+    }
+
+    #[test]
+    fn every_wait_ends() {
+        let mut memory = [0; 512];
+        let mut errand = Errand::new(&mut memory);
+        let tick = |errand: &mut Errand<'_>| {
+            let due = errand.poll_timeout().expect("a deadline");
+            errand.handle(due, ErrandInput::Tick);
+            let (outcome, closes) = (errand.poll_event(), errand.poll_output() == Some(Output::Close));
+            (due.since(START).as_millis(), outcome, closes)
+        };
+        errand.handle(START, ErrandInput::Ask(Readying::PowerOn, Mode::Offline));
+        assert!(matches!(errand.poll_output(), Some(Output::Open { .. })));
+        assert_eq!(tick(&mut errand), (5_000, Some(Outcome::NotConnected), true));
+        errand.handle(START, ErrandInput::Ask(Readying::PowerOn, Mode::Offline));
+        assert!(matches!(errand.poll_output(), Some(Output::Open { .. })));
+        errand.handle(after(10), ErrandInput::Opened);
+        assert_eq!(tick(&mut errand), (2_010, Some(Outcome::NotConnected), true));
+        greeted(&mut errand, Readying::PowerOn, 64);
+        assert!(sent(&mut errand).is_some());
+        errand.handle(after(3), ErrandInput::Ask(Readying::BrakeRelease, Mode::Offline));
+        assert_eq!(errand.poll_event(), Some(Outcome::Busy));
+        assert_eq!(tick(&mut errand), (10_002, Some(Outcome::NoAnswer), true));
+        assert_eq!((errand.is_busy(), errand.poll_timeout()), (false, None));
+    }
+
+    #[test]
+    fn a_connection_that_ends_or_is_somebody_elses_is_told() {
+        let mut memory = [0; 512];
+        let mut errand = Errand::new(&mut memory);
+        for (text, asks, outcome) in
+            [("HTTP/1.1 400 Bad Request\r\n", false, Outcome::NotConnected), (GREETING, true, Outcome::NoAnswer)]
+        {
+            errand.handle(START, ErrandInput::Ask(Readying::ClosePopup, Mode::Offline));
+            assert!(matches!(errand.poll_output(), Some(Output::Open { .. })));
+            errand.handle(after(1), ErrandInput::Opened);
+            told(&mut errand, text, 512, after(2));
+            if asks {
+                assert!(sent(&mut errand).is_some());
+                errand.handle(after(3), ErrandInput::Closed);
+            }
+            assert_eq!((errand.poll_event(), errand.poll_output()), (Some(outcome), Some(Output::Close)), "{text}");
+        }
+    }
+}
