@@ -17,7 +17,7 @@ const BINS: u16 = 12;
 pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
     let mut lines = figures(snapshot, true);
     // On the first page it stands beside the mode.
-    lines.extend(snapshot.trouble.as_deref().map(Line::from));
+    lines.extend(snapshot.trouble.as_deref().filter(|_| snapshot.figures.is_some()).map(Line::from));
     let figures = super::lines("link", lines, area, buffer);
     let rest = Rect { y: area.y + figures, height: area.height - figures, ..area };
     let bins = u16::try_from(snapshot.intervals.len()).unwrap_or(BINS).min(BINS);
@@ -39,7 +39,8 @@ pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer)
 
 fn figures(snapshot: &Snapshot, explained: bool) -> Vec<Line<'_>> {
     let Some(figures) = &snapshot.figures else {
-        return vec![Line::from(Standing::Bad.says("no link"))];
+        let no_link = Line::from(Standing::Bad.says("no link"));
+        return std::iter::once(no_link).chain(snapshot.trouble.as_deref().map(Line::from)).collect();
     };
     let sequence = figures.sequence;
     let mut lines = vec![Line::from(vec![

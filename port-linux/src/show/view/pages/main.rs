@@ -10,7 +10,7 @@ use ratatui::widgets::Widget as _;
 
 use super::{joints, link};
 use crate::show::view::history::{History, shown_error};
-use crate::show::view::paint::{SOFT, Standing, badge, is_within, panel, wrapped};
+use crate::show::view::paint::{SOFT, Standing, badge, is_within, panel, value, wrapped};
 use crate::show::{LawError, Snapshot, words};
 
 /// Rows of the panels of mode and link.
@@ -29,7 +29,9 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
         left -= taken;
         taken
     };
-    let error = room_for(if snapshot.law_error.is_some() { ERROR } else { 0 });
+    // Once there was an error its panel stays: the page does not jump with the mode.
+    let has_error = snapshot.law_error.is_some() || history.error.is_known();
+    let error = room_for(if has_error { ERROR } else { 0 });
     let middle = room_for(middle);
     // On the smallest screen the newest event has that row.
     let top = TOP.min(area.height.saturating_sub(1));
@@ -43,8 +45,8 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     let [mode, figures] = halves.areas(rows(top));
     draw_mode(snapshot, mode, buffer);
     link::draw_figures(snapshot, figures, buffer);
-    if let Some(now) = snapshot.law_error.filter(|_| error > 0) {
-        draw_error(now, history, rows(error), buffer);
+    if error > 0 {
+        draw_error(snapshot.law_error, history, rows(error), buffer);
     }
     if middle > 0 {
         let [left, right] = halves.areas(rows(middle));
@@ -54,17 +56,17 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     top + error + middle
 }
 
-/// How far the arm is from what the law wants, and how that went.
-fn draw_error(error: LawError, history: &History, area: Rect, buffer: &mut Buffer) {
+/// How far the arm is from what the law wants, and how that went; unknown while nothing is commanded.
+fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &mut Buffer) {
     let block = panel("error of the law");
     let inner = block.inner(area);
     block.render(area, buffer);
-    let text = match error {
+    let text = error.map(|error| match error {
         LawError::Distance(_) => format!("{:+.3} mm to the workpiece", shown_error(error)),
         LawError::Joint(_) => format!("{:+.4} ° at the worst joint", shown_error(error)),
-    };
+    });
     let [text_area, course] = Layout::horizontal([Constraint::Length(32), Constraint::Fill(1)]).areas(inner);
-    Line::from(text).render(text_area, buffer);
+    Line::from(value(text)).render(text_area, buffer);
     history.error.draw(STILL, Rect { width: course.width.min(120), ..course }, buffer);
 }
 
@@ -108,7 +110,8 @@ fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
         Detail::NoAdvice => lines.extend(reasons(snapshot, false)),
         Detail::Names => lines.extend(names(snapshot)),
     }
-    if let Some(trouble) = &snapshot.trouble {
+    // Without a link it stands there.
+    if let Some(trouble) = snapshot.trouble.as_ref().filter(|_| snapshot.figures.is_some()) {
         lines.push(Line::from(trouble.as_str()).fg(Standing::Bad.color()));
     }
     for (name, value) in &snapshot.values {

@@ -157,9 +157,9 @@ fn rows_of(paragraph: &Paragraph<'_>, width: u16) -> u16 {
     const MOST: u16 = 60;
     let mut room = Buffer::empty(Rect::new(0, 0, width, MOST));
     paragraph.clone().render(room.area, &mut room);
-    let cells = room.content().chunks(usize::from(width).max(1));
-    let last = cells.enumerate().filter(|(_, row)| row.iter().any(|cell| cell.symbol() != " ")).last();
-    last.map_or(0, |(at, _)| u16::try_from(at).unwrap_or(MOST) + 1)
+    let mut cells = room.content().chunks(usize::from(width).max(1));
+    let last = cells.rposition(|row| row.iter().any(|cell| cell.symbol() != " "));
+    last.map_or(0, |at| u16::try_from(at).unwrap_or(MOST) + 1)
 }
 
 /// A panel that says that nothing is known, and why.
