@@ -5,6 +5,7 @@ use outrigger_core::engine::Config;
 use crate::args::MonitorArgs;
 use crate::clock::Clock;
 use crate::exit::Outcome;
+use crate::feed::Feed;
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
 use crate::panel::{Onlooker, Operators, Panel};
@@ -24,7 +25,14 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     crate::block_on(async {
         let operators = Operators::here(Leaves::Nothing)?;
         let mut net = controller.open(clock, None).await?;
-        let mut onlooker = Onlooker::new(Panel::new("monitor", format, clock, controller, operators, args.seconds));
+        let mut panel = Panel::new("monitor", format, clock, controller, operators, args.seconds);
+        if format == Format::View {
+            // Of what no engine keeps.
+            let feed = Feed::new(C::ENTRIES);
+            net = net.with_feed(&feed, None);
+            panel = panel.with_feed(feed);
+        }
+        let mut onlooker = Onlooker::new(panel);
         C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
         onlooker.finish()
     })

@@ -2,7 +2,6 @@
 
 mod args;
 mod setting;
-mod terminals;
 
 use outrigger_core::engine::Engine;
 use outrigger_core::engine::ur::Ur;
@@ -18,7 +17,6 @@ use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::time::{Duration, Instant};
 
-use self::terminals::Terminals;
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
@@ -27,7 +25,7 @@ use crate::maker::ur;
 use crate::net::{Net, Trouble};
 use crate::reactor;
 use crate::show::events::{Surroundings, notice};
-use crate::show::words;
+use crate::show::{Terminals, words};
 use crate::signals::{Leaves, Signals};
 use crate::target::Target;
 

@@ -23,7 +23,7 @@ use crate::feed::{CAPACITY, Feed};
 use crate::json::Json;
 use crate::net::Net;
 use crate::show::events::PeerEvent;
-use crate::show::{Arm, Notice, States, Variables, Word};
+use crate::show::{Arm, Notice, States, Terminals, Variables, Word};
 
 /// A controller, as whoever sits before the screen knows it.
 pub(crate) trait Maker {
@@ -174,6 +174,8 @@ pub(crate) struct Facts {
     pub values: Vec<(String, String)>,
     /// Counters for scripts, with their keys.
     pub counters: Vec<(&'static str, u64)>,
+    /// Inputs and outputs, where it shows them.
+    pub terminals: Option<Terminals>,
 }
 
 /// Where a board says that its session stands.

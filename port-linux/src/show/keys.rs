@@ -4,28 +4,37 @@
 
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use outrigger_core::mode::Epoch;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::place::{Place, Turn};
+use super::view::PAGES;
 use super::{Key, shown};
 use crate::signals::{INTERRUPT, ask};
 use crate::worker::Worker;
 
 const ESCAPE: u8 = 0x1b;
+/// So long the rest of a sequence may take.
+const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 const CONTROL_C: u8 = 0x03;
 
-/// Reads keys of standard input into `keys` for as long as the process lives, or the terminal.
+/// Rows that a page of an explanation has.
+const PAGE: i16 = 10;
+
+/// Reads keys of standard input into `keys` for as long as the process lives, or the terminal; those that only look elsewhere
+/// turn `place`.
 ///
 /// # Errors
 /// Those of the kernel where it gives no thread.
-pub(super) fn listen(keys: UnboundedSender<Key>) -> io::Result<Worker> {
-    Worker::start("keys", move || read(&io::stdin(), &keys))
+pub(super) fn listen(keys: UnboundedSender<Key>, place: Arc<Place>) -> io::Result<Worker> {
+    Worker::start("keys", move || read(&io::stdin(), &keys, &place))
 }
 
-fn read(terminal: &impl AsFd, keys: &UnboundedSender<Key>) {
+fn read(terminal: &impl AsFd, keys: &UnboundedSender<Key>, place: &Place) {
     let mut bytes = [0; 64];
     loop {
         match poll(&mut [PollFd::new(terminal, PollFlags::IN)], None) {
@@ -35,9 +44,16 @@ fn read(terminal: &impl AsFd, keys: &UnboundedSender<Key>) {
         }
         match rustix::io::read(terminal, &mut bytes) {
             Ok(0) => break,
-            Ok(count) => {
+            Ok(mut count) => {
+                // Over a network the rest of a sequence may come a little later; alone, an escape is a key.
+                if bytes.get(count - 1) == Some(&ESCAPE)
+                    && let Some(room) = bytes.get_mut(count..).filter(|room| !room.is_empty())
+                    && poll(&mut [PollFd::new(terminal, PollFlags::IN)], Some(&REST)).is_ok_and(|ready| ready > 0)
+                {
+                    count += rustix::io::read(terminal, room).unwrap_or(0);
+                }
                 let pressed = pressed(bytes.get(..count).unwrap_or_default(), shown::seen());
-                pressed.for_each(|press| tell(press, keys));
+                pressed.for_each(|press| tell(press, keys, place));
             }
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(_) => break,
@@ -47,11 +63,14 @@ fn read(terminal: &impl AsFd, keys: &UnboundedSender<Key>) {
     let _ = keys.send(Key::HangUp);
 }
 
-fn tell(press: Press, keys: &UnboundedSender<Key>) {
+fn tell(press: Press, keys: &UnboundedSender<Key>, place: &Place) {
     match press {
+        Press::Escape if place.close() => {}
         // Asked for twice, the end does not depend on the loop that takes keys.
+        Press::Escape => ask(QUIT),
         Press::End(who) => ask(who),
         Press::Key(key) => drop(keys.send(key)),
+        Press::Turn(turn) => place.turn(turn, PAGES),
     }
 }
 
@@ -60,32 +79,58 @@ fn tell(press: Press, keys: &UnboundedSender<Key>) {
 enum Press {
     /// The end, by this word. Ctrl-C is what SIGINT is: a terminal in raw mode sends none.
     End(&'static str),
+    /// The end of the explanation; without one, of everything.
+    Escape,
     Key(Key),
+    Turn(Turn),
 }
 
-const QUIT: Press = Press::End("quit");
+const QUIT: &str = "quit";
 
-/// The keys in what one read returned, of somebody who has seen this epoch. Keys that send a sequence mean nothing here.
+/// The keys in what one read returned, of somebody who has seen this epoch. Of keys that send a sequence, those that turn
+/// pages mean something here.
 fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         loop {
             let (first, after) = rest.split_first()?;
-            rest = if *first == ESCAPE { after_sequence(after) } else { after };
-            // Alone it is the key.
-            let alone = *first == ESCAPE && after.is_empty();
+            if *first == ESCAPE && !after.is_empty() {
+                rest = after_sequence(after);
+                let length = after.len().saturating_sub(rest.len());
+                match by_sequence(after.get(..length).unwrap_or_default()) {
+                    Some(turn) => return Some(Press::Turn(turn)),
+                    None => continue,
+                }
+            }
+            rest = after;
             match first {
                 &CONTROL_C => return Some(Press::End(INTERRUPT)),
-                b'q' => return Some(QUIT),
-                &ESCAPE if alone => return Some(QUIT),
+                b'q' => return Some(Press::End(QUIT)),
+                &ESCAPE => return Some(Press::Escape),
                 b'r' => return Some(Press::Key(Key::Request(seen))),
                 b'c' => return Some(Press::Key(Key::Resume(seen))),
                 b's' | b' ' => return Some(Press::Key(Key::Release)),
                 b'a' => return Some(Press::Key(Key::Acknowledge)),
+                b'\t' => return Some(Press::Turn(Turn::Next)),
+                b'?' => return Some(Press::Turn(Turn::Explain)),
+                number @ b'1'..=b'9' => return Some(Press::Turn(Turn::To(u16::from(number - b'1')))),
                 _ => {}
             }
         }
     })
+}
+
+/// What a sequence means without the escape character that began it: the arrows, backward tab, page up and page down.
+fn by_sequence(sequence: &[u8]) -> Option<Turn> {
+    match sequence {
+        b"[C" | b"OC" => Some(Turn::Next),
+        b"[D" | b"OD" | b"[Z" => Some(Turn::Previous),
+        b"[A" | b"OA" => Some(Turn::Scroll(-1)),
+        b"[B" | b"OB" => Some(Turn::Scroll(1)),
+        b"[5~" => Some(Turn::Scroll(-PAGE)),
+        b"[6~" => Some(Turn::Scroll(PAGE)),
+        _ => None,
+    }
 }
 
 /// What is left behind the sequence that an escape character begins: `[`, parameters and a last letter; `O` and a letter;
@@ -118,16 +163,34 @@ mod tests {
     fn each_key_has_its_meaning_and_control_c_is_an_interrupt() {
         use Key::{Acknowledge, Release, Request, Resume};
         assert_eq!(keys(b"rcs a"), [Request(SEEN), Resume(SEEN), Release, Release, Acknowledge].map(Press::Key));
-        assert_eq!(keys(b"q\x03\x1b"), [QUIT, Press::End(INTERRUPT), QUIT]);
-        assert_eq!(keys("xäQ7\r".as_bytes()), []);
+        assert_eq!(keys(b"q\x03\x1b"), [Press::End(QUIT), Press::End(INTERRUPT), Press::Escape]);
+        assert_eq!(keys("xäQ0\r".as_bytes()), []);
     }
 
     #[test]
-    fn keys_that_send_a_sequence_are_no_keys_and_hide_none() {
-        let up_f5_home_end_alt_q = b"\x1b[A\x1b[15~\x1bOH\x1b[1;5F\x1bq";
-        assert_eq!(keys(up_f5_home_end_alt_q), []);
-        assert_eq!(keys(b"\x1b[As\x1bOAs"), [Press::Key(Key::Release); 2]);
+    fn keys_that_send_a_sequence_turn_pages_or_are_no_keys_and_hide_none() {
+        let f5_home_end_alt_q = b"\x1b[15~\x1bOH\x1b[1;5F\x1bq";
+        assert_eq!(keys(f5_home_end_alt_q), []);
+        let (up, stop) = (Press::Turn(Turn::Scroll(-1)), Press::Key(Key::Release));
+        assert_eq!(keys(b"\x1b[As\x1bOAs"), [up, stop, up, stop]);
         assert_eq!(keys(b"\x1b[15"), [], "cut off");
-        assert_eq!(keys(b"\x1b\x1b"), [QUIT]);
+        assert_eq!(keys(b"\x1b\x1b"), [Press::Escape]);
+    }
+
+    #[test]
+    fn numbers_tab_and_arrows_turn_pages_and_nothing_of_the_robot() {
+        use Turn::{Explain, Next, Previous, Scroll, To};
+        let turns = [To(0), To(8), Next, Next, Previous, Previous, Explain, Scroll(1), Scroll(10), Scroll(-10)];
+        assert_eq!(keys(b"19\t\x1b[C\x1b[D\x1b[Z?\x1b[B\x1b[6~\x1b[5~"), turns.map(Press::Turn));
+    }
+
+    #[test]
+    fn escape_ends_an_explanation_before_it_ends_the_command() {
+        let (keys, _taken) = tokio::sync::mpsc::unbounded_channel();
+        let place = Place::default();
+        tell(Press::Turn(Turn::Explain), &keys, &place);
+        assert!(place.explains());
+        tell(Press::Escape, &keys, &place);
+        assert!(!place.explains());
     }
 }

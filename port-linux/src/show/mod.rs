@@ -9,10 +9,12 @@ pub mod histogram;
 mod keys;
 pub(crate) mod link_story;
 pub(crate) mod log;
+mod place;
 pub(crate) mod shown;
 mod snapshot;
 mod states;
 mod straight;
+mod terminals;
 mod variables;
 mod view;
 pub mod words;
@@ -27,11 +29,14 @@ use outrigger_core::mode::Epoch;
 use outrigger_core::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
-pub use self::snapshot::{Arm, Joint, Snapshot, Word};
+use self::place::Place;
+pub use self::snapshot::{Arm, Joint, LawError, Snapshot, Word};
 pub use self::states::States;
 use self::straight::{Standard, Straight};
 pub(crate) use self::straight::{complain, tell};
+pub use self::terminals::Terminals;
 pub use self::variables::Variables;
+use crate::feed::Reader;
 use crate::json::Json;
 use crate::terminal;
 use crate::worker::{Joined, LOOK, Worker, within};
@@ -136,6 +141,8 @@ enum Message {
     Snapshot(Box<Snapshot>),
     Notice(Notice),
     Text(String),
+    /// What else is to be heard of the session, for the view.
+    Feed(Reader),
 }
 
 /// The way to the thread that speaks.
@@ -170,14 +177,15 @@ impl Show {
         let (sender, receiver) = sync_channel(WAITING);
         let (title, lost) = (title.to_owned(), Arc::new(Lost::default()));
         let missed = Arc::clone(&lost);
-        if format == Format::View && keys::listen(keys.clone()).is_err() {
+        let place = Arc::new(Place::default());
+        if format == Format::View && keys::listen(keys.clone(), Arc::clone(&place)).is_err() {
             // Without them nobody could stop an arm.
             let _ = keys.send(Key::HangUp);
         }
         let speaker = Worker::start("output", move || match format {
-            Format::View => view::run(&title, &receiver, &keys),
-            Format::Lines => speak(&receiver, &missed, Standard::Output, |message| Some(line(message))),
-            Format::Json => speak(&receiver, &missed, Standard::Output, |message| Some(json(message))),
+            Format::View => view::run(&title, &receiver, &keys, &place),
+            Format::Lines => speak(&receiver, &missed, Standard::Output, line),
+            Format::Json => speak(&receiver, &missed, Standard::Output, json),
             Format::Remarks => speak(&receiver, &missed, Standard::Error, remark),
             Format::Silent => receiver.into_iter().for_each(drop),
         });
@@ -207,6 +215,13 @@ impl Show {
     /// Says what happened.
     pub fn notice(&mut self, notice: Notice) {
         self.send(Message::Notice(notice));
+    }
+
+    /// In the view, what the session's connections carry is shown as well.
+    pub(crate) fn hear(&mut self, reader: Reader) {
+        if self.format == Format::View {
+            self.send(Message::Feed(reader));
+        }
     }
 
     /// Says lines as they are, without a time.
@@ -250,31 +265,33 @@ impl Drop for Show {
     }
 }
 
-fn line(message: &Message) -> String {
+fn line(message: &Message) -> Option<String> {
     match message {
-        Message::Snapshot(snapshot) => snapshot.line(),
-        Message::Notice(notice) => notice_line(notice),
-        Message::Text(text) => text.clone(),
+        Message::Snapshot(snapshot) => Some(snapshot.line()),
+        Message::Notice(notice) => Some(notice_line(notice)),
+        Message::Text(text) => Some(text.clone()),
+        Message::Feed(_) => None,
     }
 }
 
 /// What happened; how things stand is the program's to say.
 fn remark(message: &Message) -> Option<String> {
     match message {
-        Message::Snapshot(_) => None,
+        Message::Snapshot(_) | Message::Feed(_) => None,
         Message::Notice(notice) => Some(format!("outrigger: {}", notice_line(notice).trim_start())),
         Message::Text(text) => Some(format!("outrigger: {text}")),
     }
 }
 
-fn json(message: &Message) -> String {
+fn json(message: &Message) -> Option<String> {
     let mut json = Json::default();
     match message {
         Message::Snapshot(snapshot) => snapshot.json(&mut json),
         Message::Notice(notice) => notice.json(&mut json),
-        Message::Text(text) => return text.clone(),
+        Message::Text(text) => return Some(text.clone()),
+        Message::Feed(_) => return None,
     }
-    json.as_str().to_owned()
+    Some(json.as_str().to_owned())
 }
 
 fn notice_line(notice: &Notice) -> String {

@@ -1,11 +1,12 @@
 //! What is shown of a session: everything an output needs, taken from the engine at one instant.
 
+use outrigger_core::law::Law;
 use outrigger_core::link::{Bin, Figures};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, Pose, Reason, ReasonSet, State};
+use outrigger_core::robot::{ControllerTime, Payload, Pose, ProgramState, Reason, ReasonSet, State, Twist, Wrench};
 use outrigger_core::time::{Duration, Instant};
 
-use super::{States, Variables, grade};
+use super::{States, Terminals, Variables, grade};
 use crate::json::Json;
 
 /// A session at one instant.
@@ -45,10 +46,37 @@ pub struct Snapshot {
     pub counters: Vec<(&'static str, u64)>,
     /// What a program on the controller sends, where it shares variables.
     pub variables: Option<Variables>,
+    /// Inputs and outputs, where the controller shows them.
+    pub terminals: Option<Terminals>,
+    /// Of the motors, base joint first \[°C\], where they are seen here.
+    pub temperatures: Option<Vec<f32>>,
+    /// How far the arm is from what the law wants, while it commands.
+    pub law_error: Option<LawError>,
+}
+
+/// How far the arm is from what a law wants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LawError {
+    /// Measured minus wanted distance to the workpiece \[m\].
+    Distance(f32),
+    /// The largest difference of a joint from where it is to be \[rad\].
+    Joint(f32),
+}
+
+impl LawError {
+    /// That of `law` at `state`; `None` for a law that holds neither distance nor positions.
+    #[must_use]
+    pub fn of<const N: usize>(law: &impl Law<N>, state: &State<N>) -> Option<Self> {
+        let joints = || {
+            let differences = law.setpoint()?.positions.iter().zip(state.positions.iter()).map(|(to, is)| is - to);
+            differences.max_by(|one, other| one.abs().total_cmp(&other.abs())).map(Self::Joint)
+        };
+        law.standoff_error().map(Self::Distance).or_else(joints)
+    }
 }
 
 /// An arm of any number of joints.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Arm {
     /// The controller's clock, where it is told.
     pub controller_time: Option<ControllerTime>,
@@ -56,6 +84,18 @@ pub struct Arm {
     pub joints: Vec<Joint>,
     /// Tool centre point.
     pub tcp_pose: Option<Pose>,
+    /// Its speed in the base frame.
+    pub tcp_speed: Option<Twist>,
+    /// Force and torque at it.
+    pub tcp_force: Option<Wrench>,
+    /// Payload in force.
+    pub payload: Option<Payload>,
+    /// Where the speed slider stands, 0 … 1.
+    pub speed_slider: Option<f32>,
+    /// Factor on speeds by slider and limiter, 0 … 1.
+    pub speed_scaling: Option<f32>,
+    /// The program on the controller.
+    pub program: Option<ProgramState>,
     /// What the controller says of itself.
     pub words: Vec<Word>,
 }
@@ -98,7 +138,18 @@ impl Arm {
             speed: Some(speed),
             target_speed: Some(target),
         });
-        Self { controller_time: Some(state.controller_time), joints: joints.collect(), tcp_pose: state.tcp_pose, words }
+        Self {
+            controller_time: Some(state.controller_time),
+            joints: joints.collect(),
+            tcp_pose: state.tcp_pose,
+            tcp_speed: state.tcp_speed,
+            tcp_force: state.tcp_force,
+            payload: state.payload,
+            speed_slider: state.speed_slider,
+            speed_scaling: state.speed_scaling,
+            program: state.program_state,
+            words,
+        }
     }
 
     /// With the angles that the controller steers to \[rad\].

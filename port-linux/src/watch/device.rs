@@ -405,6 +405,9 @@ impl Device {
             values,
             counters,
             variables: None,
+            terminals: None,
+            temperatures: None,
+            law_error: None,
         })
     }
 }

@@ -27,7 +27,7 @@ impl OnBoard<7> for KrcStatus {
         let joints = motion.positions.iter().zip(motion.commanded.iter());
         let joints =
             joints.map(|(angle, speed)| Joint { angle, target_speed: Some(speed), ..Joint::default() }).collect();
-        Arm { controller_time: None, joints, tcp_pose: None, words: vec![] }
+        Arm { joints, ..Arm::default() }
     }
 
     fn settings(bytes: &[u8]) -> Option<(Ipv4Addr, String)> {

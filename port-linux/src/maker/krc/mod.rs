@@ -135,6 +135,7 @@ impl Shows<7, Krc> for KrcController {
             trouble: krc.period().is_none().then(|| words::silence(&self.counts, self.listens)),
             values: words::values(krc.report(), krc.period(), words::variables(krc).as_ref()),
             counters: words::counters(self.counts).to_vec(),
+            terminals: None,
         }
     }
 

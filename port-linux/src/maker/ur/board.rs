@@ -44,7 +44,7 @@ impl OnBoard<6> for UrStatus {
             controller_time: Some(motion.controller_time),
             joints: joints.collect(),
             tcp_pose: motion.tcp_pose,
-            words: vec![],
+            ..Arm::default()
         }
     }
 

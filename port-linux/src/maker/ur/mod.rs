@@ -22,7 +22,8 @@ use outrigger_core::engine::ur::{
 };
 use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
-use outrigger_core::robot::{RobotMode, Safety, SoftwareVersion};
+use outrigger_core::mode::Activity;
+use outrigger_core::robot::{ProgramState, RobotMode, Safety, SoftwareVersion};
 use outrigger_core::time::Instant;
 use tokio::sync::{mpsc, watch};
 
@@ -39,7 +40,7 @@ use crate::law::BoxedLaw;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
 use crate::show::link_story::LinkStory;
-use crate::show::{Arm, Notice, Word};
+use crate::show::{Arm, Notice, Terminals, Word};
 use crate::target::Target;
 
 /// Runs an engine beside such a controller until the application has shut it down, with a recorder of `recorder` bytes.
@@ -192,11 +193,20 @@ impl<'m> Shows<6, Ur<'m>> for UrController {
         let stands = engine.peer().identity().is_some();
         Facts {
             identity: self.model.clone().filter(|_| stands),
-            arm: engine.state().map(|state| Arm::new(state, modes(state.robot_mode, state.safety))),
+            arm: engine.state().map(|state| {
+                let arm = Arm::new(state, modes(state.robot_mode, state.safety));
+                let facts = engine.peer().facts();
+                Arm {
+                    speed_slider: arm.speed_slider.or(facts.speed_slider),
+                    program: arm.program.or(facts.program.map(|program| by_activity(program.value))),
+                    ..arm
+                }
+            }),
             states: states::states(engine, self.done_without.as_deref()),
             trouble: self.last_down.clone().filter(|_| !stands),
             values: vec![],
             counters: vec![],
+            terminals: Terminals::of(engine),
         }
     }
 }
@@ -262,6 +272,15 @@ impl Controller<6> for UrController {
         let alone = matches!(wanted, Wanted::Everything) && config.peer.connect.states == StatesFrom::Realtime;
         let following = rtde::Following { at: self.target.socket(rtde::PORT), wanted, clock, feed, software, remarks };
         async move { if alone { std::future::pending().await } else { rtde::follow(following).await } }
+    }
+}
+
+/// What the primary link says of the program, in the words of the real-time one.
+const fn by_activity(activity: Activity) -> ProgramState {
+    match activity {
+        Activity::Stopped => ProgramState::Stopped,
+        Activity::Running => ProgramState::Playing,
+        Activity::Paused => ProgramState::Paused,
     }
 }
 

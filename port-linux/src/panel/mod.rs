@@ -1,122 +1,27 @@
 //! What every command with a session shares: the operator's keys, lines and signals, and what is shown.
 
-use std::sync::Arc;
+mod onlooker;
+mod operators;
 
-use outrigger_core::drive::Application;
-use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::engine::{Engine, Event, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::mode::{Epoch, Mode};
+use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedReceiver;
 
+pub(crate) use self::onlooker::{Onlooker, next_of};
+pub(crate) use self::operators::{Operators, Wish};
 use crate::clock::Clock;
-use crate::exit::{Failure, Outcome};
-use crate::feed::{Feed, Progress, What};
+use crate::exit::Failure;
+use crate::feed::{Feed, What};
 use crate::maker::{Facts, Maker, Showing, Shows};
 use crate::reactor;
 use crate::show::events::PeerEvent as _;
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Grades, PACE, Unmet};
-use crate::show::{Format, Key, Notice, Show, Snapshot, Variables};
-use crate::signals::{HANG_UP, Leaves, Signals, end_is_under_way};
-
-/// What the operator wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    /// End the command; the word says who asked.
-    End(&'static str),
-    /// Ask to command, having seen this epoch.
-    Request(Epoch),
-    /// Ask to go on with a motion that was suspended.
-    Resume(Epoch),
-    /// Take the request back.
-    Release,
-    /// Clear the latched reason.
-    Acknowledge,
-    /// Nothing of the engine: see how it stands.
-    Look,
-}
-
-impl Wish {
-    /// The same for the engine.
-    #[must_use]
-    pub(crate) const fn input(self) -> Input {
-        match self {
-            Self::End(_) => Input::Shutdown,
-            Self::Request(epoch) => Input::Request(epoch),
-            Self::Resume(epoch) => Input::Resume(epoch),
-            Self::Release => Input::Release,
-            Self::Acknowledge => Input::Acknowledge,
-            Self::Look => Input::Tick,
-        }
-    }
-
-    /// What a line of somebody who has seen this epoch means; `None` where it is no word of an operator. A request may name
-    /// the epoch itself, as a script does that has read it.
-    #[must_use]
-    pub(crate) fn of_line(line: &str, seen: Epoch) -> Option<Self> {
-        let mut words = line.split_whitespace();
-        let (word, number, rest) = (words.next()?, words.next(), words.next());
-        let epoch = match number {
-            None => Some(seen),
-            Some(number) => number.parse().ok().map(Epoch::from_number),
-        };
-        match (word, number, rest) {
-            ("request", _, None) => epoch.map(Self::Request),
-            ("resume", _, None) => epoch.map(Self::Resume),
-            ("release", None, None) => Some(Self::Release),
-            ("acknowledge", None, None) => Some(Self::Acknowledge),
-            ("quit", None, None) => Some(Self::End("quit")),
-            _ => None,
-        }
-    }
-}
-
-impl From<Key> for Wish {
-    fn from(key: Key) -> Self {
-        match key {
-            Key::HangUp => Self::End(HANG_UP),
-            Key::End(who) => Self::End(who),
-            Key::Request(seen) => Self::Request(seen),
-            Key::Resume(seen) => Self::Resume(seen),
-            Key::Release => Self::Release,
-            Key::Acknowledge => Self::Acknowledge,
-        }
-    }
-}
-
-/// Who speaks to a session: this process's signals and the keys of its view, or a handle in the same process.
-#[derive(Debug)]
-pub(crate) struct Operators {
-    /// `None` where signals are somebody else's.
-    signals: Option<Signals>,
-    sender: UnboundedSender<Key>,
-    keys: UnboundedReceiver<Key>,
-}
-
-impl Operators {
-    /// Whoever sits before this process, which `leaves` that where it is ended at once.
-    ///
-    /// # Errors
-    /// [`Failure::BadInput`] where signals cannot be handled.
-    pub(crate) fn here(leaves: Leaves) -> Result<Self, Failure> {
-        Ok(Self { signals: Some(Signals::listen(leaves)?), ..Self::elsewhere() })
-    }
-
-    /// Those who speak by [`sender`](Self::sender) alone.
-    #[must_use]
-    pub(crate) fn elsewhere() -> Self {
-        let (sender, keys) = unbounded_channel();
-        Self { signals: None, sender, keys }
-    }
-
-    /// Where to speak from.
-    #[must_use]
-    pub(crate) fn sender(&self) -> UnboundedSender<Key> {
-        self.sender.clone()
-    }
-}
+use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables};
+use crate::signals::{Signals, end_is_under_way};
 
 /// Longest wait for the first session; afterwards a lost one is waited for without end.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
@@ -192,6 +97,7 @@ impl<M: Maker> Panel<M> {
     /// From now on events, also those that people are spared, and figures of the link are put into `feed` as well.
     #[must_use]
     pub(crate) fn with_feed(mut self, feed: Feed) -> Self {
+        self.show.hear(feed.reader());
         self.feed = Some(feed);
         self
     }
@@ -355,8 +261,10 @@ impl<M: Maker> Panel<M> {
         self.show.epoch(engine.mode_machine().epoch());
         // While commanding, what a request would be refused for is of no interest.
         let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
-        let Facts { identity, arm, states, trouble, values: more, counters } = self.maker.facts(engine);
+        let Facts { identity, arm, states, trouble, values: more, counters, terminals } = self.maker.facts(engine);
         let variables = self.maker.variables(engine);
+        let law_error = engine.state().filter(|_| mode == Mode::Command);
+        let law_error = law_error.and_then(|state| LawError::of(engine.law(), state));
         self.show.snapshot(Snapshot {
             at: now,
             robot: self.maker.robot(),
@@ -375,6 +283,9 @@ impl<M: Maker> Panel<M> {
             values: values().into_iter().chain(more).collect(),
             counters,
             variables,
+            terminals,
+            temperatures: None,
+            law_error,
         });
         let here = self.is_here();
         if let Some(text) = self.unmet.as_mut().and_then(|shown| shown.next(now, mode, unmet, here)) {
@@ -392,118 +303,9 @@ impl<M: Maker> Panel<M> {
     }
 }
 
-/// Looks at a session and asks for nothing, until the operator, the time or the disk ends it.
-#[derive(Debug)]
-pub(crate) struct Onlooker<M> {
-    panel: Panel<M>,
-    /// Of the recorder, where there is one.
-    progress: Option<Arc<Progress>>,
-    /// What happens beside the session, in words.
-    remarks: Option<UnboundedReceiver<String>>,
-    /// What a node of ROS 2 says.
-    told: Option<UnboundedReceiver<String>>,
-}
-
-impl<M: Maker> Onlooker<M> {
-    pub(crate) const fn new(panel: Panel<M>) -> Self {
-        Self { panel, progress: None, remarks: None, told: None }
-    }
-
-    /// The same beside a recorder: ends where `progress` has failed, and shows the `remarks` of what is recorded apart.
-    pub(crate) fn recorded(
-        panel: Panel<M>,
-        feed: Feed,
-        progress: Arc<Progress>,
-        remarks: UnboundedReceiver<String>,
-    ) -> Self {
-        Self { panel: panel.with_feed(feed), progress: Some(progress), remarks: Some(remarks), told: None }
-    }
-
-    /// The same, showing what a node of ROS 2 says.
-    #[cfg(feature = "ros2")]
-    pub(crate) fn hearing(self, told: UnboundedReceiver<String>) -> Self {
-        Self { told: Some(told), ..self }
-    }
-
-    pub(crate) fn finish(self) -> Outcome {
-        self.panel.finish()
-    }
-}
-
-impl<const N: usize, P, L: Law<N>, M> Application<N, P, L> for Onlooker<M>
-where
-    P: Peer<N, Event = M::Event>,
-    M: Shows<N, P>,
-{
-    async fn next(&mut self) -> Input {
-        loop {
-            let wish = tokio::select! {
-                wish = self.panel.next() => wish,
-                text = next_of(&mut self.remarks) => {
-                    self.panel.say("rtde", text, vec![]);
-                    continue;
-                }
-                text = next_of(&mut self.told) => {
-                    self.panel.say("ros2", text, vec![]);
-                    continue;
-                }
-            };
-            let failed = self.progress.as_ref().is_some_and(|progress| progress.has_failed());
-            match wish {
-                Wish::Look if failed && !self.panel.is_ending() => {
-                    self.panel.end_now();
-                    return Input::Shutdown;
-                }
-                Wish::End(_) | Wish::Look => return wish.input(),
-                Wish::Request(_) | Wish::Resume(_) | Wish::Release | Wish::Acknowledge => {}
-            }
-        }
-    }
-
-    fn event(&mut self, event: Event<P::Event>) {
-        self.panel.event(&event);
-    }
-
-    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
-        let progress = self.progress.as_deref();
-        self.panel.observe(engine, now, || progress.map_or_else(Vec::new, Progress::shown));
-    }
-}
-
 async fn next_signal(signals: &mut Option<Signals>) -> &'static str {
     match signals {
         Some(signals) => signals.next().await,
         None => std::future::pending().await,
-    }
-}
-
-/// What is told next by what happens beside the session, if anything ever is.
-pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> String {
-    let next = match remarks {
-        Some(remarks) => remarks.recv().await,
-        None => None,
-    };
-    match next {
-        Some(text) => text,
-        None => std::future::pending().await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_carries_the_epoch_that_was_seen_unless_it_names_one() {
-        let seen = Epoch::from_number(4);
-        let of = |line| Wish::of_line(line, seen);
-        assert_eq!((of("request"), of("resume")), (Some(Wish::Request(seen)), Some(Wish::Resume(seen))));
-        assert_eq!(of("request 3"), Some(Wish::Request(Epoch::from_number(3))));
-        assert_eq!((of("release"), of("acknowledge")), (Some(Wish::Release), Some(Wish::Acknowledge)));
-        assert_eq!(of("quit"), Some(Wish::End("quit")));
-        for nonsense in ["", "requests", "request now", "request 3 4", "release 3", "request -1", "request 99999999999"]
-        {
-            assert_eq!(of(nonsense), None, "{nonsense}");
-        }
     }
 }

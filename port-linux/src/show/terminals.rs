@@ -11,7 +11,7 @@ use crate::json::Json;
 
 /// What is shown now; `None` for what this controller does not publish, or has not yet.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Terminals {
+pub struct Terminals {
     software: SoftwareVersion,
     /// Levels, by `digital_bit`.
     inputs: u32,
@@ -25,7 +25,7 @@ pub(super) struct Terminals {
 impl Terminals {
     /// What `engine` knows; `None` without a session.
     #[must_use]
-    pub(super) fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
+    pub(crate) fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
         let (identity, state, facts) = (engine.peer().identity()?, engine.state()?, engine.peer().facts());
         let generation = identity.software.generation();
         let levels = |bits: u64| digital_levels((bits & 0xffff_ffff) as u32, generation);
@@ -41,33 +41,49 @@ impl Terminals {
         })
     }
 
+    /// Levels row by row: the name of a group, its inputs, and its outputs where they are shown.
+    pub(crate) fn digital(&self) -> impl Iterator<Item = (&'static str, String, Option<String>)> + '_ {
+        let has_configurable = self.software.generation() != Generation::Cb2;
+        let groups = [("digital", 0, 8), ("configurable", 8, 8), ("tool", 16, 2)];
+        groups.into_iter().filter(move |(name, ..)| has_configurable || *name != "configurable").map(
+            |(name, first, count)| {
+                let outputs = self.outputs.map(|outputs| levels(outputs, first, count));
+                (name, levels(self.inputs, first, count), outputs)
+            },
+        )
+    }
+
+    /// The analog inputs of the control box and its outputs, each with its unit; `None` where they are not shown.
+    pub(crate) fn analog(&self) -> Option<[String; 2]> {
+        let board = self.board?;
+        let [a, b] = board.analog_inputs;
+        let [first, second] = [0, 1].map(|index: usize| {
+            let (value, domain) = (board.analog_outputs[index], board.analog_output_domains[index]);
+            if domain == 0 { format!("{:.2} mA", milliamperes(value)) } else { format!("{value:.2} V") }
+        });
+        Some([format!("{a:.3}, {b:.3}"), format!("{first}, {second}")])
+    }
+
+    /// The analog inputs of the tool, and what is drawn from its supply; `None` where they are not shown.
+    pub(crate) fn tool_analog(&self) -> Option<[String; 2]> {
+        let tool = self.tool?;
+        let [a, b] = tool.analog_inputs;
+        Some([format!("{a:.3}, {b:.3}"), format!("{} V, {:.0} mA", tool.output_voltage, tool.current * 1e3)])
+    }
+
     /// A few lines for people.
     #[must_use]
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = format!("software {}\n", self.software);
-        let mut digital = |name: &str, first: u32, count: u32| {
-            let outputs = self.outputs.map_or_else(|| "not shown".into(), |outputs| levels(outputs, first, count));
-            let inputs = levels(self.inputs, first, count);
+        for (name, inputs, outputs) in self.digital() {
+            let outputs = outputs.unwrap_or_else(|| "not shown".into());
             text.push_str(&format!("{name:<13} in {inputs:<17} out {outputs}\n"));
-        };
-        digital("digital", 0, 8);
-        if self.software.generation() != Generation::Cb2 {
-            digital("configurable", 8, 8);
         }
-        digital("tool", 16, 2);
-        if let Some(board) = self.board {
-            let [a, b] = board.analog_inputs;
-            let [first, second] = [0, 1].map(|index: usize| {
-                let (value, domain) = (board.analog_outputs[index], board.analog_output_domains[index]);
-                if domain == 0 { format!("{:.2} mA", milliamperes(value)) } else { format!("{value:.2} V") }
-            });
-            text.push_str(&format!("{:<13} in {:<17} out {first}, {second}\n", "analog", format!("{a:.3}, {b:.3}")));
+        if let Some([inputs, outputs]) = self.analog() {
+            text.push_str(&format!("{:<13} in {inputs:<17} out {outputs}\n", "analog"));
         }
-        if let Some(tool) = self.tool {
-            let [a, b] = tool.analog_inputs;
-            let inputs = format!("{a:.3}, {b:.3}");
-            let (volts, current) = (tool.output_voltage, tool.current * 1e3);
-            text.push_str(&format!("{:<13} in {inputs:<17} supply {volts} V, {current:.0} mA\n", "tool analog"));
+        if let Some([inputs, supply]) = self.tool_analog() {
+            text.push_str(&format!("{:<13} in {inputs:<17} supply {supply}\n", "tool analog"));
         }
         if let Some(slider) = self.speed_slider {
             text.push_str(&format!("{:<13} {:.0} %\n", "speed slider", slider * 100.0));
@@ -79,7 +95,7 @@ impl Terminals {
     }
 
     /// One object for scripts: levels as arrays of 0 and 1, number 0 first; `null` for what is not shown.
-    pub(super) fn json(&self, json: &mut Json) {
+    pub(crate) fn json(&self, json: &mut Json) {
         json.begin_object().key("software").text(&self.software.to_string());
         let cb2 = self.software.generation() == Generation::Cb2;
         for (name, first, count) in [("digital", 0, 8), ("configurable", 8, 8), ("tool", 16, 2)] {
@@ -132,4 +148,32 @@ fn levels(bits: u32, first: u32, count: u32) -> String {
 /// The interface has amperes.
 fn milliamperes(value: f32) -> f32 {
     if value.abs() > 0.1 { value } else { value * 1e3 }
+}
+
+#[cfg(test)]
+impl Terminals {
+    /// Those of a controller that shows all of them.
+    pub(crate) fn sample() -> Self {
+        Self {
+            software: SoftwareVersion::new(5, 15),
+            inputs: 0b11 << 16 | 0b101,
+            outputs: Some(0b1 << 8 | 0b10),
+            board: Some(BoardIo {
+                digital_inputs: 0,
+                digital_outputs: 0,
+                analog_inputs: [1.25, 0.004],
+                analog_input_ranges: [1, 0],
+                analog_outputs: [5.0, 0.012],
+                analog_output_domains: [1, 0],
+            }),
+            tool: Some(ToolIo {
+                analog_inputs: [0.0, 3.3],
+                analog_input_ranges: [1, 1],
+                output_voltage: 24,
+                current: 0.21,
+            }),
+            speed_slider: Some(0.8),
+            payload: None,
+        }
+    }
 }

@@ -1,0 +1,104 @@
+//! Which page of the full-screen view is looked at, and whether its words are explained.
+//!
+//! The thread that reads keys turns pages, the thread that draws follows: neither waits for the other.
+
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+
+/// Where the operator looks. Clones would be other places: it is shared.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    page: AtomicU16,
+    explains: AtomicBool,
+    /// Rows of the explanation above the screen.
+    scrolled: AtomicU16,
+}
+
+/// A key that changes what is looked at, and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// To the page with this number, the first one 0.
+    To(u16),
+    /// To the next page.
+    Next,
+    /// To the page before.
+    Previous,
+    /// The words are explained, or no longer.
+    Explain,
+    /// The explanation goes so many rows up (negative) or down.
+    Scroll(i16),
+}
+
+impl Place {
+    /// Looks elsewhere; `pages` is how many there are.
+    pub(super) fn turn(&self, turn: Turn, pages: u16) {
+        let page = self.page.load(Ordering::Relaxed);
+        let to = match turn {
+            Turn::To(page) if page < pages => page,
+            Turn::Next => (page + 1) % pages,
+            Turn::Previous => page.checked_sub(1).unwrap_or(pages - 1),
+            Turn::Explain => {
+                self.scrolled.store(0, Ordering::Relaxed);
+                self.explains.fetch_xor(true, Ordering::Relaxed);
+                return;
+            }
+            Turn::Scroll(rows) => {
+                let scrolled = self.scrolled.load(Ordering::Relaxed).saturating_add_signed(rows);
+                self.scrolled.store(scrolled, Ordering::Relaxed);
+                return;
+            }
+            Turn::To(_) => return,
+        };
+        self.page.store(to, Ordering::Relaxed);
+        self.scrolled.store(0, Ordering::Relaxed);
+    }
+
+    /// Ends the explanation; whether there was one.
+    pub(super) fn close(&self) -> bool {
+        self.explains.swap(false, Ordering::Relaxed)
+    }
+
+    /// Number of the page, the first one 0.
+    pub(super) fn page(&self) -> u16 {
+        self.page.load(Ordering::Relaxed)
+    }
+
+    /// Whether the words of the page are explained.
+    pub(super) fn explains(&self) -> bool {
+        self.explains.load(Ordering::Relaxed)
+    }
+
+    /// Rows of the explanation above the screen: at most `most`, and where it was further, it is so from now on.
+    pub(super) fn scrolled(&self, most: u16) -> u16 {
+        self.scrolled.fetch_min(most, Ordering::Relaxed).min(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_go_round_and_a_number_without_a_page_turns_nowhere() {
+        let place = Place::default();
+        let seen = |turn| {
+            place.turn(turn, 9);
+            place.page()
+        };
+        assert_eq!([Turn::Previous, Turn::Next, Turn::To(4), Turn::To(9), Turn::Next].map(seen), [8, 0, 4, 4, 5]);
+    }
+
+    #[test]
+    fn an_explanation_is_scrolled_no_further_than_its_end_and_begins_anew_on_each_page() {
+        let place = Place::default();
+        place.turn(Turn::Explain, 9);
+        place.turn(Turn::Scroll(-3), 9);
+        assert_eq!(place.scrolled(5), 0);
+        place.turn(Turn::Scroll(100), 9);
+        assert_eq!(place.scrolled(5), 5);
+        place.turn(Turn::Scroll(-1), 9);
+        assert_eq!(place.scrolled(5), 4, "not from a hundred");
+        place.turn(Turn::Next, 9);
+        assert_eq!((place.scrolled(5), place.explains()), (0, true));
+        assert_eq!((place.close(), place.close(), place.explains()), (true, false, false));
+    }
+}

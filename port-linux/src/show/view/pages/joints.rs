@@ -1,0 +1,38 @@
+//! Angles and speeds of the joints, and the time between states beside them where there is room.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::show::snapshot::Field;
+use crate::show::view::history::History;
+use crate::show::view::paint::{Quantities, Quantity};
+use crate::show::{Snapshot, words};
+
+/// A course of an angle that changes by less than this is flat \[°\].
+const STILL: f32 = 0.5;
+
+/// Each value with the title of its column, as far as anybody tells it.
+const COLUMNS: [(&str, Field); 4] = [
+    ("angle °", |joint| Some(joint.angle)),
+    ("setpoint °", |joint| joint.setpoint),
+    ("speed °/s", |joint| joint.speed),
+    ("target °/s", |joint| joint.target_speed),
+];
+
+pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
+    let Some(arm) = &snapshot.state else { return super::no_state("joints", snapshot, area, buffer) };
+    let names = words::joint_names(arm.joints.len());
+    // A column that nobody tells has no room, but for what every arm has.
+    let told = |(title, field): &(&str, Field)| *title == "speed °/s" || arm.joints.iter().any(|j| field(j).is_some());
+    let columns: Vec<_> = COLUMNS.into_iter().filter(told).collect();
+    let titles: Vec<_> = std::iter::once("joint").chain(columns.iter().map(|(title, _)| *title)).collect();
+    let rows = names.iter().zip(&arm.joints).enumerate().map(|(number, (name, joint))| {
+        let values = columns.iter().map(|(title, field)| {
+            let degrees = field(joint)?.to_degrees();
+            Some(if title.ends_with("/s") { format!("{degrees:+.3}") } else { format!("{degrees:.3}") })
+        });
+        Quantity { name, values: values.collect(), course: history.joints.get(number) }
+    });
+    let quantities = Quantities { titles: &titles, rows: rows.collect(), span: STILL };
+    super::table("joints", &quantities, area, buffer)
+}

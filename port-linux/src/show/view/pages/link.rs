@@ -1,0 +1,98 @@
+//! Figures of the link that brings states, and the time between them.
+
+use outrigger_core::link::{Bin, Grade};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Stylize as _};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget as _;
+
+use super::millis;
+use crate::show::view::paint::{SOFT, Standing, is_within, panel, wrapped};
+use crate::show::{Snapshot, grade, words};
+
+/// Rows of a histogram that are enough for most links.
+const BINS: u16 = 12;
+
+pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
+    let mut lines = figures(snapshot, true);
+    // On the first page it stands beside the mode.
+    lines.extend(snapshot.trouble.as_deref().filter(|_| snapshot.figures.is_some()).map(Line::from));
+    let figures = super::lines("link", lines, area, buffer);
+    let rest = Rect { y: area.y + figures, height: area.height - figures, ..area };
+    let bins = u16::try_from(snapshot.intervals.len()).unwrap_or(BINS).min(BINS);
+    let height = bins.saturating_add(2).min(rest.height);
+    if bins == 0 || height < 4 {
+        return figures;
+    }
+    histogram(snapshot, Rect { height, ..rest }, buffer);
+    figures + height
+}
+
+/// As much as fits into `area`: what the grade means is said where there is room.
+pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
+    let block = panel("link");
+    let explained = figures(snapshot, true);
+    let lines = if is_within(&explained, block.inner(area)) { explained } else { figures(snapshot, false) };
+    wrapped(lines).block(block).render(area, buffer);
+}
+
+fn figures(snapshot: &Snapshot, explained: bool) -> Vec<Line<'_>> {
+    let Some(figures) = &snapshot.figures else {
+        let no_link = Line::from(Standing::Bad.says("no link"));
+        return std::iter::once(no_link).chain(snapshot.trouble.as_deref().map(Line::from)).collect();
+    };
+    let sequence = figures.sequence;
+    let mut lines = vec![Line::from(vec![
+        Standing::of_grade(figures.grade).says(figures.grade.name()),
+        Span::from(format!("   held by {}", grade::in_short(&figures.held_by))),
+    ])];
+    if explained && figures.grade != Grade::Perfect {
+        lines.push(Line::from(words::of_metric(figures.held_by.metric, snapshot.here)).fg(SOFT));
+    }
+    let age = figures.age.map_or_else(|| "unknown".into(), millis);
+    lines.push(Line::from(format!("age {age}   jitter {}", millis(figures.jitter))));
+    lines.extend(figures.answers.map(|answers| {
+        let trip = answers.round_trip.map_or_else(String::new, |trip| format!("   round trip {}", millis(trip)));
+        // Of the last hundred.
+        Line::from(format!("answered {} %{trip}", answers.rate / 100))
+    }));
+    lines.extend(snapshot.states.as_ref().map(|states| Line::from(states.line())));
+    lines.extend([
+        Line::from(format!("states {}   longest gap {}", sequence.accepted, millis(figures.interval.max))),
+        Line::from(format!("lost {}   late {}   duplicate {}", sequence.lost, figures.late, sequence.duplicates)),
+        Line::from(format!(
+            "reordered {}   epoch {}   own stalls {}",
+            sequence.reordered, figures.epoch, figures.local_stalls
+        )),
+    ]);
+    lines
+}
+
+/// A bar for each span of time, its count behind it: the fullest as far as there are rows, in their order.
+pub(super) fn histogram(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
+    const LABEL: usize = 8;
+    const COUNT: usize = 10;
+    let block = panel("time between states, bars logarithmic");
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    let mut bins: Vec<Bin> = snapshot.intervals.iter().filter(|bin| bin.count > 0).copied().collect();
+    while bins.len() > usize::from(inner.height) {
+        let least = bins.iter().enumerate().min_by_key(|(_, bin)| bin.count).map(|(at, _)| at);
+        bins.remove(least.unwrap_or(0));
+    }
+    let logarithm = |count: u32| f64::from(count).log2() + 1.0;
+    let most = bins.iter().map(|bin| logarithm(bin.count)).fold(1.0, f64::max);
+    let room = usize::from(inner.width).saturating_sub(LABEL + COUNT + 5);
+    for (row, bin) in (inner.y..inner.bottom()).zip(&bins) {
+        let from = bin.from.as_secs_f64() * 1e3;
+        let label = if from < 10.0 { format!("{from:.2}") } else { format!("{from:.0}") };
+        let bar = "█".repeat((logarithm(bin.count) / most * room as f64).round() as usize);
+        let line = vec![
+            Span::from(format!("{label:>5} ms ")),
+            Span::from(bar).fg(Color::Cyan),
+            Span::from(format!(" {}", bin.count)),
+        ];
+        Line::from(line).render(Rect { y: row, height: 1, ..inner }, buffer);
+    }
+}
