@@ -29,8 +29,8 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, NetworkCounts, OperatorConfig, Ports, Revive, SerialSensor,
-    TelemetryTarget, WrenchSensor, guard_stack, hardware_address, network,
+    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, NetworkCounts, OperatorConfig, Ports, Revive,
+    SerialSensor, TelemetryTarget, WrenchSensor, guard_stack, hardware_address, network,
 };
 use outrigger_w5500::{Counts, Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};

@@ -13,9 +13,9 @@
 mod ends;
 mod remains;
 
-use heapless::String;
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 use crate::guard;
+use heapless::String;
 use outrigger_core::telemetry::{Boot, Death, Place};
 pub use outrigger_core::telemetry::{ResetCause, Stage};
 use remains::{Before, End};
