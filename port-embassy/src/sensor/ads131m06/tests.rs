@@ -212,7 +212,7 @@ impl Wait for High {
     async fn wait_for_low(&mut self) -> Result<(), Infallible> {
         if self.0 > 0 {
             self.0 -= 1;
-            core::future::pending().await
+            core::future::pending::<()>().await;
         }
         Ok(())
     }
