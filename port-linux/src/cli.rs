@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::krc;
 use outrigger_sim::sensor::Part;
@@ -17,6 +17,7 @@ use crate::dashboard::DashboardArgs;
 use crate::doctor::DoctorArgs;
 use crate::exit::Outcome;
 use crate::io::IoArgs;
+use crate::manual::{CompletionsArgs, ManualArgs};
 use crate::moves::MoveArgs;
 use crate::show::complain;
 use crate::simulate::SimUrArgs;
@@ -333,6 +334,19 @@ Examples:
   outrigger decode --port fri datagrams.bin | jq .msr_jnt_pos
   nc 192.168.56.101 30002 | outrigger decode --port 30002 - | head -n 3")]
     Decode(DecodeArgs),
+    /// Print what lets a shell complete the words of this command
+    #[command(after_help = "\
+The packages install it. By hand, once:
+  outrigger completions bash > ~/.local/share/bash-completion/completions/outrigger
+  outrigger completions zsh > DIR/_outrigger             DIR is one of $fpath
+  outrigger completions fish > ~/.config/fish/completions/outrigger.fish")]
+    Completions(CompletionsArgs),
+    /// Write manual pages, one for each command, to a directory
+    #[command(after_help = "\
+They say what --help says. The packages install them. By hand:
+  outrigger manual ~/.local/share/man/man1
+  man outrigger-run")]
+    Manual(ManualArgs),
 }
 
 #[cfg(not(feature = "ros2"))]
@@ -492,13 +506,13 @@ fn run(command: Command) -> Outcome {
         #[cfg(feature = "ros2")]
         Command::Ros2(args) => crate::beside::ros2(&args),
         Command::Decode(args) => crate::decode::run(&args),
+        Command::Completions(args) => crate::manual::completions(&args, Cli::command()),
+        Command::Manual(args) => crate::manual::manual(&args, Cli::command()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -65,6 +65,7 @@ mod lines;
 mod lock;
 mod machine;
 mod maker;
+mod manual;
 mod monitor;
 pub mod motion;
 mod moves;

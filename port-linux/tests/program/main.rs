@@ -10,6 +10,7 @@ mod examples;
 mod front_door;
 mod io;
 mod krc;
+mod manual;
 mod moves;
 mod moves_beside_krc;
 mod paths;
