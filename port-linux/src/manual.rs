@@ -83,16 +83,20 @@ fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Text of `--help`: indented lines stay as they are, the others are filled.
+/// Text of `--help`: indented lines stay as they are, the others are filled up to where a sentence ends a line.
 fn as_roff(text: &str) -> String {
     let mut roff = String::new();
-    let mut indented = false;
+    let (mut indented, mut ended) = (false, false);
     for line in text.lines() {
         let indents = line.starts_with(' ') || (indented && line.is_empty());
         if indents != indented {
             roff.push_str(if indents { ".nf\n" } else { ".fi\n" });
             indented = indents;
         }
+        if ended && !indented && !line.is_empty() {
+            roff.push_str(".br\n");
+        }
+        ended = line.ends_with(['.', ':']);
         roff.push_str(&if line.is_empty() { ".PP".into() } else { escaped(line) });
         roff.push('\n');
     }
@@ -114,8 +118,8 @@ mod tests {
 
     #[test]
     fn what_roff_would_take_for_its_own_is_text_and_examples_keep_their_lines() {
-        let text = ".hidden 'quoted' back\\slash\ngoes on\n\nExamples:\n  one --two\n  three\nEnd";
-        let expected = "\\&.hidden \\(aqquoted\\(aq back\\eslash\ngoes on\n.PP\nExamples:\n.nf\n  one \\-\\-two\n  three\n.fi\nEnd\n";
+        let text = ".hidden 'quoted' back\\slash\ngoes on.\nAnd on\n\nExamples:\n  one --two\n  three\nEnd";
+        let expected = "\\&.hidden \\(aqquoted\\(aq back\\eslash\ngoes on.\n.br\nAnd on\n.PP\nExamples:\n.nf\n  one \\-\\-two\n  three\n.fi\nEnd\n";
         assert_eq!(as_roff(text), expected);
     }
 }
