@@ -70,6 +70,7 @@ mod monitor;
 pub mod motion;
 mod moves;
 mod net;
+mod os;
 mod panel;
 mod reactor;
 pub mod record;
@@ -87,7 +88,6 @@ mod serve;
 pub mod show;
 mod signals;
 mod simulate;
-mod syscalls;
 mod target;
 mod terminal;
 mod watch;
@@ -119,7 +119,7 @@ pub mod host {
     pub use crate::reactor::{Datagrams, block_on, sleep_until};
     pub use crate::sensor::{Arrival, Sources};
     pub use crate::signals::{Leaves, Signals};
-    pub use crate::syscalls::set_fifo;
+    pub use crate::os::set_fifo;
 }
 
 pub use outrigger_config as config;
