@@ -116,10 +116,10 @@ pub mod host {
     pub use crate::maker::ur::coast::describe as coast_of_ur;
     pub use crate::maker::ur::run as beside_ur;
     pub use crate::net::Net;
+    pub use crate::os::set_fifo;
     pub use crate::reactor::{Datagrams, block_on, sleep_until};
     pub use crate::sensor::{Arrival, Sources};
     pub use crate::signals::{Leaves, Signals};
-    pub use crate::os::set_fifo;
 }
 
 pub use outrigger_config as config;

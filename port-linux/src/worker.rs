@@ -124,8 +124,7 @@ mod tests {
         let told = std::thread::spawn(|| {
             os::set_batch().expect("anybody may have less");
             let (tell, told) = channel();
-            let worker =
-                Worker::start("class", move || tell.send(os::scheduling().expect("a class")).expect("kept"));
+            let worker = Worker::start("class", move || tell.send(os::scheduling().expect("a class")).expect("kept"));
             assert_eq!(worker.expect("a thread").join(Duration::from_secs(60)), Joined::Ended);
             (os::scheduling().expect("a class"), told.recv().expect("told"))
         });

@@ -58,8 +58,9 @@ fn set_scheduling(policy: libc::c_int, priority: u8) -> io::Result<()> {
     // SAFETY: an all-zero `sched_param` is valid: it is a plain C struct of integers.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     param.sched_priority = i32::from(priority);
+    // The kernel's own call: musl has its function and refuses to make it.
     // SAFETY: `param` outlives the call; 0 names the calling thread.
-    match unsafe { libc::sched_setscheduler(0, policy, &raw const param) } {
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const param) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -73,11 +74,13 @@ pub(crate) fn scheduling() -> io::Result<Scheduling> {
     // SAFETY: an all-zero `sched_param` is valid: it is a plain C struct of integers.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: 0 names the calling thread; `param` is writable and outlives the call.
-    let (policy, result) = unsafe { (libc::sched_getscheduler(0), libc::sched_getparam(0, &raw mut param)) };
+    let (policy, result) = unsafe {
+        (libc::syscall(libc::SYS_sched_getscheduler, 0), libc::syscall(libc::SYS_sched_getparam, 0, &raw mut param))
+    };
     if policy < 0 || result != 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok(match policy {
+    Ok(match i32::try_from(policy).unwrap_or(-1) {
         libc::SCHED_OTHER => Scheduling::Other,
         libc::SCHED_FIFO => Scheduling::Fifo(u8::try_from(param.sched_priority).unwrap_or(0)),
         other => Scheduling::Policy(other),

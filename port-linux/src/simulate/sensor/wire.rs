@@ -14,8 +14,8 @@ use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use super::args::Uart;
 use crate::exit::Failure;
-use crate::sensor::serial;
 use crate::os;
+use crate::sensor::serial;
 
 /// What waits at a Unix socket for its reader \[B\]; the kernel makes it somewhat more.
 const SOCKET_ROOM: usize = 2_048;
