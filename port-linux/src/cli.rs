@@ -131,7 +131,7 @@ Examples:
     Doctor(Box<DoctorArgs>),
     /// Steer a robot as the configuration says. This moves the robot
     #[command(after_help = "\
-One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
+From Linux only: elsewhere it is refused. One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
 commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit; `request 3` names the epoch that
 a script has read. A request that was typed before the arm stopped is refused. On a terminal: keys r, c, s, a, q.
@@ -153,7 +153,7 @@ Examples:
     #[command(after_help = "\
 FILE is a table, a waypoint a line: t,q0,...,q5 and, where given, qd0,...,qd5 and qdd0,...,qdd5, in seconds, rad, rad/s \
 and rad/s2; or JSON with the fields of FollowJointTrajectory; or a recording of ours (.mcap): what the arm did. \
-port-linux/docs/motions.md has them in full.
+port-linux/docs/motions.md has them in full. From Linux only: elsewhere it is refused.
 Everything is checked before anything moves: which waypoint, which joint, which limit. The motion's time goes as fast as \
 the robot's speed slider lets it; any fault ends it with the arm at rest; at a terminal you are asked whether it is to go on, but not with --mode player. \
 SIGINT stops the arm.
