@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::krc;
 use outrigger_sim::sensor::Part;
@@ -18,6 +18,7 @@ use crate::doctor::DoctorArgs;
 use crate::exit::Outcome;
 use crate::init::InitArgs;
 use crate::io::IoArgs;
+use crate::manual::{CompletionsArgs, ManualArgs};
 use crate::moves::MoveArgs;
 use crate::show::complain;
 use crate::simulate::SimUrArgs;
@@ -146,7 +147,7 @@ Examples:
     Doctor(Box<DoctorArgs>),
     /// Steer a robot as the configuration says. This moves the robot
     #[command(after_help = "\
-One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
+From Linux only: elsewhere it is refused. One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
 commanding, and nothing resumes by itself: acknowledge, then request.
 Lines on standard input: request, resume, release, acknowledge, quit; `request 3` names the epoch that
 a script has read. A request that was typed before the arm stopped is refused. On a terminal: keys r, c, s, a, q.
@@ -168,7 +169,7 @@ Examples:
     #[command(after_help = "\
 FILE is a table, a waypoint a line: t,q0,...,q5 and, where given, qd0,...,qd5 and qdd0,...,qdd5, in seconds, rad, rad/s \
 and rad/s2; or JSON with the fields of FollowJointTrajectory; or a recording of ours (.mcap): what the arm did. \
-port-linux/docs/motions.md has them in full.
+port-linux/docs/motions.md has them in full. From Linux only: elsewhere it is refused.
 Everything is checked before anything moves: which waypoint, which joint, which limit. The motion's time goes as fast as \
 the robot's speed slider lets it; any fault ends it with the arm at rest; at a terminal you are asked whether it is to go on, but not with --mode player. \
 SIGINT stops the arm.
@@ -349,6 +350,19 @@ Examples:
   outrigger decode --port fri datagrams.bin | jq .msr_jnt_pos
   nc 192.168.56.101 30002 | outrigger decode --port 30002 - | head -n 3")]
     Decode(DecodeArgs),
+    /// Print what lets a shell complete the words of this command
+    #[command(after_help = "\
+The packages install it. By hand, once:
+  outrigger completions bash > ~/.local/share/bash-completion/completions/outrigger
+  outrigger completions zsh > DIR/_outrigger             DIR is one of $fpath
+  outrigger completions fish > ~/.config/fish/completions/outrigger.fish")]
+    Completions(CompletionsArgs),
+    /// Write manual pages, one for each command, to a directory
+    #[command(after_help = "\
+They say what --help says. The packages install them. By hand:
+  outrigger manual ~/.local/share/man/man1
+  man outrigger-run")]
+    Manual(ManualArgs),
 }
 
 #[cfg(not(feature = "ros2"))]
@@ -509,13 +523,13 @@ fn run(command: Command) -> Outcome {
         #[cfg(feature = "ros2")]
         Command::Ros2(args) => crate::beside::ros2(&args),
         Command::Decode(args) => crate::decode::run(&args),
+        Command::Completions(args) => crate::manual::completions(&args, Cli::command()),
+        Command::Manual(args) => crate::manual::manual(&args, Cli::command()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

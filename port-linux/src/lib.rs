@@ -66,10 +66,12 @@ mod lines;
 mod lock;
 mod machine;
 mod maker;
+mod manual;
 mod monitor;
 pub mod motion;
 mod moves;
 mod net;
+mod os;
 mod panel;
 mod reactor;
 pub mod record;
@@ -87,7 +89,6 @@ mod serve;
 pub mod show;
 mod signals;
 mod simulate;
-mod syscalls;
 mod target;
 mod terminal;
 mod watch;
@@ -116,10 +117,10 @@ pub mod host {
     pub use crate::maker::ur::coast::describe as coast_of_ur;
     pub use crate::maker::ur::run as beside_ur;
     pub use crate::net::Net;
+    pub use crate::os::set_fifo;
     pub use crate::reactor::{Datagrams, block_on, sleep_until};
     pub use crate::sensor::{Arrival, Sources};
     pub use crate::signals::{Leaves, Signals};
-    pub use crate::syscalls::set_fifo;
 }
 
 pub use outrigger_config as config;

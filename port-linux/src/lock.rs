@@ -1,21 +1,14 @@
 //! One process per robot: an advisory lock that names its holder.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::net::{SocketAddr as UnixAddr, UnixListener, UnixStream};
-
-use rustix::net::sockopt::socket_peercred;
 
 use crate::exit::Failure;
+use crate::os::Name;
 
-/// The right to command one robot from this machine.
-///
-/// It is a name in the kernel's abstract socket namespace: nothing is left on disk, whoever may run, and the
-/// kernel gives it back when the process ends in whatever way.
+/// The right to command one robot from this machine. It ends with the process, in whatever way that ends.
 #[derive(Debug)]
 pub(crate) struct RobotLock {
-    _name: UnixListener,
+    _name: Name,
 }
 
 impl RobotLock {
@@ -23,30 +16,19 @@ impl RobotLock {
     ///
     /// # Errors
     /// [`Failure::Connection`] naming the process that holds it; [`Failure::BadInput`] where the kernel refuses
-    /// for another reason.
+    /// for another reason, and where no arm is commanded from this system.
     pub(crate) fn take(realtime: SocketAddr) -> Result<Self, Failure> {
-        let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take the lock of {realtime}: {error}"));
-        let name = UnixAddr::from_abstract_name(format!("outrigger/{realtime}")).map_err(failed)?;
-        match UnixListener::bind_addr(&name) {
-            Ok(listener) => Ok(Self { _name: listener }),
-            Err(error) if error.kind() == ErrorKind::AddrInUse => {
-                let holder = holder_of(&name).unwrap_or_else(|| "another process".into());
+        let failed = |error| Failure::BadInput(format!("cannot take the lock of {realtime}: {error}"));
+        match Name::take(&format!("outrigger/{realtime}")).map_err(failed)? {
+            Ok(name) => Ok(Self { _name: name }),
+            Err(holder) => {
+                let holder = holder.unwrap_or_else(|| "another process".into());
                 Err(Failure::Connection(format!(
                     "the robot at {realtime} is already commanded from this machine by {holder}; stop that first"
                 )))
             }
-            Err(error) => Err(failed(error)),
         }
     }
-}
-
-/// The process behind a name, by the credentials the kernel keeps for it.
-fn holder_of(name: &UnixAddr) -> Option<String> {
-    let stream = UnixStream::connect_addr(name).ok()?;
-    let pid = socket_peercred(&stream).ok()?.pid.as_raw_nonzero();
-    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let command = String::from_utf8_lossy(&command).replace('\0', " ");
-    Some(format!("process {pid} ({})", command.trim_end()))
 }
 
 #[cfg(test)]

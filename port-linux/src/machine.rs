@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-use rustix::mm::{MlockAllFlags, mlockall};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
 use crate::config::HostSettings;
 use crate::exit::Failure;
-use crate::syscalls::{self, Scheduling};
+use crate::os::{self, MOST_PROCESSORS, Scheduling};
 
 /// What the operating system grants the calling thread, as read back from it.
 #[derive(Clone, Debug)]
@@ -29,25 +26,21 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
     };
     if let Some(cpu) = settings.cpu {
         // The kernel silently drops processors it does not have from a mask, so ask for exactly one.
-        if cpu >= CpuSet::MAX_CPU {
-            return Err(Failure::BadInput(format!("host.cpu: found {cpu}, expected less than {}", CpuSet::MAX_CPU)));
+        if cpu >= MOST_PROCESSORS {
+            return Err(Failure::BadInput(format!("host.cpu: found {cpu}, expected less than {MOST_PROCESSORS}")));
         }
-        let mut set = CpuSet::new();
-        set.set(cpu);
-        sched_setaffinity(None, &set)
-            .map_err(|e| refused("cpu", e.into(), "choose a processor this machine lets the process use"))?;
+        os::pin(cpu).map_err(|e| refused("cpu", e, "choose a processor this machine lets the process use"))?;
     }
     if settings.lock_memory {
-        mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|e| {
-            refused("lock_memory", e.into(), "raise the memlock limit (ulimit -l) or grant CAP_IPC_LOCK")
-        })?;
+        os::lock_memory()
+            .map_err(|e| refused("lock_memory", e, "raise the memlock limit (ulimit -l) or grant CAP_IPC_LOCK"))?;
     }
     if let Some(priority) = settings.fifo_priority {
-        syscalls::set_fifo(priority).map_err(|e| {
+        os::set_fifo(priority).map_err(|e| {
             refused("scheduling", e, "raise the rtprio limit (ulimit -r) or grant CAP_SYS_NICE, or use \"other\"")
         })?;
         // Reading back catches sandboxes that accept the call and do nothing.
-        if syscalls::scheduling().ok() != Some(Scheduling::Fifo(priority)) {
+        if os::scheduling().ok() != Some(Scheduling::Fifo(priority)) {
             return Err(Failure::BadInput(
                 "host.scheduling: the kernel accepted SCHED_FIFO but does not show it; use \"other\" here".into(),
             ));
@@ -59,10 +52,12 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
 /// What is in force for the calling thread.
 #[must_use]
 pub fn in_force() -> InForce {
-    let processors = sched_getaffinity(None)
-        .map(|set| (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
-        .unwrap_or_default();
-    InForce { scheduling: syscalls::scheduling().ok(), processors, locked_kib: locked_kib(), busy_poll_micros: None }
+    InForce {
+        scheduling: os::scheduling().ok(),
+        processors: os::processors(),
+        locked_kib: locked_kib(),
+        busy_poll_micros: None,
+    }
 }
 
 /// Kernel and processor of this machine, for reports.
@@ -125,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_processor_that_does_not_exist_is_refused_by_name() {
-        let settings = HostSettings { cpu: Some(CpuSet::MAX_CPU - 1), ..HostSettings::default() };
-        let Err(failure) = apply(&settings) else { panic!("processor {} granted", CpuSet::MAX_CPU - 1) };
+        let settings = HostSettings { cpu: Some(MOST_PROCESSORS - 1), ..HostSettings::default() };
+        let Err(failure) = apply(&settings) else { panic!("processor {} granted", MOST_PROCESSORS - 1) };
         assert!(failure.to_string().starts_with("host.cpu:"), "{failure}");
     }
 }

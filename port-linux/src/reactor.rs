@@ -8,19 +8,18 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::ops::Deref;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLRDHUP, pollfd};
+use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, pollfd};
 use outrigger_core::time::Instant;
-use rustix::event::{EventfdFlags, eventfd};
 
 use crate::clock::{Clock, std_now};
-use crate::syscalls;
+use crate::os::{self, Event};
 
 /// What a descriptor is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,7 @@ impl For {
     const fn flags(self) -> i16 {
         match self {
             Self::Reading => POLLIN,
-            Self::Ending => POLLRDHUP,
+            Self::Ending => os::ENDING,
             Self::Writing => POLLOUT,
         }
     }
@@ -66,8 +65,7 @@ thread_local! {
 /// # Errors
 /// What the kernel refuses.
 pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
-    let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-    let bell = Arc::new(Bell { event, rung: AtomicBool::new(false), asleep: AtomicBool::new(false) });
+    let bell = Arc::new(Bell { event: Event::new()?, rung: AtomicBool::new(false), asleep: AtomicBool::new(false) });
     let waker = Waker::from(Arc::clone(&bell));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
@@ -75,7 +73,7 @@ pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
         TURN.with_borrow_mut(|turn| {
             turn.asked.clear();
             turn.due = None;
-            turn.ask(bell.event.as_raw_fd(), For::Reading);
+            turn.ask(bell.event.descriptor(), For::Reading);
         });
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return Ok(output);
@@ -86,7 +84,7 @@ pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
 
 /// How other threads end a sleep.
 struct Bell {
-    event: OwnedFd,
+    event: Event,
     rung: AtomicBool,
     asleep: AtomicBool,
 }
@@ -99,8 +97,7 @@ impl Wake for Bell {
     fn wake_by_ref(self: &Arc<Self>) {
         self.rung.store(true, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) {
-            // Refused only where it rings so often that it will be heard anyway.
-            let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
+            self.event.ring();
         }
     }
 }
@@ -133,7 +130,7 @@ impl Turn {
                 return Ok(());
             }
             let (timeout, over) = if rung { (Some(StdDuration::ZERO), true) } else { self.patience() };
-            let woken = syscalls::poll(&mut self.ready, timeout);
+            let woken = os::poll(&mut self.ready, timeout);
             bell.asleep.store(false, Ordering::SeqCst);
             match woken {
                 Ok(0) if !over => continue,
@@ -144,8 +141,8 @@ impl Turn {
                 }
                 Err(error) => return Err(error),
             }
-            if self.take(bell.event.as_raw_fd(), For::Reading) {
-                let _ = rustix::io::read(&bell.event, &mut [0; 8]);
+            if self.take(bell.event.descriptor(), For::Reading) {
+                bell.event.clear();
                 bell.rung.store(false, Ordering::SeqCst);
             }
             return Ok(());

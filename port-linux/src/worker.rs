@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use crate::syscalls;
+use crate::os;
 
 /// Room for what a worker calls. Locked into memory with the rest of a process that asks for that.
 const STACK: usize = 1 << 20;
@@ -45,7 +45,7 @@ impl Worker {
         let thread = std::thread::Builder::new().name(format!("outrigger-{name}")).stack_size(STACK);
         thread.spawn(move || {
             // Refused where the scheduler is none of these; then nothing of the loop's is inherited either.
-            let _ = syscalls::set_other();
+            let _ = os::set_other();
             body();
             let _ = ended.send(());
         })?;
@@ -105,7 +105,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::syscalls::Scheduling;
+    use crate::os::Scheduling;
 
     #[test]
     fn one_that_hangs_is_left_behind_and_one_that_ends_is_not() {
@@ -122,12 +122,11 @@ mod tests {
     #[test]
     fn none_inherits_the_scheduling_class_of_who_starts_it() {
         let told = std::thread::spawn(|| {
-            syscalls::set_batch().expect("anybody may have less");
+            os::set_batch().expect("anybody may have less");
             let (tell, told) = channel();
-            let worker =
-                Worker::start("class", move || tell.send(syscalls::scheduling().expect("a class")).expect("kept"));
+            let worker = Worker::start("class", move || tell.send(os::scheduling().expect("a class")).expect("kept"));
             assert_eq!(worker.expect("a thread").join(Duration::from_secs(60)), Joined::Ended);
-            (syscalls::scheduling().expect("a class"), told.recv().expect("told"))
+            (os::scheduling().expect("a class"), told.recv().expect("told"))
         });
         assert_eq!(told.join().expect("no panic"), (Scheduling::Policy(libc::SCHED_BATCH), Scheduling::Other));
     }

@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, U
 use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::engine::{Endpoint, LinkId};
 use outrigger_core::time::{Duration, Instant};
-use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay, set_tcp_quickack};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
+use rustix::net::{AddressFamily, connect};
 
 use super::Trouble;
 use super::pace::Pace;
@@ -16,8 +16,8 @@ use crate::clock::Clock;
 use crate::config::RobotAddress;
 use crate::exit::{TOO_FEW_FILES, is_too_few_files};
 use crate::feed::Tap;
+use crate::os;
 use crate::reactor::{self, For, Watched};
-use crate::syscalls;
 
 /// So long apart a connection is read that brings nothing the cycle waits for.
 const PUT_OFF: Duration = Duration::from_millis(50);
@@ -223,7 +223,7 @@ impl drive::Socket for Link {
         if !self.waiting && self.unasked.is_none_or(|since| now.since(since) < ASKED_AFTER) {
             return Unacked::default();
         }
-        let unacked = syscalls::unacknowledged(&**stream).map(|bytes| self.outstanding.waiting(bytes, now));
+        let unacked = os::unacknowledged(&**stream).map(|bytes| self.outstanding.waiting(bytes, now));
         let unacked = unacked.unwrap_or_default();
         self.waiting = unacked.bytes > 0;
         self.unasked = self.waiting.then(|| now - unacked.age);
@@ -287,14 +287,14 @@ fn cannot_listen(at: SocketAddr, error: &io::Error) -> String {
 fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
     stream.set_nonblocking(true)?;
     set_tcp_nodelay(&stream, true)?;
-    set_tcp_quickack(&stream, true)?;
+    os::acknowledge_at_once(&stream)?;
     Ok(Watched::new(stream))
 }
 
 /// A connection that is being made, with the options that it needs before its first byte.
 fn connecting(to: SocketAddr) -> io::Result<Watched<TcpStream>> {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let socket = socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
+    let socket = os::stream_socket(family)?;
     set_tcp_nodelay(&socket, true)?;
     match connect(&socket, &to) {
         Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Ok(Watched::new(socket.into())),
@@ -307,7 +307,7 @@ fn connected(stream: &TcpStream) -> io::Result<()> {
     match stream.take_error()? {
         Some(error) => Err(error),
         // The controller's first packets must not wait for a delayed acknowledgement either.
-        None => Ok(set_tcp_quickack(stream, true)?),
+        None => os::acknowledge_at_once(stream),
     }
 }
 
@@ -322,7 +322,7 @@ impl embedded_io_async::Read for Link {
             return Err(io::ErrorKind::NotConnected.into());
         };
         if std::mem::take(acknowledge) {
-            set_tcp_quickack(&**stream, true)?;
+            os::acknowledge_at_once(&**stream)?;
         }
         let mut read_now = |mut stream: &TcpStream| stream.read(window);
         let read = match put_off {

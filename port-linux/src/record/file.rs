@@ -35,6 +35,12 @@ pub(super) enum Level {
     Error = 4,
 }
 
+/// Of recordings; a program without the feature `lz4` has none.
+#[cfg(feature = "lz4")]
+const COMPRESSION: Option<Compression> = Some(Compression::Lz4);
+#[cfg(not(feature = "lz4"))]
+const COMPRESSION: Option<Compression> = None;
+
 struct Channel {
     id: u16,
     next: u32,
@@ -56,7 +62,7 @@ impl<W: Write + Seek> File<W> {
     /// Begins a file. `origin` is when the process's clock began, in ns since 1970.
     pub(super) fn begin(to: W, compressed: bool, origin: u64) -> Result<Self, McapError> {
         let options = WriteOptions::new()
-            .compression(compressed.then_some(Compression::Lz4))
+            .compression(if compressed { COMPRESSION } else { None })
             .library(concat!("outrigger ", env!("CARGO_PKG_VERSION")));
         let writer = options.create(to)?;
         let json = Json::with_nulls();

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use mcap::McapError;
 use mcap::io::MessageReader;
 
 use super::file::{raw_topic, sent_topic};
@@ -80,6 +81,12 @@ pub(crate) fn each_message(
         let message = match message {
             Ok(message) => message,
             Err(_) if !is_whole => return Err(cut_off()),
+            Err(McapError::UnsupportedCompression(name)) => {
+                return Err(Failure::BadInput(format!(
+                    "{shown} is compressed by {name}, which this program was built without: use one with its feature lz4, \
+                     or `mcap compress --compression none` of the MCAP tools"
+                )));
+            }
             Err(error) => return Err(Failure::BadInput(format!("{shown}: {error}"))),
         };
         take(&message.channel.topic, message.log_time, &message.data)?;

@@ -180,7 +180,7 @@ pub(crate) fn connect(seat: SocketAddr) -> Result<std::os::unix::net::UnixStream
     for path in &tried {
         let Ok(stream) = std::os::unix::net::UnixStream::connect(path) else { continue };
         let ours = rustix::process::geteuid();
-        let theirs = rustix::net::sockopt::socket_peercred(&stream).map(|peer| peer.uid);
+        let theirs = crate::os::user_of(&stream);
         if ours.is_root() || theirs.is_ok_and(|uid| uid == ours || uid.is_root()) {
             return Ok(stream);
         }

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
 
+/// The directory of runs that the package's unit `outrigger@.service` starts: their XDG_RUNTIME_DIR is `/run`.
+const OF_SERVICES: &str = "/run/outrigger";
+
 /// The directory that a run uses.
 pub(super) fn directory() -> PathBuf {
     directories().swap_remove(0)
@@ -18,7 +21,7 @@ pub(super) fn directory() -> PathBuf {
 pub(super) fn directories() -> Vec<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let without = PathBuf::from(format!("/tmp/outrigger-{}", rustix::process::geteuid().as_raw()));
-    runtime.map(|path| path.join("outrigger")).into_iter().chain([without]).collect()
+    runtime.map(|path| path.join("outrigger")).into_iter().chain([without, OF_SERVICES.into()]).collect()
 }
 
 /// The socket of the robot at `seat`, named as its lock is.

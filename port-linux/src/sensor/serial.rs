@@ -8,8 +8,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, fcntl_setfl, flock};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::pty::{grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr};
+
+use crate::os::PSEUDO_TERMINAL;
 
 /// Opens `device` at `baud`, 8 data bits, no parity, one stop bit, raw: bytes come as they were sent. What was
 /// buffered before is dropped, because its age is unknown.
@@ -54,7 +56,7 @@ fn make_raw(port: &File, baud: u32) -> io::Result<()> {
 /// # Errors
 /// Those of the kernel.
 pub(crate) fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
-    let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    let end = openpt(PSEUDO_TERMINAL)?;
     grantpt(&end)?;
     unlockpt(&end)?;
     let device = PathBuf::from(OsString::from_vec(ptsname(&end, Vec::new())?.into_bytes()));

@@ -11,6 +11,7 @@ mod front_door;
 mod init;
 mod io;
 mod krc;
+mod manual;
 mod moves;
 mod moves_beside_krc;
 mod paths;

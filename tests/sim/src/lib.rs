@@ -77,6 +77,7 @@ pub mod krc;
 mod linear;
 pub mod model;
 pub mod net;
+mod os;
 pub mod pendant;
 pub mod port;
 mod program;

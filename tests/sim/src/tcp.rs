@@ -6,7 +6,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -15,7 +14,6 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{Shutdown, listen, shutdown};
-use rustix::thread::set_current_timer_slack;
 
 mod dial;
 
@@ -335,8 +333,7 @@ struct Loop {
 
 impl Loop {
     fn run(mut self, stop: &AtomicBool) {
-        // Wake up when asked to, not up to 50 µs later; without the right to ask, it is later.
-        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        crate::os::wake_promptly();
         while !stop.load(Ordering::Relaxed) {
             let next = self.turn();
             self.wait(next);

@@ -5,14 +5,12 @@
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::thread::set_current_timer_slack;
 
 use crate::krc::{Krc, Sender};
 use crate::tcp::Clock;
@@ -92,8 +90,7 @@ impl Server {
 
     /// Runs on the calling thread until `stop` is set.
     pub fn run(self, stop: &AtomicBool) {
-        // Wake up when asked to, not up to 50 µs later; without the right to ask, it is later.
-        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        crate::os::wake_promptly();
         let clock = Clock::start();
         while !stop.load(Ordering::Relaxed) {
             let next = self.turn(&clock);

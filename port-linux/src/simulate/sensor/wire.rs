@@ -14,8 +14,8 @@ use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use super::args::Uart;
 use crate::exit::Failure;
+use crate::os;
 use crate::sensor::serial;
-use crate::syscalls;
 
 /// What waits at a Unix socket for its reader \[B\]; the kernel makes it somewhat more.
 const SOCKET_ROOM: usize = 2_048;
@@ -187,7 +187,7 @@ impl Wire {
     /// says how much does.
     fn has_room(&self, length: usize) -> bool {
         match &self.end {
-            End::Device(port) => !syscalls::unacknowledged(port).is_ok_and(|waiting| waiting > length),
+            End::Device(port) => !os::unacknowledged(port).is_ok_and(|waiting| waiting > length),
             _ => self.is_writable(),
         }
     }
@@ -233,7 +233,7 @@ impl Drop for Wire {
 /// What the kernel says of a descriptor now.
 fn asked(descriptor: &impl AsFd, events: i16) -> i16 {
     let mut asked = [libc::pollfd { fd: descriptor.as_fd().as_raw_fd(), events, revents: 0 }];
-    let ready = syscalls::poll(&mut asked, Some(Duration::ZERO));
+    let ready = os::poll(&mut asked, Some(Duration::ZERO));
     let [asked] = asked;
     if ready.is_ok() { asked.revents } else { 0 }
 }

@@ -6,10 +6,11 @@ use std::os::fd::OwnedFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_tcp_nodelay, socket_error};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+use rustix::net::{AddressFamily, connect};
 
 use crate::controller::{Conn, Controller, Refused};
 use crate::dial::Dial;
+use crate::os;
 
 /// Connects that are under way.
 #[derive(Debug, Default)]
@@ -58,8 +59,7 @@ fn address(host: &str) -> Option<IpAddr> {
 fn begin(dial: &Dial) -> Result<OwnedFd, Errno> {
     let address = SocketAddr::new(address(&dial.host).ok_or(Errno::HOSTUNREACH)?, dial.port);
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    let socket = os::stream_socket(family)?;
     set_tcp_nodelay(&socket, true)?;
     match connect(&socket, &address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),

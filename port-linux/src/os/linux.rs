@@ -1,0 +1,250 @@
+//! Linux.
+
+#![expect(unsafe_code, reason = "raw kernel calls: each is one call with arguments owned by the caller")]
+
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr as UnixAddr, UnixListener, UnixStream};
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::ioctl::{Getter, ioctl};
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::net::sockopt::{set_tcp_quickack, socket_peercred};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use rustix::process::Uid;
+use rustix::pty::OpenptFlags;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::Scheduling;
+
+/// Of `poll`: the other side of a connection has ended it.
+pub(crate) const ENDING: i16 = libc::POLLRDHUP;
+
+/// How a pseudo terminal is opened.
+pub(crate) const PSEUDO_TERMINAL: OpenptFlags =
+    OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
+
+/// Processors are numbered below this.
+pub(crate) const MOST_PROCESSORS: usize = CpuSet::MAX_CPU;
+
+/// `SIOCOUTQ` of `linux/sockios.h`, the same number as `TIOCOUTQ`.
+const SIOCOUTQ: rustix::ioctl::Opcode = libc::TIOCOUTQ as rustix::ioctl::Opcode;
+
+/// Puts the calling thread under `SCHED_FIFO` with `priority`.
+///
+/// # Errors
+/// `EPERM` without the right to it, `EINVAL` for a priority outside 1 … 99.
+pub fn set_fifo(priority: u8) -> io::Result<()> {
+    set_scheduling(libc::SCHED_FIFO, priority)
+}
+
+/// Puts the calling thread under the time-sharing scheduler.
+///
+/// # Errors
+/// `EPERM` where the kernel does not let it out of its present class.
+pub(crate) fn set_other() -> io::Result<()> {
+    set_scheduling(libc::SCHED_OTHER, 0)
+}
+
+/// Puts the calling thread under `SCHED_BATCH`, which needs no right.
+#[cfg(test)]
+pub(crate) fn set_batch() -> io::Result<()> {
+    set_scheduling(libc::SCHED_BATCH, 0)
+}
+
+fn set_scheduling(policy: libc::c_int, priority: u8) -> io::Result<()> {
+    // SAFETY: an all-zero `sched_param` is valid: it is a plain C struct of integers.
+    let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
+    param.sched_priority = i32::from(priority);
+    // The kernel's own call: musl has its function and refuses to make it.
+    // SAFETY: `param` outlives the call; 0 names the calling thread.
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const param) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// How the calling thread is scheduled.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn scheduling() -> io::Result<Scheduling> {
+    // SAFETY: an all-zero `sched_param` is valid: it is a plain C struct of integers.
+    let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: 0 names the calling thread; `param` is writable and outlives the call.
+    let (policy, result) = unsafe {
+        (libc::syscall(libc::SYS_sched_getscheduler, 0), libc::syscall(libc::SYS_sched_getparam, 0, &raw mut param))
+    };
+    if policy < 0 || result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(match i32::try_from(policy).unwrap_or(-1) {
+        libc::SCHED_OTHER => Scheduling::Other,
+        libc::SCHED_FIFO => Scheduling::Fifo(u8::try_from(param.sched_priority).unwrap_or(0)),
+        other => Scheduling::Policy(other),
+    })
+}
+
+/// Bytes written to a TCP socket that the peer has not acknowledged, or to a serial device that have not left.
+///
+/// # Errors
+/// Those of the kernel; `EINVAL` where the socket is not connected.
+pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
+    // SAFETY: `SIOCOUTQ` writes one `int`, as the getter declares.
+    let bytes: libc::c_int = unsafe { ioctl(socket.as_fd(), Getter::<SIOCOUTQ, libc::c_int>::new()) }?;
+    Ok(usize::try_from(bytes).unwrap_or(0))
+}
+
+/// Waits until one of `descriptors` is ready, or for so long; without end where no time is given. How many are ready.
+///
+/// # Errors
+/// `EINTR` where a signal came first.
+pub(crate) fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<usize> {
+    let timeout = timeout.map(|timeout| libc::timespec {
+        tv_sec: timeout.as_secs().try_into().unwrap_or(i32::MAX.into()),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the slice and the time outlive the call; a number that is no descriptor's is told as such.
+    let ready =
+        unsafe { libc::ppoll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, timeout, std::ptr::null()) };
+    usize::try_from(ready).map_err(|_| io::Error::last_os_error())
+}
+
+/// What one thread waits for by `poll` and others ring.
+#[derive(Debug)]
+pub(crate) struct Event(OwnedFd);
+
+impl Event {
+    /// One that has not been rung.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+    }
+
+    /// The descriptor to wait for.
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+
+    /// Rings. Refused only where it rings so often that it will be heard anyway.
+    pub(crate) fn ring(&self) {
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+
+    /// As if it had not been rung.
+    pub(crate) fn clear(&self) {
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+}
+
+/// A TCP socket that does not block and that no child inherits.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
+    Ok(socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
+}
+
+/// What arrives next is acknowledged at once.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn acknowledge_at_once(socket: impl AsFd) -> io::Result<()> {
+    Ok(set_tcp_quickack(socket, true)?)
+}
+
+/// The user of the process at the other end.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn user_of(stream: &UnixStream) -> io::Result<Uid> {
+    Ok(socket_peercred(stream)?.uid)
+}
+
+/// Keeps the calling thread on one processor.
+///
+/// # Errors
+/// `EINVAL` where there is none of this number, or this process may not use it.
+pub(crate) fn pin(processor: usize) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(processor);
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// The processors that the calling thread may use; none where the kernel does not say.
+pub(crate) fn processors() -> Vec<usize> {
+    sched_getaffinity(None)
+        .map(|set| (0..MOST_PROCESSORS).filter(|processor| set.is_set(*processor)).collect())
+        .unwrap_or_default()
+}
+
+/// Keeps all memory of this process, now and later, from being swapped out.
+///
+/// # Errors
+/// `ENOMEM` or `EPERM` without the right to so much.
+pub(crate) fn lock_memory() -> io::Result<()> {
+    Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?)
+}
+
+/// A name that one process of this machine has, in the kernel's abstract socket namespace: nothing is left on disk, whoever may
+/// run, and the kernel gives it back when the process ends in whatever way.
+#[derive(Debug)]
+pub(crate) struct Name {
+    _listener: UnixListener,
+}
+
+impl Name {
+    /// Takes it; without success, the process that has it, as far as the kernel tells.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn take(name: &str) -> io::Result<Result<Self, Option<String>>> {
+        let name = UnixAddr::from_abstract_name(name)?;
+        match UnixListener::bind_addr(&name) {
+            Ok(listener) => Ok(Ok(Self { _listener: listener })),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => Ok(Err(holder_of(&name))),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The process behind a name, by the credentials the kernel keeps for it.
+fn holder_of(name: &UnixAddr) -> Option<String> {
+    let stream = UnixStream::connect_addr(name).ok()?;
+    let pid = socket_peercred(&stream).ok()?.pid.as_raw_nonzero();
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let command = String::from_utf8_lossy(&command).replace('\0', " ");
+    Some(format!("process {pid} ({})", command.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn what_the_peer_has_acknowledged_is_no_longer_counted() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback listener");
+        let mut near = TcpStream::connect(listener.local_addr().expect("its address")).expect("a connection");
+        let (mut far, _) = listener.accept().expect("the other end");
+        near.write_all(b"ping").expect("room for four bytes");
+        far.read_exact(&mut [0; 4]).expect("the four bytes");
+        // On loopback the acknowledgement is delivered within the write.
+        assert_eq!(unacknowledged(&near).expect("a connected socket"), 0);
+    }
+
+    #[test]
+    fn the_policy_in_force_can_be_read() {
+        assert!(matches!(
+            scheduling().expect("a policy"),
+            Scheduling::Other | Scheduling::Fifo(_) | Scheduling::Policy(_)
+        ));
+    }
+}

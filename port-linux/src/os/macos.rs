@@ -1,0 +1,184 @@
+//! macOS: everything that reads, and the simulated controllers. An arm is commanded from Linux.
+
+#![expect(unsafe_code, reason = "raw kernel calls: each is one call with arguments owned by the caller")]
+
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::ioctl::{Getter, ioctl};
+use rustix::net::{AddressFamily, SocketType, socket};
+use rustix::process::Uid;
+use rustix::pty::OpenptFlags;
+
+use super::Scheduling;
+
+/// Of `poll`: it names every end of a connection by itself.
+pub(crate) const ENDING: i16 = 0;
+
+/// How a pseudo terminal is opened.
+pub(crate) const PSEUDO_TERMINAL: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY);
+
+/// Processors are numbered below this.
+pub(crate) const MOST_PROCESSORS: usize = 1_024;
+
+/// Why an arm is not commanded from here.
+fn only_on_linux() -> io::Error {
+    io::Error::new(
+        ErrorKind::Unsupported,
+        "only on Linux; this is macOS, where Outrigger reads and simulates, and commands no arm",
+    )
+}
+
+/// # Errors
+/// Always: there is no such class that ends in time.
+pub fn set_fifo(_: u8) -> io::Result<()> {
+    Err(only_on_linux())
+}
+
+/// Puts the calling thread under the time-sharing scheduler: it is.
+///
+/// # Errors
+/// None.
+pub(crate) fn set_other() -> io::Result<()> {
+    Ok(())
+}
+
+/// How the calling thread is scheduled.
+///
+/// # Errors
+/// None.
+pub(crate) fn scheduling() -> io::Result<Scheduling> {
+    Ok(Scheduling::Other)
+}
+
+/// Bytes that were written to a serial device and have not left, or to a TCP socket and are not acknowledged.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn unacknowledged(descriptor: impl AsFd) -> io::Result<usize> {
+    let fd = descriptor.as_fd();
+    let (mut bytes, mut size): (libc::c_int, _) = (0, size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: both outlive the call, and the size is that of the value.
+    let of_socket = unsafe {
+        libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NWRITE, (&raw mut bytes).cast(), &raw mut size)
+    };
+    if of_socket != 0 {
+        // SAFETY: `TIOCOUTQ` writes one `int`, as the getter declares.
+        bytes = unsafe { ioctl(fd, Getter::<{ libc::TIOCOUTQ as rustix::ioctl::Opcode }, libc::c_int>::new()) }?;
+    }
+    Ok(usize::try_from(bytes).unwrap_or(0))
+}
+
+/// Waits until one of `descriptors` is ready, or for so long, in whole milliseconds that are not too short; without end where no
+/// time is given. How many are ready.
+///
+/// # Errors
+/// `EINTR` where a signal came first.
+pub(crate) fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<usize> {
+    let millis = timeout.map_or(-1, |timeout| i32::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(i32::MAX));
+    // SAFETY: the slice outlives the call; a number that is no descriptor's is told as such.
+    let ready = unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, millis) };
+    usize::try_from(ready).map_err(|_| io::Error::last_os_error())
+}
+
+/// What one thread waits for by `poll` and others ring.
+#[derive(Debug)]
+pub(crate) struct Event {
+    heard: OwnedFd,
+    rung: OwnedFd,
+}
+
+impl Event {
+    /// One that has not been rung.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn new() -> io::Result<Self> {
+        let (heard, rung) = io::pipe()?;
+        let (heard, rung) = (OwnedFd::from(heard), OwnedFd::from(rung));
+        for end in [&heard, &rung] {
+            fcntl_setfl(end, OFlags::NONBLOCK)?;
+        }
+        Ok(Self { heard, rung })
+    }
+
+    /// The descriptor to wait for.
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.heard.as_raw_fd()
+    }
+
+    /// Rings. Refused only where it rings so often that it will be heard anyway.
+    pub(crate) fn ring(&self) {
+        let _ = rustix::io::write(&self.rung, &[1]);
+    }
+
+    /// As if it had not been rung.
+    pub(crate) fn clear(&self) {
+        while rustix::io::read(&self.heard, &mut [0; 64]).is_ok_and(|count| count == 64) {}
+    }
+}
+
+/// A TCP socket that does not block and that no child inherits.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
+    let socket = socket(family, SocketType::STREAM, None)?;
+    fcntl_setfl(&socket, OFlags::NONBLOCK)?;
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    Ok(socket)
+}
+
+/// What arrives next is acknowledged at once: no socket can be told so here.
+///
+/// # Errors
+/// None.
+pub(crate) fn acknowledge_at_once(_: impl AsFd) -> io::Result<()> {
+    Ok(())
+}
+
+/// The user of the process at the other end.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn user_of(stream: &UnixStream) -> io::Result<Uid> {
+    let (mut user, mut group) = (0, 0);
+    // SAFETY: both numbers outlive the call.
+    match unsafe { libc::getpeereid(stream.as_raw_fd(), &raw mut user, &raw mut group) } {
+        0 => Ok(Uid::from_raw(user)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// # Errors
+/// Always.
+pub(crate) fn pin(_: usize) -> io::Result<()> {
+    Err(only_on_linux())
+}
+
+/// The processors that the calling thread may use: it is not said.
+pub(crate) fn processors() -> Vec<usize> {
+    Vec::new()
+}
+
+/// # Errors
+/// Always.
+pub(crate) fn lock_memory() -> io::Result<()> {
+    Err(only_on_linux())
+}
+
+/// The right to command one robot from this machine, which nobody has here.
+#[derive(Debug)]
+pub(crate) enum Name {}
+
+impl Name {
+    /// # Errors
+    /// Always: an arm is commanded from Linux.
+    pub(crate) fn take(_: &str) -> io::Result<Result<Self, Option<String>>> {
+        Err(only_on_linux())
+    }
+}
