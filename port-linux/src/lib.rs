@@ -69,6 +69,7 @@ mod monitor;
 pub mod motion;
 mod moves;
 mod net;
+mod page;
 mod panel;
 mod reactor;
 pub mod record;
@@ -89,6 +90,7 @@ mod simulate;
 mod syscalls;
 mod target;
 mod terminal;
+mod view;
 mod watch;
 mod worker;
 

@@ -25,15 +25,17 @@ use outrigger_core::time::{Duration, Instant};
 use self::record::{Bounds, Record};
 use self::script::{Ask, Script, Sight};
 use self::world::World;
-use crate::args::DemoArgs;
+use crate::args::{DemoArgs, Web};
 use crate::clock::{Clock, utc_now};
 use crate::config::RobotAddress;
 use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::exit::{Failure, Outcome};
+use crate::feed::Feed;
 use crate::law::BoxedLaw;
 use crate::machine;
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
+use crate::page::{self, About, OnPage, Page, Tap};
 use crate::panel::{Operators, Panel, Wish};
 use crate::reactor;
 use crate::report::{Check, Figure, Report};
@@ -61,7 +63,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         // Half a minute of work is not done for a page that cannot be written.
         writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
     }
-    let report = crate::block_on(play(args.seconds, clock))?;
+    let report = crate::block_on(play(args, clock))?;
     let checks = report.checks.iter().map(|check| {
         format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
     });
@@ -102,7 +104,7 @@ fn verdict(checks: &[Check]) -> String {
 }
 
 /// Plays the whole story and judges it.
-async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
+async fn play(args: &DemoArgs, clock: Clock) -> Result<Report, Failure> {
     let sources = Sources::open(&[sensor_settings()], clock, false)?;
     let [listening] = sources.listening() else { return Err(Failure::BadInput("the demo has one sensor".into())) };
     let world = World::start(clock, *listening)?;
@@ -118,26 +120,53 @@ async fn play(seconds: u64, clock: Clock) -> Result<Report, Failure> {
         travel: [0.004, 0.0],
         ..StandoffConfig::new(SENSOR, DISTANCE)
     });
-    let panel = Panel::new("demo", Format::choose(false), clock, controller, Operators::here(Leaves::Nothing)?, None);
-    let mut demo = Demo {
+    let (page, panel) = panel(args, clock, controller, &world)?;
+    let (page, shown) = page.unzip();
+    let demo = Demo {
         panel,
         sources,
         clock,
-        script: Script::new(clock.now(), seconds),
+        script: Script::new(clock.now(), args.seconds),
         record: Record { wanted_distance: f64::from(DISTANCE), ..Record::default() },
         inputs: VecDeque::new(),
         world,
         newest: ControllerTime::default(),
         figures: None,
     };
+    let mut demo = OnPage::new(demo, shown);
     ur::run(config, BoxedLaw::new(law), &mut net, &mut demo, 0).await?;
 
-    let Demo { panel, mut record, script, world, figures, .. } = demo;
+    let Demo { panel, mut record, script, world, figures, .. } = demo.inner;
     record.truths = world.truths();
     panel.finish()?;
+    if let Some(page) = page {
+        tell(&format!("{}\n", page.finish().text()))?;
+    }
     let bounds = Bounds { config: &config, source_age: Duration::from_millis(100), options: &world.options };
     let checks = record.checks(&script, &bounds);
     Ok(record.report(&script, checks, facts(&world, figures.as_ref())))
+}
+
+/// What the page needs of a session: the demo's controller once more, and a tap.
+type OnThePage = (UrController, Tap<6>);
+
+/// Where it is all shown: on the terminal, and on a page where one is wanted.
+fn panel(
+    args: &DemoArgs,
+    clock: Clock,
+    controller: UrController,
+    world: &World,
+) -> Result<(Option<(Page, OnThePage)>, Panel<UrController>), Failure> {
+    let shown = controller.clone();
+    let mut panel =
+        Panel::new("demo", Format::choose(false), clock, controller, Operators::here(Leaves::Nothing)?, None);
+    let Some(Web(at)) = args.web else { return Ok((None, panel)) };
+    let feed = Feed::new(page::ENTRIES);
+    let about = About { command: "demo", sources: vec!["distance".into()], workpiece: Some(world.workpiece()) };
+    let (page, tap) = Page::start(at, about, feed.reader())?;
+    panel = panel.with_feed(feed);
+    panel.say("page", page.announced(), vec![("url", page.url())]);
+    Ok((Some((page, (shown, tap))), panel))
 }
 
 /// One value by UDP in binary form, on a port that is free.

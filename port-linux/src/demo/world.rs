@@ -15,16 +15,20 @@ use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 
 use crate::clock::{Clock, std_duration};
 use crate::exit::Failure;
+use crate::page::{SIDE, Workpiece};
 
 /// The demo's arm and software.
 pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
 pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// How far the tool begins from the workpiece \[m\].
 const START_DISTANCE: f64 = 0.07;
+/// Length of the workpiece that is drawn \[m\].
+const WORKPIECE: f64 = 0.4;
 /// The sensor's pace.
 const READING_EVERY: Duration = Duration::from_millis(2);
 /// Where to look for free ports first.
@@ -44,6 +48,7 @@ pub(super) struct Truth {
 pub(super) struct World {
     controller: Arc<Running>,
     truths: Arc<Mutex<Vec<Truth>>>,
+    surface: Surface,
     silent: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
     sensor: Option<JoinHandle<()>>,
@@ -74,7 +79,7 @@ impl World {
             clock,
             socket: UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_socket)?,
             to,
-            surface,
+            surface: surface.clone(),
             device: DistanceSensor::new(options.seed),
             controller: Arc::clone(&controller),
             truths: Arc::clone(&truths),
@@ -82,7 +87,7 @@ impl World {
             stop: Arc::clone(&stop),
         };
         let thread = std::thread::Builder::new().name("distance-sensor".into()).spawn(move || sensor.run());
-        Ok(Self { controller, truths, silent, stop, sensor: Some(thread.map_err(no_thread)?), options })
+        Ok(Self { controller, truths, surface, silent, stop, sensor: Some(thread.map_err(no_thread)?), options })
     }
 
     /// Where the controller's ports begin.
@@ -104,6 +109,15 @@ impl World {
         self.silent.store(pulled, Ordering::Relaxed);
     }
 
+    /// The workpiece as it stands whenever that is asked for, for a picture.
+    pub(super) fn workpiece(&self) -> Box<dyn FnMut() -> Option<Workpiece> + Send> {
+        let (surface, controller) = (self.surface.clone(), Arc::clone(&self.controller));
+        Box::new(move || {
+            let now = controller.controller().now();
+            Some(workpiece(&surface, now))
+        })
+    }
+
     /// Everything the simulation itself knows, in the order of time.
     pub(super) fn truths(&self) -> Vec<Truth> {
         self.truths.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -118,6 +132,14 @@ impl Drop for World {
             let _ = sensor.join();
         }
     }
+}
+
+/// Heights of `surface` over a square around its origin.
+fn workpiece(surface: &Surface, now: SimTime) -> Workpiece {
+    let [n, u, v] = surface.basis();
+    let along = |i: usize| (i as f64 / (SIDE - 1) as f64 - 0.5) * WORKPIECE;
+    let heights = std::array::from_fn(|i| std::array::from_fn(|j| surface.height(along(i), along(j), now)));
+    Workpiece { origin: surface.origin, axes: [u, v, n], side: WORKPIECE, heights }
 }
 
 fn no_thread(error: std::io::Error) -> Failure {
