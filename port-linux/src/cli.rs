@@ -37,7 +37,8 @@ port p is found at B + p - 29999 (two simulated controllers on one machine: base
 First steps, no robot needed:
   outrigger demo                         watch a co-controller hold a distance, lose its link and recover
   outrigger sim ur --software 5.15       a simulated controller, in one terminal ...
-  outrigger monitor 127.0.0.1            ... and its state and link in another
+  outrigger monitor 127.0.0.1            ... its state and link in another ...
+  outrigger view 127.0.0.1               ... and the arm live on a page in a browser
   outrigger sim krc --remote 127.0.0.1:49938      a simulated KUKA KRC, and in another terminal:
   outrigger monitor 127.0.0.1 --kind krc
 
@@ -64,6 +65,7 @@ itself: exit code 4 and the name of the failed check if anything is not as it sh
 
 Examples:
   outrigger demo
+  outrigger demo --web                   the arm, its sensor and its link live on a page in a browser
   outrigger demo --report demo.html      one self-contained page with plots of the run
   outrigger demo | cat                   plain lines, for logs")]
     Demo(DemoArgs),
@@ -149,6 +151,7 @@ Examples:
   outrigger check-config half-turn.toml
   outrigger run half-turn.toml
   outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1
+  outrigger run half-turn.toml --web
   outrigger run krc-swing.toml --record swing.mcap")]
     Run(RunArgs),
     /// Follow a motion from a file, from its first waypoint to its last, or go to one place. This moves the robot

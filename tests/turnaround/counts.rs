@@ -18,8 +18,13 @@ const SLEEPS: f64 = 1.1;
 const FURTHER_CALLS: f64 = 0.05;
 /// What was counted: instructions in a cycle of the engine's thread with a trivial application, and of `run`'s with and
 /// without listeners. They may grow by so much before somebody has to look.
-const COUNTED: [(Subject, f64); 4] =
-    [(Subject::Ours, 13_400.0), (Subject::Run, 15_860.0), (Subject::View, 17_760.0), (Subject::Json, 17_410.0)];
+const COUNTED: [(Subject, f64); 5] = [
+    (Subject::Ours, 13_400.0),
+    (Subject::Run, 15_860.0),
+    (Subject::View, 17_760.0),
+    (Subject::Json, 17_410.0),
+    (Subject::Page, 16_500.0),
+];
 const GROWTH: f64 = 1.05;
 /// As much more were those to be that listeners cost; what it is, is told.
 const BESIDE: f64 = 1.01;
@@ -30,7 +35,7 @@ const BEFORE: u32 = 250;
 /// Counts all of it.
 pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     let mut calls = BTreeMap::new();
-    for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json] {
+    for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json, Subject::Page] {
         match traced(programs, subject) {
             Ok(Calls { each, before }) => {
                 let all: f64 = each.values().sum();
@@ -47,7 +52,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
             Err(why) => verdict.line(false, format!("{}: {why}", subject.name())),
         }
     }
-    for listened in ["view", "json"] {
+    for listened in ["view", "json", "page"] {
         if let (Some(with), Some(without)) = (calls.get(listened), calls.get("run")) {
             let more = with - without;
             verdict.line(
@@ -57,7 +62,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
         }
     }
     let mut instructions = BTreeMap::new();
-    for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json] {
+    for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json, Subject::Page] {
         match instructions_of(programs, subject) {
             Ok(count) => {
                 println!("{:>5}: {count:.0} instructions a cycle", subject.name());
@@ -79,7 +84,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
             Err(why) => verdict.line(false, format!("{}: {why}", subject.name())),
         }
     }
-    for listened in ["view", "json"] {
+    for listened in ["view", "json", "page"] {
         if let (Some(with), Some(without)) = (instructions.get(listened), instructions.get("run")) {
             let ratio = with / without;
             println!("instructions with listeners ({listened}): {ratio:.3} of those without; {BESIDE} was asked for");

@@ -185,7 +185,6 @@ pub(super) async fn serve(
             }
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
-                    // Its own clones: what is remembered is copied when the stream is asked for.
                     connections.spawn(attend(stream, Arc::clone(&shared), hearing(messages, &told)));
                 }
                 Ok((stream, _)) => {
@@ -204,6 +203,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
+/// What is remembered, and where later events and states come from.
 fn hearing(messages: &dyn Messages, told: &Told) -> Hearing {
     let (states, events) = (told.states.subscribe(), told.events.subscribe());
     let mut first = messages.about().to_string();
@@ -246,14 +246,7 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
     if matches!(sent.await, Ok(Ok(()))) {
         // Closed with something unread, the kernel would throw away what is on its way.
         let mut ignored = [0; 1024];
-        let rest = async {
-            for _ in 0..64 {
-                if from.read(&mut ignored).await.is_ok_and(|count| count > 0) {
-                    continue;
-                }
-                break;
-            }
-        };
+        let rest = async { while from.read(&mut ignored).await.is_ok_and(|count| count > 0) {} };
         let _ = timeout(FAREWELL, rest).await;
     }
 }
@@ -326,6 +319,9 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
             () = tokio::time::sleep(SIGN_OF_LIFE) => counted(shared, dropped),
         };
         if !send(to, shared, &text).await {
+            // What it slept through is lost to it as well.
+            let last = states.borrow().as_ref().map_or(0, |state| state.number);
+            shared.dropped.fetch_add(last.saturating_sub(newest), Ordering::Relaxed);
             return;
         }
     }

@@ -29,8 +29,6 @@ pub(super) struct Frame<const N: usize> {
     pub(super) fastest: JointVelocities<N>,
     /// The robot's speed slider holds the arm.
     pub(super) held: bool,
-    /// The law follows its motion, or keeps its distance.
-    pub(super) commands: bool,
 }
 
 impl<const N: usize> Frame<N> {

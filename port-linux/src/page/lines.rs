@@ -166,10 +166,11 @@ fn live<const N: usize>(json: &mut Json, frame: &Frame<N>, sources: &[String], w
     json.begin_object().key("type").text("live").key("time").float(at.as_micros() as f64 / 1e6);
     json.key("age_limit_ms").float(frame.oldest_state.as_micros() as f64 / 1e3);
     json.key("speed_limit").array(fastest.as_array(), |json, value| json.single(value));
-    if snapshot.mode == Mode::Command {
+    let commands = snapshot.mode == Mode::Command;
+    if commands {
         json.key("qd_command").array(commanded.as_array(), |json, value| json.single(value));
     }
-    json.key("held_by_slider").boolean(frame.held).key("commands").boolean(frame.commands);
+    json.key("held_by_slider").boolean(frame.held).key("commands").boolean(commands);
     if let Some(latch) = frame.latch() {
         reason(json.key("latched"), latch, snapshot.here);
     }

@@ -103,7 +103,6 @@ impl<const N: usize> Tap<N> {
             oldest_state: engine.mode_machine().config().state_timeout,
             fastest: config.limits.velocity,
             held: engine.is_held_by_scaling(),
-            commands,
         };
         if !self.slot.put(Box::new(frame)) {
             self.shared.left_out();

@@ -3,7 +3,7 @@
 const Arm = (() => {
   const canvas = document.getElementById('arm'), context = canvas.getContext('2d');
   const start = { turn: -2.3, tilt: 0.42, zoom: 1 };
-  let view = { ...start }, newest = null, trail = [], reach = 1, dirty = true;
+  let view = { ...start }, newest = null, trail = [], box = null, reach = 0.5, dirty = true;
 
   const add = (a, b, k = 1) => [a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2]];
   const length = a => Math.hypot(a[0], a[1], a[2]);
@@ -15,20 +15,25 @@ const Arm = (() => {
     const tool = live.arm && live.arm[live.arm.length - 1];
     if (!tool) return;
     reach = Math.max(reach, ...live.arm.map(length));
+    // What has been seen fits into the picture, and the picture never jumps.
+    const seen = live.workpiece ? [...live.arm, live.workpiece.origin] : live.arm;
+    box = box || [[0, 0, 0], [0, 0, 0]];
+    seen.forEach(p => [0, 1, 2].forEach(k => { box[0][k] = Math.min(box[0][k], p[k]); box[1][k] = Math.max(box[1][k], p[k]); }));
     const last = trail[trail.length - 1];
     if (!last || length(add(tool, last.at, -1)) > 0.001) trail.push({ at: tool, time: live.time });
     while (trail.length > 400 || (trail.length && live.time - trail[0].time > 20)) trail.shift();
   }
 
-  function forget() { newest = null; trail = []; dirty = true; }
+  function forget() { newest = null; trail = []; box = null; reach = 0.5; dirty = true; }
 
   // To the screen: x to the right, y down, and how near it is.
   function projection(width, height) {
-    const scale = Math.min(width / 2.1, height / 1.75) / (1.08 * reach) * view.zoom;
+    const [low, high] = box, middle = add(low, add(high, low, -1), 0.5), size = Math.max(0.8 * reach, length(add(high, low, -1)));
+    const scale = Math.min(width, height * 1.15) / (1.2 * size) * view.zoom;
     const [ct, st, ci, si] = [Math.cos(view.turn), Math.sin(view.turn), Math.cos(view.tilt), Math.sin(view.tilt)];
     return p => {
-      const right = ct * p[0] - st * p[1], away = st * p[0] + ct * p[1], up = p[2] - 0.38 * reach;
-      return [width / 2 + scale * right, height / 2 - scale * (ci * up + si * away) * 1 + 0, -(ci * away) + si * up, scale];
+      const [px, py, up] = add(p, middle, -1), right = ct * px - st * py, away = st * px + ct * py;
+      return [width / 2 + scale * right, height / 2 - 6 - scale * (ci * up + si * away), -(ci * away) + si * up, scale];
     };
   }
 
@@ -107,11 +112,11 @@ const Arm = (() => {
     for (let i = 1; i < live.arm.length; i++) {
       const [a, b] = [to(live.arm[i - 1]), to(live.arm[i])];
       parts.push({ near: Math.min(a[2], b[2]), draw: () => {
-        const thick = Math.max(4, a[3] * 0.062 * reach * (1 - 0.09 * i));
+        const thick = Math.max(4, a[3] * 0.085 * reach * (1 - 0.09 * i));
         line([a, b], thick + 2.5, ink.sheet); line([a, b], thick, ink.link);
         line([[a[0] - thick / 5, a[1] - thick / 5], [b[0] - thick / 5, b[1] - thick / 5]], thick / 5, 'rgba(255,255,255,.35)');
       } });
-      if (i < live.arm.length - 1) parts.push({ near: Math.max(a[2], b[2]) + 1e-3, draw: () => dot(b, Math.max(3, b[3] * 0.036 * reach * (1 - 0.07 * i)), ink.joint, ink.sheet) });
+      if (i < live.arm.length - 1) parts.push({ near: Math.max(a[2], b[2]) + 1e-3, draw: () => dot(b, Math.max(3, b[3] * 0.05 * reach * (1 - 0.07 * i)), ink.joint, ink.sheet) });
     }
     let said = null;
     if (live.workpiece) parts.push({ near: to(live.workpiece.origin)[2] - 0.05, draw: () => workpiece(live.workpiece, to, ink.piece, ink.piece) });

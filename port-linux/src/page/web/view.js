@@ -54,17 +54,17 @@ function build(about) {
   joints = about.joints;
   $('plots').textContent = '';
   plots = [];
-  lane = new Plot('Mode, link and events', '', 0, 62, { lane: true }).add('mode', '').add('grade', '');
+  lane = new Plot('Mode, link and faults', '', 0, 78, { lane: true }).add('mode', '').add('grade', '');
   const each = (plot, of) => { joints.forEach((name, i) => plot.add(name, `--c${i}`, i % 2 ? [5, 3] : [])); plot.of = of; return plot; };
   const sensor = i => (status, live) => [live.sources[i] && live.sources[i].value && live.sources[i].value.length === 1 ? live.sources[i].value[0] : NaN];
   plots = [
     Object.assign(lane, { of: s => [MODES.indexOf(s.mode), ['Unacceptable', 'Bad', 'Ok', 'Perfect'].indexOf(s.grade)] }),
-    Object.assign(new Plot('Age of the newest state', 'ms', 1, 92, { floor: 0 }).add('age', '--c0'), { of: (s, l) => [s.age_ms], limit: (s, l) => [[l.age_limit_ms, `limit ${l.age_limit_ms} ms`]] }),
+    Object.assign(new Plot('Age of the newest state', 'ms', 1, 100, { floor: 0 }).add('age', '--c0'), { of: (s, l) => [s.age_ms], limit: (s, l) => [[l.age_limit_ms, `limit ${l.age_limit_ms} ms`]] }),
     Object.assign(new Plot('Error of the law', 'mm', 2, 110, { least: 1 }).add('distance', '--c1'), { of: (s, l) => [l.standoff_error === undefined ? NaN : l.standoff_error * 1e3], zero: true }),
     Object.assign(new Plot('Distance from the motion', '°', 2, 110, { least: 0.05 }), { joints: true }),
     Object.assign(new Plot('Sensor', 'mm', 1, 100).add('sensor', '--c4'), { sensor: 0 }),
-    each(new Plot('Joint angles', '°', 1, 140), s => s.q_actual && s.q_actual.map(degrees)),
-    each(new Plot('Joint speeds', '°/s', 1, 130, { least: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)),
+    each(new Plot('Joint angles', '°', 1, 160), s => s.q_actual && s.q_actual.map(degrees)),
+    each(new Plot('Joint speeds', '°/s', 1, 150, { least: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)),
     Object.assign(new Plot('Force at the tool', 'N', 1, 100, { least: 2 }).add('x', '--c0').add('y', '--c1', [5, 3]).add('z', '--c2'), { of: (s, l) => l.tcp_force }),
   ];
   each(plots[3], (s, l) => l.tracking_error && l.tracking_error.map(degrees));
@@ -196,8 +196,9 @@ function drawLane(context, x, first, last, from, to, right) {
   context.strokeStyle = colour('--bad'); context.fillStyle = colour('--bad'); context.lineWidth = 1.5;
   marks.filter(mark => mark.time >= from && mark.time <= to).forEach(mark => {
     const at = x(mark.time);
-    context.beginPath(); context.moveTo(at, 0); context.lineTo(at, 42); context.stroke();
-    context.beginPath(); context.moveTo(at - 4, 44); context.lineTo(at + 4, 44); context.lineTo(at, 38); context.fill();
+    context.beginPath(); context.moveTo(at, 0); context.lineTo(at, 44); context.stroke();
+    const before = at > (LEFT + right) / 2;
+    context.textAlign = before ? 'right' : 'left'; context.fillText(mark.name, at + (before ? -4 : 4), 49);
   });
 }
 
@@ -295,19 +296,30 @@ function table() {
   }
   if (live.tcp_force) tool.push(`force  ${live.tcp_force.map(v => v.toFixed(1)).join('  ')} N`);
   if (live.standoff_error !== undefined) tool.push(`error of the law  ${(live.standoff_error * 1e3).toFixed(2)} mm`);
-  live.sources.forEach(source => tool.push(`sensor “${source.name}”  ${source.value ? source.value.map(v => v.toFixed(4)).join('  ') : 'no reading yet'}${source.value ? `, ${source.age_ms.toFixed(0)} ms old (limit ${source.max_age_ms} ms)` : ''}`));
+  live.sources.forEach(source => tool.push(`sensor “${source.name}”  ${source.value ? (source.max <= 5 && source.value.length === 1 ? `${(source.value[0] * 1e3).toFixed(1)} mm` : source.value.map(v => v.toFixed(4)).join('  ')) : 'no reading yet'}${source.value ? `, ${source.age_ms.toFixed(0)} ms old (limit ${source.max_age_ms} ms)` : ''}`));
   text('tool-words', tool.join('\n') || '–');
 }
 
 function event(message) {
   window.outrigger.events += 1;
   const fault = message.remedy || ['refused', 'local-stall', 'grade-low'].includes(message.kind);
-  if (message.remedy && message.time !== undefined) { marks.push({ time: message.time }); if (marks.length > 64) marks.shift(); }
+  const last = marks[marks.length - 1];
+  // A fault ends commanding, and once more the stopping: it is one mark.
+  if (message.remedy && message.time !== undefined && !(last && last.name === message.reason && message.time - last.time < 5)) { marks.push({ time: message.time, name: message.reason }); if (marks.length > 64) marks.shift(); }
+  // A busy machine changes grades many times a second: one line says how often, and the newest.
+  const newest = $('event-list').firstChild;
+  if (message.kind === 'grade' && newest && newest.dataset.kind === 'grade' && message.time - newest.dataset.since < 10) {
+    newest.dataset.times = Number(newest.dataset.times) + 1;
+    newest.firstChild.textContent = `${message.time.toFixed(2)} s`;
+    newest.lastChild.textContent = `${message.text} (change ${newest.dataset.times} within ${Math.max(1, Math.ceil(message.time - newest.dataset.since))} s)`;
+    return;
+  }
   const item = document.createElement('li'), when = document.createElement('time'), words = document.createElement('span');
   item.className = fault ? 'fault' : ['transition', 'demo', 'grade'].includes(message.kind) ? 'change' : 'other';
   when.textContent = message.time === undefined ? '' : `${message.time.toFixed(2)} s`;
   words.textContent = message.text;
   if (message.remedy) { const remedy = document.createElement('div'); remedy.className = 'remedy'; remedy.textContent = message.remedy; words.append(remedy); }
+  Object.assign(item.dataset, { kind: message.kind, since: message.time || 0, times: 1 });
   item.append(when, words);
   $('event-list').prepend(item);
   while ($('event-list').children.length > MOST_EVENTS) $('event-list').lastChild.remove();
