@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
 use serde_json::Value;
@@ -15,9 +15,8 @@ use serde_json::Value;
 /// Values that depend on nothing but the state.
 const OF_THE_STATE: [&str; 6] = ["q_actual", "qd_actual", "qd_target", "tcp_pose", "robot_mode", "safety"];
 
-fn controller(software: SoftwareVersion, base: u16) -> (Running, String) {
-    let options = Options { software, ..Options::default() };
-    let controller = Controller::new(options).expect("an arm of that age");
+fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Running, String) {
+    let controller = Controller::new(Options::new(model, software)).expect("an arm of that age");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), base).expect("free ports");
     let server = server.spawn().expect("a thread");
     let robot = format!("127.0.0.1:{}", server.port_base());
@@ -27,7 +26,7 @@ fn controller(software: SoftwareVersion, base: u16) -> (Running, String) {
 /// A process with a page, and what it prints.
 struct Paged {
     child: Child,
-    said: Box<dyn Iterator<Item = String>>,
+    said: Option<Box<dyn Iterator<Item = String>>>,
     address: SocketAddr,
 }
 
@@ -43,7 +42,7 @@ fn paged(arguments: &[&str]) -> Paged {
     let line = said.find(|line| line.contains("\"kind\":\"page\"")).expect("it says where the page is");
     let url = json(&line)["url"].as_str().expect("an address").to_owned();
     let address = url.trim_start_matches("http://").trim_end_matches('/').parse().expect("an address");
-    Paged { child, said: Box::new(said), address }
+    Paged { child, said: Some(Box::new(said)), address }
 }
 
 impl Paged {
@@ -51,8 +50,15 @@ impl Paged {
     fn end(mut self) -> (Option<i32>, Vec<Value>) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
-        let last = self.said.map(|line| json(&line)).collect();
+        let last = self.said.take().into_iter().flatten().map(|line| json(&line)).collect();
         (self.child.wait().expect("it ends").code(), last)
+    }
+}
+
+impl Drop for Paged {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -60,8 +66,15 @@ fn json(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
+/// A connection that is not waited for without end.
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
+    stream
+}
+
 fn ask(address: SocketAddr, path: &str, further: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(address).expect("it listens");
+    let mut stream = connect(address);
     // What is refused before it is read ends with a reset.
     let _ = write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{further}\r\n");
     stream
@@ -73,6 +86,13 @@ fn answer(mut stream: TcpStream) -> String {
     // A server that refuses what it has not read whole may end with a reset.
     let _ = stream.read_to_string(&mut text);
     text
+}
+
+/// The first line of an answer; of one that was cut off by a reset, nothing.
+fn status(stream: TcpStream) -> String {
+    let mut line = String::new();
+    let _ = BufReader::new(stream).read_line(&mut line);
+    line
 }
 
 /// What a page is told: objects, until the stream ends.
@@ -87,7 +107,7 @@ fn of_type<'v>(value: &'v Value, kind: &str) -> Option<&'v Value> {
 
 #[test]
 fn a_page_is_told_what_monitor_prints_at_the_same_stamps() {
-    let (_server, robot) = controller(SoftwareVersion::new(3, 15), 53_000);
+    let (_server, robot) = controller(RobotModel::Ur5, SoftwareVersion::new(3, 15), 53_000);
     let page = paged(&["view", &robot]);
     let mut monitor = Command::new(env!("CARGO_BIN_EXE_outrigger"))
         .args(["monitor", &robot, "--json"])
@@ -137,7 +157,7 @@ fn memory(of: &Child) -> u64 {
 
 #[test]
 fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_reads() {
-    let (_server, robot) = controller(SoftwareVersion::new(5, 15), 53_100);
+    let (_server, robot) = controller(RobotModel::Ur5e, SoftwareVersion::new(5, 15), 53_100);
     let page = paged(&["view", &robot]);
     let at = page.address;
     let mut reads = told(ask(at, "/stream", ""));
@@ -158,29 +178,31 @@ fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_rea
         assert!(state["time"].as_f64() > newest["time"].as_f64(), "it goes on");
         (newest, watching) = (state, counts["watching"].as_u64().expect("a number"));
     }
+    // Those that were refused may hold the last connections for a moment more.
+    let refused =
+        std::iter::repeat_with(|| (next_state(), status(ask(at, "/stream", ""))).1).find(|line| !line.is_empty());
+    assert!(refused.is_some_and(|line| line.starts_with("HTTP/1.1 503 ")), "there is no place left");
     // Nonsense, giants, and half a request; the page of another site, and another name for this machine.
-    let mut giant = TcpStream::connect(at).expect("it listens");
+    let mut giant = connect(at);
     let flood = vec![b'x'; 1 << 20];
     let _ = giant.write_all(b"GET / HTTP/1.1\r\nX: ").and_then(|()| giant.write_all(&flood));
-    let refused = answer(giant);
+    let refused = status(giant);
     assert!(refused.is_empty() || refused.starts_with("HTTP/1.1 431"), "{refused}");
-    let half = TcpStream::connect(at).expect("it listens");
+    let half = connect(at);
     for (path, further, status) in [
         ("/../../etc/passwd", "", "404"),
         ("/%2e%2e/etc/passwd", "", "404"),
         ("/stream", "Origin: http://evil.example\r\n", "403"),
         ("/stream", "Sec-Fetch-Site: cross-site\r\n", "403"),
         ("/", "Host: evil.example\r\n", "400"),
-        ("/stream", "", "503"),
     ] {
-        let refused = answer(ask(at, path, further));
+        let refused = self::status(ask(at, path, further));
         assert!(refused.starts_with(&format!("HTTP/1.1 {status} ")), "{path} {further}: {refused}");
-        assert!(!refused.contains("root:"), "{refused}");
     }
     let stranger = |request: &str| {
-        let mut stream = TcpStream::connect(at).expect("it listens");
+        let mut stream = connect(at);
         stream.write_all(request.as_bytes()).expect("it reads");
-        answer(stream)
+        status(stream)
     };
     let rebound = stranger(&format!("GET / HTTP/1.1\r\nHost: evil.example:{}\r\n\r\n", at.port()));
     assert!(rebound.starts_with("HTTP/1.1 421 "), "{rebound}");
@@ -214,7 +236,7 @@ fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_rea
 
 #[test]
 fn a_run_with_a_page_shows_its_law_and_its_sensors() {
-    let (_server, robot) = controller(SoftwareVersion::new(5, 15), 53_200);
+    let (_server, robot) = controller(RobotModel::Ur5e, SoftwareVersion::new(5, 15), 53_200);
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page.toml");
     let configuration = "robot.address = \"127.0.0.1\"\nlaw.kind = \"standoff\"\nlaw.source = \"gap\"\nlaw.distance = 0.05\n\
                          run.requests = false\n[[source]]\nname = \"gap\"\ninput = \"udp\"\nlisten = \"127.0.0.1:0\"\n\
@@ -251,11 +273,10 @@ fn an_address_that_is_taken_is_said_before_anything_else() {
 /// Half a request is waited for, but not for long; nothing else waits for it.
 #[test]
 fn a_request_that_never_ends_is_answered_after_some_seconds() {
-    let (_server, robot) = controller(SoftwareVersion::new(5, 15), 53_400);
+    let (_server, robot) = controller(RobotModel::Ur5e, SoftwareVersion::new(5, 15), 53_400);
     let page = paged(&["view", &robot]);
-    let mut half = TcpStream::connect(page.address).expect("it listens");
+    let mut half = connect(page.address);
     half.write_all(b"GET / HTTP/1.1\r\nHo").expect("it reads");
-    half.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
     assert!(answer(half).starts_with("HTTP/1.1 408 "));
     assert_eq!(page.end().0, Some(0));
 }
