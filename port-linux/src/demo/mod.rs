@@ -35,7 +35,7 @@ use crate::law::BoxedLaw;
 use crate::machine;
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
-use crate::page::{self, About, OnPage, Page, Tap};
+use crate::page::{About, ENTRIES, OnPage, Page, Tap};
 use crate::panel::{Operators, Panel, Wish};
 use crate::reactor;
 use crate::report::{Check, Figure, Report};
@@ -120,8 +120,17 @@ async fn play(args: &DemoArgs, clock: Clock) -> Result<Report, Failure> {
         travel: [0.004, 0.0],
         ..StandoffConfig::new(SENSOR, DISTANCE)
     });
-    let (page, panel) = panel(args, clock, controller, &world)?;
-    let (page, shown) = page.unzip();
+    let shown = controller.clone();
+    let operators = Operators::here(Leaves::Nothing)?;
+    let mut panel = Panel::new("demo", Format::choose(false), clock, controller, operators, None);
+    let (page, shown) = match page(args, &world)? {
+        Some((page, tap, feed)) => {
+            panel = panel.with_feed(feed);
+            panel.say("page", page.announced(), vec![("url", page.url())]);
+            (Some(page), Some((shown, tap)))
+        }
+        None => (None, None),
+    };
     let demo = Demo {
         panel,
         sources,
@@ -147,26 +156,13 @@ async fn play(args: &DemoArgs, clock: Clock) -> Result<Report, Failure> {
     Ok(record.report(&script, checks, facts(&world, figures.as_ref())))
 }
 
-/// What the page needs of a session: the demo's controller once more, and a tap.
-type OnThePage = (UrController, Tap<6>);
-
-/// Where it is all shown: on the terminal, and on a page where one is wanted.
-fn panel(
-    args: &DemoArgs,
-    clock: Clock,
-    controller: UrController,
-    world: &World,
-) -> Result<(Option<(Page, OnThePage)>, Panel<UrController>), Failure> {
-    let shown = controller.clone();
-    let mut panel =
-        Panel::new("demo", Format::choose(false), clock, controller, Operators::here(Leaves::Nothing)?, None);
-    let Some(Web(at)) = args.web else { return Ok((None, panel)) };
-    let feed = Feed::new(page::ENTRIES);
+/// A page where one is wanted, what it takes states by, and what it hears events from.
+fn page(args: &DemoArgs, world: &World) -> Result<Option<(Page, Tap<6>, Feed)>, Failure> {
+    let Some(Web(at)) = args.web else { return Ok(None) };
+    let feed = Feed::new(ENTRIES);
     let about = About { command: "demo", sources: vec!["distance".into()], workpiece: Some(world.workpiece()) };
     let (page, tap) = Page::start(at, about, feed.reader())?;
-    panel = panel.with_feed(feed);
-    panel.say("page", page.announced(), vec![("url", page.url())]);
-    Ok((Some((page, (shown, tap))), panel))
+    Ok(Some((page, tap, feed)))
 }
 
 /// One value by UDP in binary form, on a port that is free.

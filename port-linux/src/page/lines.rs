@@ -149,14 +149,22 @@ fn event(json: &mut Json, mut notice: Notice, here: bool) {
     let reason = notice.fields.iter().find(|(key, _)| *key == "reason").and_then(|(_, name)| named(name));
     // A refusal's text has it already.
     if let Some(reason) = reason.filter(|reason| !reason.is_release() && notice.kind == "transition") {
-        notice.fields.push(("remedy", words::advice(reason, here).into()));
+        notice.fields.push(("remedy", remedy(reason, here).into()));
     }
     notice.json(json);
 }
 
+/// What a person can do, who may have seen no line before.
+const fn remedy(reason: Reason, here: bool) -> &'static str {
+    match reason {
+        Reason::GradeLow => reason.advice(),
+        _ => words::advice(reason, here),
+    }
+}
+
 fn reason(json: &mut Json, reason: Reason, here: bool) {
     json.begin_object().key("name").text(reason.name()).key("text").text(reason.text());
-    json.key("remedy").text(words::advice(reason, here)).end_object();
+    json.key("remedy").text(remedy(reason, here)).end_object();
 }
 
 /// What only a picture needs.

@@ -37,6 +37,14 @@ pub(super) struct Listening {
     pub(super) remarks: Vec<Remark>,
 }
 
+/// Who else hears of a run.
+pub(super) struct Further {
+    /// A node of ROS 2.
+    pub(super) node: bool,
+    /// A page in a browser, which hears of events alone.
+    pub(super) page: bool,
+}
+
 impl Listeners {
     /// Starts those that the configuration of a run beside `robot` asks for, with a queue of `capacity` entries, and another one
     /// for `variables`, or for a `node` of ROS 2. A `page` hears events alone. `None` where
@@ -49,8 +57,7 @@ impl Listeners {
         record: Option<&Path>,
         variables: &[String],
         serve: &ServeSettings,
-        node: bool,
-        page: bool,
+        Further { node, page }: Further,
         capacity: usize,
         clock: Clock,
     ) -> Result<Option<Self>, Failure> {

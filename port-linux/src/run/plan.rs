@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::listeners::{Listeners, Listening};
+use super::listeners::{Further, Listeners, Listening};
 use super::{AROUND, RECORDER};
 use crate::args::{RunArgs, Web};
 use crate::clock::Clock;
@@ -168,8 +168,7 @@ impl Plan {
             self.record(),
             &self.run.record_variables,
             &self.serve,
-            self.has_node(),
-            self.web.is_some(),
+            Further { node: self.has_node(), page: self.web.is_some() },
             entries,
             clock,
         )?;

@@ -150,7 +150,7 @@ function drawPlot(plot, from, to) {
   context.textBaseline = 'middle';
   const [steps, digits] = ticks(from, to, Math.max(2, Math.min(8, width / 110)));
   context.textAlign = 'center';
-  steps.forEach(t => context.fillText(`${t.toFixed(digits)} s`, x(t), height - 8));
+  steps.filter(t => t >= 0).forEach(t => context.fillText(`${t.toFixed(digits)} s`, x(t), height - 8));
   if (plot.lane) drawLane(context, x, first, last, from, to, right);
   else drawLines(plot, context, x, first, last, right, bottom, width);
   if (pointed !== null) {
@@ -259,7 +259,8 @@ function figures() {
   text('grade', status.grade === '-' ? 'none' : status.grade);
   style('grade', `big ${tint}`);
   const lost = status.lost ? `, ${status.lost} lost` : '';
-  text('link-words', status.grade === '-' ? (status.trouble || words) : `${words}; ${status.rate_hz.toFixed(0)} states/s${lost}`);
+  const held = status.grade !== 'Perfect' && status.held_by_measured ? ` (${status.held_by} ${status.held_by_measured}, limit ${status.held_by_limit})` : '';
+  text('link-words', status.grade === '-' ? (status.trouble || words) : `${words}${held}; ${status.rate_hz.toFixed(0)} states/s${lost}`);
   const age = status.age_ms, limit = live.age_limit_ms, bar = document.querySelector('#age-bar i');
   bar.style.width = `${Math.min(100, Math.max(0, (age || 0) / limit * 66.6)).toFixed(1)}%`;
   bar.className = age > limit ? 'over' : '';
