@@ -122,10 +122,10 @@ impl Shared {
 }
 
 /// One place of [`MOST_WATCHING`].
-struct Place(Arc<Shared>);
+pub(super) struct Place(Arc<Shared>);
 
 impl Place {
-    fn take(shared: &Arc<Shared>) -> Option<Self> {
+    pub(super) fn take(shared: &Arc<Shared>) -> Option<Self> {
         // One thread gives places out.
         if shared.watching.load(Ordering::Relaxed) >= MOST_WATCHING {
             return None;

@@ -163,3 +163,27 @@ where
         self.inner.observe(engine, now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::attend::Place;
+    use super::*;
+
+    #[test]
+    fn sixty_frames_a_second_at_any_rate_of_states_and_none_while_nobody_looks() {
+        for cycle_millis in [1, 2, 8, 10] {
+            let shared = Arc::new(Shared::default());
+            let mut tap = Tap::<6>::new(Slot::default(), Arc::clone(&shared));
+            let mut frames = |from: u64| {
+                let states = (from * 1_000..(from + 10) * 1_000).step_by(cycle_millis);
+                states.filter(|millis| tap.is_due(Instant::from_micros(millis * 1_000))).count()
+            };
+            assert_eq!(frames(0), 0, "nobody looks");
+            let place = Place::take(&shared).expect("a place");
+            let taken = frames(100);
+            assert!((598..=602).contains(&taken), "{taken} in 10 s at {cycle_millis} ms");
+            drop(place);
+            assert_eq!(frames(200), 0, "nobody looks any more");
+        }
+    }
+}
