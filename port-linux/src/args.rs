@@ -23,6 +23,9 @@ pub(crate) struct DemoArgs {
     /// Write a moving picture of it to this file, as a README or a slide shows it
     #[arg(long, value_name = "FILE.svg")]
     pub picture: Option<PathBuf>,
+    /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
+    pub web: Option<Web>,
 }
 
 /// What kind of controller ROBOT is, for commands without a configuration.
@@ -96,6 +99,28 @@ pub(crate) struct MonitorArgs {
     pub seconds: Option<u64>,
 }
 
+/// `outrigger view`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ViewArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// What kind of controller it is.
+    #[command(flatten)]
+    pub controller: ControllerArgs,
+    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
+    pub states: StatesFrom,
+    /// Where the page is; default 127.0.0.1:8750, or another port of the loopback where that one is taken
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    pub web: Option<SocketAddr>,
+    /// One JSON object per line instead of text, as `monitor --json`; the first names the page
+    #[arg(long)]
+    pub json: bool,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+}
+
 /// `outrigger check-config`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CheckConfigArgs {
@@ -119,6 +144,9 @@ pub(crate) struct RunArgs {
     /// Where states come from: auto, realtime (30003) or rtde (30004); instead of the configuration's connect.states
     #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
     pub states: Option<StatesFrom>,
+    /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
+    pub web: Option<Web>,
     /// One JSON object per line instead of text
     #[arg(long)]
     pub json: bool,
@@ -247,6 +275,14 @@ pub(crate) enum Stream {
 pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
     text.parse()
         .map_err(|_| "expected an IP address and a port, such as 127.0.0.1:49938; names are not looked up".into())
+}
+
+/// Where a page is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Web(pub Option<SocketAddr>);
+
+fn parse_web(text: &str) -> Result<Web, String> {
+    if text.is_empty() { Ok(Web(None)) } else { parse_socket(text).map(|address| Web(Some(address))) }
 }
 
 pub(crate) fn parse_model(text: &str) -> Result<RobotModel, String> {

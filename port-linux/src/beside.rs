@@ -10,7 +10,7 @@ use outrigger_core::engine::{Config, ReplayError};
 use outrigger_core::law::{AnyLaw, LawConfig};
 
 use crate::args::{
-    CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC,
+    CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC, ViewArgs,
 };
 use crate::clock::Clock;
 use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
@@ -24,7 +24,7 @@ use crate::moves::{self, By, MoveArgs};
 use crate::robot::Robot;
 use crate::run::Plan;
 use crate::target::Target;
-use crate::{check, monitor, record, replay, run};
+use crate::{check, monitor, record, replay, run, view};
 
 const NO_ROBOT_OF_A_KRC: &str = "--robot is for a controller that is connected to: a KRC sends by itself";
 
@@ -53,6 +53,17 @@ pub(crate) fn monitor(args: &MonitorArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
         Looked::Ur(controller, config) => monitor::run(controller, config, args),
         Looked::Krc(controller, config) => monitor::run(controller, config, args),
+    }
+}
+
+/// `outrigger view`.
+///
+/// # Errors
+/// Those of [`monitor`]; [`Failure::BadInput`] where the page's address cannot be had.
+pub(crate) fn view(args: &ViewArgs) -> Outcome {
+    match look(&args.robot, &args.controller, args.states)? {
+        Looked::Ur(controller, config) => view::run(controller, config, args),
+        Looked::Krc(controller, config) => view::run(controller, config, args),
     }
 }
 

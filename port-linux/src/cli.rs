@@ -9,7 +9,7 @@ use outrigger_sim::sensor::Part;
 
 use crate::args::{
     CheckConfigArgs, DecodeArgs, DemoArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, ScriptArgs,
-    WatchArgs,
+    ViewArgs, WatchArgs,
 };
 use crate::ask::AskArgs;
 use crate::board::BoardCommand;
@@ -39,7 +39,8 @@ port p is found at B + p - 29999 (two simulated controllers on one machine: base
 First steps, no robot needed:
   outrigger demo                         watch a co-controller hold a distance, lose its link and recover
   outrigger sim ur --software 5.15       a simulated controller, in one terminal ...
-  outrigger monitor 127.0.0.1            ... and its state and link in another
+  outrigger monitor 127.0.0.1            ... its state and link in another ...
+  outrigger view 127.0.0.1               ... and the arm live on a page in a browser
   outrigger sim krc --remote 127.0.0.1:49938      a simulated KUKA KRC, and in another terminal:
   outrigger monitor 127.0.0.1 --kind krc
 
@@ -66,6 +67,7 @@ itself: exit code 4 and the name of the failed check if anything is not as it sh
 
 Examples:
   outrigger demo
+  outrigger demo --web                   the arm, its sensor and its link live on a page in a browser
   outrigger demo --report demo.html      one self-contained page with plots of the run
   outrigger demo --picture demo.svg      half a minute of it as a moving picture
   outrigger demo | cat                   plain lines, for logs")]
@@ -90,6 +92,9 @@ Examples:
   outrigger monitor 192.168.0.20 --kind krc
   outrigger monitor 127.0.0.1 --kind krc --listen 127.0.0.1:49940 --json | jq .krc_quality")]
     Monitor(MonitorArgs),
+    /// Show a robot live on a page in a browser: the arm in 3D, plots, link, events
+    #[command(after_help = VIEW_HELP)]
+    View(ViewArgs),
     /// Show a robot's inputs and outputs, or set outputs beside whatever program runs
     #[command(after_help = "\
 Without a SETTING it shows what is there: once, or on and on with --live. With some it sets them together, beside \
@@ -163,6 +168,7 @@ Examples:
   outrigger check-config half-turn.toml
   outrigger run half-turn.toml
   outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1
+  outrigger run half-turn.toml --web
   outrigger run krc-swing.toml --record swing.mcap")]
     Run(RunArgs),
     /// Follow a motion from a file, from its first waypoint to its last, or go to one place. This moves the robot
@@ -396,6 +402,27 @@ Examples:
   outrigger doctor 192.168.56.101 --ros2 --interface 192.168.1.20
   outrigger doctor arm.toml --ros2 --domain 7 --peer 192.168.1.30";
 
+const VIEW_HELP: &str = "\
+Reads only; nothing is sent to the robot, and nothing can be sent from the page. It prints an address: open it in any \
+browser of this machine, as often as you like. The page shows up to 60 states a second: the arm in 3D, joint angles and \
+speeds, the age of the newest state with the limit that ends commanding, how good the link is, force and speed slider, \
+and what happened with what to do about it. ? on the page explains its words and keys.
+
+The page needs no network: it asks this process and nobody else. Unless --web says otherwise, only this machine reaches \
+it. With --web and another address of this machine, whoever reaches that address can watch, without a password; use \
+ssh -L 8750:127.0.0.1:8750 HOST where that is too many. A browser that is slow, or asleep, misses states; how many is \
+shown on the page and counted at the end. The robot's link is judged as before, whoever looks.
+
+`outrigger run CONFIG.toml --web` and `outrigger demo --web` show the same page of a run and of the demo, with the law's \
+error and the sensors.
+
+Examples:
+  outrigger view 192.168.56.101
+  outrigger view 127.0.0.1:40000 --web 127.0.0.1:9000
+  outrigger view 192.168.56.101 --web 0.0.0.0:8750
+  outrigger view 127.0.0.1 --kind krc
+  outrigger demo --web";
+
 const SIM_EXAMPLES: &str = "\
 It starts RUNNING, NORMAL, in remote control, with no program. The drive is not ideal: one cycle of \
 latency, a first-order lag and 0.5 % velocity error. The pendant has one program, idle.urp.
@@ -506,6 +533,7 @@ fn run(command: Command) -> Outcome {
         Command::Sim(SimCommand::Sensor(args)) => crate::simulate::sensor::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
         Command::Monitor(args) => crate::beside::monitor(&args),
+        Command::View(args) => crate::beside::view(&args),
         Command::Io(args) => crate::io::run(&args),
         Command::Init(args) => crate::init::run(&args),
         Command::CheckConfig(args) => crate::beside::check_config(&args),

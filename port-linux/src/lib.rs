@@ -72,6 +72,7 @@ pub mod motion;
 mod moves;
 mod net;
 mod os;
+mod page;
 mod panel;
 mod reactor;
 pub mod record;
@@ -91,6 +92,7 @@ mod signals;
 mod simulate;
 mod target;
 mod terminal;
+mod view;
 mod watch;
 mod worker;
 

@@ -30,7 +30,7 @@ const BEFORE: u32 = 250;
 /// Counts all of it.
 pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     let mut calls = BTreeMap::new();
-    for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json] {
+    for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json, Subject::Page] {
         match traced(programs, subject) {
             Ok(Calls { each, before }) => {
                 let all: f64 = each.values().sum();
@@ -47,7 +47,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
             Err(why) => verdict.line(false, format!("{}: {why}", subject.name())),
         }
     }
-    for listened in ["view", "json"] {
+    for listened in ["view", "json", "page"] {
         if let (Some(with), Some(without)) = (calls.get(listened), calls.get("run")) {
             let more = with - without;
             verdict.line(
@@ -57,7 +57,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
         }
     }
     let mut instructions = BTreeMap::new();
-    for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json] {
+    for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json, Subject::Page] {
         match instructions_of(programs, subject) {
             Ok(count) => {
                 println!("{:>5}: {count:.0} instructions a cycle", subject.name());
@@ -79,7 +79,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
             Err(why) => verdict.line(false, format!("{}: {why}", subject.name())),
         }
     }
-    for listened in ["view", "json"] {
+    for listened in ["view", "json", "page"] {
         if let (Some(with), Some(without)) = (instructions.get(listened), instructions.get("run")) {
             let ratio = with / without;
             println!("instructions with listeners ({listened}): {ratio:.3} of those without; {BESIDE} was asked for");

@@ -44,6 +44,8 @@ pub(crate) enum Subject {
     View,
     /// The same with `--json`, a recording and two readers.
     Json,
+    /// The same with nothing but the live page, and a browser that reads it.
+    Page,
     /// `outrigger ros2` with the same configuration, and readers of its joint states.
     Ros,
 }
@@ -59,6 +61,7 @@ impl Subject {
             Self::RunAgain => "again",
             Self::View => "view",
             Self::Json => "json",
+            Self::Page => "page",
             Self::Ros => "ros2",
         }
     }
@@ -68,6 +71,7 @@ impl Subject {
         match self {
             Self::View => "a view, a recording and two readers",
             Self::Json => "`--json`, a recording and two readers",
+            Self::Page => "the live page, and a reader of it",
             Self::Ros => "ROS 2 and twenty readers",
             Self::Bare | Self::Poll | Self::Ours | Self::Busy | Self::Run | Self::RunAgain => "nobody",
         }
@@ -159,6 +163,13 @@ impl Programs {
                 let json: &[&str] = if subject == Subject::Json { &["--json"] } else { &[] };
                 add(&self.outrigger, &[&["run", config.to_str().expect("text")], json].concat());
             }
+            Subject::Page => {
+                let (config, _) = self.configuration(&port, false);
+                let page = free_port();
+                served = Some(page);
+                let at = format!("127.0.0.1:{page}");
+                add(&self.outrigger, &["run", config.to_str().expect("text"), "--web", &at]);
+            }
             Subject::Ros => {
                 let (config, _) = self.configuration(&port, false);
                 add(&self.outrigger, &["ros2", config.to_str().expect("text"), "--domain", ROS_DOMAIN]);
@@ -177,7 +188,7 @@ impl Programs {
                 command.stdin(side()).stdout(side()).env("TERM", "xterm");
             }
             Subject::Json => drop(command.stdin(Stdio::null()).stdout(Stdio::piped())),
-            Subject::Run | Subject::RunAgain | Subject::Ros => {
+            Subject::Run | Subject::RunAgain | Subject::Page | Subject::Ros => {
                 command.stdin(Stdio::piped()).stdout(Stdio::null());
             }
             Subject::Bare | Subject::Poll | Subject::Ours | Subject::Busy => {}
@@ -190,7 +201,11 @@ impl Programs {
             drain(out);
         }
         if let Some(port) = served {
-            (0..READERS).for_each(|_| drop(thread::spawn(move || listen(port))));
+            let (readers, asked) = if subject == Subject::Page { (1, stream(port)) } else { (READERS, String::new()) };
+            for _ in 0..readers {
+                let asked = asked.clone();
+                drop(thread::spawn(move || listen(port, &asked)));
+            }
         }
         child
     }
@@ -211,8 +226,7 @@ impl Programs {
         }
         let mut served = None;
         if listened_to {
-            let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
-            let port = free.expect("a free port").port();
+            let port = free_port();
             let record = self.folder.join(format!("{port}.mcap"));
             let _ = std::fs::remove_file(&record);
             text = text
@@ -264,10 +278,22 @@ fn drain(mut from: impl std::io::Read + Send + 'static) {
     });
 }
 
-/// One reader, until the program is gone.
-fn listen(port: u16) {
+fn free_port() -> u16 {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+    free.expect("a free port").port()
+}
+
+/// What a browser asks for at the page on `port`.
+fn stream(port: u16) -> String {
+    format!("GET /stream HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")
+}
+
+/// One reader who has `asked`, until the program is gone.
+fn listen(port: u16, asked: &str) {
     for _ in 0..500 {
-        if let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
+        if let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port))
+            && stream.write_all(asked.as_bytes()).is_ok()
+        {
             let mut room = [0; 4096];
             while stream.read(&mut room).is_ok_and(|count| count > 0) {}
             return;

@@ -60,20 +60,6 @@ impl<const N: usize> KinematicChain<N> {
         Posture { tcp, jacobian: Jacobian(columns) }
     }
 
-    /// A point of each joint's axis \[m\], in the base frame, base first: with the tool centre point behind them the arm as a line,
-    /// as pictures show it.
-    #[must_use]
-    pub fn joint_origins(&self, q: &JointPositions<N>) -> [Vector3; N] {
-        let mut origins = [[0.0; 3]; N];
-        let mut joints = origins.iter_mut();
-        self.trace(q, |origin, _| {
-            if let Some(joint) = joints.next() {
-                *joint = origin;
-            }
-        });
-        origins
-    }
-
     /// The greatest distance the tool centre point can have from each joint's axis \[m\]: the links beyond it
     /// laid end to end, so somewhat more than is ever reached. Far too much for calibrated parameters, whose
     /// shifts along near-parallel axes cancel: take the model's nominal ones.

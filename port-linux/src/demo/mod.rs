@@ -25,15 +25,17 @@ use outrigger_core::time::{Duration, Instant};
 use self::record::{Bounds, Record};
 use self::script::{Ask, Script, Sight};
 use self::world::World;
-use crate::args::DemoArgs;
+use crate::args::{DemoArgs, Web};
 use crate::clock::{Clock, utc_now};
 use crate::config::RobotAddress;
 use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::exit::{Failure, Outcome};
+use crate::feed::Feed;
 use crate::law::BoxedLaw;
 use crate::machine;
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
+use crate::page::{About, ENTRIES, OnPage, Page, Tap};
 use crate::panel::{Operators, Panel, Wish};
 use crate::reactor;
 use crate::report::picture::Picture;
@@ -62,7 +64,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     for path in args.report.iter().chain(&args.picture) {
         writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
     }
-    let (report, picture) = crate::block_on(play(args.seconds, clock))?;
+    let (report, picture) = crate::block_on(play(args, clock))?;
     let checks = report.checks.iter().map(|check| {
         format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
     });
@@ -110,7 +112,7 @@ fn verdict(checks: &[Check]) -> String {
 }
 
 /// Plays the whole story and judges it.
-async fn play(seconds: u64, clock: Clock) -> Result<(Report, Picture), Failure> {
+async fn play(args: &DemoArgs, clock: Clock) -> Result<(Report, Picture), Failure> {
     let sources = Sources::open(&[sensor_settings()], clock, false)?;
     let [listening] = sources.listening() else { return Err(Failure::BadInput("the demo has one sensor".into())) };
     let world = World::start(clock, *listening)?;
@@ -126,27 +128,50 @@ async fn play(seconds: u64, clock: Clock) -> Result<(Report, Picture), Failure> 
         travel: [0.004, 0.0],
         ..StandoffConfig::new(SENSOR, DISTANCE)
     });
-    let panel = Panel::new("demo", Format::choose(false), clock, controller, Operators::here(Leaves::Nothing)?, None);
-    let mut demo = Demo {
+    let shown = controller.clone();
+    let operators = Operators::here(Leaves::Nothing)?;
+    let mut panel = Panel::new("demo", Format::choose(false), clock, controller, operators, None);
+    let (page, shown) = match page(args, &world)? {
+        Some((page, tap, feed)) => {
+            panel = panel.with_feed(feed);
+            panel.say("page", page.announced(), vec![("url", page.url())]);
+            (Some(page), Some((shown, tap)))
+        }
+        None => (None, None),
+    };
+    let demo = Demo {
         panel,
         sources,
         clock,
-        script: Script::new(clock.now(), seconds),
+        script: Script::new(clock.now(), args.seconds),
         record: Record { wanted_distance: f64::from(DISTANCE), ..Record::default() },
         inputs: VecDeque::new(),
         world,
         newest: ControllerTime::default(),
         figures: None,
     };
+    let mut demo = OnPage::new(demo, shown);
     ur::run(config, BoxedLaw::new(law), &mut net, &mut demo, 0).await?;
 
-    let Demo { panel, mut record, script, world, figures, .. } = demo;
+    let Demo { panel, mut record, script, world, figures, .. } = demo.inner;
     record.truths = world.truths();
     panel.finish()?;
+    if let Some(page) = page {
+        tell(&format!("{}\n", page.finish().text()))?;
+    }
     let bounds = Bounds { config: &config, source_age: Duration::from_millis(100), options: &world.options };
     let checks = record.checks(&script, &bounds);
     let report = record.report(&script, &world, &config, checks, facts(&world, figures.as_ref()));
     Ok((report, record.picture(&script, &world)))
+}
+
+/// A page where one is wanted, what it takes states by, and what it hears events from.
+fn page(args: &DemoArgs, world: &World) -> Result<Option<(Page, Tap<6>, Feed)>, Failure> {
+    let Some(Web(at)) = args.web else { return Ok(None) };
+    let feed = Feed::new(ENTRIES);
+    let about = About { command: "demo", sources: vec!["distance".into()], workpiece: Some(world.workpiece()) };
+    let (page, tap) = Page::start(at, about, feed.reader())?;
+    Ok(Some((page, tap, feed)))
 }
 
 /// One value by UDP in binary form, on a port that is free.

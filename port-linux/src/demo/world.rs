@@ -22,6 +22,7 @@ use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 
 use crate::clock::{Clock, std_duration};
 use crate::exit::Failure;
+use crate::page::{SIDE, Workpiece, outline};
 use crate::report::scene::Scene;
 
 /// The demo's arm and software.
@@ -29,6 +30,8 @@ pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
 pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// How far the tool begins from the workpiece \[m\].
 const START_DISTANCE: f64 = 0.07;
+/// Length of the workpiece that is drawn \[m\].
+const WORKPIECE: f64 = 0.4;
 /// The sensor's pace.
 const READING_EVERY: Duration = Duration::from_millis(2);
 /// Points of the workpiece that a picture shows to each side of the tool, and how far they are from each other \[m\].
@@ -55,11 +58,11 @@ pub(super) struct Truth {
 pub(super) struct World {
     controller: Arc<Running>,
     truths: Arc<Mutex<Vec<Truth>>>,
+    surface: Surface,
     silent: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
     sensor: Option<JoinHandle<()>>,
     pub(super) options: Options,
-    surface: Surface,
     tool_centre: Pose,
 }
 
@@ -145,11 +148,20 @@ impl World {
             Some(std::array::from_fn(|axis| from[axis] + looks[axis] * distance))
         });
         Scene {
-            arm: chain.joint_origins(&joints).map(wide).into_iter().chain([tool]).collect(),
+            arm: outline(&chain, &joints).into_iter().map(wide).collect(),
             workpiece: profile.collect(),
             distance: truth.distance,
             looks,
         }
+    }
+
+    /// The workpiece as it stands whenever that is asked for, for a picture.
+    pub(super) fn workpiece(&self) -> Box<dyn FnMut() -> Option<Workpiece> + Send> {
+        let (surface, controller) = (self.surface.clone(), Arc::clone(&self.controller));
+        Box::new(move || {
+            let now = controller.controller().now();
+            Some(workpiece(&surface, now))
+        })
     }
 
     /// Everything the simulation itself knows, in the order of time.
@@ -166,6 +178,14 @@ impl Drop for World {
             let _ = sensor.join();
         }
     }
+}
+
+/// Heights of `surface` over a square around its origin.
+fn workpiece(surface: &Surface, now: SimTime) -> Workpiece {
+    let [n, u, v] = surface.basis();
+    let along = |i: usize| (i as f64 / (SIDE - 1) as f64 - 0.5) * WORKPIECE;
+    let heights = std::array::from_fn(|i| std::array::from_fn(|j| surface.height(along(i), along(j), now)));
+    Workpiece { origin: surface.origin, axes: [u, v, n], side: WORKPIECE, heights }
 }
 
 fn no_thread(error: std::io::Error) -> Failure {

@@ -73,7 +73,7 @@ pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
 
 /// A controller beside which an engine with `N` joints runs: what a command needs of its maker.
 pub(crate) trait Controller<const N: usize>:
-    Maker + for<'m> Shows<N, <Self as Controller<N>>::Peer<'m>>
+    Clone + Maker + for<'m> Shows<N, <Self as Controller<N>>::Peer<'m>>
 {
     /// What only this kind of controller needs to be told.
     type Options: Options + 'static;

@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::config::ServeSettings;
 use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Progress};
+use crate::page::ENTRIES;
 use crate::record::Recorder;
 use crate::serve::Server;
 use crate::show::{Format, tell};
@@ -17,6 +18,8 @@ type Remark = (&'static str, String, Vec<(&'static str, String)>);
 /// Those that were asked for.
 pub(super) struct Listeners {
     feed: Feed,
+    /// Whether anybody wants the bytes, too.
+    bytes: bool,
     /// For the connection of further variables.
     variables: Option<Feed>,
     recorder: Option<Recorder>,
@@ -26,15 +29,26 @@ pub(super) struct Listeners {
 /// What the loop needs of them.
 pub(super) struct Listening {
     pub(super) feed: Feed,
+    /// Whether anybody wants what arrives and goes out, too: a page wants events alone.
+    pub(super) bytes: bool,
     /// For the connection of further variables, where there are some.
     pub(super) variables: Option<Feed>,
     pub(super) progress: Option<Arc<Progress>>,
     pub(super) remarks: Vec<Remark>,
 }
 
+/// Who else hears of a run.
+pub(super) struct Further {
+    /// A node of ROS 2.
+    pub(super) node: bool,
+    /// A page in a browser, which hears of events alone.
+    pub(super) page: bool,
+}
+
 impl Listeners {
     /// Starts those that the configuration of a run beside `robot` asks for, with a queue of `capacity` entries, and another one
-    /// for `variables`, or for a `node` of ROS 2; `None` where nobody is to listen.
+    /// for `variables`, or for a `node` of ROS 2. A `page` hears events alone. `None` where
+    /// nobody is to listen.
     ///
     /// # Errors
     /// [`Failure::BadInput`] for a file or an address that cannot be had, and for variables without a file.
@@ -43,7 +57,7 @@ impl Listeners {
         record: Option<&Path>,
         variables: &[String],
         serve: &ServeSettings,
-        node: bool,
+        Further { node, page }: Further,
         capacity: usize,
         clock: Clock,
     ) -> Result<Option<Self>, Failure> {
@@ -51,9 +65,11 @@ impl Listeners {
             let what = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
             return Err(Failure::BadInput(what.into()));
         }
-        if record.is_none() && serve.listen.is_none() && !node {
+        let bytes = record.is_some() || serve.listen.is_some() || node;
+        if !bytes && !page {
             return Ok(None);
         }
+        let capacity = if bytes { capacity } else { ENTRIES };
         let (feed, variables) = if variables.is_empty() && !node {
             (Feed::new(capacity), None)
         } else {
@@ -69,7 +85,7 @@ impl Listeners {
             Some(listen) => Some(Server::start(listen, serve.readers, feed.reader(), clock.origin_unix_nanos())?),
             None => None,
         };
-        Ok(Some(Self { feed, variables, recorder, server }))
+        Ok(Some(Self { feed, bytes, variables, recorder, server }))
     }
 
     pub(super) fn feed(&self) -> Listening {
@@ -83,6 +99,7 @@ impl Listeners {
         });
         Listening {
             feed: self.feed.clone(),
+            bytes: self.bytes,
             variables: self.variables.clone(),
             progress: self.recorder.as_ref().map(Recorder::progress),
             remarks: recording.into_iter().chain(serving).collect(),
@@ -94,7 +111,7 @@ impl Listeners {
     /// # Errors
     /// [`Failure::BadInput`] where the recording is not complete.
     pub(super) fn finish(self, format: Format) -> Outcome {
-        let Self { feed, variables, recorder, server } = self;
+        let Self { feed, bytes: _, variables, recorder, server } = self;
         drop((feed, variables));
         let recorded = recorder.map(Recorder::finish).transpose();
         if let Some(server) = server {

@@ -33,6 +33,7 @@ use crate::machine;
 use crate::maker::{Controller, Maker, Shows, Summary, Tally, Wanted};
 use crate::motion::asked::{MadeBy, Moving};
 use crate::motion::{Task, UnderWay};
+use crate::page::{OnPage, Page};
 use crate::panel::{Operators, Panel, Wish, next_of};
 use crate::record::Apart;
 use crate::recordings::{Recordings, Report, next_report};
@@ -104,7 +105,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
             None => (None, None),
         };
         let mut net = controller.open(clock, plan.host.busy_poll_micros).await?;
-        if let Some(listening) = &beside.listening {
+        if let Some(listening) = beside.listening.as_ref().filter(|listening| listening.bytes) {
             net = net.with_feed(&listening.feed, None);
         }
         let listens = controller.listens();
@@ -113,6 +114,8 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
         #[cfg(feature = "ros2")]
         let beside_controller = crate::ros2::Beside::of(&controller);
+        let shown = plan.web.is_some().then(|| controller.clone());
+        let page = plan.page::<N>(beside.listening.as_ref().map(|listening| &listening.feed)).transpose()?;
         let mut service = Service::<_, C::Tally, N>::start(plan, clock, controller, coast, operators, beside)?;
         service.remarks = remarks;
         service.desk = desk.take();
@@ -138,13 +141,18 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         #[cfg(not(feature = "ros2"))]
         drop(local);
         let recorder = service.recorder();
-        let mut service = Attached::new(service, watcher);
+        if let Some((page, _)) = &page {
+            service.panel.say("page", page.announced(), vec![("url", page.url())]);
+        }
+        let (page, tap) = page.unzip();
+        let mut service = OnPage::new(Attached::new(service, watcher), shown.zip(tap));
         C::run(config, law, &mut net, &mut service, recorder).await?;
+        let service = service.inner;
         #[cfg(feature = "ros2")]
         if let Some(node) = node {
             node.finish();
         }
-        service.inner.finish(plan.format)
+        service.inner.finish(plan.format, page)
     });
     // Before the lock: the next process has the place to itself.
     if let Some(Ok(requests)) = requests {
@@ -448,7 +456,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         self.panel.say("recording", text, fields);
     }
 
-    fn finish(mut self, format: Format) -> Result<Finished, Failure> {
+    fn finish(mut self, format: Format, page: Option<Page>) -> Result<Finished, Failure> {
         let given_back = self.pendant.take().map(LockedPendant::finish).unwrap_or_default();
         given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
@@ -456,6 +464,11 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         let here = self.panel.is_here();
         let Self { panel, tally, ending, fell_back, latch, refused, .. } = self;
         panel.finish()?;
+        if let Some(counts) = page.map(Page::finish)
+            && !matches!(format, Format::Remarks | Format::Silent)
+        {
+            tell(&format!("{}\n", if format == Format::Json { counts.json() } else { counts.text() }))?;
+        }
         let standing = latch.or(fell_back);
         let text = if format == Format::Json {
             let mut json = Json::default();

@@ -3,14 +3,15 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::listeners::{Listeners, Listening};
+use super::listeners::{Further, Listeners, Listening};
 use super::{AROUND, RECORDER};
-use crate::args::RunArgs;
+use crate::args::{RunArgs, Web};
 use crate::clock::Clock;
 use crate::config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings, VariableSettings};
 use crate::exit::Failure;
-use crate::feed::What;
+use crate::feed::{Feed, What};
 use crate::motion::asked::Moving;
+use crate::page::{About, Page, Tap};
 use crate::recordings::{Kept, Recordings};
 use crate::requests::{Desk, Local, Requests};
 use crate::show::Format;
@@ -27,6 +28,8 @@ pub(crate) struct Plan {
     /// The configuration as it was written.
     text: String,
     pub(super) format: Format,
+    /// Where the page is wanted.
+    pub(super) web: Option<Web>,
     /// It is a process of its own, that others can ask.
     own: bool,
     /// The node beside it, and whether it may command.
@@ -69,6 +72,7 @@ impl Plan {
             serve,
             text,
             format,
+            web: args.web,
             own: true,
             #[cfg(feature = "ros2")]
             node: None,
@@ -93,6 +97,7 @@ impl Plan {
             serve: ServeSettings::default(),
             text: String::new(),
             format,
+            web: None,
             own,
             #[cfg(feature = "ros2")]
             node: None,
@@ -128,6 +133,13 @@ impl Plan {
         recorded.clone()
     }
 
+    /// The page that shows it, where one is wanted, with events from `feed`.
+    pub(super) fn page<const N: usize>(&self, feed: Option<&Feed>) -> Option<Result<(Page, Tap<N>), Failure>> {
+        let (Web(at), feed) = self.web.zip(feed)?;
+        let sources = self.sources.iter().map(|source| source.name.clone()).collect();
+        Some(Page::start(at, About { command: "run", sources, workpiece: None }, feed.reader()))
+    }
+
     fn record(&self) -> Option<&Path> {
         self.run.record.as_deref()
     }
@@ -156,7 +168,7 @@ impl Plan {
             self.record(),
             &self.run.record_variables,
             &self.serve,
-            self.has_node(),
+            Further { node: self.has_node(), page: self.web.is_some() },
             entries,
             clock,
         )?;

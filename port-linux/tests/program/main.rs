@@ -30,4 +30,5 @@ mod sim_sensor;
 mod surface;
 mod terminal;
 mod variables;
+mod view;
 mod watch;

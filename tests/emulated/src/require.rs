@@ -23,6 +23,8 @@ pub enum Need {
     Root,
     /// Python with the clients that `.ci/setup` installs, see [`python`].
     Python,
+    /// `chromium` and `chromedriver`.
+    Chromium,
     /// A C++ compiler, and Debian's Fast DDS for it.
     FastDds,
     /// UR's own RTDE client, which no registry has, see [`vendor_client`]; `all` does not include it.
@@ -44,6 +46,7 @@ impl Need {
             Self::Thumb => "thumb",
             Self::Root => "root",
             Self::Python => "python",
+            Self::Chromium => "chromium",
             Self::FastDds => "fast-dds",
             Self::VendorClient => "vendor-client",
             Self::ClientLibrary => "client-library",
@@ -82,6 +85,10 @@ impl Need {
                 &["-c", "import urx, rtde_receive, mcap, lz4, cyclonedds, rosbags"],
             )
             .map(|reason| format!("{reason}: run .ci/setup, or set OUTRIGGER_PYTHON")),
+            Self::Chromium => ["chromium", "chromedriver"]
+                .into_iter()
+                .find_map(|program| without(program, &["--version"]))
+                .map(|reason| format!("{reason}: on Debian, apt-get install chromium chromium-driver")),
             Self::FastDds => without(
                 "c++",
                 &["-E", "-include", "fastdds/dds/domain/DomainParticipant.hpp", "-x", "c++", "/dev/null"],

@@ -39,7 +39,8 @@ impl Surface {
     }
 
     /// The unit normal and two unit vectors in the plane.
-    fn basis(&self) -> [Vec3; 3] {
+    #[must_use]
+    pub fn basis(&self) -> [Vec3; 3] {
         let n = scale(self.normal, 1.0 / norm(self.normal));
         let away = if n[0].abs() < 0.9 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
         let u = cross(away, n);
@@ -47,8 +48,9 @@ impl Surface {
         [n, u, cross(n, u)]
     }
 
-    /// Height of the surface over its plane at (u, v) \[m\].
-    fn height(&self, u: f64, v: f64, now: SimTime) -> f64 {
+    /// Height of the surface over its plane at (u, v) along the vectors of [`basis`](Self::basis) from the origin \[m\].
+    #[must_use]
+    pub fn height(&self, u: f64, v: f64, now: SimTime) -> f64 {
         let waves: f64 = self
             .waves
             .iter()

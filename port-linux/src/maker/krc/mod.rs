@@ -78,7 +78,7 @@ pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, Repl
 }
 
 /// A KRC that is listened to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct KrcController {
     robot: String,
     listens: SocketAddr,

@@ -98,7 +98,7 @@ pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, Repl
 }
 
 /// A controller that is connected to, and why it is not.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct UrController {
     target: Target,
     trouble: Trouble,

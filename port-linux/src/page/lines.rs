@@ -1,0 +1,256 @@
+//! What a browser is sent: lines of JSON, in messages of Server-Sent Events.
+//!
+//! A state is two lines: the first is what `outrigger monitor --json` prints, with the same keys; the second (`"type":"live"`) has
+//! what only a picture needs.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, State};
+
+use super::About;
+use super::frame::{Frame, Slot};
+use super::outline::{outline, tool_axis};
+use crate::feed::{Item, Reader, What};
+use crate::json::Json;
+use crate::show::{Notice, words};
+
+/// Events that whoever comes later is told.
+const REMEMBERED: usize = 128;
+
+/// Points along each side of a workpiece.
+pub(crate) const SIDE: usize = 9;
+
+/// What lies before the tool: heights over a square, for a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Workpiece {
+    /// The square's middle, in the base frame \[m\].
+    pub(crate) origin: [f64; 3],
+    /// Its two sides and the way up, unit vectors.
+    pub(crate) axes: [[f64; 3]; 3],
+    /// Length of a side \[m\].
+    pub(crate) side: f64,
+    /// Heights \[m\], row by row along the first side.
+    pub(crate) heights: [[f64; SIDE]; SIDE],
+}
+
+/// A message, and its number among those of its kind.
+#[derive(Clone, Debug)]
+pub(super) struct Numbered {
+    pub(super) number: u64,
+    pub(super) text: Arc<str>,
+}
+
+/// Where messages are made.
+pub(super) trait Messages: Send {
+    /// What is told first of all.
+    fn about(&self) -> Arc<str>;
+
+    /// The newest state, where there is a new one.
+    fn state(&mut self) -> Option<Numbered>;
+
+    /// The next event, `None` where there is none yet.
+    fn event(&mut self) -> Option<Numbered>;
+
+    /// Whether the session is over, and with it everything.
+    fn is_over(&self) -> bool;
+
+    /// The newest events, oldest first.
+    fn remembered(&self) -> &VecDeque<Numbered>;
+}
+
+/// Messages of a session with `N` joints.
+pub(super) struct Lines<const N: usize> {
+    about: About,
+    slot: Slot<N>,
+    reader: Reader,
+    json: Json,
+    states: u64,
+    events: u64,
+    /// The controller runs on this machine.
+    here: bool,
+    remembered: VecDeque<Numbered>,
+}
+
+impl<const N: usize> Lines<N> {
+    pub(super) fn new(about: About, slot: Slot<N>, reader: Reader) -> Self {
+        let (json, remembered) = (Json::default(), VecDeque::with_capacity(REMEMBERED));
+        Self { about, slot, reader, json, states: 0, events: 0, here: false, remembered }
+    }
+}
+
+impl<const N: usize> Messages for Lines<N> {
+    fn about(&self) -> Arc<str> {
+        let mut json = Json::default();
+        json.begin_object().key("type").text("about").key("command").text(self.about.command);
+        json.key("version").text(env!("CARGO_PKG_VERSION")).key("joints").begin_array();
+        words::joint_names(N).iter().for_each(|name| {
+            json.text(name);
+        });
+        json.end_array().end_object();
+        format!("data: {}\n\n", json.as_str()).into()
+    }
+
+    fn state(&mut self) -> Option<Numbered> {
+        let frame = self.slot.take()?;
+        (self.states, self.here) = (self.states + 1, frame.snapshot.here);
+        let Self { json, about, .. } = self;
+        json.clear();
+        frame.snapshot.json(json);
+        let mut text = format!("data: {}\n", json.as_str());
+        json.clear();
+        let workpiece = about.workpiece.as_mut().and_then(|look| look());
+        live(json, &frame, &about.sources, workpiece.as_ref());
+        text.push_str(&format!("data: {}\n", json.as_str()));
+        Some(Numbered { number: self.states, text: text.into() })
+    }
+
+    fn event(&mut self) -> Option<Numbered> {
+        loop {
+            match self.reader.next_now()? {
+                Item::Entry(entry) => {
+                    let What::Notice(notice) = entry.what else { continue };
+                    self.json.clear();
+                    event(&mut self.json, notice, self.here);
+                }
+                Item::Lost(count) => {
+                    self.json.clear();
+                    self.json.begin_object().key("type").text("event").key("kind").text("events-lost");
+                    self.json
+                        .key("text")
+                        .text(&format!("{count} events were lost before the page saw them"))
+                        .end_object();
+                }
+            }
+            self.events += 1;
+            let text = format!("data: {}\n\n", self.json.as_str()).into();
+            let message = Numbered { number: self.events, text };
+            if self.remembered.len() == REMEMBERED {
+                self.remembered.pop_front();
+            }
+            self.remembered.push_back(message.clone());
+            return Some(message);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.reader.is_over()
+    }
+
+    fn remembered(&self) -> &VecDeque<Numbered> {
+        &self.remembered
+    }
+}
+
+/// An event as `monitor --json` prints it, and what a person can do about its reason.
+fn event(json: &mut Json, mut notice: Notice, here: bool) {
+    let named = |name: &str| Reason::ALL.iter().copied().find(|reason| reason.name() == name);
+    let reason = notice.fields.iter().find(|(key, _)| *key == "reason").and_then(|(_, name)| named(name));
+    // A refusal's text has it already.
+    if let Some(reason) = reason.filter(|reason| !reason.is_release() && notice.kind == "transition") {
+        notice.fields.push(("remedy", remedy(reason, here).into()));
+    }
+    notice.json(json);
+}
+
+/// What a person can do, who may have seen no line before.
+const fn remedy(reason: Reason, here: bool) -> &'static str {
+    match reason {
+        Reason::GradeLow => reason.advice(),
+        _ => words::advice(reason, here),
+    }
+}
+
+fn reason(json: &mut Json, reason: Reason, here: bool) {
+    json.begin_object().key("name").text(reason.name()).key("text").text(reason.text());
+    json.key("remedy").text(remedy(reason, here)).end_object();
+}
+
+/// What only a picture needs.
+fn live<const N: usize>(json: &mut Json, frame: &Frame<N>, sources: &[String], workpiece: Option<&Workpiece>) {
+    let at = frame.at();
+    let Frame { snapshot, commanded, fastest, .. } = frame;
+    json.begin_object().key("type").text("live").key("time").float(at.as_micros() as f64 / 1e6);
+    json.key("age_limit_ms").float(frame.oldest_state.as_micros() as f64 / 1e3);
+    json.key("speed_limit").array(fastest.as_array(), |json, value| json.single(value));
+    let commands = snapshot.mode == Mode::Command;
+    if commands {
+        json.key("qd_command").array(commanded.as_array(), |json, value| json.single(value));
+    }
+    json.key("held_by_slider").boolean(frame.held).key("commands").boolean(commands);
+    if let Some(latch) = frame.latch() {
+        reason(json.key("latched"), latch, snapshot.here);
+    }
+    json.key("not_met").begin_array();
+    snapshot.unmet.iter().for_each(|unmet| reason(json, unmet, snapshot.here));
+    json.end_array();
+    if let Some(error) = frame.standoff_error {
+        json.key("standoff_error").single(error);
+    }
+    json.key("sources").begin_array();
+    for (number, (config, newest)) in frame.sources.iter().flatten().enumerate() {
+        json.begin_object().key("name");
+        match sources.get(number) {
+            Some(name) => json.text(name),
+            None => json.text(&format!("source {number}")),
+        };
+        json.key("min").single(config.min).key("max").single(config.max);
+        json.key("max_age_ms").float(config.max_age.as_micros() as f64 / 1e3);
+        if let Some(sample) = newest {
+            json.key("age_ms").float(at.since(sample.taken_at).as_micros() as f64 / 1e3);
+            json.key("value").array(sample.value.as_slice(), |json, value| json.single(value));
+        }
+        json.end_object();
+    }
+    json.end_array();
+    if let Some(state) = &frame.state {
+        of_state(json, frame, state);
+    }
+    if let Some(workpiece) = workpiece {
+        lies_before(json.key("workpiece"), workpiece);
+    }
+    json.end_object();
+}
+
+fn of_state<const N: usize>(json: &mut Json, frame: &Frame<N>, state: &State<N>) {
+    if let Some(wanted) = &frame.wanted {
+        let error = wanted.zip_with(state.positions.as_array(), |wanted, q| wanted - q);
+        json.key("tracking_error").array(error.as_array(), |json, value| json.single(value));
+    }
+    if let Some(wrench) = state.tcp_force {
+        json.key("tcp_force").array(&wrench.force, |json, value| json.single(value));
+        json.key("tcp_torque").array(&wrench.torque, |json, value| json.single(value));
+    }
+    if let Some(slider) = state.speed_slider {
+        json.key("speed_slider").single(slider);
+    }
+    if let Some(scaling) = state.speed_scaling {
+        json.key("speed_scaling").single(scaling);
+    }
+    if let Some(program) = state.program_state {
+        json.key("program_state").text(program.name());
+    }
+    if let Some(chain) = &frame.chain {
+        json.key("arm").begin_array();
+        for point in outline(chain, &state.positions) {
+            json.array(&point, |json, value| json.single((value * 1e5).round() / 1e5));
+        }
+        json.end_array();
+        json.key("tool_axis").array(&tool_axis(chain, &state.positions), |json, value| json.single(value));
+    }
+}
+
+fn lies_before(json: &mut Json, workpiece: &Workpiece) {
+    // To a tenth of a millimetre: it is a picture.
+    let rounded = |value: f64| (value * 1e4).round() / 1e4;
+    let Workpiece { origin, axes, side, heights } = workpiece;
+    json.begin_object().key("origin").array(origin, |json, value| json.float(rounded(value)));
+    json.key("axes").begin_array();
+    for axis in axes {
+        json.array(axis, |json, value| json.float(rounded(value)));
+    }
+    json.end_array().key("side").float(*side).key("points").integer(SIDE as u64);
+    json.key("heights").array(heights.as_flattened(), |json, value| json.float(rounded(value)));
+    json.end_object();
+}

@@ -1,0 +1,192 @@
+//! What the control loop does for the page: now and then it leaves how things stand in the slot.
+
+use std::sync::Arc;
+
+use outrigger_core::command::MAX_SOURCES;
+use outrigger_core::drive::Application;
+use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::time::{Duration, Instant};
+
+use super::attend::Shared;
+use super::frame::{Frame, Slot};
+use crate::maker::{Facts, Shows};
+use crate::show::{LawError, Snapshot};
+
+/// Between two frames: 60 a second.
+const PERIOD: Duration = Duration::from_micros(16_667);
+/// Over so long states are counted for their rate.
+const RATED_OVER: Duration = Duration::from_millis(500);
+
+/// The loop's side of a page.
+#[derive(Debug)]
+pub(crate) struct Tap<const N: usize> {
+    slot: Slot<N>,
+    shared: Arc<Shared>,
+    due: Instant,
+    last_fallback: Option<Reason>,
+    /// States counted at that time, and their rate before \[1/s\].
+    counted: (Instant, u64),
+    rate: f32,
+}
+
+impl<const N: usize> Tap<N> {
+    pub(super) fn new(slot: Slot<N>, shared: Arc<Shared>) -> Self {
+        Self { slot, shared, due: Instant::ZERO, last_fallback: None, counted: (Instant::ZERO, 0), rate: 0.0 }
+    }
+
+    fn is_due(&mut self, now: Instant) -> bool {
+        if !self.shared.is_watched() || now < self.due {
+            return false;
+        }
+        // In step with the time, where it is not behind by more than one.
+        let next = self.due + PERIOD;
+        self.due = if next + PERIOD < now { now + PERIOD } else { next };
+        true
+    }
+
+    fn rate(&mut self, now: Instant, accepted: u64) -> f32 {
+        let (at, before) = self.counted;
+        let span = now.since(at);
+        if span >= RATED_OVER {
+            self.rate = accepted.saturating_sub(before) as f32 / span.as_secs_f32();
+            self.counted = (now, accepted);
+        }
+        self.rate
+    }
+
+    fn put<P, L, M>(&mut self, engine: &Engine<'_, N, P, L>, maker: &M, now: Instant)
+    where
+        P: Peer<N, Event = M::Event>,
+        L: Law<N>,
+        M: Shows<N, P>,
+    {
+        let (mode, law, config) = (engine.mode(), engine.law(), engine.config());
+        let figures = engine.peer().is_established().then(|| engine.figures(now));
+        let rate = self.rate(now, figures.map_or(0, |figures| figures.sequence.accepted));
+        let Facts { identity, arm, states, trouble, values: _, counters, terminals } = maker.facts(engine);
+        let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
+        let commands = mode == Mode::Command;
+        let snapshot = Snapshot {
+            at: now,
+            robot: maker.robot(),
+            here: maker.is_here(),
+            identity,
+            mode,
+            latch: engine.latch(),
+            last_fallback: self.last_fallback,
+            unmet,
+            state: arm,
+            figures,
+            states,
+            intervals: vec![],
+            rate,
+            trouble,
+            values: vec![],
+            counters,
+            terminals,
+            temperatures: None,
+            law_error: engine.state().filter(|_| commands).and_then(|state| LawError::of(law, state)),
+            variables: maker.variables(engine),
+        };
+        let mut sources = [None; MAX_SOURCES];
+        for (place, monitor) in sources.iter_mut().zip(engine.sources().monitors()) {
+            *place = Some((*monitor.config(), monitor.newest().copied()));
+        }
+        let frame = Frame {
+            snapshot,
+            state: engine.state().copied(),
+            chain: engine.kinematics().copied(),
+            commanded: engine.commanded(),
+            wanted: law.setpoint().filter(|_| commands).map(|setpoint| setpoint.positions),
+            standoff_error: law.standoff_error().filter(|_| commands),
+            sources,
+            oldest_state: engine.mode_machine().config().state_timeout,
+            fastest: config.limits.velocity,
+            held: engine.is_held_by_scaling(),
+        };
+        if !self.slot.put(Box::new(frame)) {
+            self.shared.left_out();
+        }
+    }
+}
+
+/// An application whose engine is shown on a page.
+#[derive(Debug)]
+pub(crate) struct OnPage<A, M, const N: usize> {
+    pub(crate) inner: A,
+    /// The page's own, which hears of every event, and its tap; `None` where there is no page.
+    shown: Option<(M, Tap<N>)>,
+}
+
+impl<A, M, const N: usize> OnPage<A, M, N> {
+    pub(crate) const fn new(inner: A, shown: Option<(M, Tap<N>)>) -> Self {
+        Self { inner, shown }
+    }
+}
+
+impl<const N: usize, P, L, A, M> Application<N, P, L> for OnPage<A, M, N>
+where
+    P: Peer<N, Event = M::Event>,
+    L: Law<N>,
+    A: Application<N, P, L>,
+    M: Shows<N, P>,
+{
+    fn next(&mut self) -> impl Future<Output = Input> {
+        self.inner.next()
+    }
+
+    fn handed_over(&mut self) {
+        self.inner.handed_over();
+    }
+
+    fn event(&mut self, event: Event<P::Event>) {
+        if let (Some((maker, _)), Event::Peer(of_peer)) = (&mut self.shown, &event)
+            && let Some(notice) = maker.notice(&event, Instant::ZERO)
+        {
+            maker.take(of_peer, &notice);
+        }
+        self.inner.event(event);
+    }
+
+    fn answered(&mut self, turnaround: Duration) {
+        self.inner.answered(turnaround);
+    }
+
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        if let Some((maker, tap)) = &mut self.shown {
+            tap.last_fallback = engine.latch().or(tap.last_fallback);
+            if tap.is_due(now) {
+                maker.observe(engine);
+                tap.put(engine, maker, now);
+            }
+        }
+        self.inner.observe(engine, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::attend::Place;
+    use super::*;
+
+    #[test]
+    fn sixty_frames_a_second_at_any_rate_of_states_and_none_while_nobody_looks() {
+        for cycle_millis in [1, 2, 8, 10] {
+            let shared = Arc::new(Shared::default());
+            let mut tap = Tap::<6>::new(Slot::default(), Arc::clone(&shared));
+            let mut frames = |from: u64| {
+                let states = (from * 1_000..(from + 10) * 1_000).step_by(cycle_millis);
+                states.filter(|millis| tap.is_due(Instant::from_micros(millis * 1_000))).count()
+            };
+            assert_eq!(frames(0), 0, "nobody looks");
+            let place = Place::take(&shared).expect("a place");
+            let taken = frames(100);
+            assert!((598..=602).contains(&taken), "{taken} in 10 s at {cycle_millis} ms");
+            drop(place);
+            assert_eq!(frames(200), 0, "nobody looks any more");
+        }
+    }
+}

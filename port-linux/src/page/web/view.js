@@ -1,0 +1,407 @@
+'use strict';
+// States and events from this program's own server, shown as figures and plots. Everything kept is bounded: a ring of values and the
+// newest events.
+const $ = id => document.getElementById(id);
+const KEPT = 4096, MOST_EVENTS = 200, SPANS = [5, 10, 20, 60];
+const MODES = ['Offline', 'Monitor', 'Arming', 'Command', 'Stopping'];
+const MODE_WORDS = {
+  Offline: 'no connection to the robot', Monitor: 'looking only; the arm is not commanded', Arming: 'checking at zero speed that the robot takes commands',
+  Command: 'the arm follows the law', Stopping: 'bringing the arm to rest',
+};
+const GRADES = { Perfect: ['good', 'every state comes in time'], Ok: ['good', 'good enough to command'], Bad: ['warn', 'not good enough to begin commanding'], Unacceptable: ['bad', 'too few states come in time'] };
+const degrees = radians => radians * 180 / Math.PI;
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const text = (id, value) => { const at = $(id); if (at.textContent !== value) at.textContent = value; };
+const style = (id, name) => { const at = $(id); if (at.className !== name) at.className = name; };
+
+// What a judge, or a curious person at the console, can ask.
+window.outrigger = { frames: 0, status: null, live: null, page: null, about: null, ended: false, drawn: 0, events: 0 };
+
+const times = new Float64Array(KEPT);
+let count = 0, begun = 0, joints = [], span = 1, held = null, closed = false;
+let status = null, live = null, page = null, lastSeen = 0, marks = [];
+
+/* One plot: lines of values over time, with limits. */
+class Plot {
+  constructor(title, unit, digits, height, options = {}) {
+    Object.assign(this, { title, unit, digits, height, series: [], limits: [], at: null, dirty: true, ...options });
+    this.root = document.createElement('div');
+    this.root.className = 'plot';
+    this.root.innerHTML = '<header><h2></h2><p class="value"></p></header><canvas></canvas>';
+    this.root.querySelector('h2').textContent = unit ? `${title} [${unit}]` : title;
+    this.value = this.root.querySelector('.value');
+    this.canvas = this.root.querySelector('canvas');
+    this.canvas.style.height = `${height}px`;
+    this.canvas.setAttribute('role', 'img');
+    this.canvas.setAttribute('aria-label', `${title} over time`);
+    this.context = this.canvas.getContext('2d');
+    this.canvas.addEventListener('pointermove', event => point(event.offsetX / this.canvas.clientWidth));
+    this.canvas.addEventListener('pointerdown', event => point(event.offsetX / this.canvas.clientWidth));
+    this.canvas.addEventListener('pointerleave', () => point(null));
+    $('plots').append(this.root);
+  }
+  add(name, tint, dash = []) { this.series.push({ name, tint, dash, values: new Float32Array(KEPT).fill(NaN) }); return this; }
+  put(values) { const at = count % KEPT; this.series.forEach((line, i) => { const v = values && values[i]; line.values[at] = v === undefined || v === null ? NaN : v; }); }
+  get shown() { return this.series.some(line => line.used); }
+}
+const LEFT = 50, RIGHT = 66, TOP = 6, BOTTOM = 18;
+let plots = [], pointed = null, lane = null;
+
+function point(fraction) { pointed = fraction; redraw(); }
+function redraw() { plots.forEach(plot => { plot.dirty = true; }); Arm.redraw(); }
+
+function build(about) {
+  joints = about.joints;
+  $('plots').textContent = '';
+  plots = [];
+  lane = new Plot('Mode, link and faults', '', 0, 78, { lane: true }).add('mode', '').add('grade', '');
+  const each = (plot, of) => { joints.forEach((name, i) => plot.add(name, `--c${i}`, i % 2 ? [5, 3] : [])); plot.of = of; return plot; };
+  const sensor = i => (status, live) => [live.sources[i] && live.sources[i].value && live.sources[i].value.length === 1 ? live.sources[i].value[0] : NaN];
+  plots = [
+    Object.assign(lane, { of: s => [MODES.indexOf(s.mode), ['Unacceptable', 'Bad', 'Ok', 'Perfect'].indexOf(s.grade)] }),
+    Object.assign(new Plot('Age of the newest state', 'ms', 1, 100, { floor: 0 }).add('age', '--c0'), { of: (s, l) => [s.age_ms], limit: (s, l) => [[l.age_limit_ms, `limit ${l.age_limit_ms} ms`]] }),
+    Object.assign(new Plot('Error of the law', 'mm', 2, 110, { least: 1 }).add('distance', '--c1'), { of: (s, l) => [l.standoff_error === undefined ? NaN : l.standoff_error * 1e3], zero: true }),
+    Object.assign(new Plot('Distance from the motion', '°', 2, 110, { least: 0.05 }), { joints: true }),
+    Object.assign(new Plot('Sensor', 'mm', 1, 100).add('sensor', '--c4'), { sensor: 0 }),
+    each(new Plot('Joint angles', '°', 1, 160), s => s.q_actual && s.q_actual.map(degrees)),
+    each(new Plot('Joint speeds', '°/s', 1, 150, { least: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)),
+    Object.assign(new Plot('Force at the tool', 'N', 1, 100, { least: 2 }).add('x', '--c0').add('y', '--c1', [5, 3]).add('z', '--c2'), { of: (s, l) => l.tcp_force }),
+  ];
+  each(plots[3], (s, l) => l.tracking_error && l.tracking_error.map(degrees));
+  plots[4].of = (s, l) => sensor(0)(s, l).map(v => v * plots[4].times);
+  plots[4].times = 1000;
+  plots[6].limit = (s, l) => l.commands ? l.speed_limit.slice(0, 1).flatMap(v => [[degrees(v), `limit ${degrees(v).toFixed(0)} °/s`], [-degrees(v), '']]) : [];
+  plots.slice(1).forEach(plot => { plot.root.hidden = true; });
+  const body = document.querySelector('#joint-table tbody');
+  body.textContent = '';
+  joints.forEach((name, i) => {
+    const row = body.insertRow();
+    row.className = `j${i}`;
+    [name, '–', '–', '–'].forEach(value => { row.insertCell().textContent = value; });
+  });
+}
+
+function state(newStatus, newLive) {
+  [status, live] = [newStatus, newLive];
+  // A clock that went back is another session's.
+  if (count && status.time < times[(count - 1) % KEPT]) count = 0;
+  times[count % KEPT] = status.time;
+  const source = live.sources[0];
+  if (source && plots[4]) {
+    // Distances of up to some metres are shown in millimetres; of other sensors nobody knows the unit.
+    plots[4].times = source.max <= 5 ? 1000 : 1;
+    const title = source.max <= 5 ? `Sensor “${source.name}” [mm]` : `Sensor “${source.name}”, in its own unit`;
+    const at = plots[4].root.querySelector('h2');
+    if (at.textContent !== title) at.textContent = title;
+  }
+  plots.forEach(plot => {
+    const values = plot.of(status, live);
+    plot.put(values);
+    if (values) plot.series.forEach((line, i) => { if (Number.isFinite(values[i])) line.used = true; });
+    if (plot.shown && plot.root.hidden) plot.root.hidden = false;
+    plot.limits = plot.limit ? plot.limit(status, live) : [];
+    plot.dirty = true;
+  });
+  count += 1;
+  Arm.show(live, status);
+  Object.assign(window.outrigger, { frames: window.outrigger.frames + 1, status, live });
+  lastSeen = performance.now();
+}
+
+function ticks(low, high, most) {
+  const raw = (high - low) / most, magnitude = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map(m => m * magnitude).find(s => s >= raw * 0.999) || raw;
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
+  return [found, Math.max(0, Math.min(4, -Math.floor(Math.log10(step) + 1e-9)))];
+}
+
+function range(plot, first, last) {
+  let low = Infinity, high = -Infinity;
+  for (const { values } of plot.series) for (let i = first; i < last; i++) {
+    const v = values[i % KEPT];
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  if (low === Infinity) [low, high] = [0, 1];
+  if (plot.floor !== undefined) low = Math.min(low, plot.floor);
+  if (plot.zero) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
+  // A limit is drawn where it is not so far that nothing else would be seen.
+  for (const [limit] of plot.limits) if (Math.abs(limit) <= 6 * Math.max(Math.abs(low), Math.abs(high), 1e-9) || plot.floor !== undefined) [low, high] = [Math.min(low, limit), Math.max(high, limit)];
+  const room = Math.max(high - low, plot.least || 0.2, 1e-6), middle = (low + high) / 2;
+  return plot.floor !== undefined ? [low, Math.max(high * 1.12, low + 1)] : [middle - room * 0.56, middle + room * 0.56];
+}
+
+function indexAt(time) {
+  let [low, high] = [Math.max(0, count - KEPT + 1), count];
+  while (low < high) { const middle = (low + high) >> 1; if (times[middle % KEPT] < time) low = middle + 1; else high = middle; }
+  return low;
+}
+
+function drawPlot(plot, from, to) {
+  const { canvas, context } = plot, ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = plot.height;
+  if (!width) return;
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio); }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.font = '11.5px system-ui, sans-serif';
+  const right = width - RIGHT, bottom = height - BOTTOM, x = t => LEFT + (t - from) / (to - from) * (right - LEFT);
+  const first = Math.max(indexAt(from) - 1, 0, count - KEPT + 1), last = Math.min(count, indexAt(to) + 1);
+  context.fillStyle = colour('--dim');
+  context.textBaseline = 'middle';
+  const [steps, digits] = ticks(from, to, Math.max(2, Math.min(8, width / 110)));
+  context.textAlign = 'center';
+  steps.filter(t => t >= 0).forEach(t => context.fillText(`${t.toFixed(digits)} s`, x(t), height - 8));
+  if (plot.lane) drawLane(context, x, first, last, from, to, right);
+  else drawLines(plot, context, x, first, last, right, bottom, width);
+  if (pointed !== null) {
+    const at = Math.min(right, Math.max(LEFT, pointed * width));
+    context.beginPath(); context.moveTo(at, TOP); context.lineTo(at, bottom); context.lineWidth = 1; context.strokeStyle = colour('--ink'); context.stroke();
+  }
+  const index = pointed === null ? count - 1 : Math.min(count - 1, Math.max(0, indexAt(from + (pointed * width - LEFT) / (right - LEFT) * (to - from))));
+  readOut(plot, index);
+}
+
+function readOut(plot, index) {
+  let words = '';
+  if (count && index >= 0) {
+    const at = index % KEPT, when = `at ${times[at].toFixed(2)} s: `;
+    if (plot.lane) words = `${MODES[plot.series[0].values[at]] || '–'}, link ${['Unacceptable', 'Bad', 'Ok', 'Perfect'][plot.series[1].values[at]] || '–'}`;
+    else words = plot.series.filter(line => Number.isFinite(line.values[at])).map(line => plot.series.length > 1 ? `${line.name} ${line.values[at].toFixed(plot.digits)}` : `${line.values[at].toFixed(plot.digits)} ${plot.unit}`).join('  ');
+    if (!words) words = 'none now';
+    if (pointed !== null) words = when + words;
+    else if (plot.series.length > 3) words = '';
+  }
+  if (plot.value.textContent !== words) plot.value.textContent = words;
+}
+
+function drawLane(context, x, first, last, from, to, right) {
+  const names = ['mode', 'link'], tints = [['--offline', '--monitor', '--arming', '--command', '--stopping'], ['--stopping', '--arming', '--monitor', '--command']];
+  const words = [MODES, ['Unacceptable', 'Bad', 'Ok', 'Perfect']];
+  names.forEach((name, row) => {
+    const top = 2 + row * 19, values = lane.series[row].values;
+    context.textAlign = 'right'; context.fillStyle = colour('--dim'); context.fillText(name, LEFT - 6, top + 8);
+    let begin = first;
+    for (let i = first; i < last; i++) {
+      const end = i + 1 === last || values[(i + 1) % KEPT] !== values[i % KEPT];
+      if (!end) continue;
+      const value = values[i % KEPT], [a, b] = [Math.max(LEFT, x(times[begin % KEPT])), Math.min(right, x(times[Math.min(i + 1, last - 1) % KEPT]))];
+      begin = i + 1;
+      if (!(value >= 0)) continue;
+      context.fillStyle = colour(tints[row][value]);
+      context.fillRect(a, top, Math.max(1, b - a), 16);
+      const word = words[row][value];
+      if (context.measureText(word).width + 8 < b - a) { context.textAlign = 'center'; context.fillStyle = colour('--strip'); context.fillText(word, (a + b) / 2, top + 8.5); }
+    }
+  });
+  context.strokeStyle = colour('--bad'); context.fillStyle = colour('--bad'); context.lineWidth = 1.5;
+  marks.filter(mark => mark.time >= from && mark.time <= to).forEach(mark => {
+    const at = x(mark.time);
+    context.beginPath(); context.moveTo(at, 0); context.lineTo(at, 44); context.stroke();
+    const before = at > (LEFT + right) / 2;
+    context.textAlign = before ? 'right' : 'left'; context.fillText(mark.name, at + (before ? -4 : 4), 49);
+  });
+}
+
+function drawLines(plot, context, x, first, last, right, bottom, width) {
+  const [low, high] = range(plot, first, last), y = v => bottom - (v - low) / (high - low) * (bottom - TOP);
+  const [levels, digits] = ticks(low, high, Math.max(2, plot.height / 34));
+  context.textAlign = 'right'; context.lineWidth = 1;
+  levels.forEach(v => {
+    context.fillStyle = colour('--dim'); context.fillText(v.toFixed(digits), LEFT - 6, y(v));
+    context.beginPath(); context.moveTo(LEFT, y(v)); context.lineTo(right, y(v)); context.strokeStyle = colour(Math.abs(v) < 1e-9 ? '--line' : '--grid'); context.stroke();
+  });
+  context.save();
+  context.beginPath(); context.rect(LEFT, 0, right - LEFT, plot.height); context.clip();
+  marks.forEach(mark => { const at = x(mark.time); if (at >= LEFT && at <= right) { context.beginPath(); context.moveTo(at, TOP); context.lineTo(at, bottom); context.strokeStyle = colour('--bad'); context.globalAlpha = 0.5; context.stroke(); context.globalAlpha = 1; } });
+  // Of more points than the screen has columns, the lowest and highest of each column.
+  const stride = Math.max(1, Math.floor((last - first) / Math.max(1, right - LEFT)));
+  for (const line of plot.series) {
+    context.beginPath(); context.strokeStyle = colour(line.tint); context.lineWidth = 1.8; context.setLineDash(line.dash);
+    let pen = false;
+    for (let i = first; i < last; i += stride) {
+      let v = line.values[i % KEPT];
+      for (let k = i + 1; k < Math.min(i + stride, last); k++) { const w = line.values[k % KEPT]; if (Math.abs(w - (low + high) / 2) > Math.abs(v - (low + high) / 2) || Number.isNaN(v)) v = w; }
+      const gap = i > first && times[i % KEPT] - times[(i - stride + KEPT) % KEPT] > 0.5 + stride * 0.03;
+      if (Number.isNaN(v) || gap) pen = false;
+      if (Number.isNaN(v)) continue;
+      if (pen) context.lineTo(x(times[i % KEPT]), y(v)); else context.moveTo(x(times[i % KEPT]), y(v));
+      pen = true;
+    }
+    context.stroke(); context.setLineDash([]);
+  }
+  context.restore();
+  plot.limits.filter(([v]) => v >= low && v <= high).forEach(([v, name]) => {
+    context.beginPath(); context.moveTo(LEFT, y(v)); context.lineTo(right, y(v)); context.strokeStyle = colour('--limit'); context.lineWidth = 1.5; context.setLineDash([7, 4]); context.stroke(); context.setLineDash([]);
+    context.textAlign = 'left'; context.fillStyle = colour('--limit'); if (name) context.fillText(name, LEFT + 6, y(v) - 8 < TOP ? y(v) + 9 : y(v) - 8);
+  });
+  // Each line's name at its end, pushed apart where they would overlap.
+  if (plot.series.length > 1 && last > first) {
+    const ends = plot.series.map(line => ({ line, v: line.values[(last - 1) % KEPT] })).filter(end => Number.isFinite(end.v)).map(end => ({ ...end, at: y(end.v) })).sort((a, b) => a.at - b.at);
+    ends.forEach((end, i) => { if (i) end.at = Math.max(end.at, ends[i - 1].at + 13); });
+    const over = ends.length ? ends[ends.length - 1].at - (bottom + 4) : 0;
+    if (over > 0) for (let i = ends.length - 1, most = bottom + 4; i >= 0; i--, most = ends[i + 1].at - 13) ends[i].at = Math.min(ends[i].at, most);
+    context.textAlign = 'left';
+    ends.forEach(({ line, at, v }) => {
+      context.strokeStyle = context.fillStyle = colour(line.tint);
+      context.lineWidth = 1; context.beginPath(); context.moveTo(right, y(v)); context.lineTo(right + 6, at); context.stroke();
+      context.fillText(line.name, right + 9, at);
+    });
+  }
+}
+
+function figures() {
+  if (!status || !live) return;
+  text('robot', `${status.robot}${status.identity ? ` · ${status.identity}` : ''}`);
+  text('mode', status.mode);
+  style('mode', `big ${{ Command: 'good', Arming: 'warn', Stopping: 'warn', Offline: 'bad' }[status.mode] || ''}`);
+  text('mode-words', live.held_by_slider ? "held by the robot's speed slider: move it up to go on" : MODE_WORDS[status.mode] || '');
+  const [tint, words] = GRADES[status.grade] || ['none', 'no states'];
+  text('grade', status.grade === '-' ? 'none' : status.grade);
+  style('grade', `big ${tint}`);
+  const lost = status.lost ? `, ${status.lost} lost` : '';
+  const held = status.grade !== 'Perfect' && status.held_by_measured ? ` (${status.held_by} ${status.held_by_measured}, limit ${status.held_by_limit})` : '';
+  text('link-words', status.grade === '-' ? (status.trouble || words) : `${words}${held}; ${status.rate_hz.toFixed(0)} states/s${lost}`);
+  const age = status.age_ms, limit = live.age_limit_ms, bar = document.querySelector('#age-bar i');
+  bar.style.width = `${Math.min(100, Math.max(0, (age || 0) / limit * 66.6)).toFixed(1)}%`;
+  bar.className = age > limit ? 'over' : '';
+  text('age-words', age === undefined || age === null ? 'no state yet' : `newest state ${age.toFixed(1)} ms old, limit ${limit} ms`);
+  text('robot-mode', status.robot_mode || status.krc_state || (status.identity ? 'connected' : 'not connected'));
+  const robot = [];
+  if (status.safety) robot.push(`safety ${status.safety}`);
+  if (status.krc_quality) robot.push(`KRC's link ${status.krc_quality}`);
+  if (live.speed_slider !== undefined) robot.push(`speed slider ${(live.speed_slider * 100).toFixed(0)} %`);
+  else if (live.speed_scaling !== undefined) robot.push(`speed ${(live.speed_scaling * 100).toFixed(0)} % by slider and limiter`);
+  if (live.program_state) robot.push(`program ${live.program_state.toLowerCase()}`);
+  text('robot-words', robot.join(' · '));
+  attention();
+  table();
+}
+
+function attention() {
+  const fault = live.latched, unmet = live.not_met;
+  if (fault) { text('attention', fault.text); text('remedy', `${fault.remedy}; then acknowledge, and request to go on`.replace('acknowledge; then acknowledge', 'acknowledge')); style('attention', 'big bad'); }
+  else if (status.trouble) { text('attention', 'no session with the robot'); text('remedy', status.trouble); style('attention', 'big bad'); }
+  else if (unmet.length) { text('attention', `a request would be refused: ${unmet[0].text}`); text('remedy', unmet[0].remedy + (unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : '')); style('attention', 'big warn'); }
+  else { text('attention', 'nothing'); text('remedy', ''); style('attention', 'big good'); }
+}
+
+function table() {
+  const rows = document.querySelectorAll('#joint-table tbody tr');
+  const value = (values, i) => values && Number.isFinite(values[i]) ? degrees(values[i]).toFixed(2) : '–';
+  rows.forEach((row, i) => [value(status.q_actual, i), value(status.qd_actual, i), value(live.qd_command || status.qd_target, i)].forEach((words, k) => { const cell = row.cells[k + 1]; if (cell.textContent !== words) cell.textContent = words; }));
+  $('joint-table').dataset.stamp = status.controller_time === undefined ? '' : String(status.controller_time);
+  const tool = [];
+  if (status.tcp_pose) {
+    tool.push(`position  ${status.tcp_pose.slice(0, 3).map(v => (v * 1e3).toFixed(1)).join('  ')} mm`);
+    tool.push(`rotation vector  ${status.tcp_pose.slice(3).map(v => v.toFixed(3)).join('  ')} rad`);
+  }
+  if (live.tcp_force) tool.push(`force  ${live.tcp_force.map(v => v.toFixed(1)).join('  ')} N`);
+  if (live.standoff_error !== undefined) tool.push(`error of the law  ${(live.standoff_error * 1e3).toFixed(2)} mm`);
+  live.sources.forEach(source => tool.push(`sensor “${source.name}”  ${source.value ? (source.max <= 5 && source.value.length === 1 ? `${(source.value[0] * 1e3).toFixed(1)} mm` : source.value.map(v => v.toFixed(4)).join('  ')) : 'no reading yet'}${source.value ? `, ${source.age_ms.toFixed(0)} ms old (limit ${source.max_age_ms} ms)` : ''}`));
+  text('tool-words', tool.join('\n') || '–');
+}
+
+function event(message) {
+  window.outrigger.events += 1;
+  const fault = message.remedy || ['refused', 'local-stall', 'grade-low'].includes(message.kind);
+  const last = marks[marks.length - 1];
+  // A fault ends commanding, and once more the stopping: it is one mark.
+  if (message.remedy && message.time !== undefined && !(last && last.name === message.reason && message.time - last.time < 5)) { marks.push({ time: message.time, name: message.reason }); if (marks.length > 64) marks.shift(); }
+  // A busy machine changes grades many times a second: one line says how often, and the newest.
+  const newest = $('event-list').firstChild;
+  if (message.kind === 'grade' && newest && newest.dataset.kind === 'grade' && message.time - newest.dataset.since < 10) {
+    newest.dataset.times = Number(newest.dataset.times) + 1;
+    newest.firstChild.textContent = `${message.time.toFixed(2)} s`;
+    newest.lastChild.textContent = `${message.text} (change ${newest.dataset.times} within ${Math.max(1, Math.ceil(message.time - newest.dataset.since))} s)`;
+    return;
+  }
+  const item = document.createElement('li'), when = document.createElement('time'), words = document.createElement('span');
+  item.className = fault ? 'fault' : ['transition', 'demo', 'grade'].includes(message.kind) ? 'change' : 'other';
+  when.textContent = message.time === undefined ? '' : `${message.time.toFixed(2)} s`;
+  words.textContent = message.text;
+  if (message.remedy) { const remedy = document.createElement('div'); remedy.className = 'remedy'; remedy.textContent = message.remedy; words.append(remedy); }
+  Object.assign(item.dataset, { kind: message.kind, since: message.time || 0, times: 1 });
+  item.append(when, words);
+  $('event-list').prepend(item);
+  while ($('event-list').children.length > MOST_EVENTS) $('event-list').lastChild.remove();
+}
+
+function connection() {
+  const silent = performance.now() - lastSeen;
+  let words = ['live', 'lives'];
+  if (window.outrigger.ended) words = ['the command has ended', 'ended'];
+  else if (closed) words = ['no answer: trying again', 'waits'];
+  else if (!status) words = ['waiting for the first state', 'waits'];
+  else if (silent > 1500) words = [`no new state for ${(silent / 1000).toFixed(0)} s`, 'waits'];
+  else if (held !== null) words = ['live, plots held', 'lives'];
+  text('connection', words[0]); style('connection', words[1]);
+  if (page) {
+    const times = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
+    text('counts', `${times(page.watching, 'page')} open · ${times(page.dropped, 'state')} dropped on this one, ${page.dropped_of_all} on all · ${times(page.refused, 'request')} refused · ${window.outrigger.frames} states shown`);
+  }
+}
+
+function message(data) {
+  const lines = data.split('\n').map(line => JSON.parse(line));
+  const found = type => lines.find(line => line.type === type);
+  const about = found('about'), counts = found('page');
+  if (counts) { page = counts; window.outrigger.page = counts; }
+  if (about) {
+    // A new connection: what was known of another session is forgotten.
+    window.outrigger.about = about; window.outrigger.ended = false;
+    document.title = `Outrigger ${about.command}`;
+    $('event-list').textContent = ''; marks = [];
+    if (joints.join() !== about.joints.join()) { count = 0; build(about); Arm.forget(); }
+  }
+  lines.filter(line => line.type === 'event').forEach(event);
+  if (found('status') && found('live')) state(found('status'), found('live'));
+  if (found('end')) { window.outrigger.ended = true; source.close(); }
+}
+
+const source = new EventSource('/stream');
+source.onmessage = event => message(event.data);
+source.onopen = () => { closed = false; };
+source.onerror = () => { closed = true; };
+
+let plotted = 0, written = 0;
+function frame(now) {
+  Arm.draw();
+  if (now - plotted > 40) {
+    plotted = now;
+    const newest = count ? times[(count - 1) % KEPT] : 0, to = held === null ? newest : held;
+    plots.filter(plot => plot.dirty && !plot.root.hidden).forEach(plot => { drawPlot(plot, to - SPANS[span], to); plot.dirty = false; });
+  }
+  if (now - written > 100) { written = now; figures(); connection(); }
+  window.outrigger.drawn += 1;
+  requestAnimationFrame(frame);
+}
+requestAnimationFrame(frame);
+
+/* Buttons and keys. */
+function hold() { held = held === null && count ? times[(count - 1) % KEPT] : null; $('pause').setAttribute('aria-pressed', String(held !== null)); $('pause').textContent = held === null ? 'Hold' : 'Go on'; redraw(); }
+function zoom(by) { span = Math.min(SPANS.length - 1, Math.max(0, span + by)); redraw(); }
+function scheme(to) {
+  const dark = to === undefined ? document.documentElement.dataset.scheme !== 'dark' : to;
+  document.documentElement.dataset.scheme = dark ? 'dark' : 'light';
+  $('scheme').textContent = dark ? 'Light' : 'Dark';
+  redraw();
+}
+function help() { const words = $('words'); words.hidden = !words.hidden; $('help').setAttribute('aria-expanded', String(!words.hidden)); if (!words.hidden) words.scrollIntoView({ block: 'nearest' }); }
+$('pause').onclick = hold; $('shorter').onclick = () => zoom(-1); $('longer').onclick = () => zoom(1); $('scheme').onclick = () => scheme(); $('help').onclick = help;
+const dark = matchMedia('(prefers-color-scheme: dark)');
+scheme(dark.matches);
+dark.addEventListener('change', () => scheme(dark.matches));
+addEventListener('resize', redraw);
+addEventListener('keydown', event => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const onButton = event.target.tagName === 'BUTTON';
+  const acts = {
+    '+': () => zoom(-1), '-': () => zoom(1), d: () => scheme(), '?': help, 0: Arm.reset,
+    ArrowLeft: () => Arm.turn(-0.1, 0), ArrowRight: () => Arm.turn(0.1, 0),
+  };
+  // Up and down scroll, unless the picture is what keys are for.
+  if (event.target.id === 'arm') Object.assign(acts, { ArrowUp: () => Arm.turn(0, 0.1), ArrowDown: () => Arm.turn(0, -0.1) });
+  if (!onButton) acts[' '] = hold;
+  const act = acts[event.key];
+  if (act) { event.preventDefault(); act(); }
+});

@@ -1,0 +1,126 @@
+//! A browser without a window, led by ChromeDriver over plain HTTP (W3C WebDriver).
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+
+/// One browser with one page; both end with it.
+pub(super) struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+}
+
+impl Browser {
+    /// A browser that keeps what it keeps in `profile`, and finds no host but this machine.
+    pub(super) fn start(profile: &Path) -> Self {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver");
+        let mut said = BufReader::new(driver.stdout.take().expect("piped")).lines().map_while(Result::ok);
+        let started = said.find(|line| line.contains("started successfully on port")).expect("it says its port");
+        let port = started.rsplit(' ').next().and_then(|port| port.trim_end_matches('.').parse().ok()).expect("a port");
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            &format!("--user-data-dir={}", profile.display()),
+        ];
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "browserName": "chrome",
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+            "goog:chromeOptions": {"args": arguments},
+        }}});
+        let mut browser = Self { driver, port, session: String::new() };
+        let session = browser.call("POST", "", &wanted);
+        browser.session = format!("/{}", session["sessionId"].as_str().expect("a session"));
+        browser
+    }
+
+    pub(super) fn open(&self, url: &str) {
+        self.call("POST", "/url", &json!({"url": url}));
+    }
+
+    /// What `script` returns.
+    pub(super) fn run(&self, script: &str) -> Value {
+        self.call("POST", "/execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// A command of the DevTools protocol.
+    pub(super) fn tools(&self, command: &str, parameters: &Value) -> Value {
+        self.call("POST", "/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
+    }
+
+    /// What has been logged since this was asked last.
+    pub(super) fn log(&self, of: &str) -> Vec<Value> {
+        self.call("POST", "/se/log", &json!({"type": of})).as_array().cloned().unwrap_or_default()
+    }
+
+    /// A key, to whatever has the focus.
+    pub(super) fn press(&self, key: &str) {
+        let strokes = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
+        self.call("POST", "/actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]}));
+    }
+
+    /// A picture of the page as PNG, in Base64.
+    pub(super) fn picture(&self) -> String {
+        self.call("GET", "/screenshot", &Value::Null).as_str().expect("a picture").to_owned()
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let Self { port, session, .. } = self;
+        let mut stream = TcpStream::connect(("127.0.0.1", *port)).expect("chromedriver listens");
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        write!(
+            stream,
+            "{method} /session{session}{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("chromedriver reads");
+        let mut answer = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            assert!(answer.read_line(&mut line).expect("an answer") > 0, "chromedriver hung up at {method} {path}");
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a number");
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        let mut text = vec![0; length];
+        answer.read_exact(&mut text).expect("a whole answer");
+        let value: Value = serde_json::from_slice(&text).expect("JSON");
+        assert!(value["value"]["error"].is_null(), "{method} {path}: {}", value["value"]);
+        value["value"].clone()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() && !std::thread::panicking() {
+            self.call("DELETE", "", &Value::Null);
+        }
+        // With the browser, where that was not told to leave.
+        let _ = kill_process_group(Pid::from_child(&self.driver), Signal::KILL);
+        let _ = self.driver.wait();
+    }
+}
