@@ -29,8 +29,8 @@ const LEAN_SESSION: u64 = 20 * 1024;
 /// The same of everything: what the parts need that the table tells one by one. 30003 has room for five packets there, so
 /// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 42 kB of
 /// flash, their texts and the end of a move that is asked for among it, and 4.7 kB of RAM; a motion that is quintic and fed takes
-/// another kilobyte of flash.
-const FLASH: u64 = 158 * 1024;
+/// another kilobyte of flash, and so do the drivers of two sensors each.
+const FLASH: u64 = 160 * 1024;
 const SESSION: u64 = 29 * 1024;
 const RTDE_SESSION: u64 = 34 * 1024;
 /// What can be left out, as features of the probe.
@@ -45,7 +45,7 @@ const PARTS: [(&str, &str); 8] = [
     ("feature `reverse`: commands by a program on the controller, four of them", "reverse"),
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
-const SERIALISATION: u64 = 31_600;
+const SERIALISATION: u64 = 32_400;
 /// What the flash budget is about; the core library and what a board adds are not.
 const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
 /// Names the file that a board's firmware is built with, in place of its own.
@@ -59,6 +59,10 @@ const LEAST_MODULE: u64 = 256;
 /// they are, and in folders of other names the compiler inlines other functions (a task's stack differed by 104 B).
 const SLACK: u64 = 100;
 const SLACK_BYTES: u64 = 256;
+/// A panic that stands where it is called from: the peripheral access crate's assertion of an interrupt line's number, sunk out of
+/// several places (its message and its place, which are in the image, name `exti_h7.rs`). What the driver itself does is seen on
+/// the other board that has it.
+const ELSEWHERE: (&str, &str) = ("nucleo-h743zi", "port-embassy/src/sensor/ads131m06.rs");
 /// So many of the lines that differ are shown.
 const DIFFERENCES: usize = 40;
 
@@ -317,7 +321,7 @@ fn report() -> Report {
             let ours = ["core/src/", "urscript/src/", "port-embassy/src/"].iter().any(|start| file.starts_with(start));
             // At opt-level z, which the lean engine has too, some checks stay.
             let for_size = name.contains("small") || name.contains("lean");
-            if ours && !for_size {
+            if ours && !for_size && (name.as_str(), file.as_str()) != ELSEWHERE {
                 report.over.push(format!("{name}: a panic is reachable in {file}"));
             }
             report.line(&[name, &format!("`{file}`")]);
