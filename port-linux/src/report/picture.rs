@@ -74,8 +74,8 @@ impl Picture {
         let _ = writeln!(
             svg,
             "<text class=\"soft\" x=\"34\" y=\"116\">simulated UR5e, from the side</text>\
-             <text class=\"soft\" x=\"470\" y=\"268\">its tool, close up; dashed: along which the sensor measures</text>\
-             <text class=\"soft\" x=\"470\" y=\"300\">distance to the workpiece; dashed: the {:.0} mm that are wanted</text></svg>",
+             <text class=\"soft\" x=\"470\" y=\"268\">its tool, close up; dashed: what the sensor measures</text>\
+             <text class=\"soft\" x=\"470\" y=\"300\">distance to the workpiece; dashed: wanted, {:.0} mm</text></svg>",
             self.wanted * 1e3
         );
         Some(svg)
