@@ -71,6 +71,7 @@ mod monitor;
 pub mod motion;
 mod moves;
 mod net;
+mod notice;
 mod os;
 mod page;
 mod panel;

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use outrigger_core::telemetry::Heard;
 
-use crate::neighbour::Claim;
+use crate::claim::Claim;
 
 /// Of an Ethernet frame.
 const TYPE: usize = 12;

@@ -22,6 +22,7 @@
 mod log;
 
 pub mod boot;
+mod claim;
 mod contacts;
 mod dashboard;
 mod desk;

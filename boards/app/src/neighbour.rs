@@ -12,40 +12,8 @@ use core::task::Context;
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
 use outrigger_core::engine::Device;
 
+use crate::claim::Claim;
 use crate::heard::Ear;
-
-const ETHERTYPE: usize = 12;
-const ARP: [u8; 2] = [0x08, 0x06];
-/// Ethernet and IPv4, and the lengths of their addresses.
-const KINDS: [u8; 6] = [0, 1, 8, 0, 6, 4];
-const REQUEST: [u8; 2] = [0, 1];
-
-/// An ARP packet in its frame: what is looked at of it.
-pub(crate) struct Claim {
-    request: bool,
-    /// The sender's.
-    hardware: [u8; 6],
-    pub(crate) sender: Ipv4Addr,
-    target: Ipv4Addr,
-}
-
-impl Claim {
-    /// `None` where it is no ARP packet, or none of Ethernet and IPv4: the stack makes nothing of it.
-    pub(crate) fn of(frame: &[u8]) -> Option<Self> {
-        let arp = frame.get(ETHERTYPE..)?.strip_prefix(&ARP)?.strip_prefix(&KINDS)?;
-        let (operation, arp) = arp.split_first_chunk::<2>()?;
-        let (hardware, arp) = arp.split_first_chunk::<6>()?;
-        let (sender, arp) = arp.split_first_chunk::<4>()?;
-        let (_, arp) = arp.split_first_chunk::<6>()?;
-        let (target, _) = arp.split_first_chunk::<4>()?;
-        Some(Self {
-            request: *operation == REQUEST,
-            hardware: *hardware,
-            sender: Ipv4Addr::from(*sender),
-            target: Ipv4Addr::from(*target),
-        })
-    }
-}
 
 /// Who has one address: the first that says so, until the stack asks anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,6 +163,7 @@ impl<T: TxToken> TxToken for Transmit<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim::{ARP, KINDS};
 
     const ROBOT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 2);
     const BOARD: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);

@@ -88,9 +88,9 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
     /// Waits for conversions, as long as a device that is there can take, and reads them \[counts\]. `None` where there are none, whatever the cause: it is counted.
     async fn conversions(&mut self) -> Option<[i32; CHANNELS]> {
         // Out of step, two frames go before: they set the device up where it must be, and bring old conversions.
-        let frames = if self.in_step { 1 } else { 3 };
+        let last = if self.in_step { 0 } else { 2 };
         let settings = !self.in_step && !self.set_up;
-        for n in 0..frames {
+        for n in 0..3 {
             let command = if n == 0 && settings { self.settings() } else { NULL };
             let sent = frame(&command);
             let mut received = [0; FRAME];
@@ -105,7 +105,7 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
             };
             if n == 1 && settings {
                 self.set_up = answer == SETTINGS_WRITTEN;
-            } else if n + 1 == frames {
+            } else if n == last {
                 self.set_up &= answer & RESET == 0;
                 if !self.set_up {
                     self.counters.fault();

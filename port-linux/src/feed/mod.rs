@@ -24,7 +24,7 @@ pub use self::rtde::Columns;
 pub(crate) use self::rtde::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
 pub use self::tap::Tap;
-use crate::show::Notice;
+use crate::notice::Notice;
 use crate::worker::LOOK;
 
 /// What stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.

@@ -38,6 +38,7 @@ pub use self::terminals::Terminals;
 pub use self::variables::Variables;
 use crate::feed::Reader;
 use crate::json::Json;
+pub use crate::notice::Notice;
 use crate::terminal;
 use crate::worker::{Joined, LOOK, Worker, within};
 
@@ -88,32 +89,6 @@ impl Format {
     #[must_use]
     pub const fn pace(self) -> outrigger_core::time::Duration {
         outrigger_core::time::Duration::from_millis(if matches!(self, Self::View) { 100 } else { 1_000 })
-    }
-}
-
-/// Something that happened, once.
-#[derive(Clone, Debug)]
-pub struct Notice {
-    /// When, since the start of the process.
-    pub at: Instant,
-    /// What kind of thing, as one word for scripts.
-    pub kind: &'static str,
-    /// What happened, for people.
-    pub text: String,
-    /// Further words for scripts.
-    pub fields: Vec<(&'static str, String)>,
-}
-
-impl Notice {
-    /// Puts one object into `json`.
-    pub fn json(&self, json: &mut Json) {
-        json.begin_object().key("type").text("event");
-        json.key("time").float(self.at.as_micros() as f64 / 1e6);
-        json.key("kind").text(self.kind).key("text").text(&self.text);
-        for (name, value) in &self.fields {
-            json.key(name).text(value);
-        }
-        json.end_object();
     }
 }
 
