@@ -307,6 +307,7 @@ const MAKERS: &[Maker] = &[
                     "port-linux/src/record/recording.rs",
                     "port-linux/src/ros2/learned.rs",
                     "port-linux/src/serve/lines.rs",
+                    "port-linux/src/show/view/overheard.rs",
                 ],
             ),
             ("its simulator", &["port-linux/src/simulate/krc"]),
@@ -329,13 +330,17 @@ const MAKERS: &[Maker] = &[
                 "commands that only its controllers have",
                 &[
                     "port-linux/src/demo",
+                    "port-linux/src/init",
                     "port-linux/src/io",
                     "port-linux/src/moves",
                     "port-linux/src/robot/place.rs",
                     "port-linux/src/robot/play.rs",
                 ],
             ),
-            ("names of its ports", &["port-linux/src/show/states.rs"]),
+            (
+                "names of its ports and terminals",
+                &["port-linux/src/show/states.rs", "port-linux/src/show/terminals.rs"],
+            ),
             (
                 "an option for which of them states come by",
                 &["port-linux/src/doctor/args.rs", "port-linux/src/ros2/args.rs"],

@@ -35,7 +35,7 @@ pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Outco
     std::io::stdout().write_all(&script).or_else(|error| output_closed(&error))
 }
 
-/// Writes a page of section 1 for `command`, and for each of its commands.
+/// Writes a manual page, as those of commands, for `command` and for each of its own.
 ///
 /// # Errors
 /// [`Failure::BadInput`] naming the file that cannot be written.
