@@ -45,7 +45,7 @@ impl Ros2Args {
             return Err(Failure::Usage(what.into()));
         }
         let states = (self.states != StatesFrom::default()).then_some(self.states);
-        Ok(RunArgs { config: path.to_owned(), robot: None, record: None, states, json: self.json })
+        Ok(RunArgs { config: path.to_owned(), robot: None, record: None, web: None, states, json: self.json })
     }
 }
 
