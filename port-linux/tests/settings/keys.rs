@@ -57,6 +57,7 @@ const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].input", "\"adc\"", ""),
     ("source[].baud", "9600", ""),
     ("source[].rate", "50", "source[].input = \"adc\""),
+    ("source[].port", "2", "source[].input = \"adc\""),
     ("source[].format", "\"postcard\"", ""),
     ("source[].scale", "2.0", ""),
     ("source[].offset", "2.0", ""),
