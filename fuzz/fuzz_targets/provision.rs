@@ -132,7 +132,8 @@ fn told(bytes: &[u8], caller: &mut Caller<'_>) {
 /// what it has no port for.
 fn settings(content: &[u8]) {
     let length = (content.len() as u32).to_le_bytes();
-    let head = [&b"OUTRIGSET"[..], &[SETTINGS_FORMAT, UrSettings::KIND], &length, &crc32(content).to_le_bytes()].concat();
+    let head =
+        [&b"OUTRIGSET"[..], &[SETTINGS_FORMAT, UrSettings::KIND], &length, &crc32(content).to_le_bytes()].concat();
     let Ok(read) = UrSettings::from_postcard(&[&head, content].concat()) else { return };
     let written = |settings: &UrSettings| {
         let mut out = vec![0; 16 << 10];
