@@ -430,9 +430,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn over_a_bad_line_a_board_has_the_image_or_nothing(
+        // So bad that ten tries in a row are as good as never in vain: two frames of seventeen do not arrive.
         faults in prop::collection::vec(
             prop_oneof![
-                6 => Just(Fault::None), 1 => Just(Fault::Lost), 1 => Just(Fault::Doubled),
+                14 => Just(Fault::None), 1 => Just(Fault::Lost), 1 => Just(Fault::Doubled),
                 1 => (0..250_usize).prop_map(Fault::Damaged),
             ],
             200,
