@@ -430,17 +430,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn over_a_bad_line_a_board_has_the_image_or_nothing(
-        // So bad that ten tries in a row are as good as never in vain: two frames of seventeen do not arrive.
         faults in prop::collection::vec(
             prop_oneof![
-                14 => Just(Fault::None), 1 => Just(Fault::Lost), 1 => Just(Fault::Doubled),
+                6 => Just(Fault::None), 1 => Just(Fault::Lost), 1 => Just(Fault::Doubled),
                 1 => (0..250_usize).prop_map(Fault::Damaged),
             ],
             200,
         ),
         length in 1..ROOM,
     ) {
-        let mut faults = faults.into_iter().chain(std::iter::repeat(Fault::None));
+        // After eight frames of any fate three that arrive: question and answer, wherever they fall, within the ten tries.
+        let spared = |(number, fault)| if number % 11 < 8 { fault } else { Fault::None };
+        let mut faults = faults.into_iter().enumerate().map(spared).chain(std::iter::repeat(Fault::None));
         let mut next = || faults.next().unwrap_or(Fault::None);
         let (mut world, mut board) = (world(&mut next), board());
         let image = image(length);

@@ -23,7 +23,7 @@ use crate::feed::{CAPACITY, Feed};
 use crate::json::Json;
 use crate::net::Net;
 use crate::show::events::PeerEvent;
-use crate::show::{Arm, Notice, States, Terminals, Variables, Word};
+use crate::show::{Arm, LawError, Notice, Snapshot, States, Terminals, Variables, Word};
 
 /// A controller, as whoever sits before the screen knows it.
 pub(crate) trait Maker {
@@ -68,6 +68,43 @@ pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
     /// What a program on the controller sends now, where it shares variables.
     fn variables<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Variables> {
         None
+    }
+
+    /// All of that for a view or a page: `figures` of the link while a session stands, and its states per second. What only the one
+    /// who shows it has is left empty.
+    fn snapshot<L: Law<N>>(
+        &self,
+        engine: &Engine<'_, N, P, L>,
+        now: Instant,
+        last_fallback: Option<Reason>,
+        (figures, rate): (Option<Figures>, f32),
+    ) -> Snapshot {
+        let mode = engine.mode();
+        let Facts { identity, arm, states, trouble, values, counters, terminals } = self.facts(engine);
+        let commanded = engine.state().filter(|_| mode == Mode::Command);
+        Snapshot {
+            at: now,
+            robot: self.robot(),
+            here: self.is_here(),
+            identity,
+            mode,
+            latch: engine.latch(),
+            last_fallback,
+            // While commanding, what a request would be refused for is of no interest.
+            unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY },
+            state: arm,
+            figures,
+            states,
+            intervals: vec![],
+            rate,
+            trouble,
+            values,
+            counters,
+            variables: self.variables(engine),
+            terminals,
+            temperatures: None,
+            law_error: commanded.and_then(|state| LawError::of(engine.law(), state)),
+        }
     }
 }
 

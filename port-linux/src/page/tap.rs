@@ -7,13 +7,12 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::{Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 
 use super::attend::Shared;
 use super::frame::{Frame, Slot};
-use crate::maker::{Facts, Shows};
-use crate::show::{LawError, Snapshot};
+use crate::maker::Shows;
 
 /// Between two frames: 60 a second.
 const PERIOD: Duration = Duration::from_micros(16_667);
@@ -66,31 +65,8 @@ impl<const N: usize> Tap<N> {
         let (mode, law, config) = (engine.mode(), engine.law(), engine.config());
         let figures = engine.peer().is_established().then(|| engine.figures(now));
         let rate = self.rate(now, figures.map_or(0, |figures| figures.sequence.accepted));
-        let Facts { identity, arm, states, trouble, values: _, counters, terminals } = maker.facts(engine);
-        let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
         let commands = mode == Mode::Command;
-        let snapshot = Snapshot {
-            at: now,
-            robot: maker.robot(),
-            here: maker.is_here(),
-            identity,
-            mode,
-            latch: engine.latch(),
-            last_fallback: self.last_fallback,
-            unmet,
-            state: arm,
-            figures,
-            states,
-            intervals: vec![],
-            rate,
-            trouble,
-            values: vec![],
-            counters,
-            terminals,
-            temperatures: None,
-            law_error: engine.state().filter(|_| commands).and_then(|state| LawError::of(law, state)),
-            variables: maker.variables(engine),
-        };
+        let snapshot = maker.snapshot(engine, now, self.last_fallback, (figures, rate));
         let mut sources = [None; MAX_SOURCES];
         for (place, monitor) in sources.iter_mut().zip(engine.sources().monitors()) {
             *place = Some((*monitor.config(), monitor.newest().copied()));

@@ -6,7 +6,7 @@ mod operators;
 use outrigger_core::engine::{Engine, Event, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -15,12 +15,12 @@ pub(crate) use self::operators::{Operators, Wish};
 use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::{Feed, What};
-use crate::maker::{Facts, Maker, Showing, Shows};
+use crate::maker::{Maker, Showing, Shows};
 use crate::reactor;
 use crate::show::events::PeerEvent as _;
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Grades, PACE, Unmet};
-use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables};
+use crate::show::{Format, Key, Notice, Show, Snapshot, Variables};
 use crate::signals::{Signals, end_is_under_way};
 
 /// Longest wait for the first session; afterwards a lost one is waited for without end.
@@ -257,35 +257,13 @@ impl<M: Maker> Panel<M> {
         let span = now.since(self.accepted.0).as_secs_f32();
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
-        let mode = engine.mode();
         self.show.epoch(engine.mode_machine().epoch());
-        // While commanding, what a request would be refused for is of no interest.
-        let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY };
-        let Facts { identity, arm, states, trouble, values: more, counters, terminals } = self.maker.facts(engine);
-        let variables = self.maker.variables(engine);
-        let law_error = engine.state().filter(|_| mode == Mode::Command);
-        let law_error = law_error.and_then(|state| LawError::of(engine.law(), state));
+        let snapshot = self.maker.snapshot(engine, now, self.last_fallback, (figures, rate));
+        let (mode, unmet) = (snapshot.mode, snapshot.unmet);
         self.show.snapshot(Snapshot {
-            at: now,
-            robot: self.maker.robot(),
-            here: self.is_here(),
-            identity,
-            mode,
-            latch: engine.latch(),
-            last_fallback: self.last_fallback,
-            unmet,
-            state: arm,
-            figures,
-            states,
             intervals: engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect(),
-            rate,
-            trouble,
-            values: values().into_iter().chain(more).collect(),
-            counters,
-            variables,
-            terminals,
-            temperatures: None,
-            law_error,
+            values: values().into_iter().chain(snapshot.values).collect(),
+            ..snapshot
         });
         let here = self.is_here();
         if let Some(text) = self.unmet.as_mut().and_then(|shown| shown.next(now, mode, unmet, here)) {
