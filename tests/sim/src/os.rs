@@ -1,9 +1,11 @@
 //! What operating systems do differently.
 
-use std::os::fd::OwnedFd;
-
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType};
+
+/// What a connect that does not wait says of itself.
+pub(crate) const UNDER_WAY: Errno = if cfg!(windows) { Errno::WOULDBLOCK } else { Errno::INPROGRESS };
 
 /// The calling thread wakes up when it asked to, and not up to 50 µs later; without the right to ask, and elsewhere than on
 /// Linux, it is later.
@@ -24,6 +26,8 @@ pub(crate) fn stream_socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
 pub(crate) fn stream_socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
     let socket = rustix::net::socket(family, SocketType::STREAM, None)?;
     rustix::io::ioctl_fionbio(&socket, true)?;
+    // The simulator starts no child; there is no such flag on Windows.
+    #[cfg(unix)]
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
     Ok(socket)
 }

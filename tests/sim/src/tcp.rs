@@ -398,12 +398,8 @@ impl Loop {
         let calls = self.calls.sockets().map(|socket| PollFd::new(socket, PollFlags::OUT));
         let mut fds: Vec<PollFd<'_>> = listeners.chain(clients).chain(calls).collect();
         let left = next.since(self.clock.now());
-        let timeout = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(left.subsec_nanos()),
-        };
         // Interrupted or not, the next turn looks at everything.
-        let _ = poll(&mut fds, Some(&timeout));
+        let _ = poll(&mut fds, Timespec::try_from(left).ok().as_ref());
     }
 }
 

@@ -133,12 +133,9 @@ impl Server {
 
     /// Sleeps so long, or until something arrives.
     fn wait(&self, longest: Duration) {
-        let timeout = Timespec {
-            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(longest.subsec_nanos()),
-        };
         // Interrupted or not, the next turn looks at everything.
-        let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&timeout));
+        let timeout = Timespec::try_from(longest).ok();
+        let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], timeout.as_ref());
     }
 }
 

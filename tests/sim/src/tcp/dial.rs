@@ -1,9 +1,9 @@
 //! Calls of the controller over kernel TCP: connects that are under way.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
-use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_tcp_nodelay, socket_error};
 use rustix::net::{AddressFamily, connect};
@@ -62,7 +62,7 @@ fn begin(dial: &Dial) -> Result<OwnedFd, Errno> {
     let socket = os::stream_socket(family)?;
     set_tcp_nodelay(&socket, true)?;
     match connect(&socket, &address) {
-        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Ok(()) | Err(os::UNDER_WAY) => Ok(socket),
         Err(error) => Err(error),
     }
 }
