@@ -20,6 +20,7 @@ use crate::init::InitArgs;
 use crate::io::IoArgs;
 use crate::manual::{CompletionsArgs, ManualArgs};
 use crate::moves::MoveArgs;
+use crate::os;
 use crate::show::complain;
 use crate::simulate::SimUrArgs;
 use crate::simulate::krc::SimKrcArgs;
@@ -504,6 +505,7 @@ fn krc_help() -> String {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    os::wake_promptly();
     let code = match run(Cli::parse().command) {
         Ok(()) => 0,
         Err(failure) => {

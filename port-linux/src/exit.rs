@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::os;
+
 /// Why a command did not do what it was asked to. Each kind has its exit code.
 #[derive(thiserror::Error)]
 pub enum Failure {
@@ -44,7 +46,7 @@ impl Failure {
     #[must_use]
     pub fn told(&self) -> String {
         let text = self.to_string();
-        let of_files = [libc::EMFILE, libc::ENFILE].iter().any(|number| text.contains(&format!("(os error {number})")));
+        let of_files = os::TOO_FEW_FILES.iter().any(|number| text.contains(&format!("(os error {number})")));
         if of_files && !text.contains(TOO_FEW_FILES) { format!("{text}; {TOO_FEW_FILES}") } else { text }
     }
 
@@ -77,7 +79,7 @@ pub(crate) const TOO_FEW_FILES: &str = "this process may open too few files: rai
 
 /// Whether `error` says that: of this process, or of the whole machine.
 pub(crate) fn is_too_few_files(error: &std::io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+    error.raw_os_error().is_some_and(|number| os::TOO_FEW_FILES.contains(&number))
 }
 
 /// What a command returns.

@@ -63,13 +63,11 @@ pub fn in_force() -> InForce {
 /// Kernel and processor of this machine, for reports.
 #[must_use]
 pub fn describe() -> String {
-    let uname = rustix::system::uname();
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     format!(
-        "{} {}, {}, {} processor(s)",
-        uname.sysname().to_string_lossy(),
-        uname.release().to_string_lossy(),
+        "{}, {}, {} processor(s)",
+        os::name(),
         model.map_or("unknown processor", |(_, model)| model),
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     )

@@ -8,18 +8,17 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::ops::Deref;
-use std::os::fd::{AsFd, AsRawFd as _};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, pollfd};
 use outrigger_core::time::Instant;
+use rustix::fd::AsFd;
 
 use crate::clock::{Clock, std_now};
-use crate::os::{self, Event};
+use crate::os::{self, Descriptor, Event, POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, descriptor, pollfd};
 
 /// What a descriptor is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +102,7 @@ impl Wake for Bell {
 }
 
 impl Turn {
-    fn ask(&mut self, fd: i32, flags: For) {
+    fn ask(&mut self, fd: Descriptor, flags: For) {
         let known = self.asked.iter_mut().find(|known| known.fd == fd);
         match known {
             Some(known) => known.events |= flags.flags(),
@@ -111,7 +110,7 @@ impl Turn {
         }
     }
 
-    fn take(&mut self, fd: i32, flags: For) -> bool {
+    fn take(&mut self, fd: Descriptor, flags: For) -> bool {
         let mask = flags.flags() | POLLERR | POLLHUP | POLLNVAL;
         let said = self.ready.iter_mut().find(|ready| ready.fd == fd && ready.revents & mask != 0);
         said.map(|ready| ready.revents &= !mask).is_some()
@@ -217,7 +216,7 @@ impl<T: AsFd> Watched<T> {
     /// # Errors
     /// Those of `call`.
     pub fn poll_io<R>(&self, flags: For, mut call: impl FnMut(&T) -> io::Result<R>) -> Poll<io::Result<R>> {
-        let fd = self.0.as_fd().as_raw_fd();
+        let fd = descriptor(&self.0);
         if TURN.with_borrow_mut(|turn| turn.take(fd, flags)) {
             match call(&self.0) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -230,7 +229,7 @@ impl<T: AsFd> Watched<T> {
 
     /// Whether the kernel has named it; from now on it is waited for.
     pub(crate) fn is_named(&self, flags: For) -> bool {
-        let fd = self.0.as_fd().as_raw_fd();
+        let fd = descriptor(&self.0);
         TURN.with_borrow_mut(|turn| {
             turn.ask(fd, flags);
             turn.take(fd, flags)
@@ -239,7 +238,7 @@ impl<T: AsFd> Watched<T> {
 
     /// There may be more where the last came from: it is tried once more before the thread sleeps.
     pub fn again(&self) {
-        let (fd, revents) = (self.0.as_fd().as_raw_fd(), POLLIN);
+        let (fd, revents) = (descriptor(&self.0), POLLIN);
         TURN.with_borrow_mut(|turn| match turn.ready.iter_mut().find(|ready| ready.fd == fd) {
             Some(ready) => ready.revents |= revents,
             None => turn.ready.push(pollfd { fd, events: POLLIN, revents }),

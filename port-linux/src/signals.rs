@@ -8,12 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::time::{Duration, Instant};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals as Arriving;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::clock::Clock;
 use crate::exit::Failure;
+use crate::os;
 use crate::terminal;
 use crate::worker::{Worker, within};
 
@@ -67,10 +66,8 @@ impl Signals {
             Some(hub) => (hub.leaves, hub.listener) = (leaves, listener),
             none => {
                 let refused = |error| Failure::BadInput(format!("cannot handle signals: {error}"));
-                // Of a file that may not grow, the write that fails is told of; the signal would end the process.
-                let mut arriving = Arriving::new([SIGINT, SIGTERM, SIGHUP, SIGXFSZ]).map_err(refused)?;
-                let take = move || arriving.forever().filter_map(name_of).for_each(ask);
-                Worker::start("signals", take).map_err(refused)?;
+                let listening = os::signals(ask).map_err(refused)?;
+                Worker::start("signals", listening).map_err(refused)?;
                 *none = Some(Hub { clock: Clock::start(), wishes: Wishes::default(), leaves, listener });
             }
         }
@@ -89,16 +86,6 @@ impl Signals {
             // A newer listener hears them.
             None => std::future::pending().await,
         }
-    }
-}
-
-/// The name of a wish for the end.
-const fn name_of(signal: i32) -> Option<&'static str> {
-    match signal {
-        SIGINT => Some(INTERRUPT),
-        SIGTERM => Some("SIGTERM"),
-        SIGHUP => Some(HANG_UP),
-        _ => None,
     }
 }
 

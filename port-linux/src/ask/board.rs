@@ -1,8 +1,7 @@
 //! The other side of a board's port: one question at a time, over UDP, with a key.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use outrigger_core::time::{Duration, Instant};
 
 use crate::clock::{Clock, std_duration};
 use crate::exit::Failure;
+use crate::os;
 use crate::requests::board_line;
 
 /// A robot that begins so is a board.
@@ -146,7 +146,7 @@ impl Board {
             while let Some(bytes) = self.caller.poll_output() {
                 match self.socket.send(bytes) {
                     // What one before it was refused for is told here: the board may just be booting.
-                    Err(error) if error.kind() != ErrorKind::ConnectionRefused => return Err(failed(error)),
+                    Err(error) if !is_nobody_there(&error) => return Err(failed(error)),
                     _ => {}
                 }
             }
@@ -165,9 +165,9 @@ impl Board {
                     self.caller.receive_window().copy_from_slice(&datagram);
                     self.caller.commit(self.clock.now(), length);
                 }
+                Err(error) if is_nobody_there(&error) => std::thread::sleep(std_duration(Duration::from_millis(10))),
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
-                    ErrorKind::ConnectionRefused => std::thread::sleep(std_duration(Duration::from_millis(10))),
                     _ => return Err(failed(error)),
                 },
             }
@@ -186,8 +186,13 @@ fn resolved(name: &str) -> Result<SocketAddr, Failure> {
     found.ok_or_else(|| unknown(": no address".into()))
 }
 
+/// Whether `error` says that nobody listens where the last datagram went; on Windows it is called a reset.
+fn is_nobody_there(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
+}
+
 fn nonce() -> Result<[u8; 16], Failure> {
     let mut nonce = [0; 16];
-    let read = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut nonce));
-    read.map(|()| nonce).map_err(|error| Failure::BadInput(format!("no random numbers from /dev/urandom: {error}")))
+    let read = os::random(&mut nonce);
+    read.map(|()| nonce).map_err(|error| Failure::BadInput(format!("no random numbers of this system: {error}")))
 }

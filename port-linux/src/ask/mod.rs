@@ -7,7 +7,6 @@ mod words;
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 
 use outrigger_core::command::SampleValue;
 use outrigger_core::mode::Epoch;
@@ -21,7 +20,8 @@ use self::board::Board;
 use crate::beside;
 use crate::clock::{Clock, std_duration};
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::requests::{connect, said};
+use crate::os::local::{Client, connect};
+use crate::requests::said;
 
 /// Runs the command.
 ///
@@ -109,7 +109,7 @@ enum Heard {
 
 /// How what is asked gets there.
 enum Way {
-    Run(BufReader<UnixStream>),
+    Run(BufReader<Client>),
     Board(Box<Board>),
 }
 

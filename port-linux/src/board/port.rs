@@ -1,19 +1,16 @@
 //! A serial line: a device of this machine, or a socket that somebody passes on to one.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use outrigger_core::time::Duration;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::clock::std_duration;
 use crate::exit::Failure;
-use crate::sensor::serial;
+use crate::os::Line;
 
 /// Which.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,18 +49,18 @@ impl fmt::Display for PortName {
 /// One that is open.
 #[derive(Debug)]
 pub(super) struct Port {
-    file: File,
+    line: Line,
     name: PortName,
 }
 
 impl Port {
     pub(super) fn open(name: &PortName, baud: u32) -> Result<Self, Failure> {
         let opened = match name {
-            PortName::Device(path) => serial::open(path, baud),
-            PortName::Unix(path) => UnixStream::connect(path).map(|stream| File::from(OwnedFd::from(stream))),
-            PortName::Tcp(place) => TcpStream::connect(place).map(|stream| File::from(OwnedFd::from(stream))),
+            PortName::Device(path) => Line::device(path, baud),
+            PortName::Unix(path) => Line::unix(path),
+            PortName::Tcp(place) => TcpStream::connect(place).map(Line::from),
         };
-        let file = opened.map_err(|error| {
+        let line = opened.map_err(|error| {
             let what = match (error.kind(), name) {
                 (ErrorKind::PermissionDenied, PortName::Device(_)) => {
                     "; a serial device belongs to a group, often dialout: add yourself to it"
@@ -74,27 +71,23 @@ impl Port {
             };
             Failure::Connection(format!("cannot open {name}: {error}{what}"))
         })?;
-        Ok(Self { file, name: name.clone() })
+        Ok(Self { line, name: name.clone() })
     }
 
     /// Sends all of it.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.file.write_all(bytes).map_err(|error| self.gone(&error))
+        self.line.write_all(bytes).map_err(|error| self.gone(&error))
     }
 
     /// What has come within `span`, as far as there is room; nothing where nothing has.
     pub(super) fn receive(&mut self, room: &mut [u8], span: Duration) -> Result<usize, Failure> {
-        let micros = span.as_micros();
-        let patience = Timespec {
-            tv_sec: i64::try_from(micros / 1_000_000).unwrap_or(i64::MAX),
-            tv_nsec: i64::try_from(micros % 1_000_000 * 1_000).unwrap_or_default(),
-        };
-        match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&patience)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(0),
-            Ok(_) => {}
-            Err(error) => return Err(self.gone(&error.into())),
+        match self.line.has_something(std_duration(span)) {
+            Ok(true) => {}
+            Ok(false) => return Ok(0),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(0),
+            Err(error) => return Err(self.gone(&error)),
         }
-        match self.file.read(room) {
+        match self.line.read(room) {
             Ok(0) => Err(self.gone(&ErrorKind::UnexpectedEof.into())),
             Ok(count) => Ok(count),
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(0),

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use outrigger_core::wire::dashboard::UserRole;
+
+use crate::os;
 
 /// A file for one controller: `192.168.56.101:29999.pendant`, with the role as its only word. It stays when this machine is
 /// switched off, for the pendant stays locked then.
@@ -43,15 +44,15 @@ impl KeptRole {
         let nowhere = || io::Error::other("none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set");
         let path = self.path.as_ref().ok_or_else(nowhere)?;
         if let Some(directory) = path.parent() {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+            os::private_directory(directory)?;
         }
         let new = path.with_extension("new");
-        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        let mut file = os::private_file(&new)?;
         writeln!(file, "{}", role.word())?;
         file.sync_all()?;
         std::fs::rename(&new, path)?;
         // The name, too.
-        path.parent().map_or(Ok(()), |directory| std::fs::File::open(directory)?.sync_all())
+        path.parent().map_or(Ok(()), os::sync_directory)
     }
 
     /// Nothing is to be given back any more.

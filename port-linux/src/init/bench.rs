@@ -11,6 +11,7 @@ use outrigger_sim::tcp::{Running, Server};
 use super::args::{Task, Wiring};
 use super::file::{First, Sensor};
 use crate::exit::{Failure, Outcome};
+use crate::os;
 use crate::show::say;
 
 /// Where to look for free ports first.
@@ -107,11 +108,7 @@ fn wait(process: &mut Child, time: Duration) -> Result<bool, Failure> {
 
 /// Ends a run as Ctrl-C does: it stops the arm and says how it went.
 fn end(process: &mut Child) -> Outcome {
-    let pid = i32::try_from(process.id()).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(pid) = pid {
-        // One that has ended by itself is not there to be told.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
-    }
+    os::interrupt(process);
     if !wait(process, Duration::from_secs(10))? {
         process.kill().map_err(unstarted)?;
     }

@@ -8,7 +8,6 @@ use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::engine::{Endpoint, LinkId};
 use outrigger_core::time::{Duration, Instant};
 use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
-use rustix::net::{AddressFamily, connect};
 
 use super::Trouble;
 use super::pace::Pace;
@@ -140,7 +139,7 @@ impl drive::Socket for Link {
         self.port = endpoint.port;
         (self.outstanding, self.unasked, self.waiting) = (Outstanding::default(), None, false);
         (self.acknowledge, self.put_off) = (false, None);
-        match connecting(to) {
+        match os::connecting(to).map(Watched::new) {
             Ok(stream) => self.state = LinkState::Opening(to, stream),
             Err(error) => self.refused(to, &error),
         }
@@ -289,17 +288,6 @@ fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
     set_tcp_nodelay(&stream, true)?;
     os::acknowledge_at_once(&stream)?;
     Ok(Watched::new(stream))
-}
-
-/// A connection that is being made, with the options that it needs before its first byte.
-fn connecting(to: SocketAddr) -> io::Result<Watched<TcpStream>> {
-    let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let socket = os::stream_socket(family)?;
-    set_tcp_nodelay(&socket, true)?;
-    match connect(&socket, &to) {
-        Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Ok(Watched::new(socket.into())),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// How an attempt to connect has ended.

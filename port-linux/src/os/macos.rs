@@ -1,8 +1,8 @@
-//! macOS: everything that reads, and the simulated controllers. An arm is commanded from Linux.
+//! macOS.
 
 #![expect(unsafe_code, reason = "raw kernel calls: each is one call with arguments owned by the caller")]
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -14,46 +14,8 @@ use rustix::net::{AddressFamily, SocketType, socket};
 use rustix::process::Uid;
 use rustix::pty::OpenptFlags;
 
-use super::Scheduling;
-
-/// Of `poll`: it names every end of a connection by itself.
-pub(crate) const ENDING: i16 = 0;
-
 /// How a pseudo terminal is opened.
 pub(crate) const PSEUDO_TERMINAL: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY);
-
-/// Processors are numbered below this.
-pub(crate) const MOST_PROCESSORS: usize = 1_024;
-
-/// Why an arm is not commanded from here.
-fn only_on_linux() -> io::Error {
-    io::Error::new(
-        ErrorKind::Unsupported,
-        "only on Linux; this is macOS, where Outrigger reads and simulates, and commands no arm",
-    )
-}
-
-/// # Errors
-/// Always: there is no such class that ends in time.
-pub fn set_fifo(_: u8) -> io::Result<()> {
-    Err(only_on_linux())
-}
-
-/// Puts the calling thread under the time-sharing scheduler: it is.
-///
-/// # Errors
-/// None.
-pub(crate) fn set_other() -> io::Result<()> {
-    Ok(())
-}
-
-/// How the calling thread is scheduled.
-///
-/// # Errors
-/// None.
-pub(crate) fn scheduling() -> io::Result<Scheduling> {
-    Ok(Scheduling::Other)
-}
 
 /// Bytes that were written to a serial device and have not left, or to a TCP socket and are not acknowledged.
 ///
@@ -133,14 +95,6 @@ pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// What arrives next is acknowledged at once: no socket can be told so here.
-///
-/// # Errors
-/// None.
-pub(crate) fn acknowledge_at_once(_: impl AsFd) -> io::Result<()> {
-    Ok(())
-}
-
 /// The user of the process at the other end.
 ///
 /// # Errors
@@ -151,34 +105,5 @@ pub(crate) fn user_of(stream: &UnixStream) -> io::Result<Uid> {
     match unsafe { libc::getpeereid(stream.as_raw_fd(), &raw mut user, &raw mut group) } {
         0 => Ok(Uid::from_raw(user)),
         _ => Err(io::Error::last_os_error()),
-    }
-}
-
-/// # Errors
-/// Always.
-pub(crate) fn pin(_: usize) -> io::Result<()> {
-    Err(only_on_linux())
-}
-
-/// The processors that the calling thread may use: it is not said.
-pub(crate) fn processors() -> Vec<usize> {
-    Vec::new()
-}
-
-/// # Errors
-/// Always.
-pub(crate) fn lock_memory() -> io::Result<()> {
-    Err(only_on_linux())
-}
-
-/// The right to command one robot from this machine, which nobody has here.
-#[derive(Debug)]
-pub(crate) enum Name {}
-
-impl Name {
-    /// # Errors
-    /// Always: an arm is commanded from Linux.
-    pub(crate) fn take(_: &str) -> io::Result<Result<Self, Option<String>>> {
-        Err(only_on_linux())
     }
 }

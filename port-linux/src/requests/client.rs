@@ -13,7 +13,6 @@ use outrigger_core::robot::Reason;
 use outrigger_core::sensor::{Reading, Scale};
 use outrigger_core::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
@@ -30,6 +29,7 @@ use crate::clock::Clock;
 use crate::config::{SourceInput, SourceSettings, VariableSettings};
 use crate::io::Setting;
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
+use crate::os::local::Stream;
 
 /// Lines per second that one client may send in the long run, and how many at once.
 const LINES: (f32, f32) = (200.0, 50.0);
@@ -353,11 +353,7 @@ enum Step<const N: usize> {
 type Watching = watch::Sender<Option<Option<u32>>>;
 
 /// Serves one client until it, or the run, is gone.
-pub(super) async fn attend<const N: usize>(
-    mut stream: UnixStream,
-    shared: Arc<Shared<N>>,
-    closing: watch::Receiver<()>,
-) {
+pub(super) async fn attend<const N: usize>(mut stream: Stream, shared: Arc<Shared<N>>, closing: watch::Receiver<()>) {
     let (from, to) = stream.split();
     converse(from, to, &shared, closing).await;
 }

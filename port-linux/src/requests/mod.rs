@@ -14,16 +14,14 @@ pub(crate) mod guidance;
 #[cfg(feature = "ros2")]
 mod inside;
 pub(crate) mod said;
-pub(crate) mod seat;
 mod slot;
 mod streamed;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -31,7 +29,6 @@ pub(crate) use self::board::line as board_line;
 use self::client::{Pace, Shared, attend};
 use self::desk::Spent;
 pub(crate) use self::desk::{Desk, next_asked};
-use self::seat::Place;
 #[cfg(feature = "ros2")]
 pub(crate) use self::{
     desk::Asked,
@@ -44,6 +41,7 @@ use crate::clock::Clock;
 use crate::config::{SourceSettings, VariableSettings};
 use crate::exit::Failure;
 use crate::motion::asked::Moving;
+use crate::os::local::{self, Listener, Place};
 use crate::show::complain;
 use crate::worker::Worker;
 
@@ -89,10 +87,13 @@ impl Requests {
         moving: Moving<N>,
         clock: Clock,
     ) -> Result<(Self, Desk<N>, Local<N>), Failure> {
-        let place = Place::take(&seat::directory(), seat)?;
+        let place = Place::take(&local::directory(), seat)?;
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
-        let listener = place.listener().map_err(failed)?;
         let runtime = crate::runtime()?;
+        let listener = {
+            let _inside = runtime.enter();
+            place.listener().map_err(failed)?
+        };
         let (releases, released) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
         let (desk, spent) = Desk::new(released, asked);
@@ -127,12 +128,11 @@ impl Requests {
 }
 
 async fn serve<const N: usize>(
-    listener: std::os::unix::net::UnixListener,
+    listener: Listener,
     shared: Arc<Shared<N>>,
     mut spent: mpsc::UnboundedReceiver<Spent>,
     mut closing: watch::Receiver<()>,
 ) -> std::io::Result<()> {
-    let listener = UnixListener::from_std(listener)?;
     let mut clients = JoinSet::new();
     let mut refusals = Pace::new(20.0, 20.0, shared.now());
     loop {
@@ -141,11 +141,11 @@ async fn serve<const N: usize>(
         tokio::select! {
             _ = closing.changed() => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) if !is_ours(&stream) => drop(stream),
-                Ok((stream, _)) if clients.len() < CLIENTS => {
+                Ok(None) => {}
+                Ok(Some(stream)) if clients.len() < CLIENTS => {
                     clients.spawn(attend(stream, shared.clone(), closing.clone()));
                 }
-                Ok((stream, _)) => {
+                Ok(Some(stream)) => {
                     // What does not fit into the socket at once is not sent.
                     let _ = stream.try_write(answer::no_place(CLIENTS).as_bytes());
                     let wait = refusals.take(shared.now());
@@ -163,33 +163,4 @@ async fn serve<const N: usize>(
     // Those that stand still are left behind.
     let _ = tokio::time::timeout(FAREWELL, async { while clients.join_next().await.is_some() {} }).await;
     Ok(())
-}
-
-/// Whether it is a process of the same user, or root's.
-fn is_ours(stream: &UnixStream) -> bool {
-    let ours = rustix::process::geteuid().as_raw();
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == ours || peer.uid() == 0)
-}
-
-/// Where requests to the run beside the robot at `seat` are taken, if any process has a place there.
-///
-/// # Errors
-/// [`Failure::Connection`], with what to do, where there is none.
-pub(crate) fn connect(seat: SocketAddr) -> Result<std::os::unix::net::UnixStream, Failure> {
-    let tried: Vec<PathBuf> = seat::directories().iter().map(|directory| seat::socket(directory, seat)).collect();
-    for path in &tried {
-        let Ok(stream) = std::os::unix::net::UnixStream::connect(path) else { continue };
-        let ours = rustix::process::geteuid();
-        let theirs = crate::os::user_of(&stream);
-        if ours.is_root() || theirs.is_ok_and(|uid| uid == ours || uid.is_root()) {
-            return Ok(stream);
-        }
-        return Err(Failure::Connection(format!("{} is another user's: nothing is asked there", path.display())));
-    }
-    let tried: Vec<String> = tried.iter().map(|path| path.display().to_string()).collect();
-    Err(Failure::Connection(format!(
-        "nobody runs beside the robot at {seat} and takes requests (no answer at {}): start `outrigger run CONFIG.toml` as this \
-         user, with run.requests = true, which is the default",
-        tried.join(", ")
-    )))
 }

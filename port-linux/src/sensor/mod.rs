@@ -2,8 +2,6 @@
 //!
 //! Each reading is time-stamped right after the call that received it, before it is looked at.
 
-pub(crate) mod serial;
-
 use std::fmt;
 use std::fs::File;
 use std::future::poll_fn;
@@ -20,6 +18,7 @@ use tokio::sync::mpsc;
 use crate::clock::Clock;
 use crate::config::{Format, SourceInput, SourceSettings};
 use crate::exit::Failure;
+use crate::os::serial;
 use crate::reactor::{self, Datagrams};
 use crate::show::shown;
 

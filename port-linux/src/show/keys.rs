@@ -1,25 +1,19 @@
 //! Keys of the full-screen view, read on a thread of their own: a terminal that takes no output still gives keys.
-//!
-//! Read here and not by crossterm, whose reader never returns where the terminal is closed (0.29, its issue 793).
 
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use outrigger_core::mode::Epoch;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::place::{Place, Turn};
 use super::view::PAGES;
 use super::{Key, shown};
+use crate::os;
 use crate::signals::{INTERRUPT, ask};
 use crate::worker::Worker;
 
 const ESCAPE: u8 = 0x1b;
-/// So long the rest of a sequence may take.
-const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 const CONTROL_C: u8 = 0x03;
 
 /// Rows that a page of an explanation has.
@@ -31,32 +25,18 @@ const PAGE: i16 = 10;
 /// # Errors
 /// Those of the kernel where it gives no thread.
 pub(super) fn listen(keys: UnboundedSender<Key>, place: Arc<Place>) -> io::Result<Worker> {
-    Worker::start("keys", move || read(&io::stdin(), &keys, &place))
+    Worker::start("keys", move || read(&keys, &place))
 }
 
-fn read(terminal: &impl AsFd, keys: &UnboundedSender<Key>, place: &Place) {
+fn read(keys: &UnboundedSender<Key>, place: &Place) {
     let mut bytes = [0; 64];
     loop {
-        match poll(&mut [PollFd::new(terminal, PollFlags::IN)], None) {
-            Ok(_) => {}
-            Err(Errno::INTR) => continue,
-            Err(_) => break,
-        }
-        match rustix::io::read(terminal, &mut bytes) {
-            Ok(0) => break,
-            Ok(mut count) => {
-                // Over a network the rest of a sequence may come a little later; alone, an escape is a key.
-                if bytes.get(count - 1) == Some(&ESCAPE)
-                    && let Some(room) = bytes.get_mut(count..).filter(|room| !room.is_empty())
-                    && poll(&mut [PollFd::new(terminal, PollFlags::IN)], Some(&REST)).is_ok_and(|ready| ready > 0)
-                {
-                    count += rustix::io::read(terminal, room).unwrap_or(0);
-                }
+        match os::keys(&mut bytes) {
+            0 => break,
+            count => {
                 let pressed = pressed(bytes.get(..count).unwrap_or_default(), shown::seen());
                 pressed.for_each(|press| tell(press, keys, place));
             }
-            Err(Errno::INTR | Errno::AGAIN) => {}
-            Err(_) => break,
         }
     }
     // Nobody can stop an arm by a key any more.

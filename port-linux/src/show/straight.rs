@@ -1,13 +1,12 @@
 //! Standard output and error, around the locks and buffers that a thread which hangs in a write would hold.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-
 use crate::exit::{Failure, Outcome, output_closed};
+pub(super) use crate::os::Standard;
+use crate::os::{takes_something, write_around};
 use crate::worker::within;
 
 /// So long what is said at the end may take.
@@ -15,13 +14,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whether a write to standard output hangs that nobody waits for any more.
 static OUTPUT_HANGS: AtomicBool = AtomicBool::new(false);
-
-/// Which of the two.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Standard {
-    Output,
-    Error,
-}
 
 /// One of the two, written to as it stands: a whole text at a time.
 #[derive(Debug)]
@@ -31,29 +23,15 @@ impl Straight {
     pub(super) const fn new(standard: Standard) -> Self {
         Self(standard)
     }
-
-    fn write_once(&self, bytes: &[u8]) -> Result<usize, Errno> {
-        match self.0 {
-            Standard::Output => rustix::io::write(io::stdout(), bytes),
-            Standard::Error => rustix::io::write(io::stderr(), bytes),
-        }
-    }
-
-    /// For an output that somebody else made return at once.
-    fn wait(&self) {
-        let _ = match self.0 {
-            Standard::Output => poll(&mut [PollFd::new(&io::stdout(), PollFlags::OUT)], None),
-            Standard::Error => poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], None),
-        };
-    }
 }
 
 impl Write for Straight {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            match self.write_once(bytes) {
-                Err(Errno::AGAIN) => self.wait(),
-                written => return Ok(written?),
+            match write_around(self.0, bytes) {
+                // Of an output that somebody else made return at once.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => drop(takes_something(self.0, None)),
+                written => return written,
             }
         }
     }

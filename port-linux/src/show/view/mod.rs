@@ -28,6 +28,7 @@ use self::paint::{SOFT, broken, panel};
 use super::place::Place;
 use super::{Dated, Key, Message, Notice, Snapshot, complain, next, notice_line, shown};
 use crate::feed::{Streams, stream_memory};
+use crate::os;
 use crate::terminal;
 
 #[cfg(test)]
@@ -71,7 +72,7 @@ pub(super) fn run(title: &str, messages: &Receiver<Dated>, keys: &UnboundedSende
             Some(Message::Notice(notice)) => screen.note(notice),
             Some(Message::Text(_)) | None => {}
         }
-        gone = terminal::is_gone(&std::io::stdin()) || terminal.draw(|frame| screen.draw(frame, place)).is_err();
+        gone = os::is_terminal_gone() || terminal.draw(|frame| screen.draw(frame, place)).is_err();
         if gone {
             break;
         }

@@ -4,9 +4,6 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd as _};
-use std::os::unix::fs::{FileTypeExt as _, symlink};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,8 +11,7 @@ use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use super::args::Uart;
 use crate::exit::Failure;
-use crate::os;
-use crate::sensor::serial;
+use crate::os::{self, Standard, local, serial, symlink};
 
 /// What waits at a Unix socket for its reader \[B\]; the kernel makes it somewhat more.
 const SOCKET_ROOM: usize = 2_048;
@@ -26,7 +22,7 @@ enum End {
     Device(File),
     /// The name that was made for it goes with it.
     Pseudo(File, PathBuf),
-    Socket(UnixStream),
+    Socket(local::Client),
     Datagrams(UdpSocket),
     Output(io::Stdout),
 }
@@ -61,7 +57,7 @@ impl Wire {
                 .map(End::Device)
                 .map_err(|error| Failure::Connection(device_problem(path, baud, &error)))?,
             Uart::Socket(path) => {
-                let socket = UnixStream::connect(path).and_then(|socket| {
+                let socket = local::dial(path).and_then(|socket| {
                     socket.set_nonblocking(true)?;
                     set_socket_send_buffer_size(&socket, SOCKET_ROOM)?;
                     Ok(socket)
@@ -187,20 +183,19 @@ impl Wire {
     /// says how much does.
     fn has_room(&self, length: usize) -> bool {
         match &self.end {
-            End::Device(port) => !os::unacknowledged(port).is_ok_and(|waiting| waiting > length),
+            End::Device(port) => !serial::unsent(port).is_ok_and(|waiting| waiting > length),
             _ => self.is_writable(),
         }
     }
 
     /// Standard output is everybody's, and is asked; the others do not block.
     fn is_writable(&self) -> bool {
-        let End::Output(output) = &self.end else { return true };
-        asked(output, libc::POLLOUT) != 0
+        !matches!(self.end, End::Output(_)) || os::takes_something(Standard::Output, Some(Duration::ZERO))
     }
 
     /// Whether nobody has a pseudo terminal open: the kernel would keep what is written for whoever comes.
     fn is_hung_up(&self) -> bool {
-        matches!(&self.end, End::Pseudo(end, _) if asked(end, 0) & libc::POLLHUP != 0)
+        matches!(&self.end, End::Pseudo(end, _) if serial::is_unheard(end))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -209,7 +204,7 @@ impl Wire {
             End::Socket(socket) => socket.write(bytes),
             End::Datagrams(socket) => socket.send(bytes),
             // Not by way of a buffer that is written when it is full.
-            End::Output(output) => rustix::io::write(output.as_fd(), bytes).map_err(io::Error::from),
+            End::Output(_) => os::write_around(Standard::Output, bytes),
         }
     }
 
@@ -228,14 +223,6 @@ impl Drop for Wire {
             End::Socket(_) | End::Datagrams(_) | End::Output(_) => {}
         }
     }
-}
-
-/// What the kernel says of a descriptor now.
-fn asked(descriptor: &impl AsFd, events: i16) -> i16 {
-    let mut asked = [libc::pollfd { fd: descriptor.as_fd().as_raw_fd(), events, revents: 0 }];
-    let ready = os::poll(&mut asked, Some(Duration::ZERO));
-    let [asked] = asked;
-    if ready.is_ok() { asked.revents } else { 0 }
 }
 
 fn is_full(error: &io::Error) -> bool {
@@ -272,7 +259,7 @@ fn device_problem(path: &Path, baud: u32, error: &io::Error) -> String {
             format!("; another process holds it: end that (fuser {shown} shows it), or is it the end that the run reads?")
         }
         (_, Some(libc::ENOTTY)) => "; it is no serial device".into(),
-        _ if path.metadata().is_ok_and(|found| found.file_type().is_socket()) => {
+        _ if os::is_socket(path) => {
             format!("; it is a socket: write --uart unix:{shown}")
         }
         (ErrorKind::InvalidInput, _) => "; does it have this rate?".into(),

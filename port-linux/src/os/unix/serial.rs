@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, OFlags, fcntl_setfl, flock};
 use rustix::pty::{grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr};
 
-use crate::os::PSEUDO_TERMINAL;
+use crate::os::{PSEUDO_TERMINAL, unacknowledged};
 
 /// Opens `device` at `baud`, 8 data bits, no parity, one stop bit, raw: bytes come as they were sent. What was
 /// buffered before is dropped, because its age is unknown.
@@ -65,6 +65,19 @@ pub(crate) fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
     let end = File::from(end);
     fcntl_setfl(&end, OFlags::RDWR | OFlags::NONBLOCK)?;
     Ok((end, device))
+}
+
+/// Bytes that were written and have not left.
+///
+/// # Errors
+/// Those of the kernel, and of a driver that does not count them.
+pub(crate) fn unsent(port: &File) -> io::Result<usize> {
+    unacknowledged(port)
+}
+
+/// Whether nobody has the device of a pseudo terminal open: the kernel would keep what is written for whoever comes.
+pub(crate) fn is_unheard(pseudo: &File) -> bool {
+    super::is_hung_up(pseudo)
 }
 
 /// Drops what was written and has not left: closing the device would wait for it.

@@ -1,4 +1,4 @@
-//! Where requests to the run beside one robot are taken: a socket in a directory of this user's own.
+//! Where requests to the run beside one robot are taken: a Unix-domain socket in a directory of this user's own.
 
 use std::fs::{DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
@@ -8,30 +8,36 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
+use crate::os::user_of;
+
+/// The end of whoever asks.
+pub(crate) type Client = std::os::unix::net::UnixStream;
+/// The end of the run that is asked.
+pub(crate) type Stream = tokio::net::UnixStream;
 
 /// The directory of runs that the package's unit `outrigger@.service` starts: their XDG_RUNTIME_DIR is `/run`.
 const OF_SERVICES: &str = "/run/outrigger";
 
 /// The directory that a run uses.
-pub(super) fn directory() -> PathBuf {
+pub(crate) fn directory() -> PathBuf {
     directories().swap_remove(0)
 }
 
 /// Where a run may have its socket: it may have been started with another environment than whoever asks.
-pub(super) fn directories() -> Vec<PathBuf> {
+fn directories() -> Vec<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let without = PathBuf::from(format!("/tmp/outrigger-{}", rustix::process::geteuid().as_raw()));
     runtime.map(|path| path.join("outrigger")).into_iter().chain([without, OF_SERVICES.into()]).collect()
 }
 
 /// The socket of the robot at `seat`, named as its lock is.
-pub(super) fn socket(directory: &Path, seat: SocketAddr) -> PathBuf {
+fn socket(directory: &Path, seat: SocketAddr) -> PathBuf {
     directory.join(format!("{seat}.sock"))
 }
 
 /// A socket of this process, which is removed with it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     path: PathBuf,
     listener: UnixListener,
 }
@@ -41,7 +47,7 @@ impl Place {
     ///
     /// # Errors
     /// [`Failure::BadInput`] naming the path and what is wrong with it.
-    pub(super) fn take(directory: &Path, seat: SocketAddr) -> Result<Self, Failure> {
+    pub(crate) fn take(directory: &Path, seat: SocketAddr) -> Result<Self, Failure> {
         let failed = |path: &Path, error: io::Error| {
             Failure::BadInput(format!("cannot take requests at {}: {error}", path.display()))
         };
@@ -64,12 +70,16 @@ impl Place {
         Ok(Self { path, listener })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn listener(&self) -> io::Result<UnixListener> {
-        self.listener.try_clone()
+    /// Who asks, for the runtime that this is called in.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn listener(&self) -> io::Result<Listener> {
+        tokio::net::UnixListener::from_std(self.listener.try_clone()?).map(Listener)
     }
 }
 
@@ -77,6 +87,54 @@ impl Drop for Place {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// Those who ask.
+#[derive(Debug)]
+pub(crate) struct Listener(tokio::net::UnixListener);
+
+impl Listener {
+    /// The next one; `None` where it is neither of the same user nor root's.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) async fn accept(&self) -> io::Result<Option<Stream>> {
+        let (stream, _) = self.0.accept().await?;
+        let ours = rustix::process::geteuid().as_raw();
+        let is_ours = stream.peer_cred().is_ok_and(|peer| peer.uid() == ours || peer.uid() == 0);
+        Ok(is_ours.then_some(stream))
+    }
+}
+
+/// Where requests to the run beside the robot at `seat` are taken, if any process has a place there.
+///
+/// # Errors
+/// [`Failure::Connection`], with what to do, where there is none.
+pub(crate) fn connect(seat: SocketAddr) -> Result<Client, Failure> {
+    let tried: Vec<PathBuf> = directories().iter().map(|directory| socket(directory, seat)).collect();
+    for path in &tried {
+        let Ok(stream) = dial(path) else { continue };
+        let ours = rustix::process::geteuid();
+        let theirs = user_of(&stream);
+        if ours.is_root() || theirs.is_ok_and(|uid| uid == ours || uid.is_root()) {
+            return Ok(stream);
+        }
+        return Err(Failure::Connection(format!("{} is another user's: nothing is asked there", path.display())));
+    }
+    let tried: Vec<String> = tried.iter().map(|path| path.display().to_string()).collect();
+    Err(Failure::Connection(format!(
+        "nobody runs beside the robot at {seat} and takes requests (no answer at {}): start `outrigger run CONFIG.toml` as this \
+         user, with run.requests = true, which is the default",
+        tried.join(", ")
+    )))
+}
+
+/// A connection to the socket of this name.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn dial(path: &Path) -> io::Result<Client> {
+    Client::connect(path)
 }
 
 /// Makes the directory where it is missing, and sees that it is a directory of this user's that nobody else can use.
