@@ -15,7 +15,7 @@ use crate::ask::AskArgs;
 use crate::board::BoardCommand;
 use crate::dashboard::DashboardArgs;
 use crate::doctor::DoctorArgs;
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::init::InitArgs;
 use crate::io::IoArgs;
 use crate::manual::{CompletionsArgs, ManualArgs};
@@ -523,9 +523,9 @@ pub fn main() -> ExitCode {
 /// Runs the command that these words are, the first of which is the program's name.
 ///
 /// # Errors
-/// The command's own; [`Failure::Usage`](crate::Failure::Usage) for words that are none.
+/// The command's own; [`Failure::Usage`] for words that are none.
 pub fn run_words(words: &[&str]) -> Outcome {
-    run(Cli::try_parse_from(words).map_err(|error| crate::Failure::Usage(error.to_string()))?.command)
+    run(Cli::try_parse_from(words).map_err(|error| Failure::Usage(error.to_string()))?.command)
 }
 
 fn run(command: Command) -> Outcome {

@@ -85,6 +85,7 @@ mod robot;
 #[cfg(feature = "ros2")]
 mod ros2;
 mod run;
+mod runtime;
 mod script;
 mod sensor;
 mod serve;
@@ -143,22 +144,3 @@ pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, St
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
-
-/// Runs a session on this thread.
-///
-/// # Errors
-/// Those of `session`; [`Failure::BadInput`] with what the kernel refuses.
-pub(crate) fn block_on<T>(session: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    reactor::block_on(session).map_err(|error| Failure::BadInput(format!("cannot wait for sockets: {error}")))?
-}
-
-/// The one-threaded runtime of what is beside an engine: requests to a controller, readers of a feed.
-///
-/// # Errors
-/// [`Failure::BadInput`] with what the kernel refuses.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::BadInput(format!("cannot start the runtime: {error}")))
-}

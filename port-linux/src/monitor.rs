@@ -22,7 +22,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     args: &MonitorArgs,
 ) -> Outcome {
     let (clock, format) = (Clock::start(), Format::choose(args.json));
-    crate::block_on(async {
+    crate::runtime::block_on(async {
         let operators = Operators::here(Leaves::Nothing)?;
         let mut net = controller.open(clock, None).await?;
         let mut panel = Panel::new("monitor", format, clock, controller, operators, args.seconds);

@@ -31,7 +31,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
         tell(&format!("{}\nCtrl-C ends it\n", page.announced()))?;
     }
     let format = if args.json { Format::Json } else { Format::Remarks };
-    let session = crate::block_on(async {
+    let session = crate::runtime::block_on(async {
         let operators = Operators::here(Leaves::Nothing)?;
         let mut net = controller.open(clock, None).await?;
         let shown = controller.clone();

@@ -50,7 +50,7 @@ impl LockedPendant {
             let text = format!("an earlier run has left the pendant locked: its role {} is given back", role.word());
             let _ = tell.send(text);
         }
-        let runtime = crate::runtime()?;
+        let runtime = crate::runtime::one_threaded()?;
         let lock = left.map_or_else(PendantLock::new, PendantLock::left_behind);
         let work = move || runtime.block_on(attend(dashboard, kept, lock, clock, modes, tell));
         let worker = Worker::start("pendant", work)

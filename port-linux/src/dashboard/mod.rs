@@ -39,7 +39,7 @@ impl From<Trouble> for Failure {
 pub(crate) fn run(args: &DashboardArgs) -> Outcome {
     let clock = Clock::start();
     let target = Target::resolve(&args.robot)?;
-    crate::runtime()?.block_on(async {
+    crate::runtime::one_threaded()?.block_on(async {
         let timeouts = Timeouts::default();
         let mut memory = vec![0; LINE_MEMORY];
         let mut dashboard = Connection::new(target.socket(PORT), clock, Client::new(&mut memory, timeouts));

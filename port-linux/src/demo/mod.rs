@@ -64,7 +64,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     for path in args.report.iter().chain(&args.picture) {
         writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
     }
-    let (report, picture) = crate::block_on(play(args, clock))?;
+    let (report, picture) = crate::runtime::block_on(play(args, clock))?;
     let checks = report.checks.iter().map(|check| {
         format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
     });

@@ -61,7 +61,7 @@ pub(crate) fn examine<const N: usize, C: Controller<N>, K>(
     clock: Clock,
     tapped: impl FnOnce(&mut C, Net) -> Result<(Net, K), Failure>,
 ) -> Result<Vec<String>, Failure> {
-    let (seen, last_seconds): (C::Examined, _) = crate::block_on(async {
+    let (seen, last_seconds): (C::Examined, _) = crate::runtime::block_on(async {
         let net = controller.open(clock, None).await?;
         let (mut net, _kept) = tapped(&mut controller, net)?;
         let operators = Operators::here(Leaves::Nothing)?;

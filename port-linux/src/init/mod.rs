@@ -138,7 +138,7 @@ impl Observed<6, Ur<'_>> for Known {
 fn look(args: &InitArgs) -> Result<Known, Failure> {
     say!("looking at {} for {LOOK} s; nothing is sent", args.robot);
     let clock = Clock::start();
-    let seen = crate::block_on(async {
+    let seen = crate::runtime::block_on(async {
         let mut controller = UrController::new(Target::resolve(&args.robot)?);
         let mut net = controller.open(clock, None).await?;
         let panel =

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &IoArgs) -> Outcome {
         let claims = writes.iter().filter_map(Claim::of);
         config.peer.connect.claims = claims.fold(Claims::NONE, Claims::with);
     }
-    crate::block_on(async {
+    crate::runtime::block_on(async {
         let mut net = Net::connecting(&target.address, target.ip, clock, None);
         let mut desk = Desk::new(args, writes, clock, target, net.trouble())?;
         ur::run(config, BoxedLaw::idle(), &mut net, &mut desk, 0).await?;

@@ -82,7 +82,7 @@ impl Page {
         let listener = bound.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        let runtime = crate::runtime()?;
+        let runtime = crate::runtime::one_threaded()?;
         let shared = Arc::new(Shared::default());
         let slot = Slot::default();
         let tap = Tap::new(slot.clone(), Arc::clone(&shared));

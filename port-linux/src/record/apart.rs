@@ -30,7 +30,7 @@ impl Apart {
         clock: Clock,
         feed: Feed,
     ) -> Result<(Self, UnboundedReceiver<String>), Failure> {
-        let runtime = crate::runtime()?;
+        let runtime = crate::runtime::one_threaded()?;
         let (beside, mut ended) = channel(1);
         let (sender, remarks) = unbounded_channel();
         let apart = controller.apart(config, wanted, clock, feed, sender);

@@ -48,7 +48,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     let feed = Feed::new(C::ENTRIES);
     let recorder = Recorder::start(&args.out, feed.reader(), clock, &args.robot.to_string(), !args.uncompressed)?;
     let progress = recorder.progress();
-    let session = crate::block_on(async move {
+    let session = crate::runtime::block_on(async move {
         let (_apart, remarks) = Apart::start(&mut controller, &config, Wanted::Everything, clock, feed.clone())?;
         let mut net = controller.open(clock, None).await?.with_feed(&feed, C::APART);
         let operators = Operators::here(Leaves::Nothing)?;

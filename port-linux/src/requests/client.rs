@@ -549,7 +549,7 @@ mod tests {
     #[test]
     fn a_status_is_answered_without_the_loop_and_faults_with_their_place() {
         let mut bench = bench();
-        crate::runtime().unwrap().block_on(async {
+        crate::runtime::one_threaded().unwrap().block_on(async {
             let mut stream = client(&bench, 4096);
             stream
                 .write_all(b"{\"id\":1,\"do\":\"status\"}\nrubbish\n{\"do\":\"set\",\"epoch\":0,\"output\":\"x\"}\n")
@@ -595,7 +595,7 @@ mod tests {
     #[test]
     fn whoever_watches_is_told_of_changes_and_a_reader_that_stands_still_gets_the_newest() {
         let bench = bench();
-        crate::runtime().unwrap().block_on(async {
+        crate::runtime::one_threaded().unwrap().block_on(async {
             let mut stream = client(&bench, 1 << 16);
             stream.write_all(b"{\"id\":6,\"do\":\"watch\"}\n").await.unwrap();
             let mut lines = BufReader::new(stream).lines();
@@ -612,7 +612,7 @@ mod tests {
     #[test]
     fn a_release_is_passed_on_though_its_sender_reads_no_answers_and_others_fill_the_lane() {
         let mut bench = bench();
-        crate::runtime().unwrap().block_on(async {
+        crate::runtime::one_threaded().unwrap().block_on(async {
             // Nobody takes what these ask: the lane is full, and they wait.
             let mut flooding = client(&bench, 64);
             let flood = tokio::spawn(async move {
@@ -637,7 +637,7 @@ mod tests {
     #[test]
     fn whoever_sends_no_more_is_told_what_it_is_owed() {
         let mut bench = bench();
-        crate::runtime().unwrap().block_on(async {
+        crate::runtime::one_threaded().unwrap().block_on(async {
             let mut stream = client(&bench, 4096);
             stream.write_all(b"{\"id\":1,\"do\":\"request\",\"epoch\":0}\n").await.unwrap();
             stream.shutdown().await.unwrap();

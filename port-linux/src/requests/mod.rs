@@ -89,7 +89,7 @@ impl Requests {
     ) -> Result<(Self, Desk<N>, Local<N>), Failure> {
         let place = Place::take(&local::directory(), seat)?;
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
-        let runtime = crate::runtime()?;
+        let runtime = crate::runtime::one_threaded()?;
         let listener = {
             let _inside = runtime.enter();
             place.listener().map_err(failed)?

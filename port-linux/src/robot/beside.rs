@@ -82,7 +82,7 @@ where
         watcher: Watcher<N, C::Event>,
     ) -> Outcome {
         let (clock, mut controller) = (Clock::start(), (self.controller)());
-        crate::block_on(async {
+        crate::runtime::block_on(async {
             let mut net = controller.open(clock, None).await?;
             let onlooker = Onlooker::new(Panel::new("states", format, clock, controller, operators, None));
             let mut attached = Attached::new(onlooker, Some(watcher));

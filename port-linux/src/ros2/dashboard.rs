@@ -103,7 +103,7 @@ impl Dashboard {
         let (orders, ordered) = unbounded_channel();
         let (tell, news) = unbounded_channel();
         let (stays, gone) = oneshot::channel();
-        let runtime = crate::runtime()?;
+        let runtime = crate::runtime::one_threaded()?;
         let work = async move {
             let all = async {
                 tokio::join!(attend(place, calls, &tell), attend(place, reports, &tell), reach(place, ordered, &tell))

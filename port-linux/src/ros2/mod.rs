@@ -135,7 +135,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     let (feed, apart) = Feed::pair(C::ENTRIES);
     let (node, told) = Node::start::<N>(&settings, &Beside::of(&controller), feed.reader(), clock, None)?;
     let progress = node.progress();
-    let session = crate::block_on(async move {
+    let session = crate::runtime::block_on(async move {
         let (_apart, remarks) =
             Apart::start(&mut controller, &config, Wanted::Variables(variables(&[])), clock, apart)?;
         let mut net = controller.open(clock, None).await?.with_feed(&feed, None);

@@ -293,7 +293,7 @@ fn at_work(
         let _ = (&mut gone).await;
         "the node has ended"
     };
-    let outcome = crate::runtime()?.block_on(upload(config, file, at, &mut ear, interrupted))?;
+    let outcome = crate::runtime::one_threaded()?.block_on(upload(config, file, at, &mut ear, interrupted))?;
     let Ear { words, reported, .. } = ear;
     let ended = words.judgement(outcome);
     match reported {

@@ -179,7 +179,7 @@ impl Plan {
             feed.put(clock.now(), What::Configuration(self.text.clone()));
         }
         let recordings = self.recordings().transpose()?;
-        let served = crate::block_on(session(Beside { listening, recordings }));
+        let served = crate::runtime::block_on(session(Beside { listening, recordings }));
         // What they listen to has ended: the file is completed, and readers are sent away.
         let recorded = listeners.map_or(Ok(()), |listeners| listeners.finish(self.format));
         if let (Err(Failure::Connection(_)), Some(file)) = (&served, self.record()) {

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
         config.verdict = Duration::from_secs(seconds);
     }
     let mut words = Words::new(args.json, shown, at, file);
-    let outcome = crate::runtime()?.block_on(async {
+    let outcome = crate::runtime::one_threaded()?.block_on(async {
         let mut signals = Signals::listen(Leaves::Nothing)?;
         upload(config, file, at, &mut words, async || signals.next().await).await
     })?;

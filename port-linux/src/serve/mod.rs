@@ -47,7 +47,7 @@ impl Server {
         let listener = TcpListener::bind(listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        let runtime = crate::runtime()?;
+        let runtime = crate::runtime::one_threaded()?;
         let work = move || {
             if let Err(error) = runtime.block_on(serve(listener, most, reader, origin)) {
                 complain(&format!("serving on {address} ended: {error}"));
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn twenty_readers_that_stand_still_delay_nobody_and_are_told_what_they_lost() {
-        crate::runtime().unwrap().block_on(async {
+        crate::runtime::one_threaded().unwrap().block_on(async {
             const LINES: u64 = 1_000;
             let to_all = channel(64).0;
             let mut tasks = JoinSet::new();
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_goes_away_is_forgotten() {
-        crate::runtime().unwrap().block_on(async {
+        crate::runtime::one_threaded().unwrap().block_on(async {
             let to_all = channel(64).0;
             let (ours, task) = reader(&to_all, 100);
             drop(ours);

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     let running = Arc::new(running);
     #[cfg(feature = "ros2")]
     let scripts = args.scripts.ros.then(|| Scripts::join(&args.scripts, Arc::clone(&running))).transpose()?;
-    let runtime = crate::runtime()?;
+    let runtime = crate::runtime::one_threaded()?;
     runtime.block_on(async {
         let mut signals = Signals::listen(Leaves::Nothing)?;
         let end = async {

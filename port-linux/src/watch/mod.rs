@@ -33,7 +33,7 @@ const SILENCE: Duration = Duration::from_secs(3);
 pub(crate) fn run(args: &WatchArgs) -> Outcome {
     let board = resolve(&args.board)?;
     let recordings = args.out.as_ref().map(|directory| Recordings::start(directory, 0, None)).transpose()?;
-    crate::runtime()?.block_on(watch(args, board, recordings))
+    crate::runtime::one_threaded()?.block_on(watch(args, board, recordings))
 }
 
 async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recordings>) -> Outcome {

@@ -208,7 +208,7 @@ fn a_call_whose_turn_comes_too_late_is_not_put() {
     let until = place.clock.now() + Duration::from_secs(1);
     ask.send(Asked { token: 1, ask: DashboardAsk::Plain(Request::PowerOff), until }).expect("it is taken");
     drop(ask);
-    crate::runtime().expect("a runtime").block_on(attend(place, calls, &tell));
+    crate::runtime::one_threaded().expect("a runtime").block_on(attend(place, calls, &tell));
     assert!(matches!(news.try_recv(), Ok(News::Answer(1, outcome)) if outcome.text.starts_with("not asked")));
     let mut dashboard = Dashboard::at(place).expect("a thread");
     assert_eq!(plain(&mut dashboard, "get_robot_mode").value, Value::RobotMode(7));
@@ -236,7 +236,7 @@ fn a_request_that_is_never_answered_is_given_up_when_its_time_is_over() {
     let until = place.clock.now() + ROOM + Duration::from_millis(100);
     ask.send(Asked { token: 1, ask: DashboardAsk::Load("a.urp".into()), until }).expect("it is taken");
     drop(ask);
-    crate::runtime().expect("a runtime").block_on(attend(place, calls, &tell));
+    crate::runtime::one_threaded().expect("a runtime").block_on(attend(place, calls, &tell));
     let late = place.clock.now().since(until);
     assert!(place.clock.now() >= until && late < Duration::from_secs(2), "{late:?}");
     assert!(matches!(news.try_recv(), Ok(News::Answer(1, outcome)) if outcome.text.starts_with("no answer in time")));

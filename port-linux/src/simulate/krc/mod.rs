@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
         options.faults.len()
     );
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-    crate::runtime()?.block_on(async {
+    crate::runtime::one_threaded()?.block_on(async {
         let mut signals = Signals::listen(Leaves::Nothing)?;
         let (keys, _) = unbounded_channel();
         let mut show = Show::start(Format::Lines, "sim", keys);

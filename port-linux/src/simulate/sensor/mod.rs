@@ -73,7 +73,7 @@ pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
     }
     let feed =
         Feed { sensor: Sensor::new(settings), written, wire, view, quiet, counts: Counts::default(), unheard_at: None };
-    crate::block_on(feed.run(clock, args.seconds.map(Duration::from_secs), robot_ended))
+    crate::runtime::block_on(feed.run(clock, args.seconds.map(Duration::from_secs), robot_ended))
 }
 
 /// Beside readings on standard output nothing else is said there.
