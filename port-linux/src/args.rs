@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use outrigger_config::{RobotAddress, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::RobotModel;
 
-use crate::config::{RobotAddress, parse_states};
 use crate::exit::Failure;
 use crate::feed::VARIABLES;
 

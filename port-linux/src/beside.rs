@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use outrigger_config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::{StatesFrom, UrConfig};
 use outrigger_core::engine::{Config, ReplayError};
@@ -13,7 +14,6 @@ use crate::args::{
     CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC, ViewArgs,
 };
 use crate::clock::Clock;
-use crate::config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
 use crate::doctor::{self, DoctorArgs};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use outrigger_core::law::{LawConfig, StandoffConfig};
-use outrigger_core::mode::RequestAs;
-
-use crate::config::{
+use outrigger_config::{
     BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SourceInput,
     SourceSettings, Start, Surface,
 };
+use outrigger_core::law::{LawConfig, StandoffConfig};
+use outrigger_core::mode::RequestAs;
+
 use crate::exit::{Outcome, output_closed};
 use crate::lines::Line;
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::config::HostSettings;
+use outrigger_config::HostSettings;
+
 use crate::exit::Failure;
 use crate::os::{self, MOST_PROCESSORS, Scheduling};
 

@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::config::RobotAddress;
+use outrigger_config::RobotAddress;
+
 use crate::exit::Failure;
 
 /// A robot's address, as given and as resolved.
@@ -20,7 +21,7 @@ impl Target {
     /// # Errors
     /// [`Failure::Connection`] where it has no address.
     pub(crate) fn resolve(address: &RobotAddress) -> Result<Self, Failure> {
-        let found = address.resolve(crate::config::FIRST_PORT).map_err(|error| {
+        let found = address.resolve(outrigger_config::FIRST_PORT).map_err(|error| {
             Failure::Connection(format!(
                 "cannot find the host '{}': {error}; check the name, or give the address",
                 address.host()

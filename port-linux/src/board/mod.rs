@@ -7,6 +7,7 @@ mod words;
 use std::io::{IsTerminal as _, Write as _, stdout};
 use std::path::Path;
 
+use outrigger_config::{AnyConfiguration, compile};
 use outrigger_core::engine::settings_kind;
 use outrigger_core::provision::{Caller, Copy, Event, Fingerprint, Here, Image, Origin, Refusal, Refused, admits};
 
@@ -14,7 +15,6 @@ pub(crate) use self::args::BoardCommand;
 use self::args::LineArgs;
 use self::port::Port;
 use crate::clock::Clock;
-use crate::config::{AnyConfiguration, compile};
 use crate::exit::{Failure, Outcome, output_closed};
 
 /// Asks a board, or tells it something.

@@ -1,9 +1,8 @@
 //! What `outrigger dashboard` takes.
 
 use clap::{Args, Subcommand, ValueEnum};
+use outrigger_config::RobotAddress;
 use outrigger_core::wire::dashboard::{Argument, FlightReport, OperationalMode, Request, UserRole};
-
-use crate::config::RobotAddress;
 
 /// `outrigger dashboard`.
 #[derive(Args, Clone, Debug)]

@@ -13,12 +13,12 @@ pub(crate) use lock::{LockedPendant, next_news};
 
 use std::net::SocketAddr;
 
+use outrigger_config::RobotAddress;
 use outrigger_core::client::dashboard::{Client, Timeouts};
 use outrigger_core::client::robot_api;
 use outrigger_core::wire::dashboard::PORT;
 
 use crate::clock::Clock;
-use crate::config::RobotAddress;
 use crate::exit::{Failure, Outcome};
 use crate::target::Target;
 use connection::{Connection, LINE_MEMORY};

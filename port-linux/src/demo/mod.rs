@@ -4,6 +4,8 @@ mod record;
 mod script;
 mod world;
 
+use outrigger_config::RobotAddress;
+use outrigger_config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use outrigger_core::engine::Engine;
 use outrigger_core::engine::ur::Ur;
 use outrigger_core::engine::ur::UrEvent;
@@ -27,8 +29,6 @@ use self::script::{Ask, Script, Sight};
 use self::world::World;
 use crate::args::{DemoArgs, Web};
 use crate::clock::{Clock, utc_now};
-use crate::config::RobotAddress;
-use crate::config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
 use crate::law::BoxedLaw;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, FromArgMatches as _};
+use outrigger_config::parse_states;
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::RobotModel;
 
 use crate::args::{ControllerArgs, parse_model};
-use crate::config::parse_states;
 use crate::exit::Failure;
 #[cfg(feature = "ros2")]
 use crate::ros2::JoinArgs;

@@ -2,6 +2,7 @@
 
 mod args;
 
+use outrigger_config::SourceSettings;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Config, Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
@@ -10,7 +11,6 @@ use outrigger_core::time::{Duration, Instant};
 pub(crate) use self::args::DoctorArgs;
 use crate::check;
 use crate::clock::Clock;
-use crate::config::SourceSettings;
 use crate::exit::{Failure, Outcome};
 use crate::latency::{self, Latency};
 use crate::law::BoxedLaw;

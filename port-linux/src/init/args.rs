@@ -4,10 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use outrigger_config::{RobotAddress, parse_software};
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 
 use crate::args::parse_model;
-use crate::config::{RobotAddress, parse_software};
 
 /// `outrigger init`.
 #[derive(Args, Clone, Debug)]

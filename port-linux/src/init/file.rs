@@ -173,7 +173,7 @@ const YIELDING: f64 = 0.001;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Configuration;
+    use outrigger_config::Configuration;
 
     fn first(task: Task) -> First {
         let sensor = Sensor { wiring: Wiring::Udp("0.0.0.0:5005".parse().unwrap()), from: None, scale: 1.0 };

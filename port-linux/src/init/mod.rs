@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 pub(crate) use args::InitArgs;
+use outrigger_config::Configuration;
 use outrigger_core::engine::Engine;
 use outrigger_core::engine::ur::{StatesFrom, Ur};
 use outrigger_core::law::Law;
@@ -20,7 +21,6 @@ use self::args::Task;
 use self::file::{First, Sensor};
 use self::questions::Questions;
 use crate::clock::Clock;
-use crate::config::Configuration;
 use crate::doctor::{DoctorArgs, Examination};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;

@@ -1,12 +1,12 @@
 //! What `outrigger io` takes.
 
 use clap::Args;
+use outrigger_config::{RobotAddress, parse_outputs_by};
 use outrigger_core::engine::ur::OutputsBy;
 use outrigger_core::robot::RobotModel;
 
 use super::Setting;
 use crate::args::parse_model;
-use crate::config::{RobotAddress, parse_outputs_by};
 
 /// `outrigger io`.
 #[derive(Args, Clone, Debug)]

@@ -2,12 +2,11 @@
 
 use std::str::FromStr;
 
+use outrigger_config::VariableSettings;
 use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VARIABLES, VariableKind, VariableValue, Write,
 };
 use outrigger_core::robot::Pose;
-
-use crate::config::VariableSettings;
 
 /// One assignment of the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,12 +4,12 @@ use std::io::IsTerminal as _;
 use std::str::FromStr;
 
 use clap::Args;
+use outrigger_config::AnyConfiguration;
 use outrigger_core::command::{Destination, MoveTarget};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Pose};
 
 use super::{MoveArgs, robot_of};
-use crate::config::AnyConfiguration;
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::motion::{Asked, Given, Step};

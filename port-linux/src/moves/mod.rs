@@ -9,13 +9,13 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use outrigger_config::{AnyConfiguration, RobotAddress};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::engine::{Config, Peer};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::trajectory::Tolerances;
 
-use crate::config::{AnyConfiguration, RobotAddress};
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::motion::{Motion, Trace};

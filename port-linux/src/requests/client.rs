@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
+use outrigger_config::{SourceInput, SourceSettings, VariableSettings};
 use outrigger_core::command::{Sample, SampleValue, SourceId};
 #[cfg(feature = "ros2")]
 use outrigger_core::law::Forward;
@@ -26,7 +27,6 @@ use super::streamed::Newest;
 #[cfg(feature = "ros2")]
 use super::streamed::Streamed;
 use crate::clock::Clock;
-use crate::config::{SourceInput, SourceSettings, VariableSettings};
 use crate::io::Setting;
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
 use crate::os::local::Stream;
@@ -500,8 +500,8 @@ mod tests {
     use tokio::io::{AsyncBufReadExt as _, BufReader, DuplexStream};
 
     use super::*;
-    use crate::config::Format;
     use crate::motion::asked::MadeBy;
+    use outrigger_config::Format;
 
     fn source(name: &str, input: SourceInput) -> SourceSettings {
         let judged = SourceConfig::new(SourceId(0), 2, f32::MIN, f32::MAX);

@@ -22,6 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use outrigger_config::{SourceSettings, VariableSettings};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -38,7 +39,6 @@ pub(crate) use self::{
     streamed::Streaming,
 };
 use crate::clock::Clock;
-use crate::config::{SourceSettings, VariableSettings};
 use crate::exit::Failure;
 use crate::motion::asked::Moving;
 use crate::os::local::{self, Listener, Place};

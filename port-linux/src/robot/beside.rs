@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use outrigger_config::{HostSettings, RobotAddress, RunSettings, SourceSettings, wrong_variable};
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcOptions, KrlConvention};
 use outrigger_core::engine::ur::{Ur, UrConfig};
 use outrigger_core::engine::{Config, Peer};
@@ -10,7 +11,6 @@ use outrigger_core::engine::{Config, Peer};
 use super::Robot;
 use crate::attached::{Attached, Watcher};
 use crate::clock::Clock;
-use crate::config::{HostSettings, RobotAddress, RunSettings, SourceSettings, wrong_variable};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
 use crate::maker::Controller;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use outrigger_config::End;
 use outrigger_core::engine::{Event, Peer};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::{Mode, Transition};
@@ -11,7 +12,6 @@ use outrigger_core::time::Duration as CoreDuration;
 use outrigger_core::trajectory::{Progress, Spacing, Tolerances};
 
 use super::{Ended, Robot, Running};
-use crate::config::End;
 use crate::exit::Failure;
 use crate::motion::{Feeding, Moment, Motion, Task, Trace};
 

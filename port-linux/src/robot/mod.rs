@@ -12,6 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use outrigger_config::{End, HostSettings, RunSettings, SourceSettings, Start};
 use outrigger_core::engine::{Config, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::OperatorConfig;
@@ -24,7 +25,6 @@ pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;
 pub use self::states::States;
 pub use crate::attached::Seen;
-use crate::config::{End, HostSettings, RunSettings, SourceSettings, Start};
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
 use crate::show::Format;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
+use outrigger_config::End;
 use outrigger_core::engine::ur::{CommandPath, Ur};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
@@ -10,7 +11,6 @@ use outrigger_core::trajectory::Progress;
 
 use super::follow::{Stands, attended};
 use super::{Ended, Followed, Robot, Running, Stopped};
-use crate::config::End;
 use crate::exit::Failure;
 use crate::motion::{Motion, Played, Playing, Task, Trace, thinned};
 

@@ -5,10 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration as StdDuration;
 
+use outrigger_config::{Format, SourceInput, SourceSettings};
 use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::time::Duration;
 
-use crate::config::{Format, SourceInput, SourceSettings};
 use crate::exit::Failure;
 
 /// A sensor on this host or its network, whose readings a law is given.

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use clap::Args;
+use outrigger_config::{Surface, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_ros::endpoint::Distro;
 
 use crate::args::{ControllerArgs, RunArgs};
-use crate::config::{Surface, parse_states};
 use crate::exit::Failure;
 
 /// `outrigger ros2`.

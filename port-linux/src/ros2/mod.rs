@@ -30,6 +30,7 @@ mod surface;
 mod touch;
 mod wanted;
 
+use outrigger_config::{RosSettings, Surface};
 use outrigger_core::engine::Config;
 use outrigger_ros::arm::{LWR_JOINTS, UR_JOINTS};
 use outrigger_ros::endpoint::Names;
@@ -42,7 +43,6 @@ use self::place::Place;
 pub(crate) use self::scripts::{Scripts, ScriptsArgs};
 pub(crate) use self::settings::Settings;
 use crate::clock::Clock;
-use crate::config::{RosSettings, Surface};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
 use crate::law::BoxedLaw;

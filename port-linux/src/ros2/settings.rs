@@ -2,10 +2,9 @@
 
 use std::net::IpAddr;
 
+use outrigger_config::Surface;
 use outrigger_core::time::Duration;
 use outrigger_ros::endpoint::{Distro, Names};
-
-use crate::config::Surface;
 
 /// What is said in the log.
 pub(super) type Remarks = Vec<String>;

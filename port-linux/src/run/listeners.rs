@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use outrigger_config::ServeSettings;
+
 use crate::clock::Clock;
-use crate::config::ServeSettings;
 use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Progress};
 use crate::page::ENTRIES;

@@ -7,6 +7,7 @@ pub(crate) mod tail;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use outrigger_config::{End, RunSettings, SourceSettings, Start};
 use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Config, DUMP_END_LEN, Engine, Event, Input, Peer};
@@ -23,7 +24,6 @@ pub(crate) use self::plan::Plan;
 use self::tail::Tail;
 use crate::attached::{Attached, Watcher};
 use crate::clock::{Clock, utc_now};
-use crate::config::{End, RunSettings, SourceSettings, Start};
 use crate::dashboard::{LockedPendant, next_news};
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;

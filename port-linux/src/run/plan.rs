@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use outrigger_config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings, VariableSettings};
+
 use super::listeners::{Further, Listeners, Listening};
 use super::{AROUND, RECORDER};
 use crate::args::{RunArgs, Web};
 use crate::clock::Clock;
-use crate::config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings, VariableSettings};
 use crate::exit::Failure;
 use crate::feed::{Feed, What};
 use crate::motion::asked::Moving;

@@ -9,6 +9,7 @@ use std::io::{BufRead, Read as _};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 
+use outrigger_config::{Format, SourceInput, SourceSettings};
 use outrigger_core::command::SampleValue;
 use outrigger_core::mode::Epoch;
 use outrigger_core::sensor::{Decoder, Form, NotAReading, Reading, Scale, word};
@@ -16,7 +17,6 @@ use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use crate::clock::Clock;
-use crate::config::{Format, SourceInput, SourceSettings};
 use crate::exit::Failure;
 use crate::os::serial;
 use crate::reactor::{self, Datagrams};

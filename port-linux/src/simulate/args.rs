@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
+use outrigger_config::parse_software;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::StartState;
 use outrigger_sim::external_control::ExternalControl;
@@ -12,7 +13,6 @@ use outrigger_sim::service::Service;
 use outrigger_sim::surface::Surface;
 
 use crate::args::{parse_model, parse_socket};
-use crate::config::parse_software;
 
 /// `outrigger sim ur`.
 #[derive(Args, Clone, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct SimUrArgs {
     #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
     pub software: SoftwareVersion,
     /// Port p is served at B + p - 29999
-    #[arg(long, value_name = "B", default_value_t = crate::config::FIRST_PORT)]
+    #[arg(long, value_name = "B", default_value_t = outrigger_config::FIRST_PORT)]
     pub port_base: u16,
     /// State at the start: running, power-off, idle, local, remote-not-enabled or protective-stop
     #[arg(long, value_name = "STATE", default_value = "running", value_parser = parse_state)]

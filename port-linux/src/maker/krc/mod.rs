@@ -8,6 +8,7 @@ pub(crate) mod words;
 
 use std::net::SocketAddr;
 
+use outrigger_config::{FIRST_PORT, RobotAddress};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrlConvention};
 use outrigger_core::engine::{Engine, Event, ReplayError, Replayed, replay_watched};
@@ -19,7 +20,6 @@ use self::examined::KrcExamined;
 pub(crate) use self::tally::KrcTally;
 use super::{Controller, Facts, Maker, Showing, Shows};
 use crate::clock::Clock;
-use crate::config::{FIRST_PORT, RobotAddress};
 use crate::engine;
 use crate::exit::Failure;
 use crate::law::BoxedLaw;

@@ -1,11 +1,11 @@
 //! What a configuration beside a controller of Universal Robots would put in force.
 
+use outrigger_config::Control;
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
 use super::{coast, paths};
-use crate::config::Control;
 use crate::lines::{Line, joints};
 
 /// The robot, and the worst case.

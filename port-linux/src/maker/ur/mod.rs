@@ -302,7 +302,7 @@ mod tests {
     use outrigger_core::mode::OperatorConfig;
 
     use super::*;
-    use crate::config::Configuration;
+    use outrigger_config::Configuration;
 
     #[test]
     fn of_a_file_is_taken_what_judges_and_nothing_that_asks_or_claims() {

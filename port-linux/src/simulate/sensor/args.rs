@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use outrigger_config::{Format, RobotAddress};
 use outrigger_sim::sensor::Part;
 use outrigger_sim::surface::Surface;
 
 use crate::args::parse_socket;
-use crate::config::{Format, RobotAddress};
 
 /// `outrigger sim sensor`.
 #[derive(Args, Clone, Debug)]

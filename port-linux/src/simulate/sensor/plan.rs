@@ -4,13 +4,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
+use outrigger_config::{AnyConfiguration, Awaited, Format, Place};
 use outrigger_sim::sensor::{Measures, Rows, Settings};
 
 use super::args::{SimSensorArgs, Uart};
 use super::message::Written;
 use super::rows;
 use super::wire::Wire;
-use crate::config::{AnyConfiguration, Awaited, Format, Place};
 use crate::exit::Failure;
 
 /// Rate of a serial line that nobody names \[Bd\].

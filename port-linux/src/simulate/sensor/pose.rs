@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use outrigger_config::RobotAddress;
 use outrigger_core::robot::Pose;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::kinematics::Frame;
@@ -9,7 +10,6 @@ use outrigger_sim::surface::Surface;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
-use crate::config::RobotAddress;
 use crate::exit::Failure;
 use crate::robot::Robot;
 use crate::worker::Worker;
