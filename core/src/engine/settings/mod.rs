@@ -1,0 +1,261 @@
+//! Everything a board is told, as the bytes that are compiled into its firmware, or told over a serial line.
+
+mod device;
+
+use core::net::Ipv4Addr;
+
+pub use self::device::{Device, NoPort, PortKind, Ports, Sensor, SensorInput, TelemetryTarget};
+use super::config::{Config, Options};
+use crate::checksum::crc32;
+use crate::command::SourceId;
+use crate::law::LawConfig;
+use crate::packed;
+
+/// What the bytes begin with; the number of the format and a letter for the kind of controller follow.
+const MAGIC: &[u8; 9] = b"OUTRIGSET";
+/// What those beside a KRC began with, in formats before 4.
+const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
+/// The number of the format of settings that this version writes and reads.
+pub const SETTINGS_FORMAT: u8 = 9;
+/// Before the content: magic, format and kind, its length and its checksum, both little-endian.
+const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
+
+/// Everything a board is told. A host reads the same file by the same code, and says what is wrong with it.
+///
+/// `O` is what only this kind of controller needs, as in [`Config`].
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(bound = "O: Options")]
+pub struct Settings<const N: usize, O> {
+    /// The robot's address; unspecified where the one who speaks first is believed.
+    pub robot: Ipv4Addr,
+    /// What the engine is told; its ports are the ones to connect to, or to listen on.
+    pub config: Config<N, O>,
+    /// What moves the arm.
+    pub law: LawConfig<N>,
+    /// What is around the engine.
+    pub device: Device,
+}
+
+/// Why bytes are no settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum SettingsError {
+    /// They are none.
+    NoSettings,
+    /// They are for a device beside another kind of controller.
+    OtherKind,
+    /// They are of another format than this version reads.
+    OtherFormat {
+        /// Theirs.
+        found: u8,
+        /// The one that is read.
+        expected: u8,
+    },
+    /// They end too early, or were changed.
+    Damaged,
+    /// They were written by a version whose settings are others.
+    OtherVersion,
+}
+
+impl core::fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::OtherFormat { found, expected } => {
+                return write!(
+                    f,
+                    "settings of format {found}, and this version reads format {expected}: compile them again"
+                );
+            }
+            Self::NoSettings => "these bytes are no settings",
+            Self::OtherKind => "these settings are for a device beside another kind of controller",
+            Self::Damaged => "these settings end too early, or were changed",
+            Self::OtherVersion => "these settings were written by another version: compile them again",
+        })
+    }
+}
+
+impl core::error::Error for SettingsError {}
+
+/// The format and the kind of controller of the settings in `bytes`, whatever their format; `None` where they are none.
+#[must_use]
+pub fn settings_kind(bytes: &[u8]) -> Option<(u8, u8)> {
+    let (magic, rest) = bytes.split_first_chunk()?;
+    let ([format, kind], _) = rest.split_first_chunk()?;
+    (magic == MAGIC).then_some((*format, *kind))
+}
+
+impl<const N: usize, O: Options> Settings<N, O> {
+    /// The letter that tells settings of this kind apart.
+    pub const KIND: u8 = O::KIND;
+
+    /// Writes the bytes to `out` and returns their number; `None` where `out` is too small (16 KiB are enough).
+    #[must_use]
+    pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
+        let (header, room) = out.split_at_mut_checked(HEADER_LEN)?;
+        let content = &*packed::to_slice(self, room)?;
+        let length = u32::try_from(content.len()).ok()?;
+        let (to_magic, rest) = header.split_first_chunk_mut()?;
+        *to_magic = *MAGIC;
+        let (to_kind, rest) = rest.split_first_chunk_mut()?;
+        *to_kind = [SETTINGS_FORMAT, O::KIND];
+        let (to_length, to_checksum) = rest.split_first_chunk_mut()?;
+        *to_length = length.to_le_bytes();
+        to_checksum.copy_from_slice(&crc32(content).to_le_bytes());
+        HEADER_LEN.checked_add(content.len())
+    }
+
+    /// The settings in `bytes`, exactly.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes. What they say is checked by who uses it: the engine and the law.
+    pub fn from_postcard(bytes: &[u8]) -> Result<Self, SettingsError> {
+        let (magic, rest) = bytes.split_first_chunk().ok_or(SettingsError::NoSettings)?;
+        let ([format, kind], rest) = rest.split_first_chunk().ok_or(SettingsError::NoSettings)?;
+        if magic != MAGIC && magic != MAGIC_BEFORE {
+            return Err(SettingsError::NoSettings);
+        }
+        if *format != SETTINGS_FORMAT {
+            return Err(SettingsError::OtherFormat { found: *format, expected: SETTINGS_FORMAT });
+        }
+        if *kind != O::KIND {
+            return Err(SettingsError::OtherKind);
+        }
+        let (length, rest) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
+        let (expected, content) = rest.split_first_chunk().ok_or(SettingsError::Damaged)?;
+        let whole = usize::try_from(u32::from_le_bytes(*length)) == Ok(content.len());
+        if !whole || crc32(content) != u32::from_le_bytes(*expected) {
+            return Err(SettingsError::Damaged);
+        }
+        packed::from_bytes(content).ok_or(SettingsError::OtherVersion)
+    }
+
+    /// The sensors, each with its source.
+    pub fn sensors(&self) -> impl Iterator<Item = (SourceId, Sensor)> {
+        self.device.sensors_of(&self.config.sources)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::device::tests::{bridges, device, wrenches};
+    use super::*;
+    use crate::engine::krc::{KrcConfig, KrcSettings, KrlConvention};
+    use crate::engine::ur::{UrConfig, UrSettings};
+    use crate::law::{JointServoConfig, Reference};
+    use crate::sensor::{Form, Scale};
+    use crate::time::Duration;
+
+    fn hold<const N: usize>() -> LawConfig<N> {
+        LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() }
+    }
+
+    fn written<const N: usize, O: Options>(settings: &Settings<N, O>) -> Vec<u8> {
+        let mut out = vec![0; 16 << 10];
+        let length = settings.to_postcard(&mut out).expect("enough room");
+        out.truncate(length);
+        out
+    }
+
+    fn bytes() -> Vec<u8> {
+        let robot = Ipv4Addr::new(10, 0, 2, 2);
+        written(&UrSettings { robot, config: UrConfig::default(), law: hold(), device: device() })
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let settings = UrSettings::from_postcard(&bytes()).expect("settings");
+        assert_eq!((settings.config, settings.robot), (UrConfig::default(), Ipv4Addr::new(10, 0, 2, 2)));
+        assert_eq!(settings.device.hardware_address(), [2, 0, 10, 0, 2, 15]);
+        let mut again = vec![0; 16 << 10];
+        let length = settings.to_postcard(&mut again).expect("enough room");
+        assert_eq!(again[..length], bytes());
+    }
+
+    #[test]
+    fn the_kind_of_settings_is_told_whatever_their_format() {
+        let kinds = (settings_kind(&bytes()), settings_kind(b"OUTRIGKRC\x02K"));
+        assert_eq!(kinds, (Some((SETTINGS_FORMAT, b'U')), None));
+    }
+
+    #[test]
+    fn every_sensor_is_read_as_it_was_written() {
+        let scale = Scale { factor: 0.2, offset: -0.1 };
+        let serial = SensorInput::Serial { baud: 921_600, form: Form::Frames };
+        let [serial, analog, below] = [serial, SensorInput::Analog { port: 2, rate: 500 }, SensorInput::Gp2y0e03]
+            .map(|input| Some(Sensor { input, scale }));
+        let device = Device { sensors: [serial, analog, below, wrenches(bridges())], ..device() };
+        assert_eq!(device.check(), Ok(()));
+        let settings = UrSettings { robot: Ipv4Addr::LOCALHOST, config: UrConfig::default(), law: hold(), device };
+        assert_eq!(UrSettings::from_postcard(&written(&settings)).map(|read| read.device), Ok(device));
+    }
+
+    #[test]
+    fn settings_beside_a_krc_are_read_as_such_and_as_nothing_else() {
+        let mut config = KrcConfig::default();
+        config.peer.silence = Duration::from_millis(250);
+        config.peer.handshake = KrlConvention::Isir;
+        let settings = KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config, law: hold(), device: device() };
+        let out = written(&settings);
+        let read = KrcSettings::from_postcard(&out).expect("settings");
+        assert_eq!((read.config, read.device), (config, device()));
+        assert_eq!(UrSettings::from_postcard(&out).err(), Some(SettingsError::OtherKind));
+        assert_eq!(KrcSettings::from_postcard(&bytes()).err(), Some(SettingsError::OtherKind));
+    }
+
+    #[test]
+    fn settings_of_another_format_are_refused_by_both_formats() {
+        for old in [b"OUTRIGSET\x03", b"OUTRIGKRC\x02"] {
+            let mut other = bytes();
+            other[..10].copy_from_slice(old);
+            let refused = UrSettings::from_postcard(&other).err();
+            assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: SETTINGS_FORMAT }));
+        }
+        let text = SettingsError::OtherFormat { found: 2, expected: SETTINGS_FORMAT }.to_string();
+        assert_eq!(text, "settings of format 2, and this version reads format 9: compile them again");
+    }
+
+    #[test]
+    fn other_damaged_and_cut_bytes_are_refused() {
+        let whole = bytes();
+        for cut in 0..whole.len() {
+            let refused = UrSettings::from_postcard(&whole[..cut]).err();
+            assert_eq!(refused, Some(if cut < 11 { SettingsError::NoSettings } else { SettingsError::Damaged }));
+        }
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x10;
+            assert!(UrSettings::from_postcard(&changed).is_err(), "byte {at}");
+        }
+        let mut longer = whole;
+        longer.push(0);
+        assert_eq!(UrSettings::from_postcard(&longer).err(), Some(SettingsError::Damaged));
+    }
+
+    /// One that is added, moved or of another default writes other bytes: then [`SETTINGS_FORMAT`] goes up, unless it was a default, and
+    /// the recordings' does, for they begin with the configuration.
+    #[test]
+    fn settings_of_this_format_are_these_bytes() {
+        let krc =
+            KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
+        let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
+        assert_eq!((SETTINGS_FORMAT, sums), (9, [(436, 3_083_243_355), (578, 459_365_827)]));
+    }
+
+    #[test]
+    fn settings_of_another_shape_are_stale() {
+        let content = [1, 2, 3];
+        let mut stale = [&MAGIC[..], &[SETTINGS_FORMAT, b'U']].concat();
+        stale.extend((content.len() as u32).to_le_bytes());
+        stale.extend(crc32(&content).to_le_bytes());
+        stale.extend(content);
+        assert_eq!(UrSettings::from_postcard(&stale).err(), Some(SettingsError::OtherVersion));
+    }
+
+    #[test]
+    fn too_little_room_is_none() {
+        let settings = UrSettings::from_postcard(&bytes()).expect("settings");
+        for room in [0, HEADER_LEN - 1, HEADER_LEN, bytes().len() - 1] {
+            assert_eq!(settings.to_postcard(&mut vec![0; room]), None);
+        }
+    }
+}
