@@ -18,7 +18,8 @@ const FLOORS: &[(u8, &[&str])] = &[
 
 /// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.
 const ENGINE_FLOORS: &[(u8, &[&str])] = &[
-    (7, &["snapshot"]),
+    (8, &["snapshot"]),
+    (7, &["replay"]),
     (6, &["guide", "record", "krc", "test_peer", "ur"]),
     (5, &["mod"]),
     (4, &["peer", "settings"]),

@@ -56,6 +56,8 @@ mod peer;
 #[cfg(feature = "postcard")]
 mod record;
 #[cfg(feature = "postcard")]
+mod replay;
+#[cfg(feature = "postcard")]
 mod settings;
 #[cfg(feature = "postcard")]
 mod snapshot;
@@ -105,9 +107,9 @@ pub use io::{Endpoint, Input, LinkId, Output};
 pub use keep::KeptFallback;
 pub use peer::{Peer, PeerStatus};
 #[cfg(feature = "postcard")]
-pub use record::{
-    DUMP_END_LEN, Outcome, ReplayError, Replayed, dump_end, recorded_transitions, replay, replay_watched,
-};
+pub use record::{DUMP_END_LEN, dump_end};
+#[cfg(feature = "postcard")]
+pub use replay::{Outcome, ReplayError, Replayed, recorded_transitions, replay, replay_watched};
 #[cfg(feature = "postcard")]
 pub use settings::{
     Device, NoPort, PortKind, Ports, SETTINGS_FORMAT, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget,

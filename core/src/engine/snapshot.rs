@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::Engine;
 use super::config::{Config, Options};
 use super::peer::{MemorySizes, Peer};
-use super::record::{ReplayError, in_memory};
+use super::replay::{ReplayError, in_memory};
 use crate::law::Law;
 use crate::mode::Mode;
 use crate::time::Instant;
