@@ -43,6 +43,7 @@
 mod bounds;
 mod config;
 mod control;
+mod conversation;
 mod event;
 mod handshake;
 mod other_scheme;

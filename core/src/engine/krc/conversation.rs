@@ -1,0 +1,425 @@
+//! What is known of a KRC and said to it, from one measurement to the next.
+
+use core::net::SocketAddr;
+
+use super::bounds::Bounds;
+use super::config::{KrcConfig, KrcOptions};
+use super::control::{Control, MirroredFrame, ToolImpedance};
+use super::event::{KrcCounts, KrcEvent, KrcReport};
+use super::handshake::Wanted;
+use super::other_scheme::SchemeWatch;
+use super::reading::{Readings, posture};
+use super::sender::SenderFilter;
+use super::target::Target;
+use super::tool::offset_by;
+use super::variables::Variables;
+use crate::engine::event::Events;
+use crate::engine::peer::{Context, Peer};
+use crate::kinematics::Posture;
+use crate::law::Law;
+use crate::link::{Answers, Histogram};
+use crate::mode::{Mode, PeerGate};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{ControllerTime, Reason};
+use crate::time::{Duration, Instant};
+use crate::wire::fri::{
+    COMMAND_LEN, CommandRepr, ControlScheme, Frame, FriState, JOINTS, KrlVariables, Measurement, Quality,
+};
+
+/// The conversation, apart from what it receives into: a measurement is read there while the rest changes.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    pub(super) listening: Listening,
+    pub(super) sender: SenderFilter,
+    /// The period that the KRC names, once there is one.
+    pub(super) period: Option<Duration>,
+    answers: Answers<u16>,
+    pub(super) round_trips: Histogram,
+    pub(super) jitters: Histogram,
+    /// The measurement used before: the time it stands for, and its arrival.
+    arrived: Option<(ControllerTime, Instant)>,
+    readings: Readings,
+    pub(super) newest: Option<Newest>,
+    /// A measurement waits to be judged.
+    pub(super) waiting: bool,
+    /// Datagrams since the last one was.
+    pub(super) burst: u32,
+    pub(super) target: Target,
+    /// The counter, as a time, that was answered last, and where the KRL program itself commanded the arm then.
+    pub(super) answered: Option<(ControllerTime, [f32; JOINTS])>,
+    counter: u16,
+    pub(super) control: Control,
+    schemes: SchemeWatch,
+    /// What `friStart` was given, as the limits in force know it.
+    scale: f32,
+    /// What the target is held to, with that.
+    pub(super) bounds: Bounds,
+    pub(super) variables: Variables,
+    pub(super) counts: KrcCounts,
+    /// The step of the target that answers the measurement judged now.
+    pub(super) step: Option<Step>,
+    pub(super) out: [u8; COMMAND_LEN],
+    pub(super) queued: bool,
+    /// The command was made in this call.
+    #[cfg(feature = "postcard")]
+    pub(super) new: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) enum Listening {
+    No,
+    /// The port is to be told.
+    Wanted,
+    Requested,
+    /// That failed: it is told again then.
+    Again(Instant),
+}
+
+/// What the newest measurement said beside the arm's state.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Newest {
+    counter: u16,
+    pub(super) at: ControllerTime,
+    pub(super) status: Status,
+    pub(super) setpoint: [f32; JOINTS],
+    /// Where the KRL program itself commands the arm.
+    pub(super) own: [f32; JOINTS],
+    joints: [f32; JOINTS],
+    commanded: Frame,
+    frame_offset: Frame,
+    measured: Frame,
+    pub(super) posture: Posture<JOINTS>,
+    pub(super) krl: KrlVariables,
+    pub(super) scale: f32,
+    pub(super) report: KrcReport,
+}
+
+/// A step of the target.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) dt: Duration,
+    /// What the KRL program has moved its own setpoint by, where commands are on top of it \[rad\].
+    pub(super) moved: [f32; JOINTS],
+    /// The target was moved by that.
+    pub(super) carried: bool,
+    /// What it moves by in one cycle: a command takes effect a cycle later.
+    pub(super) lead: [f32; JOINTS],
+    /// The tool is led, too.
+    pub(super) tool: bool,
+    /// The KRC follows commands.
+    pub(super) leads: bool,
+}
+
+/// What is reported when it changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Status {
+    pub(super) state: FriState,
+    pub(super) quality: Quality,
+    pub(super) scheme: ControlScheme,
+    power: bool,
+}
+
+impl Status {
+    /// Whether the KRC follows commands.
+    pub(super) const fn leads(self) -> bool {
+        matches!(self.state, FriState::Command) && self.power
+    }
+
+    pub(super) const fn gate(self, control: &Control) -> PeerGate {
+        match self.state {
+            FriState::Command if self.power && control.leads_in(self.scheme) => PeerGate::Granted,
+            FriState::Command => PeerGate::Ready,
+            FriState::Monitor if self.quality.permits_command() => PeerGate::Ready,
+            FriState::Monitor | FriState::Off | FriState::Unknown(_) => PeerGate::No,
+        }
+    }
+}
+
+impl Conversation {
+    pub(super) fn new(config: &KrcConfig, period: Duration) -> Self {
+        Self {
+            listening: Listening::No,
+            sender: SenderFilter::new(config.peer.address),
+            period: None,
+            answers: Answers::new(period),
+            round_trips: Histogram::default(),
+            jitters: Histogram::default(),
+            arrived: None,
+            readings: Readings::default(),
+            newest: None,
+            waiting: false,
+            burst: 0,
+            target: Target::UNKNOWN,
+            answered: None,
+            counter: config.peer.first_counter.wrapping_sub(1),
+            control: config.peer.control,
+            schemes: SchemeWatch::default(),
+            scale: 1.0,
+            bounds: Bounds::new(config, 1.0, config.bridged(period)),
+            variables: Variables::new(config.peer.variables),
+            counts: KrcCounts::default(),
+            step: None,
+            out: [0; COMMAND_LEN],
+            queued: false,
+            #[cfg(feature = "postcard")]
+            new: false,
+        }
+    }
+
+    /// A measurement of the KRC. Whether it is the newest.
+    pub(super) fn measured<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+        &mut self,
+        from: SocketAddr,
+        measurement: &Measurement<'_>,
+        period: Duration,
+        arrival: Instant,
+        cx: &mut Context<'_, 7, P, L>,
+    ) -> bool {
+        self.counts.measurements = self.counts.measurements.saturating_add(1);
+        let first = self.sender.heard(from, cx.now);
+        if first || self.period != Some(period) {
+            self.establish(period, cx);
+        }
+        let epoch = cx.cycle.link().epoch();
+        let reflected = measurement.refl_seq_count();
+        if let Some(round_trip) = self.answers.reflected(reflected, arrival) {
+            self.round_trips.record(round_trip);
+            let echoed = cx.config.peer.echoed;
+            self.variables.observe(reflected, &measurement.krl(), echoed, arrival, cx.events);
+        }
+        cx.cycle.set_answers(self.answers.figures(cx.now));
+        let counter = measurement.send_seq_count();
+        let Some(at) = cx.cycle.hear_counter(counter, arrival, cx.now, cx.events) else {
+            self.counts.unanswered(true);
+            return false;
+        };
+        if cx.cycle.link().epoch() != epoch {
+            self.begin_anew();
+        }
+        if let Some((at_before, arrived_before)) = self.arrived.replace((at, arrival)) {
+            let (took, should) = (arrival.since(arrived_before), at.since(at_before));
+            self.jitters.record(Duration::from_micros(took.as_micros().abs_diff(should.as_micros())));
+        }
+        let task = cx.config.peer.task_frame;
+        let state = self.readings.take(measurement, at, task, self.superposes(&cx.config.peer));
+        cx.cycle.keep(&state);
+        let status = Status {
+            state: measurement.named_state(),
+            quality: measurement.named_quality(),
+            scheme: measurement.named_control(),
+            power: measurement.power() != 0,
+        };
+        self.report_changes(status, cx.events);
+        self.newest = Some(Newest {
+            counter,
+            at,
+            status,
+            setpoint: measurement.setpoint(),
+            own: measurement.cmd_jnt_pos(),
+            joints: measurement.msr_jnt_pos(),
+            commanded: measurement.cmd_cart_pos(),
+            frame_offset: measurement.cmd_cart_pos_fri_offset(),
+            measured: measurement.msr_cart_pos(),
+            posture: posture(measurement, task),
+            krl: measurement.krl(),
+            scale: measurement.safety_limits(),
+            report: KrcReport {
+                answer_rate: measurement.stat_answer_rate(),
+                latency: measurement.stat_latency(),
+                jitter: measurement.stat_jitter(),
+                missed: measurement.stat_miss_counter(),
+                power: measurement.power(),
+                error: measurement.error(),
+                warning: measurement.warning(),
+            },
+        });
+        true
+    }
+
+    /// Whether commands are on top of the KRL program's own motion: frames are not.
+    pub(super) const fn superposes(&self, options: &KrcOptions) -> bool {
+        options.superpose && !matches!(self.control, Control::ToolImpedance(_))
+    }
+
+    fn report_changes(&self, status: Status, events: &mut Events<KrcEvent>) {
+        let before = self.newest.map(|newest| newest.status);
+        let mut on_change = |changed: bool, event| {
+            if changed {
+                events.push_peer(event);
+            }
+        };
+        on_change(before.is_none_or(|before| before.state != status.state), KrcEvent::State(status.state));
+        on_change(before.is_none_or(|before| before.quality != status.quality), KrcEvent::Quality(status.quality));
+        on_change(before.is_none_or(|before| before.scheme != status.scheme), KrcEvent::Scheme(status.scheme));
+        on_change(before.is_none_or(|before| before.power != status.power), KrcEvent::Power(status.power));
+    }
+
+    /// A KRC, or the same one with another period.
+    fn establish<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+        &mut self,
+        period: Duration,
+        cx: &mut Context<'_, 7, P, L>,
+    ) {
+        if self.period.is_some() {
+            cx.cycle.link_lost(cx.now, Reason::ClockJump, cx.events);
+        }
+        self.period = Some(period);
+        self.bounds = Bounds::new(cx.config, self.scale, cx.config.bridged(period));
+        // A round trip contains the KRC's wait for its next cycle: later than half a cycle after that is late.
+        self.answers = Answers::new(period.percent(150));
+        self.begin_anew();
+        let period_micros = u32::try_from(period.as_micros()).unwrap_or(u32::MAX);
+        cx.events.push_peer(KrcEvent::Found { period_micros });
+        cx.cycle.establish(cx.config.of(period), cx.now, cx.events);
+    }
+
+    /// Counters say nothing about those before.
+    fn begin_anew(&mut self) {
+        self.answers.clear();
+        self.readings.forget();
+        self.answered = None;
+        self.arrived = None;
+    }
+
+    /// What the KRC's own state ends.
+    pub(super) fn watch<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+        &mut self,
+        status: Status,
+        cx: &mut Context<'_, 7, P, L>,
+    ) {
+        let (mode, patience) = (cx.cycle.mode_now(), cx.cycle.mode().config().good_cycles);
+        if let Some(krc) = self.schemes.ends(mode, status.state, status.scheme, &self.control, patience) {
+            cx.events.push_peer(KrcEvent::OtherScheme { krc, ours: self.control.scheme() });
+            cx.cycle.fault(cx.now, Reason::OtherScheme, cx.events);
+        } else if mode == Mode::Command && status.state != FriState::Command {
+            // Nobody but us ends commanding without a reason of its own; which one, the KRC does not say.
+            cx.cycle.fault(cx.now, Reason::LeftCommand, cx.events);
+        }
+    }
+
+    /// `friStart` scales what the KRC lets the arm do: what is approved stays within it.
+    pub(super) fn limit<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+        &mut self,
+        scale: f32,
+        period: Duration,
+        cx: &mut Context<'_, 7, P, L>,
+    ) {
+        if core::mem::replace(&mut self.scale, scale).to_bits() == scale.to_bits() {
+            return;
+        }
+        self.bounds = Bounds::new(cx.config, scale, cx.config.bridged(period));
+        let mut limits = cx.config.limits;
+        // A scale that says nothing is left to the target, which refuses to move by it.
+        if scale > 0.0 && scale < 1.0 {
+            let bounded = |own: &mut [f32; JOINTS], arms: &[f32; JOINTS]| {
+                own.iter_mut().zip(arms).for_each(|(own, arms)| *own = own.min(*arms));
+            };
+            bounded(&mut limits.velocity.0, &self.bounds.velocity);
+            bounded(&mut limits.acceleration.0, &self.bounds.acceleration);
+            bounded(&mut limits.braking.0, &self.bounds.braking);
+        }
+        cx.cycle.set_limits(limits);
+    }
+
+    /// Whether what is commanded, or would be at the beginning, is too far from where the arm is.
+    pub(super) fn strays(&self, options: &KrcOptions) -> bool {
+        let Some(newest) = &self.newest else { return false };
+        let (joints, frame) = match self.target.wanted() {
+            Some(wanted) if newest.status.leads() => wanted,
+            Some(_) | None => (newest.setpoint, self.mirrored_frame(newest)),
+        };
+        // What is no number is judged by whoever uses it.
+        if !newest.joints.iter().all(|q| q.is_finite()) {
+            return false;
+        }
+        // A frame without the offset that FRI has left is not where the tool is.
+        let by_tool = match self.control {
+            Control::ToolImpedance(ToolImpedance { mirrors, .. }) => mirrors != MirroredFrame::Commanded,
+            Control::Position | Control::JointImpedance(_) => false,
+        };
+        options.tracking.strays(&self.control, &joints, &newest.joints)
+            || by_tool && options.tracking.strays_from(&frame, &newest.measured)
+    }
+
+    pub(super) fn mirrored_frame(&self, newest: &Newest) -> Frame {
+        let Control::ToolImpedance(ToolImpedance { mirrors, .. }) = self.control else { return newest.commanded };
+        match mirrors {
+            MirroredFrame::Setpoint => offset_by(&newest.commanded, &newest.frame_offset).unwrap_or(newest.commanded),
+            MirroredFrame::Commanded => newest.commanded,
+            MirroredFrame::Measured => newest.measured,
+        }
+    }
+
+    /// Makes the command, ahead of the target by `lead`. Whether there is one.
+    pub(super) fn send<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+        &mut self,
+        newest: &Newest,
+        lead: &[f32; JOINTS],
+        cx: &mut Context<'_, 7, P, L>,
+    ) -> bool {
+        let Some((mut jnt_pos, frame)) = self.target.wanted() else { return false };
+        jnt_pos.iter_mut().zip(lead).for_each(|(at, lead)| *at += lead);
+        let mode = cx.cycle.mode_now();
+        let mut krl = self.variables.take_up();
+        cx.config.peer.handshake.write(Wanted { command: self.wants(mode), scheme: self.control.scheme() }, &mut krl);
+        let counter = self.counter.wrapping_add(1);
+        let mut command = CommandRepr {
+            send_seq_count: counter,
+            refl_seq_count: newest.counter,
+            krl,
+            jnt_pos,
+            ..CommandRepr::default()
+        };
+        let follows = newest.status.leads() && mode == Mode::Command;
+        self.control.write(frame, follows, &mut command);
+        if command.emit(&mut self.out).is_err() {
+            // A variable of the application that is no number: nothing goes out, and commanding ends.
+            self.counts.unanswered(true);
+            cx.cycle.fault(cx.now, Reason::NotFinite, cx.events);
+            return false;
+        }
+        self.counter = counter;
+        self.queued = true;
+        #[cfg(feature = "postcard")]
+        {
+            self.new = true;
+        }
+        self.counts.commands = self.counts.commands.saturating_add(1);
+        self.answers.sent(counter, cx.now);
+        self.variables.carried(counter, cx.now, cx.events);
+        true
+    }
+
+    /// Whether the KRL program is to be in command state.
+    fn wants(&self, mode: Mode) -> bool {
+        match mode {
+            Mode::Arming | Mode::Command => true,
+            Mode::Stopping => !self.target.rests(),
+            Mode::Offline | Mode::Monitor => false,
+        }
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        // Not the histograms: nothing is decided by them.
+        to.put(&(&self.listening, &self.sender, &self.period, &self.answers))?;
+        to.put(&(&self.arrived, &self.readings, &self.newest, self.waiting, self.burst, &self.target, &self.answered))?;
+        to.put(&(self.counter, &self.control, &self.schemes, self.scale, &self.variables, &self.counts))
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<()> {
+        (self.listening, self.sender, self.period, self.answers) = from.take()?;
+        (self.arrived, self.readings, self.newest, self.waiting, self.burst, self.target, self.answered) =
+            from.take()?;
+        (self.counter, self.control, self.schemes, self.scale, self.variables, self.counts) = from.take()?;
+        let period = self.period.unwrap_or(Duration::from_millis(1));
+        self.bounds = Bounds::new(config, self.scale, config.bridged(period));
+        (self.step, self.queued) = (None, false);
+        Some(())
+    }
+}
