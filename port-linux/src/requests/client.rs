@@ -19,9 +19,9 @@ use tokio::time::MissedTickBehavior;
 
 use super::answer::{self, Answer, Line, Verdict};
 use super::bell::Bell;
-use super::desk::{Asked, Letter, Reply};
 use super::errand::Errand;
 use super::guidance;
+use super::letter::{Asked, Letter, Reply};
 use super::slot::{Slot, Status};
 use super::streamed::Newest;
 #[cfg(feature = "ros2")]

@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
-use outrigger_core::command::{Guidance, Sample};
 use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
 use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::link::Grade;
-use outrigger_core::mode::{Asker, Channel, Epoch, GuideLimits, Mode, Refusal, Transition, Word};
+use outrigger_core::mode::{Channel, Epoch, Mode, Refusal, Transition, Word};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Setpoint;
-use tokio::sync::mpsc::{OwnedPermit, Receiver, UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::answer::{Answer, Line, Verdict};
+use super::answer::Verdict;
 use super::bell::Bell;
 use super::errand::Errand;
+use super::letter::{Asked, Letter, Reply};
 use super::slot::{Contacts, Slot, Status};
 use super::streamed::{Newest, Streamed, Streaming, Unheeded};
 use crate::motion::asked::{Ready, Stands};
@@ -33,104 +33,8 @@ const UNMET: Duration = Duration::from_millis(50);
 /// Longest wait for what became of an output: more than the engine's own.
 const NEWS: Duration = Duration::from_secs(10);
 
-/// What was asked, understood.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Asked {
-    Request(Epoch),
-    Resume(Epoch),
-    Release,
-    Acknowledge,
-    Set(Epoch, Write),
-    Sample(Epoch, Sample),
-    HandBack(Epoch),
-    Resend(Epoch),
-    /// Leave to send a program of somebody else's: see [`Errand`].
-    #[cfg_attr(not(any(feature = "ros2", test)), expect(dead_code, reason = "only a node of ROS 2 asks for it"))]
-    Script(Epoch),
-    Guide(Epoch, Asker, Guidance, GuideLimits),
-    ToolContact(Epoch, bool),
-    Renew(Asker),
-    Stiffen,
-    /// What is ready comes with the letter.
-    Move(Epoch, Asker),
-    Cancel,
-    /// This asker is there no more.
-    Gone(Asker),
-}
-
 /// What is over, to be dropped elsewhere.
 pub(super) type Spent = Box<dyn Any + Send>;
-
-impl Asked {
-    const fn word(&self) -> &'static str {
-        match self {
-            Self::Request(_) => "request",
-            Self::Resume(_) => "resume",
-            Self::Release => "release",
-            Self::Acknowledge => "acknowledge",
-            Self::Set(..) => "set",
-            Self::Sample(..) => "sample",
-            Self::HandBack(_) => "hand-back",
-            Self::Resend(_) => "resend",
-            Self::Script(_) => "script",
-            Self::Guide(_, _, Guidance::Freedrive, _) => "freedrive",
-            Self::Guide(_, _, Guidance::Force(_), _) => "force",
-            Self::ToolContact(..) => "tool-contact",
-            Self::Renew(_) => "renew",
-            Self::Stiffen => "stiffen",
-            Self::Move(..) => "move",
-            Self::Cancel | Self::Gone(_) => "cancel",
-        }
-    }
-
-    const fn epoch(&self) -> Option<Epoch> {
-        match self {
-            Self::Request(epoch)
-            | Self::Resume(epoch)
-            | Self::Set(epoch, _)
-            | Self::Sample(epoch, _)
-            | Self::HandBack(epoch)
-            | Self::Guide(epoch, ..)
-            | Self::ToolContact(epoch, _)
-            | Self::Script(epoch)
-            | Self::Move(epoch, _)
-            | Self::Resend(epoch) => Some(*epoch),
-            Self::Release | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
-            Self::Cancel | Self::Gone(_) => None,
-        }
-    }
-}
-
-/// The same on its way to the loop, with the place of its answer.
-#[derive(Debug)]
-pub(super) struct Letter<const N: usize> {
-    pub(super) asked: Asked,
-    pub(super) reply: Reply,
-    /// With [`Asked::Move`].
-    pub(super) motion: Option<Ready<N>>,
-}
-
-impl<const N: usize> Letter<N> {
-    pub(super) const fn new(asked: Asked, reply: Reply) -> Self {
-        Self { asked, reply, motion: None }
-    }
-}
-
-/// Where an answer goes.
-#[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) id: Option<u32>,
-    /// `None` where its sender takes no answers: what was asked is done all the same.
-    pub(super) to: Option<OwnedPermit<Line>>,
-}
-
-impl Reply {
-    fn give(self, word: &'static str, status: Status, verdict: Verdict) {
-        if let Some(to) = self.to {
-            drop(to.send(Line::Answer(Answer { id: self.id, word, status, verdict })));
-        }
-    }
-}
 
 /// An output that was handed over, and whose answer is owed.
 #[derive(Debug)]
@@ -566,204 +470,4 @@ pub(crate) async fn next_asked<const N: usize>(desk: &mut Option<Desk<N>>) -> In
 }
 
 #[cfg(test)]
-mod tests {
-    use outrigger_core::command::SampleValue;
-    use outrigger_core::command::SourceId;
-    use outrigger_core::command::outputs::DigitalOutput;
-    use tokio::sync::mpsc::{Sender, channel};
-
-    use super::*;
-
-    struct Bench {
-        desk: Desk<6>,
-        releases: Sender<Letter<6>>,
-        asks: Sender<Letter<6>>,
-        answers: Sender<Line>,
-        told: Receiver<Line>,
-    }
-
-    const MONITOR: (Epoch, Mode, Grade, Option<Reason>) = (Epoch::from_number(4), Mode::Monitor, Grade::Ok, None);
-
-    impl Bench {
-        fn new() -> Self {
-            let (releases, released) = channel(4);
-            let (asks, asked) = channel(40);
-            let (answers, told) = channel(40);
-            let (desk, _) = Desk::new(released, asked);
-            let mut bench = Self { desk, releases, asks, answers, told };
-            bench.observe(0, MONITOR);
-            bench
-        }
-
-        fn ask(&self, id: u32, asked: Asked) {
-            let reply = Reply { id: Some(id), to: self.answers.clone().try_reserve_owned().ok() };
-            let lane = if asked == Asked::Release { &self.releases } else { &self.asks };
-            lane.try_send(Letter::new(asked, reply)).expect("room");
-            self.desk.bell.ring();
-        }
-
-        /// What the engine gets, behind another input.
-        fn next(&mut self) -> Input {
-            let input = crate::runtime::one_threaded().expect("a runtime").block_on(self.desk.next());
-            self.observe(0, (self.desk.status.epoch, self.desk.status.mode, Grade::Ok, None));
-            self.desk.handed_over();
-            input
-        }
-
-        fn observe(&mut self, at: u64, of: (Epoch, Mode, Grade, Option<Reason>)) {
-            let unmet = || ReasonSet::EMPTY.with(Reason::RobotNotRunning);
-            self.desk.observe(Instant::from_micros(at), of, false, (None, || None), unmet, || None);
-        }
-
-        fn answer(&mut self) -> Option<(Option<u32>, Verdict, Mode)> {
-            match self.told.try_recv().ok()? {
-                Line::Answer(Answer { id, verdict, status, .. }) => Some((id, verdict, status.mode)),
-                Line::Text(text) => panic!("{text}"),
-            }
-        }
-    }
-
-    const NOW: Epoch = Epoch::from_number(4);
-    const HIGH: Write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
-
-    #[test]
-    fn a_request_is_answered_once_the_engine_has_decided() {
-        let mut bench = Bench::new();
-        bench.ask(1, Asked::Request(NOW));
-        assert_eq!((bench.next(), bench.answer()), (Input::Request(NOW), None));
-        bench.observe(2_000, (NOW, Mode::Arming, Grade::Ok, None));
-        assert_eq!(bench.answer(), Some((Some(1), Verdict::Done, Mode::Arming)));
-
-        bench.ask(2, Asked::Resume(NOW));
-        assert_eq!(bench.next(), Input::Resume(NOW));
-        bench.desk.event(&Event::<()>::Refused(Refusal::of_request(Channel::Message, Reason::NotAtRest)));
-        bench.observe(4_000, MONITOR);
-        let unmet = ReasonSet::EMPTY.with(Reason::RobotNotRunning);
-        assert_eq!(bench.answer(), Some((Some(2), Verdict::Refused(Reason::NotAtRest, unmet), Mode::Monitor)));
-        for (asked, word, input) in
-            [(Asked::HandBack(NOW), Word::HandBack, Input::HandBack), (Asked::Resend(NOW), Word::Resend, Input::Resend)]
-        {
-            bench.ask(7, asked);
-            assert_eq!((bench.next(), bench.answer()), (input, None));
-            bench.observe(5_000, MONITOR);
-            assert_eq!(bench.answer(), Some((Some(7), Verdict::Done, Mode::Monitor)));
-            bench.ask(8, asked);
-            bench.next();
-            let refusal = Refusal { word, by: Channel::Message, reason: Reason::ProgramAway };
-            bench.desk.event(&Event::<()>::Refused(refusal));
-            bench.observe(5_000, MONITOR);
-            let refused = Verdict::Refused(Reason::ProgramAway, ReasonSet::EMPTY);
-            assert_eq!(bench.answer(), Some((Some(8), refused, Mode::Monitor)));
-        }
-        bench.ask(3, Asked::Request(NOW));
-        bench.next();
-        bench.observe(6_000, MONITOR);
-        assert_eq!(bench.answer(), Some((Some(3), Verdict::Ending, Mode::Monitor)), "neither granted nor refused");
-    }
-
-    #[test]
-    fn what_acts_and_saw_another_epoch_is_refused_and_a_release_overtakes_everything() {
-        let mut bench = Bench::new();
-        let old = Epoch::from_number(3);
-        let sample = Sample { source: SourceId(0), value: SampleValue::scalar(1.0), seq: 1, taken_at: Instant::ZERO };
-        let acting = [Asked::Request(old), Asked::Resume(old), Asked::Set(old, HIGH), Asked::Sample(old, sample)];
-        for (id, asked) in (0..).zip(acting) {
-            bench.ask(id, asked);
-        }
-        bench.ask(8, Asked::Sample(NOW, sample));
-        bench.ask(9, Asked::Release);
-        assert_eq!(bench.next(), Input::Release);
-        bench.observe(2_000, MONITOR);
-        assert_eq!(bench.answer(), Some((Some(9), Verdict::Done, Mode::Monitor)));
-        assert_eq!(bench.next(), Input::Sample(sample));
-        for id in 0..4 {
-            assert_eq!(bench.answer(), Some((Some(id), Verdict::WrongEpoch(old), Mode::Monitor)));
-        }
-        assert_eq!(bench.answer(), Some((Some(8), Verdict::Done, Mode::Monitor)));
-        bench.ask(10, Asked::Release);
-        assert_eq!(bench.desk.release(), Some(Input::Release));
-    }
-
-    #[test]
-    fn an_output_is_answered_with_what_became_of_it_or_with_nothing_heard() {
-        let mut bench = Bench::new();
-        let news = |news| Event::<()>::Output { write: HIGH, news };
-        for id in 0..=MAX_WRITES as u32 {
-            bench.ask(id, Asked::Set(NOW, HIGH));
-        }
-        for _ in 0..MAX_WRITES {
-            assert_eq!(bench.next(), Input::Set(HIGH));
-            bench.observe(2_000, MONITOR);
-        }
-        assert_eq!(bench.answer(), None);
-        let confirmed = WriteNews::Confirmed(Duration::from_millis(8));
-        bench.desk.event(&news(WriteNews::Sent));
-        bench.desk.event(&news(confirmed));
-        assert_eq!(bench.answer(), Some((Some(0), Verdict::Output(HIGH, confirmed), Mode::Monitor)));
-        bench.observe(2_000 + NEWS.as_micros(), MONITOR);
-        assert_eq!(bench.answer(), Some((Some(1), Verdict::NoNews, Mode::Monitor)));
-        // Refused in the same call.
-        assert_eq!(bench.next(), Input::Set(HIGH));
-        let superseded = news(WriteNews::Superseded);
-        bench.desk.event(&superseded);
-        assert_eq!(bench.answer(), Some((Some(16), Verdict::Output(HIGH, WriteNews::Superseded), Mode::Monitor)));
-    }
-
-    #[test]
-    fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothing_begins() {
-        let mut bench = Bench::new();
-        let errand = bench.desk.errand();
-        let refused = |reason| Verdict::Refused(reason, ReasonSet::EMPTY);
-        let ask = |bench: &mut Bench, mode| {
-            let of = (NOW, mode, Grade::Ok, None);
-            bench.observe(1, of);
-            bench.ask(1, Asked::Script(NOW));
-            assert_eq!(bench.next(), Input::Tick);
-            bench.observe(2, of);
-            bench.answer().expect("it is decided").1
-        };
-        for mode in [Mode::Arming, Mode::Command, Mode::Stopping] {
-            assert_eq!(ask(&mut bench, mode), refused(Reason::Commanded));
-        }
-        assert_eq!(ask(&mut bench, Mode::Offline), refused(Reason::EvidenceMissing));
-        assert!(errand.set_out().is_none());
-        // Whoever begins before it is used takes it back.
-        assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
-        assert_eq!(ask(&mut bench, Mode::Monitor), refused(Reason::ForeignProgram));
-        bench.ask(2, Asked::Request(NOW));
-        assert_eq!(bench.next(), Input::Request(NOW));
-        bench.observe(3, (NOW, Mode::Arming, Grade::Ok, None));
-        assert_eq!(bench.answer(), Some((Some(2), Verdict::Done, Mode::Arming)));
-        assert!(errand.set_out().is_none());
-        // Nobody begins while it is used.
-        assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
-        let way = errand.set_out().expect("it was given");
-        for asked in [Asked::Request(NOW), Asked::Resume(NOW), Asked::Resend(NOW)] {
-            bench.ask(3, asked);
-            bench.ask(4, Asked::Acknowledge);
-            assert_eq!(bench.next(), Input::Acknowledge);
-            bench.observe(4, MONITOR);
-            assert_eq!(bench.answer(), Some((Some(3), refused(Reason::ForeignProgram), Mode::Monitor)));
-            assert_eq!(bench.answer(), Some((Some(4), Verdict::Done, Mode::Monitor)));
-        }
-        assert!(bench.desk.waits_for_a_program());
-        drop(way);
-        bench.ask(5, Asked::Request(NOW));
-        assert_eq!(bench.next(), Input::Request(NOW));
-        bench.observe(5, MONITOR);
-        assert!(bench.answer().is_some());
-        bench.desk.begins_unasked();
-        assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::BeginsUnasked);
-    }
-
-    #[test]
-    fn what_is_asked_is_done_also_where_nobody_takes_the_answer() {
-        let mut bench = Bench::new();
-        let letter = Letter::new(Asked::Release, Reply { id: None, to: None });
-        bench.releases.try_send(letter).expect("room");
-        bench.desk.bell.ring();
-        assert_eq!(bench.next(), Input::Release);
-        bench.observe(1, MONITOR);
-        drop(bench.told);
-    }
-}
+mod tests;

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 
 use super::answer::{Answer, Line};
 use super::client::Shared;
-use super::desk::{Asked, Letter, Reply};
 use super::errand::Errand;
+use super::letter::{Asked, Letter, Reply};
 use super::said;
 use super::slot::Status;
 use crate::motion::asked::{Moving, Ready, Stands};

@@ -13,6 +13,7 @@ mod errand;
 pub(crate) mod guidance;
 #[cfg(feature = "ros2")]
 mod inside;
+mod letter;
 pub(crate) mod said;
 mod slot;
 mod streamed;
@@ -32,9 +33,9 @@ use self::desk::Spent;
 pub(crate) use self::desk::{Desk, next_asked};
 #[cfg(feature = "ros2")]
 pub(crate) use self::{
-    desk::Asked,
     errand::{Errand, OnItsWay},
     inside::{Decided, Inside},
+    letter::Asked,
     slot::Status,
     streamed::Streaming,
 };

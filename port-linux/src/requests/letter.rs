@@ -1,0 +1,106 @@
+//! What is asked of the loop, on its way there, with the place of its answer.
+
+use outrigger_core::command::outputs::Write;
+use outrigger_core::command::{Guidance, Sample};
+use outrigger_core::mode::{Asker, Epoch, GuideLimits};
+use tokio::sync::mpsc::OwnedPermit;
+
+use super::answer::{Answer, Line, Verdict};
+use super::slot::Status;
+use crate::motion::asked::Ready;
+
+/// What was asked, understood.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Asked {
+    Request(Epoch),
+    Resume(Epoch),
+    Release,
+    Acknowledge,
+    Set(Epoch, Write),
+    Sample(Epoch, Sample),
+    HandBack(Epoch),
+    Resend(Epoch),
+    /// Leave to send a program of somebody else's: see [`Errand`](super::errand::Errand).
+    #[cfg_attr(not(any(feature = "ros2", test)), expect(dead_code, reason = "only a node of ROS 2 asks for it"))]
+    Script(Epoch),
+    Guide(Epoch, Asker, Guidance, GuideLimits),
+    ToolContact(Epoch, bool),
+    Renew(Asker),
+    Stiffen,
+    /// What is ready comes with the letter.
+    Move(Epoch, Asker),
+    Cancel,
+    /// This asker is there no more.
+    Gone(Asker),
+}
+
+impl Asked {
+    pub(super) const fn word(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "request",
+            Self::Resume(_) => "resume",
+            Self::Release => "release",
+            Self::Acknowledge => "acknowledge",
+            Self::Set(..) => "set",
+            Self::Sample(..) => "sample",
+            Self::HandBack(_) => "hand-back",
+            Self::Resend(_) => "resend",
+            Self::Script(_) => "script",
+            Self::Guide(_, _, Guidance::Freedrive, _) => "freedrive",
+            Self::Guide(_, _, Guidance::Force(_), _) => "force",
+            Self::ToolContact(..) => "tool-contact",
+            Self::Renew(_) => "renew",
+            Self::Stiffen => "stiffen",
+            Self::Move(..) => "move",
+            Self::Cancel | Self::Gone(_) => "cancel",
+        }
+    }
+
+    pub(super) const fn epoch(&self) -> Option<Epoch> {
+        match self {
+            Self::Request(epoch)
+            | Self::Resume(epoch)
+            | Self::Set(epoch, _)
+            | Self::Sample(epoch, _)
+            | Self::HandBack(epoch)
+            | Self::Guide(epoch, ..)
+            | Self::ToolContact(epoch, _)
+            | Self::Script(epoch)
+            | Self::Move(epoch, _)
+            | Self::Resend(epoch) => Some(*epoch),
+            Self::Release | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
+            Self::Cancel | Self::Gone(_) => None,
+        }
+    }
+}
+
+/// The same on its way to the loop, with the place of its answer.
+#[derive(Debug)]
+pub(super) struct Letter<const N: usize> {
+    pub(super) asked: Asked,
+    pub(super) reply: Reply,
+    /// With [`Asked::Move`].
+    pub(super) motion: Option<Ready<N>>,
+}
+
+impl<const N: usize> Letter<N> {
+    pub(super) const fn new(asked: Asked, reply: Reply) -> Self {
+        Self { asked, reply, motion: None }
+    }
+}
+
+/// Where an answer goes.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) id: Option<u32>,
+    /// `None` where its sender takes no answers: what was asked is done all the same.
+    pub(super) to: Option<OwnedPermit<Line>>,
+}
+
+impl Reply {
+    pub(super) fn give(self, word: &'static str, status: Status, verdict: Verdict) {
+        if let Some(to) = self.to {
+            drop(to.send(Line::Answer(Answer { id: self.id, word, status, verdict })));
+        }
+    }
+}
