@@ -7,10 +7,10 @@ use outrigger_core::mode::{Asker, Epoch};
 use tokio::sync::mpsc;
 
 use super::answer::{Answer, Line};
-use super::client::Shared;
 use super::errand::Errand;
 use super::letter::{Asked, Letter, Reply};
 use super::said;
+use super::shared::Shared;
 use super::slot::Status;
 use crate::motion::asked::{Moving, Ready, Stands};
 

@@ -14,7 +14,9 @@ pub(crate) mod guidance;
 #[cfg(feature = "ros2")]
 mod inside;
 mod letter;
+mod pace;
 pub(crate) mod said;
+mod shared;
 mod slot;
 mod streamed;
 
@@ -28,9 +30,11 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use self::board::line as board_line;
-use self::client::{Pace, Shared, attend};
+use self::client::attend;
 use self::desk::Spent;
 pub(crate) use self::desk::{Desk, next_asked};
+use self::pace::Pace;
+use self::shared::Shared;
 #[cfg(feature = "ros2")]
 pub(crate) use self::{
     errand::{Errand, OnItsWay},

@@ -1,0 +1,347 @@
+//! What all clients share: how a run stands, what a line of theirs comes to, and the lanes to the loop.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration as StdDuration;
+
+use outrigger_config::{SourceInput, SourceSettings, VariableSettings};
+use outrigger_core::command::{Sample, SampleValue, SourceId};
+#[cfg(feature = "ros2")]
+use outrigger_core::law::Forward;
+use outrigger_core::mode::{Asker, Epoch};
+use outrigger_core::request::{Ask, Fault, Message};
+use outrigger_core::sensor::{Reading, Scale};
+use outrigger_core::time::Instant;
+use tokio::sync::mpsc;
+
+use super::answer;
+use super::bell::Bell;
+use super::errand::Errand;
+use super::guidance;
+use super::letter::{Asked, Letter, Reply};
+use super::pace::Pace;
+use super::slot::{Slot, Status};
+use super::streamed::Newest;
+#[cfg(feature = "ros2")]
+use super::streamed::Streamed;
+use crate::clock::Clock;
+use crate::io::Setting;
+use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
+
+/// Lines per second of all clients together, in the long run, and how many at once: what this thread is busy with.
+const ALL_LINES: (f32, f32) = (2_000.0, 200.0);
+/// What all of them together may pass on to the loop per second, and at once. Releases are not counted.
+const PASSED_ON: (f32, f32) = (1_000.0, 100.0);
+
+/// A source of the configuration that takes readings by request.
+#[derive(Debug)]
+struct Source {
+    name: String,
+    /// `None` where its readings come from elsewhere.
+    values: Option<usize>,
+    scale: Scale,
+    newest: AtomicU32,
+}
+
+/// What the loop keeps of it: how it stands, the bell, where the arm stands, leave for programs of others, and what is streamed.
+type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, Errand, Newest<N>);
+
+/// What all clients share.
+#[derive(Debug)]
+pub(super) struct Shared<const N: usize> {
+    robot: String,
+    pub(super) here: bool,
+    sources: Vec<Source>,
+    variables: Vec<VariableSettings>,
+    clock: Clock,
+    pub(super) slot: Slot,
+    bell: Bell,
+    /// Where the arm stands, as of a moment ago, and what its motions are held to.
+    stands: Arc<Mutex<Stands<N>>>,
+    /// For who sends programs of others.
+    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 does"))]
+    errand: Errand,
+    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 streams"))]
+    newest: Newest<N>,
+    moving: Moving<N>,
+    /// A motion is being read.
+    reads: AtomicBool,
+    pub(super) releases: mpsc::Sender<Letter<N>>,
+    pub(super) asks: mpsc::Sender<Letter<N>>,
+    /// For the loop, and for lines of any kind.
+    pub(super) passed_on: Mutex<Pace>,
+    pub(super) lines: Mutex<Pace>,
+    /// How many have been attended to.
+    pub(super) askers: AtomicU32,
+}
+
+impl<const N: usize> Shared<N> {
+    #[expect(clippy::too_many_arguments, reason = "each is one thing, and there is one caller")]
+    pub(super) fn new(
+        robot: String,
+        here: bool,
+        (sources, variables): (&[SourceSettings], &[VariableSettings]),
+        moving: Moving<N>,
+        clock: Clock,
+        (slot, bell, stands, errand, newest): LoopSide<N>,
+        releases: mpsc::Sender<Letter<N>>,
+        asks: mpsc::Sender<Letter<N>>,
+    ) -> Self {
+        let of = |source: &SourceSettings| Source {
+            name: source.name.clone(),
+            values: (source.input == SourceInput::Requests).then_some(source.values),
+            scale: Scale { factor: source.scale, offset: source.offset },
+            newest: AtomicU32::new(u32::MAX),
+        };
+        let pace = |(per_second, at_once)| Mutex::new(Pace::new(per_second, at_once, clock.now()));
+        let (passed_on, lines) = (pace(PASSED_ON), pace(ALL_LINES));
+        Self {
+            robot,
+            here,
+            sources: sources.iter().map(of).collect(),
+            variables: variables.to_vec(),
+            clock,
+            slot,
+            bell,
+            stands,
+            errand,
+            newest,
+            moving,
+            reads: AtomicBool::new(false),
+            releases,
+            asks,
+            passed_on,
+            lines,
+            askers: AtomicU32::new(0),
+        }
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// How long to wait for a share of what all clients have.
+    pub(super) fn share(&self, of: &Mutex<Pace>) -> StdDuration {
+        of.lock().map(|mut pace| pace.take(self.now())).unwrap_or_default()
+    }
+
+    /// Hands a letter to the loop, by this lane.
+    pub(super) async fn pass_on(&self, lane: &mpsc::Sender<Letter<N>>, letter: Letter<N>) -> bool {
+        let sent = lane.send(letter).await.is_ok();
+        self.bell.ring();
+        sent
+    }
+
+    /// Hands a letter to the loop at once, or not at all.
+    #[cfg(feature = "ros2")]
+    pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
+        let ends = matches!(letter.asked, Asked::Release | Asked::Gone(_));
+        let lane = if letter.asked == Asked::Release { &self.releases } else { &self.asks };
+        let may = ends || self.passed_on.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
+        let sent = may && lane.try_send(letter).is_ok();
+        self.bell.ring();
+        sent
+    }
+
+    /// Hands the newest command of a stream to the loop.
+    #[cfg(feature = "ros2")]
+    pub(super) fn stream(&self, forward: Forward<N>) {
+        let (epoch, at) = (self.newest().epoch, self.clock.now());
+        self.newest.put(Streamed { forward, epoch, at });
+        self.bell.ring();
+    }
+
+    /// One more who asks.
+    #[cfg(feature = "ros2")]
+    pub(super) fn next_asker(&self) -> Asker {
+        Asker(self.askers.fetch_add(1, Ordering::Relaxed))
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) fn errand(&self) -> Errand {
+        self.errand.clone()
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) fn newest(&self) -> Status {
+        self.slot.get()
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) fn stands(&self) -> Stands<N> {
+        self.stands.lock().map(|stands| *stands).unwrap_or_default()
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) fn moving(&self) -> Moving<N> {
+        self.moving.clone()
+    }
+
+    #[cfg(feature = "ros2")]
+    pub(super) const fn is_here(&self) -> bool {
+        self.here
+    }
+
+    pub(super) fn status(&self, id: Option<u32>, word: &str, now: &Status) -> String {
+        answer::status(id, word, now, &self.robot, self.here)
+    }
+
+    /// Reads the motion that is asked for, in a thread that may take its time.
+    ///
+    /// # Errors
+    /// What is wrong with it; `None` where another one is being read.
+    pub(super) async fn ready(&self, wish: Wish<N>) -> Result<Ready<N>, Option<String>> {
+        if self.reads.swap(true, Ordering::Relaxed) {
+            return Err(None);
+        }
+        let stands = self.stands.lock().map(|stands| *stands).unwrap_or_default();
+        let moving = self.moving.clone();
+        let read = tokio::task::spawn_blocking(move || ready(&wish, &moving, &stands)).await;
+        self.reads.store(false, Ordering::Relaxed);
+        // One that panicked has said so.
+        read.unwrap_or_else(|_| Err("its reader failed".into())).map_err(Some)
+    }
+
+    /// An asker is gone, and with it what it answers for, where it `asked` for any.
+    pub(super) async fn gone(&self, asker: Asker, asked: &AtomicBool) {
+        if !asked.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let letter = Letter::new(Asked::Gone(asker), Reply { id: None, to: None });
+        self.pass_on(&self.asks, letter).await;
+    }
+
+    /// What a line of this asker, received at `at`, comes to.
+    pub(super) fn understand(&self, asker: Asker, line: Result<Message<'_>, Fault<'_>>, at: Instant) -> Step<N> {
+        let now = self.slot.get();
+        let Message { id, ask } = match line {
+            Ok(message) => message,
+            Err(fault) => return Step::Say(answer::fault(&fault, &now)),
+        };
+        let asked = match ask {
+            Ask::Status => return Step::Say(self.status(id, ask.word(), &now)),
+            Ask::Watch => return Step::Watch(id),
+            Ask::Request(epoch) => Asked::Request(epoch),
+            Ask::Resume(epoch) => Asked::Resume(epoch),
+            Ask::Release => Asked::Release,
+            Ask::Acknowledge => Asked::Acknowledge,
+            Ask::HandBack(epoch) => Asked::HandBack(epoch),
+            Ask::Resend(epoch) => Asked::Resend(epoch),
+            Ask::Renew => Asked::Renew(asker),
+            Ask::Stiffen => Asked::Stiffen,
+            Ask::Cancel => Asked::Cancel,
+            Ask::Dashboard { how, .. } => {
+                let expected = "a board: beside a run it is `outrigger dashboard ROBOT` that does this";
+                return Step::Say(answer::value(id, &now, "how", expected, how));
+            }
+            Ask::Move { epoch, how } => match Wish::of(how) {
+                Ok(wish) => return Step::Move(id, epoch, wish),
+                Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
+            },
+            Ask::Freedrive { epoch, how } | Ask::Force { epoch, how } => {
+                let hand = matches!(ask, Ask::Freedrive { .. });
+                match if hand { guidance::freedrive(how) } else { guidance::force(how) } {
+                    Ok((what, limits)) => Asked::Guide(epoch, asker, what, limits),
+                    Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
+                }
+            }
+            Ask::ToolContact { epoch, how } => match guidance::contact(how) {
+                Ok(stops) => Asked::ToolContact(epoch, stops),
+                Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
+            },
+            Ask::Set { epoch, output } => match Setting::of(output, &self.variables) {
+                Ok(Setting(write)) => Asked::Set(epoch, write),
+                Err(expected) => return Step::Say(answer::value(id, &now, "output", &expected, output)),
+            },
+            Ask::Sample { epoch, source, values, seq } => match self.sample((source, values, seq), at) {
+                Ok(sample) => Asked::Sample(epoch, sample),
+                Err((key, expected, found)) => return Step::Say(answer::value(id, &now, key, &expected, &found)),
+            },
+        };
+        Step::PassOn(id, asked)
+    }
+
+    /// A reading of a source, scaled; or the key that is wrong, what was expected and what was found.
+    fn sample(
+        &self,
+        (name, values, seq): (&str, SampleValue, Option<u32>),
+        taken_at: Instant,
+    ) -> Result<Sample, (&'static str, String, String)> {
+        let takes = self.sources.iter().enumerate().find(|(_, source)| source.name == name && source.values.is_some());
+        let Some((index, source)) = takes else {
+            let names = self.sources.iter().filter(|source| source.values.is_some()).map(|source| source.name.as_str());
+            let names: Vec<_> = names.collect();
+            let expected = if names.is_empty() {
+                "a source with input = \"requests\", and the configuration has none".into()
+            } else {
+                format!("a source with input = \"requests\": {}", names.join(", "))
+            };
+            return Err(("source", expected, name.into()));
+        };
+        let seq = seq.unwrap_or_else(|| source.newest.load(Ordering::Relaxed).wrapping_add(1));
+        let reading = Reading { seq, value: values };
+        let expected = source.values.unwrap_or_default();
+        let reading = reading.with_count(expected).map_err(|_| {
+            ("values", format!("{expected} values for source \"{name}\""), values.as_slice().len().to_string())
+        })?;
+        source.newest.store(seq, Ordering::Relaxed);
+        let source_id = SourceId(u8::try_from(index).unwrap_or(u8::MAX));
+        Ok(source.scale.of(reading).sample(source_id, taken_at))
+    }
+}
+
+/// What is to be done with a line.
+pub(super) enum Step<const N: usize> {
+    /// It is answered here.
+    Say(String),
+    /// The loop decides, once this is read.
+    Move(Option<u32>, Epoch, Wish<N>),
+    /// From now on each change is told.
+    Watch(Option<u32>),
+    /// The loop decides.
+    PassOn(Option<u32>, Asked),
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use outrigger_config::Format;
+    use outrigger_core::command::{Limits, SourceConfig};
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::motion::asked::MadeBy;
+
+    fn source(name: &str, input: SourceInput) -> SourceSettings {
+        let judged = SourceConfig::new(SourceId(0), 2, f32::MIN, f32::MAX);
+        SourceSettings { name: name.into(), input, format: Format::Text, values: 2, scale: 0.001, offset: 1.0, judged }
+    }
+
+    pub(in crate::requests) struct Bench {
+        pub(in crate::requests) shared: Arc<Shared<6>>,
+        pub(in crate::requests) releases: mpsc::Receiver<Letter<6>>,
+        pub(in crate::requests) asks: mpsc::Receiver<Letter<6>>,
+        pub(in crate::requests) slot: Slot,
+        pub(in crate::requests) open: watch::Sender<()>,
+    }
+
+    pub(in crate::requests) fn bench() -> Bench {
+        let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
+        let (slot, clock) = (Slot::default(), Clock::start());
+        let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
+        let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
+        let loop_side = (slot.clone(), Bell::default(), Arc::default(), Errand::default(), Newest::default());
+        let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
+        Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
+    }
+
+    #[test]
+    fn a_sample_is_scaled_counted_and_timed() {
+        let bench = bench();
+        let value = SampleValue::new(&[1000.0, -500.0]).unwrap();
+        let at = Instant::from_micros(77);
+        let taken = |seq| bench.shared.sample(("goal", value, seq), at).unwrap();
+        assert_eq!((taken(None).seq, taken(None).seq, taken(Some(40)).seq, taken(None).seq), (0, 1, 40, 41));
+        let sample = taken(None);
+        assert_eq!((sample.value.as_slice(), sample.source, sample.taken_at), (&[2.0, 0.5][..], SourceId(1), at));
+    }
+}
