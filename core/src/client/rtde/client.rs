@@ -4,8 +4,9 @@ use heapless::Deque;
 
 use super::cadence::Cadence;
 use super::config::ClientConfig;
-use super::conversation::{Inputs, RtdeCounts, WriteError};
+use super::conversation::RtdeCounts;
 use super::event::{Data, Event};
+use super::inputs::{Inputs, WriteError};
 use super::memory::{ClientError, ClientMemory};
 use super::packages::Packages;
 use crate::client::Output;

@@ -42,7 +42,7 @@
 //! ```
 
 use super::client::Client;
-use super::conversation::WriteError;
+use super::inputs::WriteError;
 use super::registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};
 use crate::link::{AnswerFigures, Answers, Counter, Histogram};
 use crate::robot::JointVelocities;

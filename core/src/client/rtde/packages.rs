@@ -1,7 +1,8 @@
 //! A stream that is cut into packages, and a conversation that understands them.
 
 use super::config::ClientConfig;
-use super::conversation::{Conversation, Inputs, Sink};
+use super::conversation::{Conversation, Sink};
+use super::inputs::Inputs;
 use super::memory::{ClientError, ClientMemory};
 use crate::frame::{Assembler, Framing};
 #[cfg(feature = "postcard")]
