@@ -34,6 +34,7 @@
 mod answers;
 mod clock;
 mod config;
+mod figures;
 mod grade;
 mod histogram;
 mod monitor;
@@ -47,12 +48,13 @@ mod tests;
 
 pub use answers::{AnswerFigures, Answers};
 pub use config::{LinkConfig, LinkKind, LinkTuning};
+pub use figures::{Figures, Histograms};
 pub use grade::{
     Grade, GradeCause, GradeChange, GradeLimits, GradeLimitsTuning, GradeLow, GradeTable, GradeTuning, Metric, Share,
     Unit,
 };
 pub use histogram::{BINS, Bin, Histogram};
-pub use monitor::{Answer, Figures, Histograms, LinkMonitor, Observation};
+pub use monitor::{Answer, LinkMonitor, Observation};
 pub use sequence::{Counter, Sequence, SequenceJudge, SequenceRules, SequenceTotals};
 pub use timing::{InterArrival, WINDOW};
 pub use unacked::{Unacked, UnackedConfig, UnackedVerdict};

@@ -3,11 +3,11 @@
 use super::answers::AnswerFigures;
 use super::clock::{ClockMap, Reading};
 use super::config::{LinkConfig, LinkKind, in_periods};
+use super::figures::{Figures, Histograms};
 use super::grade::{Grade, GradeCause, GradeChange, GradeLow, Grader, Measured, Metric};
-use super::histogram::Histogram;
-use super::sequence::{Counter, Sequence, SequenceJudge, SequenceTotals};
+use super::sequence::{Counter, Sequence, SequenceJudge};
 use super::stall::StallDetector;
-use super::timing::{InterArrival, Intervals, Jitter, SlidingMean, SlidingShare, WINDOW};
+use super::timing::{Intervals, Jitter, SlidingMean, SlidingShare, WINDOW};
 use crate::robot::{ControllerTime, Reason};
 use crate::time::{Duration, Instant};
 
@@ -40,53 +40,6 @@ pub enum Answer {
     Still,
     /// A moving command.
     Moving,
-}
-
-/// Histograms of one link, over its whole life.
-#[derive(Clone, Debug, Default)]
-pub struct Histograms {
-    /// Time between accepted states.
-    pub interval: Histogram,
-    /// Age of accepted states on arrival.
-    pub age: Histogram,
-    /// From the arrival of a state to the end of writing the answer that it caused, as far as the port tells of writing.
-    pub turnaround: Histogram,
-}
-
-/// Figures for reports. `None` is "this link cannot know", never zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct Figures {
-    /// Grade now.
-    pub grade: Grade,
-    /// What keeps it from rising, or did last.
-    pub held_by: GradeCause,
-    /// Counts up with each restart of the controller's clock or counter.
-    pub epoch: u32,
-    /// Sequence totals of this epoch.
-    pub sequence: SequenceTotals,
-    /// States older than a moving command may answer, in this epoch.
-    pub late: u64,
-    /// Spans between states, in this epoch.
-    pub interval: InterArrival,
-    /// Mean lateness over 100 states: how much longer than a period the next one took.
-    pub lateness: Option<Duration>,
-    /// RFC 3550 jitter.
-    pub jitter: Duration,
-    /// FRI-style jitter: mean |age − previous age| over 100 states.
-    pub age_variation: Option<Duration>,
-    /// Cycles received of the last 100, in parts of 10 000.
-    pub received: Option<u16>,
-    /// Age of the newest state now.
-    pub age: Option<Duration>,
-    /// Consecutive cycles missing now.
-    pub consecutive_misses: u32,
-    /// Answer rate and round trip, where the peer reflects a counter.
-    pub answers: Option<AnswerFigures>,
-    /// Times this device stood still too long.
-    pub local_stalls: u32,
-    /// Longest time this device was woken late.
-    pub longest_late_wake: Duration,
 }
 
 /// Judges one link: how old its newest state is, how many are missing, how good it is by their share, delay and jitter.
