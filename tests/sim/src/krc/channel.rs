@@ -10,6 +10,24 @@ use crate::time::SimTime;
 /// Mean length of a burst of losses, in datagrams.
 const BURST: f64 = 5.0;
 
+/// Who sends a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// The KRC.
+    Krc,
+    /// Somebody else, from another address or port.
+    Stranger,
+}
+
+/// A datagram that leaves now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Whose it is.
+    pub sender: Sender,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
 /// Datagrams on their way.
 #[derive(Debug)]
 pub(super) struct Channel {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use outrigger_core::wire::fri::{Command, CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
 
 use super::arm::Arm;
-use super::channel::Channel;
+use super::channel::{Channel, Sender, Transmit};
 use super::fault::{Fault, FaultKind};
 use super::interface::{Interface, Reason};
 use super::model::Joints;
@@ -24,24 +24,6 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 /// has started anew.
 const OLD: i32 = 1000;
 const FORGOTTEN: u32 = 25;
-
-/// Who sends a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sender {
-    /// The KRC.
-    Krc,
-    /// Somebody else, from another address or port.
-    Stranger,
-}
-
-/// A datagram that leaves now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transmit {
-    /// Whose it is.
-    pub sender: Sender,
-    /// What it holds.
-    pub bytes: Vec<u8>,
-}
 
 /// What the KRC counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,7 +177,7 @@ impl Krc {
 
     /// A datagram from the remote computer comes in from the network now.
     pub fn receive(&mut self, bytes: &[u8]) {
-        let faults = faults(&self.options.faults, self.now, Direction::Up);
+        let faults = Fault::in_force(&self.options.faults, self.now, Direction::Up);
         self.up.send(bytes.to_vec(), self.now, self.period, faults);
     }
 
@@ -502,7 +484,7 @@ impl Krc {
         }
         let mut bytes = vec![0; 916];
         repr.emit(&mut bytes).expect("room for a measurement");
-        let faults = faults(&self.options.faults, self.now, Direction::Down);
+        let faults = Fault::in_force(&self.options.faults, self.now, Direction::Down);
         self.down.send(bytes, self.now, self.period, faults);
         if self.is_on(|kind| kind == FaultKind::SecondSender) {
             self.stranger = self.stranger.wrapping_add(1);
@@ -513,9 +495,4 @@ impl Krc {
             self.out.push_back(Transmit { sender: Sender::Stranger, bytes });
         }
     }
-}
-
-/// What the network does in this direction now.
-fn faults(all: &[Fault], now: SimTime, direction: Direction) -> impl Iterator<Item = FaultKind> {
-    all.iter().filter(move |fault| fault.active(now) && fault.in_direction(direction)).map(|fault| fault.kind)
 }

@@ -152,8 +152,13 @@ impl Fault {
         self.start <= now && now < self.end()
     }
 
-    pub(super) fn in_direction(&self, direction: Direction) -> bool {
+    fn in_direction(&self, direction: Direction) -> bool {
         self.direction.is_none_or(|only| only == direction)
+    }
+
+    /// What of `all` the network does in this direction now.
+    pub(super) fn in_force(all: &[Self], now: SimTime, direction: Direction) -> impl Iterator<Item = FaultKind> {
+        all.iter().filter(move |fault| fault.active(now) && fault.in_direction(direction)).map(|fault| fault.kind)
     }
 
     /// The name of every kind.

@@ -36,7 +36,8 @@ mod rating;
 
 pub use arm::{ArmOptions, Impedance};
 pub use assumption::{Assumption, AssumptionError};
-pub use controller::{Counts, Krc, Sender, Transmit, Truth};
+pub use channel::{Sender, Transmit};
+pub use controller::{Counts, Krc, Truth};
 pub use fault::{Fault, FaultError, FaultKind};
 pub use interface::Reason;
 pub use motion::{Move, MoveError};
