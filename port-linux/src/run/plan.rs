@@ -6,7 +6,6 @@ use std::path::Path;
 use outrigger_config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings, VariableSettings};
 
 use super::listeners::{Further, Listeners, Listening};
-use super::{AROUND, RECORDER};
 use crate::args::{RunArgs, Web};
 use crate::clock::Clock;
 use crate::exit::Failure;
@@ -16,6 +15,11 @@ use crate::page::{About, Page, Tap};
 use crate::recordings::{Kept, Recordings};
 use crate::requests::{Desk, Local, Requests};
 use crate::show::Format;
+
+/// Bytes of the recorder: several seconds of the fastest stream in each half.
+pub(super) const RECORDER: usize = 8 << 20;
+/// More than a recording has before and behind that.
+pub(super) const AROUND: usize = 4096;
 
 /// What a configuration says of a run, whatever the controller.
 pub(crate) struct Plan {

@@ -1,0 +1,470 @@
+//! What is beside the engine of a run: sensors, operators, whoever asks, what is shown and what is recorded.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use outrigger_config::{End, RunSettings, SourceSettings, Start};
+use outrigger_core::command::{self, SourceId, SourceMonitor};
+use outrigger_core::drive::Application;
+use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, Input, Peer};
+use outrigger_core::law::Law as _;
+use outrigger_core::mode::{Epoch, Mode, Transition};
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::Progress;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::finished::Finished;
+use super::listeners::Listening;
+use super::plan::{AROUND, Beside, Plan, RECORDER};
+use super::tail::Tail;
+use crate::clock::{Clock, utc_now};
+use crate::dashboard::{LockedPendant, next_news};
+use crate::exit::Failure;
+use crate::json::Json;
+use crate::law::BoxedLaw;
+use crate::machine;
+use crate::maker::{Maker, Shows, Summary, Tally};
+use crate::motion::UnderWay;
+use crate::page::Page;
+use crate::panel::{Operators, Panel, Wish, next_of};
+use crate::recordings::{Recordings, Report, next_report};
+use crate::requests::{Desk, next_asked};
+use crate::sensor::{Arrival, Sources};
+use crate::show::events::PeerEvent as _;
+use crate::show::{Format, tell};
+
+/// What is not a reading is said once per this time and source.
+const COMPLAINTS: Duration = Duration::from_secs(5);
+
+/// How its operator is spoken with; `None` where nobody sits before this process.
+const fn operator_help(format: Format, request: Start) -> Option<&'static str> {
+    Some(match (format, request) {
+        (Format::View, Start::Operator) => {
+            "keys: r requests command, c continues a suspended motion, s stops, a acknowledges, q ends"
+        }
+        (Format::View, Start::Start) => {
+            "requests by itself once; keys: r, c continues a suspended motion, s stops, a acknowledges, q ends"
+        }
+        (Format::Lines | Format::Json, Start::Operator) => {
+            "lines on standard input: request, resume, release, acknowledge, quit"
+        }
+        (Format::Lines | Format::Json, Start::Start) => {
+            "requests by itself once; lines on standard input: request, resume, release, acknowledge, quit"
+        }
+        (Format::Remarks | Format::Silent, _) => return None,
+    })
+}
+
+/// What is said of a line that is no word of an operator.
+fn unknown_word(line: &str) -> String {
+    format!("'{line}' is none of request, resume, release, acknowledge, quit")
+}
+
+/// How far the arm coasts at worst, in words, for the event with which a controller is known.
+type Coast<E> = Box<dyn Fn(&E) -> Option<String>>;
+
+pub(super) struct Service<M: Maker, T, const N: usize> {
+    pub(super) panel: Panel<M>,
+    tally: T,
+    sources: Sources,
+    clock: Clock,
+    settings: RunSettings,
+    source_settings: Vec<SourceSettings>,
+    complained: Vec<Option<Instant>>,
+    /// What is to be told to the engine before anything from outside.
+    inputs: VecDeque<Input>,
+    coast: Coast<M::Event>,
+    /// When the motion will have been held long enough.
+    done_at: Option<Instant>,
+    /// The arm may be moving by our command.
+    moves: bool,
+    /// Who ended the run.
+    ending: Option<&'static str>,
+    /// Why commanding ended last, where nobody asked for it.
+    fell_back: Option<Reason>,
+    /// The reason nobody has acknowledged.
+    latch: Option<Reason>,
+    /// The one request is not asked any more.
+    lapsed: bool,
+    /// What spoke against the request of a run that is over with it.
+    refused: Option<ReasonSet>,
+    /// The fallback whose recording is written once the arm rests.
+    unrecorded: Option<Reason>,
+    recordings: Option<Recordings>,
+    /// Fallbacks that were to be recorded.
+    recorded: u32,
+    /// Of the recorder of everything, until it has failed.
+    progress: Option<Arc<crate::feed::Progress>>,
+    /// What the engine was given, for the same recorder.
+    tail: Option<Tail>,
+    /// Of what is recorded apart, in words.
+    pub(super) remarks: Option<UnboundedReceiver<String>>,
+    /// What a node of ROS 2 says.
+    told: Option<UnboundedReceiver<String>>,
+    /// What other processes ask.
+    pub(super) desk: Option<Desk<N>>,
+    /// What moves the arm beside the law's own motion.
+    pub(super) under_way: UnderWay<N>,
+    /// Locked while the arm is commanded, or to be given back.
+    pub(super) pendant: Option<LockedPendant>,
+}
+
+impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
+    /// Opens the sensors and asks the operating system for what the plan wants.
+    pub(super) fn start(
+        plan: &Plan,
+        clock: Clock,
+        maker: M,
+        coast: Coast<M::Event>,
+        operators: Operators,
+        beside: Beside,
+    ) -> Result<Self, Failure> {
+        let format = plan.format;
+        let sources = Sources::open(&plan.sources, clock, matches!(format, Format::Lines | Format::Json))?;
+        let mut panel = Panel::new("run", format, clock, maker, operators, None);
+        let (mut progress, mut tail) = (None, None);
+        if let Some(Listening { feed, progress: recorder, remarks, .. }) = beside.listening {
+            tail = recorder.as_ref().map(|_| Tail::new(feed.clone()));
+            progress = recorder;
+            panel = panel.with_feed(feed);
+            remarks.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+        }
+        // After the threads that only show things: they need none of it.
+        let in_force = machine::apply(&plan.host)?;
+        let asked = plan.host.asked();
+        panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
+        if let Some(help) = operator_help(format, plan.run.request) {
+            panel.say("operator", help.into(), vec![]);
+        }
+        Ok(Self {
+            panel,
+            tally: T::default(),
+            sources,
+            clock,
+            settings: plan.run.clone(),
+            source_settings: plan.sources.clone(),
+            complained: vec![None; plan.sources.len()],
+            inputs: VecDeque::new(),
+            coast,
+            done_at: None,
+            moves: false,
+            ending: None,
+            fell_back: None,
+            latch: None,
+            lapsed: false,
+            refused: None,
+            unrecorded: None,
+            recordings: beside.recordings,
+            recorded: 0,
+            progress,
+            tail,
+            remarks: None,
+            told: None,
+            desk: None,
+            under_way: UnderWay::new(None),
+            pendant: None,
+        })
+    }
+
+    /// The node of ROS 2 beside it, where there is to be one, as a client of this run where it may command.
+    #[cfg(feature = "ros2")]
+    pub(super) fn beside_node(
+        &mut self,
+        plan: &Plan,
+        beside: &crate::ros2::Beside,
+        local: Option<crate::requests::Local<N>>,
+    ) -> Result<Option<crate::ros2::Node>, Failure> {
+        let (Some((settings, commands)), Some(feed)) = (&plan.node, self.panel.feed()) else { return Ok(None) };
+        let client = local.filter(|_| *commands).map(|local| local.client());
+        let may = if client.is_some() { "commands by calls and goals" } else { "commands nothing" };
+        let (node, told) = crate::ros2::Node::start(settings, beside, feed.reader(), self.clock, client)?;
+        self.told = Some(told);
+        let text = format!("node of ROS 2 in domain {}, by {}: it {may}", settings.domain, settings.interface);
+        self.panel.say("ros2", text, vec![]);
+        Ok(Some(node))
+    }
+
+    /// How many bytes the engine records into.
+    pub(super) const fn recorder(&self) -> usize {
+        if self.recordings.is_some() || self.tail.is_some() { RECORDER } else { 0 }
+    }
+
+    fn end(&mut self, who: &'static str) {
+        if self.ending.is_none() {
+            self.panel.end_now();
+            self.ending = Some(who);
+            let what = if self.moves { "the arm is stopped first" } else { "the run ends" };
+            self.panel.say("ending", format!("{who}: {what}"), vec![("by", who.into())]);
+            self.inputs.push_back(Input::Shutdown);
+        }
+    }
+
+    /// What an operator wants, as an input.
+    fn wish(&mut self, wish: Wish) -> Option<Input> {
+        if let Wish::End(who) = wish {
+            self.end(who);
+            return None;
+        }
+        let input = wish.input();
+        if matches!(input, Input::Request(_) | Input::Resume(_))
+            && self.desk.as_ref().is_some_and(Desk::waits_for_a_program)
+        {
+            let text = "a program that somebody sent is on its way to the controller: request again";
+            self.panel.say("operator", text.into(), vec![]);
+            return None;
+        }
+        Some(input)
+    }
+
+    /// The same by a line.
+    fn line(&mut self, line: &str, seen: Epoch) -> Option<Input> {
+        let wish = Wish::of_line(line, seen);
+        if wish.is_none() && !line.is_empty() {
+            self.panel.say("operator", unknown_word(line), vec![]);
+        }
+        self.wish(wish?)
+    }
+
+    fn arrival(&mut self, arrival: Arrival) -> Option<Input> {
+        match arrival {
+            Arrival::Reading { source, reading, at } => {
+                let source = SourceId(u8::try_from(source).ok()?);
+                return Some(Input::Sample(reading.sample(source, at)));
+            }
+            Arrival::Line { text, seen } => return self.line(&text, seen),
+            Arrival::NotAReading { source, why } => {
+                let now = self.clock.now();
+                let said = self.complained.get_mut(source)?;
+                if said.is_none_or(|at| now.since(at) > COMPLAINTS) {
+                    *said = Some(now);
+                    let name = self.name(source);
+                    self.panel.say("source", format!("source \"{name}\" sent no reading: {why}"), vec![]);
+                }
+            }
+            Arrival::Ended { source, why } => {
+                let why = why.map_or_else(|| "it was closed".into(), |error| error.to_string());
+                let name = self.name(source);
+                self.panel.say("source", format!("source \"{name}\" ended: {why}"), vec![]);
+            }
+        }
+        None
+    }
+
+    fn name(&self, source: usize) -> String {
+        self.source_settings.get(source).map(|settings| settings.name.clone()).unwrap_or_default()
+    }
+
+    fn transition(&mut self, transition: &Transition) {
+        let Transition { from, to, reason, .. } = *transition;
+        if let Some(pendant) = &self.pendant {
+            pendant.follow(to);
+        }
+        if let Some(reason) = reason.filter(|reason| !reason.is_release()) {
+            self.fell_back = Some(reason);
+            self.done_at = None;
+        }
+        self.unrecorded = self.unrecorded.or(transition.fallback());
+        if to == Mode::Command {
+            self.fell_back = None;
+        }
+        self.moves = !matches!(to, Mode::Monitor | Mode::Offline);
+        let over = matches!(from, Mode::Arming | Mode::Stopping | Mode::Command)
+            && matches!(to, Mode::Monitor | Mode::Offline);
+        match (self.settings.end, self.fell_back) {
+            (End::Done | End::Over, Some(_)) if over => self.end("a fallback"),
+            (End::Over, None) if over => self.end("the release"),
+            _ => {}
+        }
+    }
+
+    /// Hands over what the recorder holds, to be written to a file of its own.
+    fn write_recording<P: Peer<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
+        const { assert!(AROUND > 1024 + DUMP_END_LEN) };
+        let Some(recordings) = &self.recordings else { return };
+        let mut header = [0; AROUND - DUMP_END_LEN];
+        let Some(length) = engine.dump_header(&mut header) else { return };
+        let header = header.get(..length).unwrap_or_default();
+        let [older, newer] = engine.recorder().halves();
+        let stem = format!("{}-{}-{}", utc_now().replace([' ', ':'], "-"), reason.name(), self.recorded);
+        self.recorded += 1;
+        let of = format!("of {}", reason.name());
+        if let Err(report) = recordings.write(of, stem, &[header, older, newer, &engine.dump_end(length)]) {
+            self.recorded(&report);
+        }
+    }
+
+    /// What became of a recording.
+    fn recorded(&mut self, report: &Report) {
+        let (text, fields) = report.words();
+        self.panel.say("recording", text, fields);
+    }
+
+    pub(super) fn finish(mut self, format: Format, page: Option<Page>) -> Result<Finished, Failure> {
+        let given_back = self.pendant.take().map(LockedPendant::finish).unwrap_or_default();
+        given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));
+        let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
+        left.iter().for_each(|report| self.recorded(report));
+        let here = self.panel.is_here();
+        let Self { panel, tally, ending, fell_back, latch, refused, .. } = self;
+        panel.finish()?;
+        if let Some(counts) = page.map(Page::finish)
+            && !matches!(format, Format::Remarks | Format::Silent)
+        {
+            tell(&format!("{}\n", if format == Format::Json { counts.json() } else { counts.text() }))?;
+        }
+        let standing = latch.or(fell_back);
+        let text = if format == Format::Json {
+            let mut json = Json::default();
+            json.begin_object().key("type").text("summary").key("ended_by").text(ending.unwrap_or_default());
+            json.key("fallback");
+            match standing {
+                Some(reason) => json.text(reason.name()),
+                None => json.null(),
+            };
+            tally.json(&mut json);
+            json.end_object();
+            json.as_str().to_owned()
+        } else {
+            tally.text()
+        };
+        if !text.is_empty() && !matches!(format, Format::Remarks | Format::Silent) {
+            tell(&format!("{text}\n"))?;
+        }
+        Ok(Finished { fallback: standing, refused, here })
+    }
+}
+
+impl<const N: usize, P, M, T> Application<N, P, BoxedLaw<N>> for Service<M, T, N>
+where
+    P: Peer<N, Event = M::Event>,
+    M: Shows<N, P>,
+    T: Tally<N, P> + Summary<Event = M::Event>,
+{
+    async fn next(&mut self) -> Input {
+        loop {
+            if let Some(input) = self.inputs.pop_front() {
+                return input;
+            }
+            if let Some(input) = self.desk.as_mut().and_then(Desk::release) {
+                return input;
+            }
+            let input = tokio::select! {
+                wish = self.panel.next() => self.wish(wish),
+                Some(arrival) = self.sources.next() => self.arrival(arrival),
+                input = next_asked(&mut self.desk) => Some(input),
+                report = next_report(&mut self.recordings) => { self.recorded(&report); None }
+                text = next_news(&mut self.pendant) => { self.panel.say("pendant", text, vec![]); None }
+                text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
+                text = next_of(&mut self.told) => { self.panel.say("ros2", text, vec![]); None }
+            };
+            if let Some(input) = input {
+                return input;
+            }
+        }
+    }
+
+    fn handed_over(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            desk.handed_over();
+        }
+    }
+
+    fn event(&mut self, event: Event<P::Event>) {
+        self.panel.event(&event);
+        self.tally.event(&event);
+        if let Some(desk) = &mut self.desk {
+            desk.event(&event);
+        }
+        match &event {
+            Event::Peer(event) => {
+                if let Some(desk) = self.desk.as_mut().filter(|_| event.touches()) {
+                    desk.touched();
+                }
+                if let Some(text) = (self.coast)(event) {
+                    self.panel.say("coast", text, vec![]);
+                }
+            }
+            Event::Transition(transition) => self.transition(transition),
+            Event::Lapsed(_) if self.settings.end == End::Over => self.lapsed = true,
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, turnaround: Duration) {
+        self.tally.answered(turnaround);
+    }
+
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, BoxedLaw<N>>, now: Instant) {
+        if let Some(desk) = &mut self.desk {
+            desk.act(engine, &mut self.under_way, now);
+            desk.look(engine);
+        }
+        self.under_way.observe(engine, now);
+        let (mode, law) = (engine.mode(), engine.law());
+        if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
+            (self.progress, self.tail) = (None, None);
+            self.panel.say("record", format!("the recording ended, the run goes on: {why}"), vec![]);
+        }
+        if let Some(tail) = &mut self.tail {
+            tail.put(engine, now);
+        }
+        self.latch = engine.latch();
+        if std::mem::take(&mut self.lapsed) {
+            self.refused = Some(engine.unmet(now));
+            self.end("the request, which was not granted");
+        }
+        self.tally.observe(engine, now);
+        // What somebody asks a run for is no end of it.
+        if mode == Mode::Command && law.progress() == Progress::Finished && !self.under_way.is_asked() {
+            let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
+            if self.settings.end != End::Never && now >= done_at {
+                self.end(if self.under_way.is_cancelled() { "the motion was cancelled" } else { "the motion is done" });
+            }
+        }
+        if matches!(mode, Mode::Monitor | Mode::Offline)
+            && let Some(reason) = self.unrecorded.take()
+        {
+            self.write_recording(engine, reason);
+        }
+        if let Some(desk) = &mut self.desk {
+            let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch());
+            let variables = || self.panel.variables(engine);
+            let motion = (self.under_way.standing(), || self.under_way.wanted(engine));
+            desk.observe(now, of, self.ending.is_some(), motion, || engine.unmet(now), variables);
+        }
+        let settings = &self.source_settings;
+        self.panel.observe(engine, now, || {
+            let mut values = values(law, mode);
+            if matches!(mode, Mode::Offline | Mode::Monitor) {
+                values.extend(readings(engine.sources(), settings));
+            }
+            if engine.is_held_by_scaling() {
+                values.push(("speed".to_owned(), "held by the robot's speed slider".to_owned()));
+            }
+            values
+        });
+    }
+}
+
+/// The newest reading of each source, where there is one.
+fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(String, String)> {
+    let of = |monitor: &SourceMonitor| {
+        let name = settings.get(usize::from(monitor.config().id.0)).map(|settings| settings.name.clone());
+        let reading = monitor.newest().map_or_else(
+            || "no reading yet".into(),
+            |sample| sample.value.as_slice().iter().map(|value| format!("{value:.4}")).collect::<Vec<_>>().join(" "),
+        );
+        (name.unwrap_or_default(), reading)
+    };
+    sources.monitors().iter().map(of).collect()
+}
+
+/// What the law has to show: an error only while it is measured, in every cycle.
+fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode) -> Vec<(String, String)> {
+    match law.standoff_error() {
+        Some(_) if mode != Mode::Command => vec![],
+        Some(error) => vec![("standoff error".into(), format!("{:+.3} mm", error * 1e3))],
+        None => vec![("motion".into(), format!("{:?}", law.progress()).to_lowercase())],
+    }
+}
