@@ -1,17 +1,25 @@
 //! Typed reading of a TOML document in which every complaint names line, key, what was found and what
 //! was expected, and all complaints come at once.
 
+mod nearest;
+mod takes;
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::net::Ipv4Addr;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use outrigger_core::engine::Conflict;
 use outrigger_core::robot::{Key as Setting, Range as CoreRange, Table};
 use outrigger_core::time::Duration;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::{DeTable, DeValue};
+
+pub(crate) use self::nearest::nearest;
+use self::nearest::one_of;
+pub use self::takes::{Key, Takes, Written};
+use self::takes::{Span, as_number, exactly};
 
 /// One thing wrong with a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,102 +42,6 @@ impl fmt::Display for Problem {
         }
         write!(f, "found {}, expected {}", self.found, self.expected)
     }
-}
-
-/// A key that the reader looks for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
-    /// Its full name, e.g. `limits.velocity`; in an array of tables that of every table, e.g. `source[].name`.
-    pub name: String,
-    /// What may stand there.
-    pub takes: Takes,
-    /// What a number there may be.
-    pub range: Option<Written>,
-    /// What it is for, where its declaration says so.
-    pub doc: &'static str,
-}
-
-/// What a number may be, as it can be written.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Written {
-    /// The least.
-    pub least: String,
-    /// The most.
-    pub most: String,
-    /// Both, with the unit, as complaints tell it.
-    pub text: String,
-}
-
-/// What a number may be: the core's [`CoreRange`] for what the core judges, else the reader's own.
-pub(crate) struct Span<T> {
-    least: T,
-    most: T,
-    text: String,
-}
-
-impl<T: PartialOrd + fmt::Display> Span<T> {
-    fn contains(&self, value: &T) -> bool {
-        self.least <= *value && *value <= self.most
-    }
-
-    fn written(&self) -> Written {
-        let Self { least, most, text } = self;
-        Written { least: least.to_string(), most: most.to_string(), text: text.clone() }
-    }
-}
-
-impl From<(RangeInclusive<f32>, &str)> for Span<f32> {
-    fn from((range, unit): (RangeInclusive<f32>, &str)) -> Self {
-        let text = range_text(&range, unit);
-        Self { least: *range.start(), most: *range.end(), text }
-    }
-}
-
-impl From<CoreRange<f32>> for Span<f32> {
-    fn from(CoreRange { least, most, text }: CoreRange<f32>) -> Self {
-        Self { least, most, text: text.into() }
-    }
-}
-
-/// In seconds.
-impl From<CoreRange<Duration>> for Span<f32> {
-    fn from(CoreRange { least, most, text }: CoreRange<Duration>) -> Self {
-        Self { least: least.as_secs_f32(), most: most.as_secs_f32(), text: text.into() }
-    }
-}
-
-impl From<RangeInclusive<i64>> for Span<i64> {
-    fn from(range: RangeInclusive<i64>) -> Self {
-        let (least, most) = range.into_inner();
-        Self { least, most, text: format!("{least} to {most}") }
-    }
-}
-
-impl<T: Into<i64>> From<CoreRange<T>> for Span<i64> {
-    fn from(CoreRange { least, most, text }: CoreRange<T>) -> Self {
-        Self { least: least.into(), most: most.into(), text: text.into() }
-    }
-}
-
-/// What may stand at a key.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Takes {
-    /// Any text, judged by what it says.
-    Text,
-    /// Any number of texts.
-    Texts,
-    /// One of these.
-    Words(Vec<&'static str>),
-    /// `true` or `false`.
-    Flag,
-    /// A whole number.
-    Whole,
-    /// A number.
-    Number,
-    /// So many numbers; where it says so, one stands for all.
-    Numbers(usize),
-    /// So many rows of so many numbers.
-    Rows(usize, usize),
 }
 
 /// A document being read. Problems are collected, not returned one by one.
@@ -582,48 +494,6 @@ fn without_indices(name: &str) -> String {
 /// Seconds of the document; ranges admit no negative or unbounded time.
 fn seconds(seconds: f32) -> Duration {
     Duration::from_micros((f64::from(seconds) * 1e6).round() as u64)
-}
-
-/// "one of a, b, c", with the nearest one first where something is near.
-fn one_of(names: &[String], near: Option<&str>) -> String {
-    let list = names.join(", ");
-    match near {
-        Some(near) => format!("one of {list}; did you mean `{near}`?"),
-        None => format!("one of {list}"),
-    }
-}
-
-/// The name most like `text`, if any is like it at all.
-pub(crate) fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    names
-        .map(|name| (strsim::jaro_winkler(text, name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
-}
-
-fn exactly<const N: usize>(items: &DeArray<'_>, range: &Span<f32>) -> Option<[f32; N]> {
-    let mut numbers = [0.0; N];
-    if items.len() != N {
-        return None;
-    }
-    for (number, item) in numbers.iter_mut().zip(items.iter()) {
-        *number = as_number(item.get_ref()).filter(|n| range.contains(n))?;
-    }
-    Some(numbers)
-}
-
-fn as_number(value: &DeValue<'_>) -> Option<f32> {
-    match value {
-        // The parser has checked the form and removed the underscores.
-        DeValue::Float(float) => float.as_str().parse().ok(),
-        DeValue::Integer(integer) => i32::from_str_radix(integer.as_str(), integer.radix()).ok().map(|n| n as f32),
-        _ => None,
-    }
-}
-
-fn range_text(range: &RangeInclusive<f32>, unit: &str) -> String {
-    format!("{} to {} {unit}", range.start(), range.end()).trim_end().into()
 }
 
 fn quoted(text: &str) -> String {

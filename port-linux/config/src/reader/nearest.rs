@@ -1,0 +1,19 @@
+//! What somebody may have meant.
+
+/// "one of a, b, c", with the nearest one first where something is near.
+pub(super) fn one_of(names: &[String], near: Option<&str>) -> String {
+    let list = names.join(", ");
+    match near {
+        Some(near) => format!("one of {list}; did you mean `{near}`?"),
+        None => format!("one of {list}"),
+    }
+}
+
+/// The name most like `text`, if any is like it at all.
+pub(crate) fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    names
+        .map(|name| (strsim::jaro_winkler(text, name), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
