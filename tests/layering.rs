@@ -20,7 +20,7 @@ const FLOORS: &[(u8, &[&str])] = &[
 const ENGINE_FLOORS: &[(u8, &[&str])] = &[
     (8, &["snapshot"]),
     (7, &["replay"]),
-    (6, &["guide", "record", "krc", "test_peer", "ur"]),
+    (6, &["guide", "motion", "record", "view", "krc", "test_peer", "ur"]),
     (5, &["mod"]),
     (4, &["peer", "settings"]),
     (3, &["config"]),

@@ -1,0 +1,136 @@
+//! What can be seen of an engine from outside.
+
+use super::Engine;
+use super::config::Config;
+use super::io::LinkId;
+use super::peer::Peer;
+use crate::command::Sources;
+use crate::kinematics::KinematicChain;
+use crate::law::Law;
+use crate::link::{Figures, Grade, Histograms};
+use crate::mode::{Evidence, Mode, ModeMachine, Operator, Pace};
+use crate::robot::{JointVelocities, Reason, ReasonSet, State};
+use crate::time::Instant;
+
+/// What can be seen of an engine from outside.
+impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+    /// What only this kind of controller has to show.
+    #[must_use]
+    pub const fn peer(&self) -> &P {
+        &self.peer
+    }
+
+    /// The mode now.
+    #[must_use]
+    pub const fn mode(&self) -> Mode {
+        self.cycle.mode().mode()
+    }
+
+    /// The mode machine: epoch, latch, proof of acceptance, good cycles.
+    #[must_use]
+    pub const fn mode_machine(&self) -> &ModeMachine {
+        self.cycle.mode()
+    }
+
+    /// What operators' words are judged by.
+    #[must_use]
+    pub const fn operator(&self) -> &Operator {
+        self.cycle.operator()
+    }
+
+    /// The first reason since the last acknowledge.
+    #[must_use]
+    pub const fn latch(&self) -> Option<Reason> {
+        self.cycle.mode().latch()
+    }
+
+    /// Everything a request would be refused for now.
+    #[must_use]
+    pub fn unmet(&self, now: Instant) -> ReasonSet {
+        self.cycle.unmet(now)
+    }
+
+    /// Grade of the link that states come from.
+    #[must_use]
+    pub const fn grade(&self) -> Grade {
+        self.cycle.link().grade()
+    }
+
+    /// Figures of the link that states come from at `now`.
+    #[must_use]
+    pub fn figures(&self, now: Instant) -> Figures {
+        self.cycle.link().figures(now)
+    }
+
+    /// Histograms of the link that states come from.
+    #[must_use]
+    pub const fn histograms(&self) -> &Histograms {
+        self.cycle.link().histograms()
+    }
+
+    /// The newest state of this session.
+    #[must_use]
+    pub fn state(&self) -> Option<&State<N>> {
+        self.cycle.state().filter(|_| self.peer.is_established())
+    }
+
+    /// What the mode machine decides by, as of the newest state.
+    #[must_use]
+    pub const fn evidence(&self) -> &Evidence {
+        self.cycle.evidence()
+    }
+
+    /// The joint speeds that were approved last \[rad/s\]; `None` unless commanding.
+    #[must_use]
+    pub fn approved(&self) -> Option<JointVelocities<N>> {
+        (self.mode() == Mode::Command).then(|| self.cycle.approved())
+    }
+
+    /// The joint speeds that are commanded now \[rad/s\]: the approved ones, or those of a target that is being braked.
+    #[must_use]
+    pub fn commanded(&self) -> JointVelocities<N> {
+        self.peer.commanded().or(self.approved()).unwrap_or(JointVelocities::ZERO)
+    }
+
+    /// Whether the robot's speed scaling is 0 while commanding, so that zero velocity goes out and the law stands.
+    #[must_use]
+    pub fn is_held_by_scaling(&self) -> bool {
+        self.mode() == Mode::Command && self.cycle.pace() == Pace::Held
+    }
+
+    /// Whether bytes of the link were reported as not acknowledged.
+    #[must_use]
+    pub fn has_unacked(&self, link: LinkId) -> bool {
+        self.peer.has_unacked(link)
+    }
+
+    /// The sensors and what was counted of them.
+    #[must_use]
+    pub const fn sources(&self) -> &Sources {
+        self.cycle.sources()
+    }
+
+    /// The law.
+    #[must_use]
+    pub const fn law(&self) -> &L {
+        self.cycle.law()
+    }
+
+    /// The law, to give it another motion. What it asks for is held to the limits like before.
+    pub fn law_mut(&mut self) -> &mut L {
+        self.record_change();
+        self.cycle.law_mut()
+    }
+
+    /// The arm's kinematics as the law gets them at the next arming: from the controller, else of the configured model.
+    #[must_use]
+    pub const fn kinematics(&self) -> Option<&KinematicChain<N>> {
+        self.cycle.chain()
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub const fn config(&self) -> &Config<N, P::Options> {
+        &self.config
+    }
+}
