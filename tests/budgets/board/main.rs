@@ -458,8 +458,8 @@ top.
 
 ";
 
-/// What lies below the stack of a board, see `boards/app/src/guard.rs`.
-const GUARD: u64 = 16_384;
+/// What lies below the stack of a board, as on the boards whose core has no limit registers.
+const GUARD: u64 = outrigger_app::GUARD as u64;
 
 const TASKS: &str = "
 Of each task of a board, what one poll of it needs: they are polled one after the other, so the stack is as deep as the
