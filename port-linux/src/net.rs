@@ -11,6 +11,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
+use outrigger_config::RobotAddress;
 use outrigger_core::drive;
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::LINKS;
@@ -21,7 +22,6 @@ use self::pace::Pace;
 use self::stream::Robot;
 pub(crate) use self::stream::{Link, cannot_connect};
 use crate::clock::Clock;
-use crate::config::RobotAddress;
 use crate::exit::Failure;
 use crate::feed::{Feed, Tap};
 use crate::reactor;

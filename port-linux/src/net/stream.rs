@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 
+use outrigger_config::RobotAddress;
 use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::engine::{Endpoint, LinkId};
 use outrigger_core::time::{Duration, Instant};
@@ -12,7 +13,6 @@ use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
 use super::Trouble;
 use super::pace::Pace;
 use crate::clock::Clock;
-use crate::config::RobotAddress;
 use crate::exit::{TOO_FEW_FILES, is_too_few_files};
 use crate::feed::Tap;
 use crate::os;

@@ -270,7 +270,7 @@ mod tests {
     use outrigger_core::link::{Grade, LinkConfig, LinkMonitor};
     use outrigger_core::robot::ControllerTime;
 
-    use crate::config::Configuration;
+    use outrigger_config::Configuration;
 
     use super::*;
 
