@@ -172,8 +172,9 @@ const YIELDING: f64 = 0.001;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use outrigger_config::Configuration;
+
+    use super::*;
 
     fn first(task: Task) -> First {
         let sensor = Sensor { wiring: Wiring::Udp("0.0.0.0:5005".parse().unwrap()), from: None, scale: 1.0 };

@@ -267,10 +267,9 @@ impl LastSeconds {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_config::Configuration;
     use outrigger_core::link::{Grade, LinkConfig, LinkMonitor};
     use outrigger_core::robot::ControllerTime;
-
-    use outrigger_config::Configuration;
 
     use super::*;
 

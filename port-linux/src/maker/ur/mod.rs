@@ -298,11 +298,11 @@ fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_config::Configuration;
     use outrigger_core::client::rtde::Claims;
     use outrigger_core::mode::OperatorConfig;
 
     use super::*;
-    use outrigger_config::Configuration;
 
     #[test]
     fn of_a_file_is_taken_what_judges_and_nothing_that_asks_or_claims() {
