@@ -11,11 +11,10 @@ use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Timer, with_timeout};
 use embedded_io_async::Write as _;
-use outrigger_core::client::Output;
-use outrigger_core::client::dashboard::{Errand, ErrandInput, Outcome, Readying};
+use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome, Readying};
 use outrigger_core::mode::Mode;
 use outrigger_core::time::Instant;
-use outrigger_embassy::now;
+use outrigger_embassy::{Handle, now};
 
 /// Longest wait for the controller to have noticed the end of the connection.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -38,11 +37,15 @@ pub(crate) struct Errands {
     asked: Signal<NoopRawMutex, Readying>,
     busy: Cell<bool>,
     outcome: Signal<NoopRawMutex, Outcome>,
+    /// Whether [`released`](Self::observe) is waited for.
+    releasing: Cell<bool>,
+    released: Signal<NoopRawMutex, ()>,
 }
 
 impl Errands {
     pub(crate) const fn new() -> Self {
-        Self { asked: Signal::new(), busy: Cell::new(false), outcome: Signal::new() }
+        let (busy, releasing) = (Cell::new(false), Cell::new(false));
+        Self { asked: Signal::new(), busy, outcome: Signal::new(), releasing, released: Signal::new() }
     }
 
     /// Asks; `false` while another one is under way.
@@ -59,31 +62,39 @@ impl Errands {
         self.outcome.wait().await
     }
 
+    /// The control loop has looked at what was asked of it; nothing of that `waits`.
+    pub(crate) fn observe(&self, robot: Handle<'_>) {
+        if self.releasing.get() && !robot.is_waiting() {
+            self.released.signal(());
+        }
+    }
+
     fn is_over(&self, outcome: Outcome) {
+        self.releasing.set(false);
         self.busy.set(false);
         self.outcome.signal(outcome);
     }
 }
 
-/// Carries out what is asked, for ever, at the dashboard server of the controller at `robot`, if its kind has one. `mode` is the
-/// engine's.
+/// Carries out what is asked, for ever, at the dashboard server `at`, where the controller is of a kind that has one. `mode` is the
+/// engine's, which is spoken to by `robot`.
 pub(crate) async fn carry_out(
     errands: &Errands,
-    robot: Option<IpAddress>,
+    at: Option<IpAddress>,
     stack: Stack<'_>,
-    mode: impl Fn() -> Mode,
+    (robot, mode): (Handle<'_>, impl Fn() -> Mode),
     memory: &mut Memory,
 ) -> ! {
     let Memory { received, sent, line } = memory;
     let mut errand = Errand::new(line);
     loop {
         let readying = errands.asked.wait().await;
-        let outcome = match robot {
-            Some(robot) => {
+        let outcome = match at {
+            Some(at) => {
                 errand.handle(now(), ErrandInput::Ask(readying, mode()));
                 let mut socket = TcpSocket::new(stack, received, sent);
                 socket.set_nagle_enabled(false);
-                let outcome = converse(&mut errand, &mut socket, robot, &mode).await;
+                let outcome = converse(&mut errand, &mut socket, at, errands, (robot, &mode)).await;
                 socket.close();
                 let _ = with_timeout(CLOSING, socket.flush()).await;
                 outcome
@@ -98,21 +109,27 @@ pub(crate) async fn carry_out(
 async fn converse(
     errand: &mut Errand<'_>,
     socket: &mut TcpSocket<'_>,
-    robot: IpAddress,
-    mode: impl Fn() -> Mode,
+    at: IpAddress,
+    errands: &Errands,
+    (robot, mode): (Handle<'_>, impl Fn() -> Mode),
 ) -> Outcome {
     loop {
         let mut opens = None;
         while let Some(output) = errand.poll_output() {
             match output {
-                Output::Open { port } => opens = Some(port),
+                ErrandOutput::Open { port } => opens = Some(port),
+                ErrandOutput::Release => {
+                    errands.released.reset();
+                    errands.releasing.set(true);
+                    robot.release();
+                }
                 // A line is shorter than the socket's memory: this waits for nothing.
-                Output::Transmit(bytes) => match socket.write_all(bytes).await {
+                ErrandOutput::Transmit(bytes) => match socket.write_all(bytes).await {
                     Ok(()) => {}
                     Err(_) => errand.handle(now(), ErrandInput::Closed),
                 },
                 // That is done at the end.
-                Output::Close => {}
+                ErrandOutput::Close => {}
             }
         }
         if let Some(outcome) = errand.poll_event() {
@@ -120,7 +137,16 @@ async fn converse(
         }
         let due = errand.poll_timeout();
         let input = match opens {
-            Some(port) => match select(socket.connect((robot, port)), until(due)).await {
+            // Something may have been asked of the engine since it looked.
+            None if errands.releasing.get() => match select(errands.released.wait(), until(due)).await {
+                Either::First(()) if robot.is_waiting() => continue,
+                Either::First(()) => {
+                    errands.releasing.set(false);
+                    ErrandInput::Released(mode())
+                }
+                Either::Second(()) => ErrandInput::Tick,
+            },
+            Some(port) => match select(socket.connect((at, port)), until(due)).await {
                 Either::First(Ok(())) => ErrandInput::Opened,
                 Either::First(Err(_)) => ErrandInput::Refused,
                 Either::Second(()) => ErrandInput::Tick,

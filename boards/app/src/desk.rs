@@ -390,6 +390,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Obse
         self.feed(engine, now);
         self.desk.sampler.borrow_mut().observe(engine, now);
         self.desk.inquiry.observe(engine, now, self.handle);
+        self.desk.errands.observe(self.handle);
         let newest = engine.state().map(|state| state.controller_time);
         self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
     }

@@ -99,12 +99,6 @@ impl<'d> Clerk<'d> {
             }
             Ok(Ask::Dashboard { how, .. }) => {
                 let Some(readying) = Readying::of_word(how) else { return self.decided(ticket, Verdict::BadValue) };
-                if !Readying::may_be_asked_in(self.inquiry.standing().mode) {
-                    return self.decided(ticket, Verdict::Dashboard(Outcome::Commanding));
-                }
-                // Whatever asked before, the device itself among it, does not command an arm that is ready by this: to command is
-                // asked for after it.
-                robot.release();
                 if !self.errands.ask(readying) {
                     return self.decided(ticket, Verdict::Dashboard(Outcome::Busy));
                 }

@@ -72,8 +72,8 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
     memory: &mut Memory,
 ) {
     let Memory { received, sent, dashboard } = memory;
-    let mode = || desk.mode();
-    let errands = dashboard::carry_out(desk.errands(), desk.dashboard(), stack, mode, dashboard);
+    let engine = (robot, || desk.mode());
+    let errands = dashboard::carry_out(desk.errands(), desk.dashboard(), stack, engine, dashboard);
     select(answer(desk, robot, stack, (port, seed), (received, sent)), errands).await;
 }
 

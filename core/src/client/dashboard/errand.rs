@@ -1,10 +1,11 @@
 //! One command that makes an arm ready, on behalf of somebody without a pendant: over a connection of its own.
 
 use super::client::Client;
+use super::leave::{Leave, LeaveInput, LeaveOutput};
 use super::service::{Event, Input, Service, Timeouts};
 use crate::client::Output;
 use crate::mode::Mode;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::wire::dashboard::{Outcome, Request};
 
 /// What can be asked for: what makes an arm ready. Nothing here starts a program, and nothing moves but the opening of brakes.
@@ -47,12 +48,6 @@ impl Readying {
         Self::ALL.into_iter().find(|one| one.word() == word)
     }
 
-    /// Whether it may be put to a controller in this mode of the engine: never while the arm is commanded, or being stopped.
-    #[must_use]
-    pub const fn may_be_asked_in(mode: Mode) -> bool {
-        matches!(mode, Mode::Offline | Mode::Monitor)
-    }
-
     const fn request(self) -> Request<'static> {
         match self {
             Self::PowerOn => Request::PowerOn,
@@ -64,31 +59,37 @@ impl Readying {
     }
 }
 
-/// Carries one command at a time to a dashboard server: a connection is opened when one is asked for, the command is sent once it is
-/// greeted on, and the connection is closed after the answer. Nothing is sent in a mode in which
-/// [it may not be](Readying::may_be_asked_in), whatever the mode was when it was asked.
+/// Longest wait for the engine to have had a release. Where it does not say so, what it commands is not known.
+const RELEASED_IN: Duration = Duration::from_secs(1);
+
+/// Carries one command at a time to a dashboard server: a connection is opened when one is asked for, every request to command is
+/// [released](ErrandOutput::Release) once it is greeted on, the command is sent, and the connection is closed after the answer. What
+/// [`Leave`] does not give leave for is not sent, whatever the mode was when it was asked.
 ///
 /// One input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are `None`, then
 /// sleep until [`poll_timeout`](Self::poll_timeout).
 ///
 /// ```
-/// use outrigger_core::client::Output;
-/// use outrigger_core::client::dashboard::{Errand, ErrandInput, Outcome, Readying};
+/// use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome, Readying};
 /// use outrigger_core::mode::Mode;
 /// use outrigger_core::time::Instant;
 ///
 /// let (mut memory, now) = ([0; 512], Instant::ZERO);
 /// let mut errand = Errand::new(&mut memory);
 /// errand.handle(now, ErrandInput::Ask(Readying::BrakeRelease, Mode::Monitor));
-/// assert_eq!(errand.poll_output(), Some(Output::Open { port: 29_999 }));
+/// assert_eq!(errand.poll_output(), Some(ErrandOutput::Open { port: 29_999 }));
 /// errand.handle(now, ErrandInput::Refused);
 /// assert_eq!(errand.poll_event(), Some(Outcome::NotConnected));
 /// ```
 #[derive(Debug)]
 pub struct Errand<'m> {
     client: Client<'m>,
+    leave: Leave,
     asked: Option<Readying>,
     mode: Mode,
+    release: bool,
+    /// Until when the engine's word is waited for that it has had the release.
+    released_by: Option<Instant>,
     close: bool,
     event: Option<Outcome>,
 }
@@ -100,7 +101,11 @@ pub enum ErrandInput {
     Ask(Readying, Mode),
     /// The engine is in this mode: to be told before what has been received.
     Mode(Mode),
-    /// The connection asked for by [`Output::Open`] stands.
+    /// The engine, in this mode, has had the release asked for by [`ErrandOutput::Release`] and everything that was asked of it
+    /// before, and nothing waits for it now. What is transmitted for this is to be given to the connection before anything else is
+    /// asked of the engine.
+    Released(Mode),
+    /// The connection asked for by [`ErrandOutput::Open`] stands.
     Opened,
     /// It was refused or could not be made.
     Refused,
@@ -110,39 +115,72 @@ pub enum ErrandInput {
     Tick,
 }
 
+/// What an [`Errand`] asks its port to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrandOutput<'a> {
+    /// Connect, and report `Opened` or `Refused`. The errand keeps its own deadline.
+    Open {
+        /// TCP port as the controller numbers it; a port base is applied by the port.
+        port: u16,
+    },
+    /// Take back every request to command, as an operator's release does, and report `Released`.
+    Release,
+    /// Write these bytes to the connection, all of them.
+    Transmit(&'a [u8]),
+    /// Close the connection, or give up opening it: nothing more is reported of it.
+    Close,
+}
+
 impl<'m> Errand<'m> {
     /// Nothing was asked yet. `memory` holds what was received: the longest reply, a few hundred bytes.
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
         let client = Client::new(memory, Timeouts::default());
-        Self { client, asked: None, mode: Mode::Offline, close: false, event: None }
+        let (leave, mode) = (Leave::new(), Mode::Offline);
+        Self { client, leave, asked: None, mode, release: false, released_by: None, close: false, event: None }
     }
 
     /// Whether something is under way.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
-        self.asked.is_some()
+        self.leave.is_busy()
     }
 
     /// Takes one input at `now`, which never goes back.
     pub fn handle(&mut self, now: Instant, input: ErrandInput) {
         match input {
-            ErrandInput::Ask(..) if self.is_busy() => self.event = Some(Outcome::Busy),
             ErrandInput::Ask(readying, mode) => {
-                (self.mode, self.asked) = (mode, Some(readying));
-                if Readying::may_be_asked_in(mode) {
-                    self.client.handle(now, Input::Start);
-                } else {
-                    self.end(now, Outcome::Commanding);
+                if !self.is_busy() {
+                    self.asked = Some(readying);
                 }
+                self.judge(now, LeaveInput::Asked, mode);
             }
-            ErrandInput::Mode(mode) => self.mode = mode,
+            ErrandInput::Mode(mode) => self.judge(now, LeaveInput::Looked, mode),
+            ErrandInput::Released(mode) => self.judge(now, LeaveInput::Released, mode),
             ErrandInput::Opened => self.client.handle(now, Input::Opened),
             ErrandInput::Refused => self.client.handle(now, Input::Refused),
             ErrandInput::Closed => self.client.handle(now, Input::Closed),
+            ErrandInput::Tick if self.released_by.is_some_and(|by| now >= by) => self.end(now, Outcome::Commanding),
             ErrandInput::Tick => self.client.handle(now, Input::Tick),
         }
         self.follow(now);
+    }
+
+    /// What there is leave for is done.
+    fn judge(&mut self, now: Instant, input: LeaveInput, mode: Mode) {
+        self.mode = mode;
+        match (self.leave.handle(input, mode), self.asked) {
+            (LeaveOutput::Connect, _) => self.client.handle(now, Input::Start),
+            (LeaveOutput::Release, _) => (self.release, self.released_by) = (true, Some(now + RELEASED_IN)),
+            (LeaveOutput::Send, Some(readying)) => {
+                self.released_by = None;
+                self.client.handle(now, Input::Request(readying.request()));
+            }
+            // Of another one than that which is under way.
+            (LeaveOutput::End(Outcome::Busy), _) => self.event = Some(Outcome::Busy),
+            (LeaveOutput::End(outcome), _) => self.end(now, outcome),
+            (LeaveOutput::Nothing | LeaveOutput::Send, _) => {}
+        }
     }
 
     /// Where the next bytes received go.
@@ -163,13 +201,10 @@ impl<'m> Errand<'m> {
                 None => return,
                 // A line that nobody asked for is no answer.
                 Some(Event::Unasked(_)) => continue,
-                Some(Event::Ready) if Readying::may_be_asked_in(self.mode) => {
-                    if let Some(readying) = self.asked {
-                        self.client.handle(now, Input::Request(readying.request()));
-                    }
+                Some(Event::Ready) => {
+                    self.judge(now, LeaveInput::Listens, self.mode);
                     continue;
                 }
-                Some(Event::Ready) => Outcome::Commanding,
                 Some(Event::Replied { reply, .. }) => Outcome::of_reply(&reply),
                 Some(
                     Event::NotConnected { .. }
@@ -188,6 +223,9 @@ impl<'m> Errand<'m> {
         if self.asked.take().is_none() {
             return;
         }
+        // It ends in whatever mode.
+        let _ = self.leave.handle(LeaveInput::Over, self.mode);
+        (self.release, self.released_by) = (false, None);
         self.event = Some(outcome);
         self.close = true;
         // What the client has to say of that is of nobody's interest.
@@ -196,11 +234,18 @@ impl<'m> Errand<'m> {
     }
 
     /// The next thing that the port must do; `None` once all is done.
-    pub fn poll_output(&mut self) -> Option<Output<'_>> {
+    pub fn poll_output(&mut self) -> Option<ErrandOutput<'_>> {
         if core::mem::take(&mut self.close) {
-            return Some(Output::Close);
+            return Some(ErrandOutput::Close);
         }
-        self.client.poll_output()
+        if core::mem::take(&mut self.release) {
+            return Some(ErrandOutput::Release);
+        }
+        self.client.poll_output().map(|output| match output {
+            Output::Open { port } => ErrandOutput::Open { port },
+            Output::Transmit(bytes) => ErrandOutput::Transmit(bytes),
+            Output::Close => ErrandOutput::Close,
+        })
     }
 
     /// What came of it; `None` once that is taken.
@@ -211,14 +256,13 @@ impl<'m> Errand<'m> {
     /// When [`ErrandInput::Tick`] is due at the latest; `None` while nothing is waited for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.client.poll_timeout()
+        self.released_by.or_else(|| self.client.poll_timeout())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Duration;
 
     const GREETING: &str = "Connected: Universal Robots Dashboard Server\n";
     const START: Instant = Instant::from_micros(7_000_000);
@@ -238,17 +282,20 @@ mod tests {
     /// What it sends next.
     fn sent(errand: &mut Errand<'_>) -> Option<String> {
         match errand.poll_output()? {
-            Output::Transmit(bytes) => Some(String::from_utf8(bytes.to_vec()).unwrap()),
+            ErrandOutput::Transmit(bytes) => Some(String::from_utf8(bytes.to_vec()).unwrap()),
             other => panic!("{other:?}"),
         }
     }
 
     fn greeted(errand: &mut Errand<'_>, readying: Readying, piece: usize) {
         errand.handle(START, ErrandInput::Ask(readying, Mode::Monitor));
-        assert_eq!(errand.poll_output(), Some(Output::Open { port: 29_999 }));
+        assert_eq!(errand.poll_output(), Some(ErrandOutput::Open { port: 29_999 }));
         errand.handle(after(1), ErrandInput::Opened);
         assert_eq!(errand.poll_output(), None, "the server speaks first");
         told(errand, GREETING, piece, after(2));
+        assert_eq!(errand.poll_output(), Some(ErrandOutput::Release));
+        assert_eq!(errand.poll_output(), None, "nothing is sent before the engine has had that");
+        errand.handle(after(2), ErrandInput::Released(Mode::Monitor));
     }
 
     #[test]
@@ -269,7 +316,7 @@ mod tests {
                 assert_eq!((errand.poll_event(), errand.poll_output()), (None, None));
                 told(&mut errand, reply, piece, after(40));
                 assert_eq!(errand.poll_event(), Some(Outcome::Taken), "{readying:?}");
-                assert_eq!(errand.poll_output(), Some(Output::Close));
+                assert_eq!(errand.poll_output(), Some(ErrandOutput::Close));
                 assert_eq!((errand.poll_timeout(), errand.is_busy(), errand.poll_output()), (None, false, None));
             }
         }
@@ -290,7 +337,11 @@ mod tests {
             greeted(&mut errand, Readying::UnlockProtectiveStop, 64);
             assert!(sent(&mut errand).is_some());
             told(&mut errand, reply, 64, after(40));
-            assert_eq!((errand.poll_event(), errand.poll_output()), (Some(outcome), Some(Output::Close)), "{reply}");
+            assert_eq!(
+                (errand.poll_event(), errand.poll_output()),
+                (Some(outcome), Some(ErrandOutput::Close)),
+                "{reply}"
+            );
         }
     }
 
@@ -301,16 +352,38 @@ mod tests {
         for mode in [Mode::Arming, Mode::Command, Mode::Stopping] {
             errand.handle(START, ErrandInput::Ask(Readying::BrakeRelease, mode));
             assert_eq!(errand.poll_event(), Some(Outcome::Commanding));
-            assert_eq!(errand.poll_output(), Some(Output::Close), "there is nothing to be closed, and no harm in it");
+            assert_eq!(
+                errand.poll_output(),
+                Some(ErrandOutput::Close),
+                "there is nothing to be closed, and no harm in it"
+            );
             assert_eq!(errand.poll_output(), None, "no connection is opened");
             // Or it was armed while the connection was made.
             errand.handle(START, ErrandInput::Ask(Readying::BrakeRelease, Mode::Monitor));
-            assert!(matches!(errand.poll_output(), Some(Output::Open { .. })));
+            assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
             errand.handle(after(1), ErrandInput::Opened);
             errand.handle(after(2), ErrandInput::Mode(mode));
             told(&mut errand, GREETING, 512, after(2));
-            assert_eq!((errand.poll_event(), errand.poll_output()), (Some(Outcome::Commanding), Some(Output::Close)));
+            assert_eq!(
+                (errand.poll_event(), errand.poll_output()),
+                (Some(Outcome::Commanding), Some(ErrandOutput::Close))
+            );
             assert_eq!(errand.poll_output(), None, "nothing was sent");
+            // Or it was armed while the release was on its way.
+            for armed in [ErrandInput::Mode(mode), ErrandInput::Released(mode)] {
+                errand.handle(START, ErrandInput::Ask(Readying::BrakeRelease, Mode::Monitor));
+                assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
+                errand.handle(after(1), ErrandInput::Opened);
+                told(&mut errand, GREETING, 512, after(2));
+                assert_eq!(errand.poll_output(), Some(ErrandOutput::Release));
+                errand.handle(after(3), armed);
+                assert_eq!(
+                    (errand.poll_event(), errand.poll_output()),
+                    (Some(Outcome::Commanding), Some(ErrandOutput::Close))
+                );
+                assert_eq!(errand.poll_output(), None, "nothing was sent");
+                assert!(!errand.is_busy());
+            }
         }
     }
 
@@ -321,16 +394,23 @@ mod tests {
         let tick = |errand: &mut Errand<'_>| {
             let due = errand.poll_timeout().expect("a deadline");
             errand.handle(due, ErrandInput::Tick);
-            let (outcome, closes) = (errand.poll_event(), errand.poll_output() == Some(Output::Close));
+            let (outcome, closes) = (errand.poll_event(), errand.poll_output() == Some(ErrandOutput::Close));
             (due.since(START).as_millis(), outcome, closes)
         };
         errand.handle(START, ErrandInput::Ask(Readying::PowerOn, Mode::Offline));
-        assert!(matches!(errand.poll_output(), Some(Output::Open { .. })));
+        assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
         assert_eq!(tick(&mut errand), (5_000, Some(Outcome::NotConnected), true));
         errand.handle(START, ErrandInput::Ask(Readying::PowerOn, Mode::Offline));
-        assert!(matches!(errand.poll_output(), Some(Output::Open { .. })));
+        assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
         errand.handle(after(10), ErrandInput::Opened);
         assert_eq!(tick(&mut errand), (2_010, Some(Outcome::NotConnected), true));
+        // The engine does not say that it has had the release.
+        errand.handle(START, ErrandInput::Ask(Readying::PowerOn, Mode::Offline));
+        assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
+        errand.handle(after(1), ErrandInput::Opened);
+        told(&mut errand, GREETING, 512, after(2));
+        assert_eq!(errand.poll_output(), Some(ErrandOutput::Release));
+        assert_eq!(tick(&mut errand), (1_002, Some(Outcome::Commanding), true));
         greeted(&mut errand, Readying::PowerOn, 64);
         assert!(sent(&mut errand).is_some());
         errand.handle(after(3), ErrandInput::Ask(Readying::BrakeRelease, Mode::Offline));
@@ -347,14 +427,20 @@ mod tests {
             [("HTTP/1.1 400 Bad Request\r\n", false, Outcome::NotConnected), (GREETING, true, Outcome::NoAnswer)]
         {
             errand.handle(START, ErrandInput::Ask(Readying::ClosePopup, Mode::Offline));
-            assert!(matches!(errand.poll_output(), Some(Output::Open { .. })));
+            assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
             errand.handle(after(1), ErrandInput::Opened);
             told(&mut errand, text, 512, after(2));
             if asks {
+                assert_eq!(errand.poll_output(), Some(ErrandOutput::Release));
+                errand.handle(after(2), ErrandInput::Released(Mode::Offline));
                 assert!(sent(&mut errand).is_some());
                 errand.handle(after(3), ErrandInput::Closed);
             }
-            assert_eq!((errand.poll_event(), errand.poll_output()), (Some(outcome), Some(Output::Close)), "{text}");
+            assert_eq!(
+                (errand.poll_event(), errand.poll_output()),
+                (Some(outcome), Some(ErrandOutput::Close)),
+                "{text}"
+            );
         }
     }
 }

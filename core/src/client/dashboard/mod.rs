@@ -6,6 +6,7 @@
 //!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; where it
 //!   stops, its [`Obstacle`] says why and what a person can do.
 //! * An [`Errand`] carries one command that makes an arm ready, over a connection of its own: for a device that has none open.
+//!   [`Leave`] says when it may: nothing is commanded then, and nobody's request stands that could be granted by it.
 //! * [`PendantLock`] keeps the pendant of a CB3 locked while the arm is commanded, beside whatever else is asked.
 //!
 //! Nothing here moves the arm but the opening of its brakes. A stop is never cleared by itself: [`Recovery`] takes an
@@ -28,6 +29,7 @@ mod bring_up;
 mod client;
 mod course;
 mod errand;
+mod leave;
 mod obstacle;
 mod pendant;
 mod pendant_lock;
@@ -41,7 +43,8 @@ pub use crate::wire::dashboard::Outcome;
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::Client;
 pub use course::{Progress, Sequence, SequenceEvent, SequenceInput};
-pub use errand::{Errand, ErrandInput, Readying};
+pub use errand::{Errand, ErrandInput, ErrandOutput, Readying};
+pub use leave::{Leave, LeaveInput, LeaveOutput};
 pub use obstacle::Obstacle;
 pub use pendant::{Before, Pendant};
 pub use pendant_lock::{LockInput, LockNews, LockOutput, PendantLock};

@@ -1,0 +1,378 @@
+//! Every short sequence of requests, lines, faults and commands that make an arm ready, against two rules: *no such command goes out
+//! while arming, commanding or stopping*, and *no Arming follows one without an explicit request newer than it*.
+//!
+//! [`Leave`] is explored beside the real [`Operator`] and mode machine, with the mailbox between who asks and the engine. Sequences that
+//! lead to the same world are followed once. What is newer than a command is written down here by itself: a message that was put into
+//! the mailbox after it, or a line that was first seen to have risen after it.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use outrigger_core::client::dashboard::{Leave, LeaveInput, LeaveOutput, Outcome};
+use outrigger_core::mode::{
+    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeConfig, ModeMachine, Operator,
+    OperatorConfig, PeerGate, RequestAs,
+};
+use outrigger_core::robot::{Reason, RobotMode, Safety, SafetyMode};
+use outrigger_core::time::{Duration, Instant};
+
+const CYCLE: Duration = Duration::from_millis(8);
+const GAP: Duration = CYCLE.times(5);
+const START: Instant = Instant::from_micros(1_000_000);
+
+/// Small numbers, so that short sequences get everywhere.
+fn mode_config() -> ModeConfig {
+    let config = ModeConfig {
+        good_cycles: 1,
+        stop_cycles: 1,
+        arming_timeout: CYCLE.times(8),
+        state_timeout: CYCLE.times(3),
+        stop_timeout: CYCLE.times(9),
+        rest_window: CYCLE.times(2),
+        evidence_age: CYCLE.times(4),
+        offline_after: CYCLE.times(6),
+        program_timeout: CYCLE.times(3),
+        ..ModeConfig::new(CYCLE)
+    };
+    assert_eq!(config.check(), Ok(()));
+    config
+}
+
+fn times() -> OperatorConfig {
+    let (low_for, released_for) = (CYCLE.times(2), CYCLE.times(4));
+    OperatorConfig { low_for, released_for, low_states: 2, ..OperatorConfig::default() }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Event {
+    Established,
+    LinkLost,
+    /// A cycle later a state: of an arm whose brakes are closed, of one that is ready, of one that is ready and has accepted us.
+    Idle,
+    Running,
+    Accepted,
+    /// Nothing for so long that states are missed.
+    Wait,
+    Fault,
+    /// Somebody puts a request into the mailbox, with the present epoch, or takes one back.
+    Request,
+    Release,
+    Acknowledge,
+    /// The engine is given what waits first.
+    Take,
+    /// The level of the robot's input, or of the pin, changes.
+    Input,
+    Pin,
+    /// Somebody asks for a command; the mode is told as it is, or as it was.
+    Ask,
+    AskBehind,
+    Listens,
+    ListensBehind,
+    /// The engine has had the release: told only where nothing waits.
+    Released,
+    Looked,
+    Over,
+}
+
+/// Everything there is, and what an observer remembers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct World {
+    operator: Operator,
+    machine: ModeMachine,
+    leave: Leave,
+    now: Instant,
+    evidence: Option<(Event, Instant)>,
+    input: bool,
+    pin: bool,
+    /// The input's level in the newest state.
+    shown: bool,
+    release_waits: bool,
+    request_waits: Option<Epoch>,
+    /// A release was asked for by our machine, and not reported yet.
+    released: bool,
+    /// Commands that went out for the one that is under way.
+    sent: u8,
+    /// Since the last command somebody requested; `None` before the first.
+    requested_since: Option<bool>,
+}
+
+/// What came of one step.
+#[derive(Default)]
+struct Step {
+    output: Option<LeaveOutput>,
+    /// A line was first seen to have risen.
+    rose: bool,
+}
+
+impl World {
+    fn boot(config: OperatorConfig) -> Self {
+        assert_eq!(config.check(), Ok(()));
+        let mut operator = Operator::new(config);
+        operator.start(START);
+        Self {
+            operator,
+            machine: ModeMachine::new(mode_config()),
+            leave: Leave::new(),
+            now: START,
+            evidence: None,
+            input: false,
+            pin: false,
+            shown: false,
+            release_waits: false,
+            request_waits: None,
+            released: false,
+            sent: 0,
+            requested_since: None,
+        }
+    }
+
+    fn facts(&self) -> Evidence {
+        let Some((seen, at)) = self.evidence else { return Evidence::default() };
+        fn held<T>(value: T, at: Instant) -> Option<Held<T>> {
+            Some(Held::new(value, at))
+        }
+        let program = if seen == Event::Accepted { Activity::Running } else { Activity::Stopped };
+        let robot_mode = if seen == Event::Idle { RobotMode::Idle } else { RobotMode::Running };
+        Evidence {
+            timely: true,
+            link_entry: held(true, at),
+            robot_mode: held(robot_mode, at),
+            safety: held(Safety::Mode(SafetyMode::Normal), at),
+            sources: held(Ok(()), at),
+            at_rest: held(true, at),
+            following: held(true, at),
+            moving_by_us: held(false, at),
+            gate: held(PeerGate::Ready, at),
+            acceptance: Acceptance { program_running: held(program, at), ..Acceptance::default() },
+            ..Evidence::default()
+        }
+    }
+
+    fn step(&mut self, event: Event) {
+        let (before, mut step) = (self.clone(), Step::default());
+        let mode = self.machine.mode();
+        let asks = |input, mode| Some((input, mode));
+        let mut leave = None;
+        match event {
+            Event::Established => drop(self.machine.established(self.now)),
+            Event::LinkLost => drop(self.machine.link_lost(self.now, Reason::LinkClosed)),
+            Event::Idle | Event::Running | Event::Accepted => {
+                self.now = self.now + CYCLE;
+                self.operator.wake(self.now);
+                self.evidence = Some((event, self.now));
+                let _ = self.machine.observe(self.now, &self.facts());
+                step.rose = self.input && !self.shown;
+                self.shown = self.input;
+                let facts = self.facts();
+                let _ = self.operator.observe(self.input.into(), true, GAP, &mut self.machine, &facts, self.now);
+            }
+            Event::Wait => {
+                self.now = self.now + CYCLE.times(7);
+                self.operator.wake(self.now);
+                let _ = self.machine.tick(self.now);
+            }
+            Event::Fault => drop(self.machine.fault(self.now, Reason::VelocityLimit)),
+            Event::Request => self.request_waits = Some(self.machine.epoch()),
+            Event::Release => (self.release_waits, self.request_waits) = (true, None),
+            Event::Acknowledge => drop(self.operator.acknowledge(Channel::Message, &mut self.machine, self.now)),
+            Event::Take => self.take(),
+            Event::Input => self.input ^= true,
+            Event::Pin => {
+                self.pin ^= true;
+                step.rose = self.pin;
+                let facts = self.facts();
+                let _ = self.operator.pin(Contact::Request, self.pin, &mut self.machine, &facts, self.now);
+            }
+            Event::Ask => leave = asks(LeaveInput::Asked, mode),
+            Event::AskBehind => leave = asks(LeaveInput::Asked, Mode::Monitor),
+            Event::Listens => leave = asks(LeaveInput::Listens, mode),
+            Event::ListensBehind => leave = asks(LeaveInput::Listens, Mode::Monitor),
+            Event::Released if self.released && !self.release_waits && self.request_waits.is_none() => {
+                self.released = false;
+                leave = asks(LeaveInput::Released, mode);
+            }
+            Event::Released => {}
+            Event::Looked => leave = asks(LeaveInput::Looked, mode),
+            Event::Over => leave = asks(LeaveInput::Over, mode),
+        }
+        if let Some((input, mode)) = leave {
+            let output = self.leave.handle(input, mode);
+            if output == LeaveOutput::Release {
+                (self.release_waits, self.request_waits, self.released) = (true, None, true);
+            }
+            step.output = Some(output);
+        }
+        self.check(&before, event, &step);
+        let _ = self.machine.action();
+    }
+
+    /// The engine is given what waits first.
+    fn take(&mut self) {
+        if std::mem::take(&mut self.release_waits) {
+            let _ = self.operator.release(&mut self.machine, self.now);
+        } else if let Some(epoch) = self.request_waits.take() {
+            let facts = self.facts();
+            let _ = self.operator.request(epoch, &mut self.machine, &facts, self.now);
+        }
+    }
+
+    fn check(&mut self, before: &Self, event: Event, step: &Step) {
+        let (from, to) = (before.machine.mode(), self.machine.mode());
+        if matches!(event, Event::Request) || step.rose {
+            self.requested_since = self.requested_since.map(|_| true);
+        }
+        if from != Mode::Arming && to == Mode::Arming {
+            assert_ne!(self.requested_since, Some(false), "armed by a request that is older than the command");
+        }
+        match step.output {
+            Some(LeaveOutput::Send) => {
+                assert!(matches!(to, Mode::Offline | Mode::Monitor), "a command goes out in {to:?}");
+                assert_eq!(self.request_waits, None, "a request waits while it goes out");
+                assert_eq!(self.sent, 0, "sent twice");
+                assert!(!self.operator.asks_by_itself(), "this device still asks by itself");
+                (self.sent, self.requested_since) = (1, Some(false));
+            }
+            Some(LeaveOutput::End(Outcome::Busy)) => assert_eq!(self.leave, before.leave),
+            Some(LeaveOutput::End(outcome)) => {
+                assert_eq!(outcome, Outcome::Commanding);
+                assert!(!matches!(to, Mode::Offline | Mode::Monitor), "refused in {to:?}");
+                assert!(!self.leave.is_busy());
+            }
+            Some(LeaveOutput::Connect) => self.sent = 0,
+            Some(LeaveOutput::Release | LeaveOutput::Nothing) | None => {}
+        }
+        // It is released where somebody asks for a command and the server listens, and not before.
+        if step.output == Some(LeaveOutput::Release) {
+            assert!(matches!(event, Event::Listens | Event::ListensBehind) && before.leave.is_busy());
+        }
+    }
+
+    fn fingerprint(&self) -> u128 {
+        let half = |salt: u64| {
+            let mut hasher = DefaultHasher::new();
+            (salt, self).hash(&mut hasher);
+            u128::from(hasher.finish())
+        };
+        half(1) << 64 | half(2)
+    }
+}
+
+fn alphabet(config: &OperatorConfig) -> Vec<Event> {
+    use Event::*;
+    let mut events = vec![
+        Established,
+        LinkLost,
+        Idle,
+        Running,
+        Accepted,
+        Wait,
+        Fault,
+        Request,
+        Release,
+        Acknowledge,
+        Take,
+        Ask,
+        AskBehind,
+        Listens,
+        ListensBehind,
+        Released,
+        Looked,
+        Over,
+    ];
+    events.extend(config.request_input.map(|_| Input));
+    events.extend(config.request_pin.then_some(Pin));
+    events
+}
+
+/// How many distinct worlds there are, commands that went out, and ways into `Arming` after one.
+#[derive(Debug, Default)]
+struct Found {
+    worlds: usize,
+    sent: usize,
+    armed_after: usize,
+}
+
+/// Follows every sequence of up to `depth` events after `prefix`.
+fn explore(config: OperatorConfig, prefix: &[Event], depth: usize, found: &mut Found) {
+    let events = alphabet(&config);
+    let mut start = World::boot(config);
+    prefix.iter().for_each(|event| start.step(*event));
+    let mut known = HashSet::from([start.fingerprint()]);
+    let mut ways: Vec<(usize, Event)> = vec![(0, Event::Fault)];
+    let mut frontier = vec![(0, start)];
+    for _ in 0..depth {
+        let mut next = Vec::new();
+        for (at, world) in frontier {
+            for event in &events {
+                let mut after = world.clone();
+                let stepped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| after.step(*event)));
+                if let Err(cause) = stepped {
+                    let (mut back, mut at) = (vec![*event], at);
+                    while at != 0 {
+                        back.push(ways[at].1);
+                        at = ways[at].0;
+                    }
+                    let way: Vec<_> = prefix.iter().chain(back.iter().rev()).collect();
+                    eprintln!("after {way:?}\nwith {config:?}");
+                    std::panic::resume_unwind(cause);
+                }
+                if !known.insert(after.fingerprint()) {
+                    continue;
+                }
+                found.sent += usize::from(after.sent > world.sent);
+                let armed = world.machine.mode() != Mode::Arming && after.machine.mode() == Mode::Arming;
+                found.armed_after += usize::from(armed && after.requested_since.is_some());
+                next.push((ways.len(), after));
+                ways.push((at, *event));
+            }
+        }
+        frontier = next;
+    }
+    found.worlds += known.len();
+}
+
+/// From boot, from `Monitor`, from commanding, and from each stage of a command, with an arm that waits for its brakes or for nothing.
+fn explore_all(config: OperatorConfig, depth: usize) {
+    use Event::*;
+    let ready: &[Event] = &[Established, Running];
+    let commanding: &[Event] = &[Established, Running, Running, Running, Input, Pin, Running, Request, Take, Accepted];
+    let listening: &[Event] = &[Established, Idle, Idle, Idle, Ask, Listens];
+    let waiting: &[Event] = &[Established, Running, Request, Ask, Listens];
+    let out: &[Event] = &[Established, Idle, Idle, Idle, Ask, Listens, Take, Released];
+    let done: &[Event] = &[Established, Idle, Idle, Idle, Ask, Listens, Take, Released, Over, Running];
+    let mut found = Found::default();
+    for prefix in [&[], ready, commanding, listening, waiting, out, done] {
+        // A world has only the lines that are configured.
+        let there = |event: &&Event| match event {
+            Input => config.request_input.is_some(),
+            Pin => config.request_pin,
+            _ => true,
+        };
+        let prefix: Vec<_> = prefix.iter().filter(there).copied().collect();
+        explore(config, &prefix, depth, &mut found);
+    }
+    println!("{found:?}");
+    assert!(found.worlds > 20_000 && found.sent > 50 && found.armed_after > 20, "{found:?}");
+}
+
+#[test]
+fn messages_alone() {
+    explore_all(times(), 6);
+}
+
+#[test]
+fn a_device_that_asks_by_itself() {
+    explore_all(OperatorConfig { start_within: Some(CYCLE.times(40)), ..times() }, 6);
+}
+
+#[test]
+fn a_line_that_is_held() {
+    explore_all(OperatorConfig { request_input: Some(0), ..times() }, 6);
+    explore_all(OperatorConfig { request_pin: true, ..times() }, 6);
+}
+
+#[test]
+fn a_line_that_is_an_edge() {
+    explore_all(OperatorConfig { request_input: Some(0), input_as: RequestAs::Edge, ..times() }, 6);
+    explore_all(OperatorConfig { request_pin: true, pin_as: RequestAs::Edge, ..times() }, 6);
+}
