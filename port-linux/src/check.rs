@@ -207,7 +207,8 @@ impl Lines {
         self.say("requests", requests);
         let Pins { request, request_as, acknowledge, stop, .. } = device.pins;
         let held = if request_as == RequestAs::Held { "request (held)" } else { "request (edge)" };
-        let pins = [(stop, "stop"), (acknowledge, "acknowledge"), (request, held)];
+        let brakes = (device.brake_release_pin, "brake release (edge)");
+        let pins = [(stop, "stop"), (acknowledge, "acknowledge"), (request, held), brakes];
         let pins: Vec<_> = pins.into_iter().filter_map(|(connected, name)| connected.then_some(name)).collect();
         self.say("pins", if pins.is_empty() { "none".into() } else { pins.join(", ") });
         self.say("recorder", device.recorder.map_or("the board's own size".into(), |bytes| format!("{bytes} bytes")));

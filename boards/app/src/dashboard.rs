@@ -1,5 +1,5 @@
-//! Commands to the controller's dashboard server that make an arm ready, for who asked with the key: a socket of its own, opened
-//! when something is asked and closed after it.
+//! Commands to the controller's dashboard server that make an arm ready, for who asked with the key and for a contact at the board:
+//! a socket of its own, opened when something is asked and closed after it.
 
 use core::cell::Cell;
 use core::future::pending;
@@ -12,29 +12,50 @@ use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Timer, with_timeout};
 use embedded_io_async::Write as _;
 use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome, Readying};
+use outrigger_core::engine::Peer;
 use outrigger_core::mode::Mode;
 use outrigger_core::time::Instant;
 use outrigger_embassy::{Handle, now};
+
+use crate::desk::Desk;
+use crate::milestone::PeerEvent;
 
 /// Longest wait for the controller to have noticed the end of the connection.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// Memory to speak with. All zeros: it costs no flash.
-pub(crate) struct Memory {
+pub struct Memory {
     received: [u8; 512],
     sent: [u8; 128],
     line: [u8; 512],
 }
 
 impl Memory {
-    pub(crate) const fn new() -> Self {
+    /// Unused.
+    #[must_use]
+    pub const fn new() -> Self {
         Self { received: [0; 512], sent: [0; 128], line: [0; 512] }
     }
 }
 
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// Who has the key.
+    Message,
+    /// A contact at the board.
+    Pin,
+}
+
 /// Between who asks and the task that carries it out.
 pub(crate) struct Errands {
-    asked: Signal<NoopRawMutex, Readying>,
+    asked: Signal<NoopRawMutex, (Readying, Asker)>,
     busy: Cell<bool>,
     outcome: Signal<NoopRawMutex, Outcome>,
     /// Whether [`released`](Self::observe) is waited for.
@@ -49,15 +70,15 @@ impl Errands {
     }
 
     /// Asks; `false` while another one is under way.
-    pub(crate) fn ask(&self, readying: Readying) -> bool {
+    pub(crate) fn ask(&self, readying: Readying, by: Asker) -> bool {
         let free = !self.busy.replace(true);
         if free {
-            self.asked.signal(readying);
+            self.asked.signal((readying, by));
         }
         free
     }
 
-    /// What came of the one that was asked, once.
+    /// What came of the one that was asked by a message, once.
     pub(crate) async fn outcome(&self) -> Outcome {
         self.outcome.wait().await
     }
@@ -69,27 +90,25 @@ impl Errands {
         }
     }
 
-    fn is_over(&self, outcome: Outcome) {
+    fn is_over(&self) {
         self.releasing.set(false);
         self.busy.set(false);
-        self.outcome.signal(outcome);
     }
 }
 
-/// Carries out what is asked, for ever, at the dashboard server `at`, where the controller is of a kind that has one. `mode` is the
-/// engine's, which is spoken to by `robot`.
-pub(crate) async fn carry_out(
-    errands: &Errands,
-    at: Option<IpAddress>,
+/// Carries out what is asked, for ever, at the controller's dashboard server, if its kind has one. It uses a socket of `stack`.
+pub async fn carry_out<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    desk: &Desk<N, P>,
+    robot: Handle<'_>,
     stack: Stack<'_>,
-    (robot, mode): (Handle<'_>, impl Fn() -> Mode),
     memory: &mut Memory,
 ) -> ! {
     let Memory { received, sent, line } = memory;
+    let (errands, mode) = (desk.errands(), || desk.mode());
     let mut errand = Errand::new(line);
     loop {
-        let readying = errands.asked.wait().await;
-        let outcome = match at {
+        let (readying, by) = errands.asked.wait().await;
+        let outcome = match desk.dashboard() {
             Some(at) => {
                 errand.handle(now(), ErrandInput::Ask(readying, mode()));
                 let mut socket = TcpSocket::new(stack, received, sent);
@@ -101,7 +120,11 @@ pub(crate) async fn carry_out(
             }
             None => Outcome::NoDashboard,
         };
-        errands.is_over(outcome);
+        errands.is_over();
+        match by {
+            Asker::Message => errands.outcome.signal(outcome),
+            Asker::Pin => desk.tell_of_brakes(Ok(outcome)),
+        }
     }
 }
 

@@ -8,11 +8,12 @@ use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
+use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight, Outcome, Readying};
 use outrigger_core::command::{MAX_SOURCES, SourceId};
 use outrigger_core::engine::{Engine, Event, LinkId, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::mode::Mode;
-use outrigger_core::robot::ControllerTime;
+use outrigger_core::mode::{Held, Mode};
+use outrigger_core::robot::{ControllerTime, RobotMode, SoftwareVersion};
 use outrigger_core::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
 use outrigger_core::time::Instant;
 #[cfg(feature = "motion")]
@@ -21,7 +22,7 @@ use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
 
 use crate::boot::{self, Begun, Clock};
-use crate::dashboard::Errands;
+use crate::dashboard::{Asker, Errands};
 use crate::heard::Ear;
 use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};
@@ -37,6 +38,9 @@ const UPKEEP: Duration = Duration::from_millis(50);
 
 /// Nothing more is heard from the robot's address than what was heard so long ago.
 const ALL_THERE_IS: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(3);
+
+/// A robot's mode that is older is not known.
+const MODE_IS_KNOWN_FOR: outrigger_core::time::Duration = outrigger_core::time::Duration::from_millis(300);
 
 /// What a board knows of itself.
 #[derive(Clone, Copy)]
@@ -68,6 +72,10 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     errands: Errands,
     /// Where the robot's dashboard server is, if its kind has one.
     dashboard: Cell<Option<IpAddress>>,
+    /// The controller's software and the robot's mode, as far as they are known.
+    controller: Cell<(Option<SoftwareVersion>, Option<Held<RobotMode>>)>,
+    /// What came of the last rise of the contact for the brakes.
+    brakes: Cell<Option<&'static str>>,
     /// The control loop has been shut down.
     ended: Signal<NoopRawMutex, ()>,
     starts_anew: Cell<bool>,
@@ -104,6 +112,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             inquiry: Inquiry::new(),
             errands: Errands::new(),
             dashboard: Cell::new(None),
+            controller: Cell::new((None, None)),
+            brakes: Cell::new(None),
             ended: Signal::new(),
             starts_anew: Cell::new(false),
         }
@@ -173,6 +183,25 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         &self.errands
     }
 
+    /// The contact for the arm's brakes is closed or open now, and has been for as long as contacts are to be.
+    pub(crate) fn see_brake_line(&self, line: &mut BrakeLine, closed: bool, now: Instant) {
+        let (software, robot_mode) = self.controller.get();
+        let robot_mode = robot_mode.and_then(|held| held.fresh(now, MODE_IS_KNOWN_FOR));
+        let asked = match line.see(closed, BrakeSight { mode: self.mode(), software, robot_mode }, now) {
+            None => return,
+            Some(Ok(())) if self.errands.ask(Readying::BrakeRelease, Asker::Pin) => return,
+            Some(Ok(())) => BrakeRefusal::Busy,
+            Some(Err(refusal)) => refusal,
+        };
+        self.tell_of_brakes(Err(asked));
+    }
+
+    /// What came of a rise of that contact, for the log and for telemetry.
+    pub(crate) fn tell_of_brakes(&self, came: Result<Outcome, BrakeRefusal>) {
+        self.brakes.set(Some(came.map_or_else(BrakeRefusal::text, Outcome::text)));
+        self.note(Milestone::BrakeRelease(came));
+    }
+
     /// What is asked over the network, and what came of it.
     pub(crate) const fn inquiry(&self) -> &Inquiry {
         &self.inquiry
@@ -193,6 +222,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             unsent: self.unsent.get(),
             network: self.network.get(),
             stack_unused: self.stack.unused(),
+            brake_release: self.brakes.get(),
             troubles: core::array::from_fn(|index| {
                 let link = u8::try_from(index).ok().and_then(LinkId::new);
                 link.and_then(|link| robot.trouble(link)).map(Trouble::text)
@@ -376,6 +406,11 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Obse
         let desk = self.desk;
         desk.sampler.borrow_mut().event(event);
         desk.inquiry.event(&event);
+        if let Event::Peer(event) = &event
+            && let Some(software) = event.software()
+        {
+            desk.controller.set((Some(software), None));
+        }
         let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
         if let Some(milestone) = milestone {
             if let Milestone::Armed(times) = milestone {
@@ -391,6 +426,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Obse
         self.desk.sampler.borrow_mut().observe(engine, now);
         self.desk.inquiry.observe(engine, now, self.handle);
         self.desk.errands.observe(self.handle);
+        let (software, _) = self.desk.controller.get();
+        self.desk.controller.set((software, engine.evidence().robot_mode));
         let newest = engine.state().map(|state| state.controller_time);
         self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
     }

@@ -7,9 +7,10 @@
 //! | [`revive`](Desk::revive) | an interface that hears nothing, started anew; where a board can do that |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`], [`BusSensor::run`], [`WrenchSensor::run`] | the sensors that the settings name |
 //! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
-//! | [`requests::serve`] | what is asked over the network, by who has the key, commands to the controller's dashboard server among it; only where the settings name a port |
+//! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
+//! | [`dashboard::carry_out`] | commands to the controller's dashboard server that make an arm ready, for who has the key and for a contact; only where the settings name one of them |
 //! | `provision::serve` (feature `provision`) | what it is told over a serial line at the bench, and keeps in flash |
-//! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request |
+//! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request, brake release |
 //!
 //! A board uses the names of [`ur`] or those of [`krc`]; everything else is the same beside both.
 //!
@@ -24,7 +25,7 @@ mod log;
 pub mod boot;
 mod claim;
 mod contacts;
-mod dashboard;
+pub mod dashboard;
 mod desk;
 mod guard;
 mod heard;

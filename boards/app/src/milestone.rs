@@ -5,12 +5,13 @@
 
 use core::net::Ipv4Addr;
 
+use outrigger_core::client::dashboard::{BrakeRefusal, Outcome};
 use outrigger_core::engine::krc::KrcEvent;
 use outrigger_core::engine::ur::{Identity, Next, UrEvent};
 use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::{GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Refusal, Transition};
-use outrigger_core::robot::Reason;
+use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_core::telemetry::Heard;
 use outrigger_embassy::Trouble;
 
@@ -69,6 +70,8 @@ pub enum Milestone<E> {
     PendantOverridden,
     /// The robot's speed scaling holds the arm, or no longer.
     HeldByScaling(bool),
+    /// What came of a rise of the contact for the brakes.
+    BrakeRelease(Result<Outcome, BrakeRefusal>),
     /// Lines that found no room.
     Missed(u32),
 }
@@ -77,6 +80,11 @@ pub enum Milestone<E> {
 pub trait PeerEvent: Copy {
     /// Whether it is told, and which link it is about.
     fn is_told(&self) -> (bool, Option<LinkId>);
+
+    /// The controller's software, where this is what tells it.
+    fn software(&self) -> Option<SoftwareVersion> {
+        None
+    }
 
     /// Writes the line.
     fn log(&self, trouble: Option<Trouble>);
@@ -90,6 +98,10 @@ impl PeerEvent for UrEvent {
             Self::Program(_) => (true, None),
             _ => (false, None),
         }
+    }
+
+    fn software(&self) -> Option<SoftwareVersion> {
+        if let Self::Established(identity) = self { Some(identity.software) } else { None }
     }
 
     fn log(&self, trouble: Option<Trouble>) {
@@ -228,6 +240,8 @@ impl<E: PeerEvent> Milestone<E> {
             }
             Self::HeldByScaling(true) => info!("held by the robot's speed slider"),
             Self::HeldByScaling(false) => info!("the robot's speed slider lets the arm go on"),
+            Self::BrakeRelease(Ok(outcome)) => info!("brake release: {}, {}", outcome.name(), outcome.text()),
+            Self::BrakeRelease(Err(why)) => info!("brake release refused: {}, {}", why.name(), why.text()),
             Self::Missed(count) => info!("{} lines missed", count),
         }
     }

@@ -238,6 +238,7 @@ mod tests {
             telemetry: None,
             sensors: Default::default(),
             recorder: None,
+            brake_release_pin: false,
         };
         assert_eq!(Neighbour::toward(ROBOT, &device), Neighbour::new(ROBOT));
         assert_eq!(Neighbour::toward(Ipv4Addr::new(10, 0, 3, 2), &device), Neighbour::new(gateway));

@@ -195,6 +195,7 @@ mod tests {
                 telemetry: None,
                 sensors,
                 recorder: None,
+                brake_release_pin: false,
             },
         }
     }

@@ -24,6 +24,8 @@ use embassy_stm32::{bind_interrupts, interrupt, uid};
 use embassy_time::Delay;
 use embedded_hal_bus::spi::ExclusiveDevice;
 use outrigger_app::boot::{self, Begun, Stage};
+#[cfg(dashboard)]
+use outrigger_app::dashboard;
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 use outrigger_app::provision::{self, Built, InForce, Serving, Store};
@@ -52,7 +54,7 @@ use ports::PORTS;
 /// What `build.rs` made of the board's file: what runs where the flash has nothing better.
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
 /// What else this firmware can be told.
-const BUILT: Built = Built { requests: cfg!(requests), motion: false, ports: PORTS };
+const BUILT: Built = Built { requests: cfg!(requests), motion: false, dashboard: cfg!(dashboard), ports: PORTS };
 /// Rate of the serial line at the bench \[Bd\].
 const BENCH_BAUD: u32 = 115_200;
 
@@ -128,7 +130,7 @@ async fn main(spawner: Spawner) {
     boot::reached(Stage::Tasks);
     let mut random = Rng::new(p.RNG, Irqs);
     let seed = random.next_u64();
-    static RESOURCES: ConstStaticCell<StackResources<{ 6 + 2 * cfg!(requests) as usize }>> =
+    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize + cfg!(dashboard) as usize }>> =
         ConstStaticCell::new(StackResources::new());
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
     spawner.spawn(defmt::unwrap!(net(runner)));
@@ -160,6 +162,8 @@ async fn main(spawner: Spawner) {
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
+    #[cfg(dashboard)]
+    spawner.spawn(defmt::unwrap!(errands(desk, handle, stack)));
     #[cfg(requests)]
     if let Some(port) = requests::Port::of(image.requests) {
         let mut seed = [0; 32];
@@ -167,10 +171,11 @@ async fn main(spawner: Spawner) {
         spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, seed)));
     }
     let operator = settings.config.operator;
-    if operator.has_pins() {
+    if operator.has_pins() || settings.device.brake_release_pin {
         let (stop, acknowledge) = (Input::new(p.PE13, Pull::Up), Input::new(p.PE9, Pull::Up));
-        let button = Input::new(p.PC13, Pull::Down);
-        spawner.spawn(defmt::unwrap!(contacts(operator, stop, acknowledge, button, handle)));
+        let (button, brakes) = (Input::new(p.PC13, Pull::Down), Input::new(p.PE14, Pull::Up));
+        let pins = [stop, acknowledge, button, brakes];
+        spawner.spawn(defmt::unwrap!(contacts(operator, settings.device.brake_release_pin, pins, handle, desk)));
     }
     if let Some(sensor) = serial {
         let mut config = usart::Config::default();
@@ -251,6 +256,13 @@ async fn revive(desk: &'static Desk) -> ! {
     desk.revive(restart).await
 }
 
+#[cfg(dashboard)]
+#[embassy_executor::task]
+async fn errands(desk: &'static Desk, robot: Handle<'static>, stack: Stack<'static>) -> ! {
+    static MEMORY: ConstStaticCell<dashboard::Memory> = ConstStaticCell::new(dashboard::Memory::new());
+    dashboard::carry_out(desk, robot, stack, MEMORY.take()).await
+}
+
 #[cfg(requests)]
 #[embassy_executor::task]
 async fn answer(
@@ -282,13 +294,15 @@ async fn be_told(
 #[embassy_executor::task]
 async fn contacts(
     operator: OperatorConfig,
-    stop: Input<'static>,
-    acknowledge: Input<'static>,
-    button: Input<'static>,
+    has_brakes: bool,
+    pins: [Input<'static>; 4],
     robot: Handle<'static>,
+    desk: &'static Desk,
 ) -> ! {
+    let [stop, acknowledge, button, brakes] = pins;
     let (stop, acknowledge, request) = (|| stop.is_low(), || acknowledge.is_low(), || button.is_high());
-    Contacts { stop, acknowledge, request }.watch(&operator, robot).await
+    let brake_release = || brakes.is_low();
+    Contacts { stop, acknowledge, request, brake_release }.watch(&operator, has_brakes, robot, desk).await
 }
 
 #[embassy_executor::task]

@@ -18,6 +18,8 @@ pub(crate) struct Machine {
     /// The second one, at the bench.
     pub(crate) bench: usize,
     pub(crate) bench_interrupt: u16,
+    /// The third one, which stands for a contact.
+    pub(crate) contact: usize,
     /// Memory that nothing is loaded to, and that a reset therefore leaves as it is.
     pub(crate) kept: usize,
     /// The network controller.
@@ -41,6 +43,7 @@ const AN386: Machine = Machine {
     uart_interrupt: 0,
     bench: 0x4000_5000,
     bench_interrupt: 2,
+    contact: 0x4000_6000,
     kept: 0x2100_0000,
     mac: 0x4020_0000,
     mac_interrupt: 13,
@@ -63,6 +66,7 @@ const AN505: Machine = Machine {
     uart_interrupt: 32,
     bench: 0x5020_1000,
     bench_interrupt: 34,
+    contact: 0x5020_2000,
     kept: 0x8000_0000,
     mac: 0x5200_0000,
     mac_interrupt: 48,

@@ -7,6 +7,8 @@ use embassy_executor::Spawner;
 use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
 use outrigger_app::boot::{self, Begun, Stage};
+#[cfg(dashboard)]
+use outrigger_app::dashboard;
 #[cfg(krc)]
 use outrigger_app::krc::{Desk, Memory, Robot, Settings};
 use outrigger_app::provision::{self, Built, InForce, Serving, Store};
@@ -16,7 +18,8 @@ use outrigger_app::telemetry::{self, Outgoing};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    Ear, Guarded, Handle, Neighbour, NetworkCounts, Ports, SerialSensor, TelemetryTarget, guard_stack, network,
+    Contacts, Ear, Guarded, Handle, Neighbour, NetworkCounts, OperatorConfig, Ports, SerialSensor, TelemetryTarget,
+    guard_stack, network,
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
@@ -45,7 +48,8 @@ const BENCH_BAUD: u32 = 115_200;
 /// What `build.rs` made of the board's file: what runs where the flash has nothing better.
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
 /// What else this firmware can be told.
-const BUILT: Built = Built { requests: cfg!(requests), motion: cfg!(feature = "motion"), ports: PORTS };
+const BUILT: Built =
+    Built { requests: cfg!(requests), motion: cfg!(feature = "motion"), dashboard: cfg!(dashboard), ports: PORTS };
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -72,7 +76,7 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     }
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());
-    static RESOURCES: ConstStaticCell<StackResources<{ 6 + 2 * cfg!(requests) as usize }>> =
+    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize + cfg!(dashboard) as usize }>> =
         ConstStaticCell::new(StackResources::new());
     boot::reached(Stage::Interface);
     let mac = MAC.take();
@@ -99,12 +103,17 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
     }
+    #[cfg(dashboard)]
+    spawner.spawn(defmt::unwrap!(errands(desk, handle, stack)));
     #[cfg(requests)]
     if let Some(port) = requests::Port::of(image.requests) {
         spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, host::random())));
     }
     if let Some(sensor) = SerialSensor::of(settings.sensors()) {
         spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart::of_sensor(sensor.baud), handle, desk)));
+    }
+    if settings.device.brake_release_pin {
+        spawner.spawn(defmt::unwrap!(contact(settings.config.operator, handle, desk)));
     }
     let serving = Serving {
         standing,
@@ -157,6 +166,13 @@ async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarge
     telemetry::send(desk, stack, target, MEMORY.take()).await
 }
 
+#[cfg(dashboard)]
+#[embassy_executor::task]
+async fn errands(desk: &'static Desk, robot: Handle<'static>, stack: Stack<'static>) -> ! {
+    static MEMORY: ConstStaticCell<dashboard::Memory> = ConstStaticCell::new(dashboard::Memory::new());
+    dashboard::carry_out(desk, robot, stack, MEMORY.take()).await
+}
+
 #[cfg(requests)]
 #[embassy_executor::task]
 async fn answer(
@@ -173,6 +189,15 @@ async fn answer(
 #[embassy_executor::task]
 async fn read_serial(sensor: SerialSensor, port: Uart, robot: Handle<'static>, desk: &'static Desk) -> ! {
     sensor.run(port, robot, desk).await
+}
+
+/// The one contact that this board has: an operator's others are at the robot.
+#[embassy_executor::task]
+async fn contact(operator: OperatorConfig, robot: Handle<'static>, desk: &'static Desk) -> ! {
+    let operator = OperatorConfig { stop_pin: false, acknowledge_pin: false, request_pin: false, ..operator };
+    let mut brakes = uart::Contact::connect();
+    let (none, brake_release) = (|| false, || brakes.is_closed());
+    Contacts { stop: none, acknowledge: none, request: none, brake_release }.watch(&operator, true, robot, desk).await
 }
 
 /// Keeps every other task from its turn, as asked for.

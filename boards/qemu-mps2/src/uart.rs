@@ -1,4 +1,4 @@
-//! UART0 and UART1 (CMSDK APB UART): a sensor's bytes, and what the board is told at the bench.
+//! UART0 to UART2 (CMSDK APB UART): a sensor's bytes, what the board is told at the bench, and a contact.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -91,6 +91,31 @@ impl Uart {
     /// The one at the bench.
     pub(crate) fn at_bench(baud: u32) -> Self {
         UART1.start(baud, RX_ENABLE | TX_ENABLE)
+    }
+}
+
+// SAFETY: the third one, likewise.
+const UART2: Registers<0x1000> = unsafe { Registers::new(machine::THIS.contact) };
+
+/// A contact, for want of a pin that QEMU's host could drive: the byte `1` at the third port closes it, any other opens it.
+pub(crate) struct Contact {
+    closed: bool,
+}
+
+impl Contact {
+    /// Open.
+    pub(crate) fn connect() -> Self {
+        UART2.write::<DIVIDER>(LEAST_DIVIDER);
+        UART2.write::<CONTROL>(RX_ENABLE);
+        Self { closed: false }
+    }
+
+    /// As the host told last.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        while UART2.read::<STATE>() & RX_FULL != 0 {
+            self.closed = UART2.read::<DATA>() == u32::from(b'1');
+        }
+        self.closed
     }
 }
 

@@ -196,6 +196,8 @@ pub struct PortReport<'a> {
     pub interface_restarts: u32,
     /// What was heard from the robot's address.
     pub heard: Heard,
+    /// What came of the last rise of the line that asks for the brakes to be released, in the port's words.
+    pub brake_release: Option<&'a str>,
 }
 
 /// What a device's network controller and its driver counted since the device was started. Each number stays at its end where it

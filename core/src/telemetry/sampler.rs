@@ -168,6 +168,7 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             frames: 0,
             interface_restarts: 0,
             heard: Heard::Silence,
+            brake_release: None,
         };
         Self {
             device,

@@ -371,7 +371,7 @@ fn another_format_is_named() {
     assert_eq!(UrDatagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(UrDatagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
     let text = TelemetryError::OtherFormat(1).to_string();
-    assert_eq!(text, "telemetry of format 1, expected 7: device and listener differ in version");
+    assert_eq!(text, "telemetry of format 1, expected 8: device and listener differ in version");
 }
 
 #[test]
@@ -401,7 +401,8 @@ proptest! {
                                                                      frames: u32, interface_restarts: u32) {
         let [bad, unsent, link_losses, timeouts, bus_errors, restarts] = network;
         let network = NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts };
-        let port = PortReport { network, frames, interface_restarts, ..PortReport::default() };
+        let brake_release = (frames % 2 == 0).then_some("Running");
+        let port = PortReport { network, frames, interface_restarts, brake_release, ..PortReport::default() };
         let [at, from] = place;
         let death = match end {
             0 => None,

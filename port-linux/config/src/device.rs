@@ -27,6 +27,8 @@ pub struct DeviceSettings {
     pub telemetry: Option<TelemetryTarget>,
     /// What operators' contacts are connected.
     pub pins: Pins,
+    /// Whether a contact asks for the arm's brakes to be released.
+    pub brake_release_pin: bool,
     /// Memory for the recorder \[B\].
     pub recorder: Option<u32>,
     /// Where it takes requests; `None` opens no port.
@@ -73,11 +75,12 @@ impl DeviceSettings {
             }
         }
         let pins = Pins::read(&mut section);
+        let brake_release_pin = section.flag("brake_release_pin", false);
         let recorder = section.count("recorder", 16_384..=16_777_216);
         let requests = requests(&mut section);
         section.finish();
         let (address, prefix) = network?;
-        Some(Self { address, prefix, gateway, mac, telemetry, pins, recorder, requests })
+        Some(Self { address, prefix, gateway, mac, telemetry, pins, brake_release_pin, recorder, requests })
     }
 
     /// What is compiled in.
@@ -97,8 +100,8 @@ impl DeviceSettings {
             };
             *slot = Some(Sensor { input, scale: Scale { factor: source.scale, offset: source.offset } });
         }
-        let Self { address, prefix, gateway, mac, telemetry, recorder, .. } = *self;
-        Device { address, prefix, gateway, mac, telemetry, sensors, recorder }
+        let Self { address, prefix, gateway, mac, telemetry, recorder, brake_release_pin, .. } = *self;
+        Device { address, prefix, gateway, mac, telemetry, sensors, recorder, brake_release_pin }
     }
 }
 

@@ -10,7 +10,8 @@ pub use outrigger_core::engine::Ports;
 /// Writes all that a board is told, an [`Image`](outrigger_core::provision::Image), to `image` in the directory `out`, and
 /// names the build in the variable `OUTRIGGER_BUILD` of the crate that is built. The file is `board.toml` beside the build script, or what `OUTRIGGER_BOARD_CONFIG` names.
 ///
-/// A file with `device.requests` sets the condition `requests`; port and key are in the image.
+/// A file with `device.requests` sets the condition `requests`; port and key are in the image. That, and `device.brake_release_pin`,
+/// sets the condition `dashboard`: commands are put to the controller's dashboard server.
 ///
 /// A file with `robot.kind = "krc"` sets the condition `krc` of that crate: there are two sessions, and a board has one.
 ///
@@ -38,6 +39,10 @@ pub fn compile_in(out: &Path, ports: &Ports) -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(requests)");
     if compiled.requests.is_some() {
         println!("cargo::rustc-cfg=requests");
+    }
+    println!("cargo::rustc-check-cfg=cfg(dashboard)");
+    if compiled.requests.is_some() || compiled.device.brake_release_pin {
+        println!("cargo::rustc-cfg=dashboard");
     }
     // With the key in it.
     write_for_this_user(&out.join("image"), &compiled.image())?;

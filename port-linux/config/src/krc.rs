@@ -119,6 +119,9 @@ impl KrcBoard {
         let (Common { listen, mut engine, law, rest, sources, .. }, device) = common.zip(device)?;
         device.pins.write(&mut engine.operator);
         session::check_operator_of_board(root, &engine.operator);
+        if device.brake_release_pin {
+            root.complain_at("device.brake_release_pin", "false: a KRC has no dashboard server");
+        }
         if !listen.ip().is_unspecified() && listen.ip() != IpAddr::V4(device.address) {
             root.complain_at("robot.listen", "\"0.0.0.0:PORT\": a board has one address, that of device.address");
         }
@@ -303,6 +306,9 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
         };
         assert!(told("[run]\nend = \"done\"\n").contains("for a host's file"));
         assert!(told("[serve]\nlisten = \"127.0.0.1:5555\"\n").contains("for a host's file"));
+        let text = told("brake_release_pin = true\n");
+        let expected = "device.brake_release_pin: found true, expected false: a KRC has no dashboard server";
+        assert!(text.contains(expected), "{text}");
         let elsewhere = FILE.replace("peer =", "listen = \"192.168.0.61:49938\"\npeer =");
         assert!(KrcBoard::parse(&format!("{elsewhere}{device}")).is_err(), "an address that the board has not");
     }

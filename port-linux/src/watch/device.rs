@@ -51,6 +51,8 @@ pub(super) struct Device {
     troubles: [Option<String>; LinkId::MOST],
     /// From the robot's address, by the board.
     robot_heard: Heard,
+    /// What came of the line for the brakes.
+    brakes: Option<String>,
     network: Network,
     stack_unused: Option<u32>,
     /// How it came to run, in words, as it was told last.
@@ -100,6 +102,7 @@ impl Device {
             sensors: outrigger_core::sensor::Figures::default(),
             troubles: [const { None }; LinkId::MOST],
             robot_heard: Heard::default(),
+            brakes: None,
             network: Network::default(),
             stack_unused: None,
             began: Vec::new(),
@@ -285,6 +288,11 @@ impl Device {
             self.network.take(report).into_iter().map(|line| say(now, "network", format!("{}: {line}", self.address))),
         );
         self.stack_unused = report.stack_unused;
+        let brakes = report.brake_release.map(printable);
+        if self.brakes != brakes {
+            notices.extend(brakes.as_ref().map(|told| say(now, "brake release", format!("by its contact: {told}"))));
+            self.brakes = brakes;
+        }
         let troubled = report.troubles.iter().any(Option::is_some);
         if report.heard != self.robot_heard || (troubled && self.troubles.iter().all(Option::is_none)) {
             self.robot_heard = report.heard;

@@ -40,6 +40,7 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.acknowledge_pin", "true", ""),
     ("device.stop_pin", "true", ""),
     ("device.pin_filter", "0.05", ""),
+    ("device.brake_release_pin", "true", ""),
     ("device.requests", "47002", ASKED),
     ("device.key_file", "\"other\"", ASKED),
     ("device.recorder", "65536", ""),
@@ -205,8 +206,9 @@ fn a_board_reads_every_setting_of_its_own() {
         telemetry: _,
         sensors: _,
         recorder: _,
+        brake_release_pin: _,
     } = read.settings().expect("an address").device;
-    for field in ["address", "prefix", "gateway", "telemetry", "recorder"] {
+    for field in ["address", "prefix", "gateway", "telemetry", "recorder", "brake_release_pin"] {
         assert!(sources.contains(&format!("device.{field}")), "no board reads device.{field}");
     }
     for reads in ["hardware_address()", "sensors()"] {

@@ -9,7 +9,7 @@ use crate::robot::StartError;
 
 const CAPACITY: usize = 2048;
 const PORTS: Ports = Ports { serial: 1, analog: 0, i2c: 0, spi: 0 };
-const BUILT: Built = Built { requests: false, motion: true, ports: PORTS };
+const BUILT: Built = Built { requests: false, motion: true, dashboard: false, ports: PORTS };
 
 /// Flash that is written in units of `WRITE` bytes and erased in pieces of `ERASE`.
 struct Nor<const WRITE: usize, const ERASE: usize> {
@@ -132,6 +132,10 @@ impl Told for Any {
     fn check(&self, ports: &Ports) -> Result<(), StartError> {
         let lacks = self.0.starts_with(b"on bus") && ports.i2c == 0;
         if lacks { Err(StartError::Port(NO_BUS)) } else { Ok(()) }
+    }
+
+    fn needs_dashboard(&self) -> bool {
+        self.0.starts_with(b"brakes")
     }
 }
 
@@ -290,7 +294,7 @@ fn what_a_firmware_was_built_without_is_refused_by_name() {
     let judged = |bytes: &[u8], built| judged::<Any>(bytes, built).map(|_| ()).map_err(|unfit| unfit.why);
     let asked = bytes(Image { settings: b"s", requests: &[7; 34], motion: &[] });
     let moved = bytes(Image { settings: b"s", requests: &[], motion: &[7; 56] });
-    let nothing = Built { requests: false, motion: false, ports: PORTS };
+    let nothing = Built { requests: false, motion: false, dashboard: false, ports: PORTS };
     assert_eq!(judged(&asked, nothing), Err(Refusal::NoRequests));
     assert_eq!(judged(&moved, nothing), Err(Refusal::NoMotion));
     assert_eq!([judged(&asked, Built { requests: true, ..nothing }), judged(&moved, BUILT)], [Ok(()); 2]);
@@ -305,6 +309,14 @@ fn a_sensor_without_a_port_is_refused_by_its_place_in_the_file() {
     assert_eq!(text, "source[1].input: found I2C bus 1, and this board has none");
     let wired = Built { ports: Ports { i2c: 1, ..PORTS }, ..BUILT };
     assert_eq!(judged::<Any>(&image(b"on bus"), wired).map(drop), Ok(()));
+}
+
+#[test]
+fn a_contact_for_the_brakes_is_refused_by_a_firmware_without() {
+    let told = judged::<Any>(&image(b"brakes"), BUILT).map(drop);
+    let Err(Unfit { why: Refusal::Unfit, text }) = told else { panic!("{told:?}") };
+    assert_eq!(text, "device.brake_release_pin: this firmware was built without");
+    assert_eq!(judged::<Any>(&image(b"brakes"), Built { dashboard: true, ..BUILT }).map(drop), Ok(()));
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub struct Built {
     pub requests: bool,
     /// It feeds a motion that is longer than the engine's memory.
     pub motion: bool,
+    /// It puts commands to the controller's dashboard server.
+    pub dashboard: bool,
     /// What sensors can be wired to.
     pub ports: Ports,
 }
@@ -68,6 +70,9 @@ pub trait Told: Sized {
     /// # Errors
     /// The first thing that cannot be.
     fn check(&self, ports: &Ports) -> Result<(), StartError>;
+
+    /// Whether they take a firmware that puts commands to a dashboard server by itself.
+    fn needs_dashboard(&self) -> bool;
 }
 
 /// The settings of one kind of controller are told.
@@ -86,6 +91,10 @@ macro_rules! told {
                 self.config.check()?;
                 AnyLaw::new(self.law.clone())?;
                 Ok(())
+            }
+
+            fn needs_dashboard(&self) -> bool {
+                self.device.brake_release_pin
             }
         }
     };
@@ -111,6 +120,12 @@ pub fn judged<S: Told>(bytes: &[u8], built: Built) -> Result<(S, Image<'_>), Unf
     }
     if !image.motion.is_empty() && !built.motion {
         return Err(Refusal::NoMotion.into());
+    }
+    if settings.needs_dashboard() && !built.dashboard {
+        let mut text = Text::new();
+        // It has room.
+        let _ = text.write_str("device.brake_release_pin: this firmware was built without");
+        return Err(Unfit { why: Refusal::Unfit, text });
     }
     settings.check(&built.ports).map_err(|error| {
         let mut text = Text::new();

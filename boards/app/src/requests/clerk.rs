@@ -12,7 +12,7 @@ use outrigger_embassy::Handle;
 
 use super::inquiry::Inquiry;
 use super::output;
-use crate::dashboard::Errands;
+use crate::dashboard::{Asker, Errands};
 
 /// Longest wait for the control loop; it comes back much sooner.
 const DECIDED_IN: Duration = Duration::from_millis(200);
@@ -99,7 +99,7 @@ impl<'d> Clerk<'d> {
             }
             Ok(Ask::Dashboard { how, .. }) => {
                 let Some(readying) = Readying::of_word(how) else { return self.decided(ticket, Verdict::BadValue) };
-                if !self.errands.ask(readying) {
+                if !self.errands.ask(readying, Asker::Message) {
                     return self.decided(ticket, Verdict::Dashboard(Outcome::Busy));
                 }
                 (Waits::Dashboard, READY_IN)

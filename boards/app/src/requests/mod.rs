@@ -16,7 +16,6 @@ use outrigger_core::request::keyed::{ANSWER_LEN, DATAGRAM_MAX, Key, Service};
 use outrigger_embassy::{Handle, now};
 
 use self::clerk::Clerk;
-use crate::dashboard;
 use crate::desk::Desk;
 use crate::milestone::PeerEvent;
 
@@ -44,14 +43,13 @@ impl Port {
 pub struct Memory {
     received: [u8; 4 * DATAGRAM_MAX],
     sent: [u8; 2 * ANSWER_LEN],
-    dashboard: dashboard::Memory,
 }
 
 impl Memory {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
-        Self { received: [0; 4 * DATAGRAM_MAX], sent: [0; 2 * ANSWER_LEN], dashboard: dashboard::Memory::new() }
+        Self { received: [0; 4 * DATAGRAM_MAX], sent: [0; 2 * ANSWER_LEN] }
     }
 }
 
@@ -61,8 +59,8 @@ impl Default for Memory {
     }
 }
 
-/// Answers who has the key of `port`, for ever, and puts to the controller's dashboard server what is asked of that. `seed` is 32
-/// bytes of random numbers, others at each boot. It uses two sockets of `stack`.
+/// Answers who has the key of `port`, for ever; what is asked of the controller's dashboard server is
+/// [another task's](crate::dashboard::carry_out). `seed` is 32 bytes of random numbers, others at each boot. It uses a socket of `stack`.
 pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
     desk: &Desk<N, P>,
     robot: Handle<'_>,
@@ -71,19 +69,7 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
     seed: [u8; 32],
     memory: &mut Memory,
 ) {
-    let Memory { received, sent, dashboard } = memory;
-    let engine = (robot, || desk.mode());
-    let errands = dashboard::carry_out(desk.errands(), desk.dashboard(), stack, engine, dashboard);
-    select(answer(desk, robot, stack, (port, seed), (received, sent)), errands).await;
-}
-
-async fn answer<const N: usize, P: Peer<N, Event: PeerEvent>>(
-    desk: &Desk<N, P>,
-    robot: Handle<'_>,
-    stack: Stack<'_>,
-    (port, seed): (Port, [u8; 32]),
-    (received, sent): (&mut [u8], &mut [u8]),
-) {
+    let Memory { received, sent } = memory;
     let (mut of_received, mut of_sent) = ([PacketMetadata::EMPTY; 8], [PacketMetadata::EMPTY; 2]);
     let mut socket = UdpSocket::new(stack, &mut of_received, received, &mut of_sent, sent);
     if socket.bind(port.number).is_err() {

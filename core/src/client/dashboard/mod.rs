@@ -6,7 +6,8 @@
 //!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; where it
 //!   stops, its [`Obstacle`] says why and what a person can do.
 //! * An [`Errand`] carries one command that makes an arm ready, over a connection of its own: for a device that has none open.
-//!   [`Leave`] says when it may: nothing is commanded then, and nobody's request stands that could be granted by it.
+//!   [`Leave`] says when it may: nothing is commanded then, and nobody's request stands that could be granted by it. A
+//!   [`BrakeLine`] asks for one by a contact at the device.
 //! * [`PendantLock`] keeps the pendant of a CB3 locked while the arm is commanded, beside whatever else is asked.
 //!
 //! Nothing here moves the arm but the opening of its brakes. A stop is never cleared by itself: [`Recovery`] takes an
@@ -25,6 +26,7 @@
 //! assert_eq!(bring_up.poll_output().map(|request| request.kind().words()), Some("robotmode"));
 //! ```
 
+mod brake_line;
 mod bring_up;
 mod client;
 mod course;
@@ -40,6 +42,7 @@ mod service;
 mod tests;
 
 pub use crate::wire::dashboard::Outcome;
+pub use brake_line::{BrakeLine, BrakeRefusal, BrakeSight};
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::Client;
 pub use course::{Progress, Sequence, SequenceEvent, SequenceInput};

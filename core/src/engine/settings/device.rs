@@ -24,6 +24,8 @@ pub struct Device {
     pub sensors: [Option<Sensor>; MAX_SOURCES],
     /// Memory for the recorder \[B\], where the board leaves the choice.
     pub recorder: Option<u32>,
+    /// Whether a contact at a pin of the board asks for the arm's brakes to be released.
+    pub brake_release_pin: bool,
 }
 
 impl Device {
@@ -269,6 +271,7 @@ pub(super) mod tests {
             }),
             sensors: [None; MAX_SOURCES],
             recorder: Some(65_536),
+            brake_release_pin: false,
         }
     }
 

@@ -257,6 +257,16 @@ fn a_boards_edge_needs_something_else_that_releases() {
 }
 
 #[test]
+fn a_contact_for_the_brakes_is_told_to_the_firmware_and_is_no_operators() {
+    let without = compiled(BOARD);
+    let with = compiled(&format!("{BOARD}brake_release_pin = true\n"));
+    assert_eq!((without.device.brake_release_pin, with.device.brake_release_pin), (false, true));
+    assert_eq!(with.config.operator, without.config.operator);
+    let [problem] = problems(&format!("{BOARD}brake_release_pin = 1\n")).try_into().expect("one problem");
+    assert!(problem.starts_with("line 13: device.brake_release_pin: found 1, expected true or false"), "{problem}");
+}
+
+#[test]
 fn a_port_for_requests_needs_a_key_and_the_key_stands_in_no_settings() {
     let requests = |keys: &str| Board::parse(&format!("{BOARD}{keys}")).expect("valid").device.requests;
     assert_eq!(requests(""), None);

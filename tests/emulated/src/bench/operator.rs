@@ -51,6 +51,14 @@ impl Bench<'_> {
         controller.schedule(released, Action::DigitalInputs(0));
     }
 
+    /// Somebody presses the button for the arm's brakes at the board for this long, and lets go of it.
+    pub fn press_for_brakes(&mut self, span: Duration) {
+        self.say("operator: asks for the brakes to be released");
+        self.board.set_contact(true);
+        self.run_for(span);
+        self.board.set_contact(false);
+    }
+
     /// Lives on until the log says something, from `since` on, that begins with one of `words`.
     pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
         let mut heard = None;

@@ -24,6 +24,7 @@ pub struct Board<'f> {
     clock: Clock,
     network: Network,
     serial: Serial,
+    contact: Serial,
     log: Log<'f>,
     process: Process,
     priority: Priority,
@@ -39,11 +40,13 @@ impl<'f> Board<'f> {
     pub fn start(firmware: &'f Firmware, options: Vec<String>, limit: Duration) -> io::Result<Self> {
         standstill::watch();
         let folder = Folder::new()?;
-        let (network, serial) = (Network::open(&folder)?, Serial::open(&folder)?);
+        let (network, serial) = (Network::open(&folder)?, Serial::open(&folder, "uart0")?);
+        let contact = Serial::open(&folder, "uart2")?;
         let command = Command {
             network: network.mode(),
             serial: serial.mode(),
             bench: SerialMode::Device(format!("{},server=on,wait=off", bench_line(&folder))),
+            contact: contact.mode(),
             options,
             limit: Some(limit),
             ..Command::new(firmware.machine(), firmware.elf())
@@ -53,7 +56,7 @@ impl<'f> Board<'f> {
         let priority = Priority::ask();
         let process = Process::start(&command)?;
         let log = Log::new(firmware.table());
-        Ok(Self { clock: Clock::start(), network, serial, log, process, priority, folder })
+        Ok(Self { clock: Clock::start(), network, serial, contact, log, process, priority, folder })
     }
 
     /// The present: the time since it was switched on.
@@ -117,6 +120,11 @@ impl<'f> Board<'f> {
     /// Bytes arrive at its serial port.
     pub fn send_serial(&mut self, bytes: &[u8]) {
         self.serial.send(bytes);
+    }
+
+    /// The contact for the arm's brakes closes, or opens.
+    pub fn set_contact(&mut self, closed: bool) {
+        self.contact.send(if closed { b"1" } else { b"0" });
     }
 
     /// What it has logged since the last call.

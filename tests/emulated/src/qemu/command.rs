@@ -100,6 +100,8 @@ pub struct Command {
     pub serial: Serial,
     /// The line that it is told settings over at the bench.
     pub bench: Serial,
+    /// The line that stands for the contact for the arm's brakes: `1` closes it, any other byte opens it.
+    pub contact: Serial,
     /// What the firmware is told, `KEY=VALUE`.
     pub options: Vec<String>,
     /// More words for QEMU.
@@ -120,6 +122,7 @@ impl Command {
             network: Network::User,
             serial: Serial::Nothing,
             bench: Serial::Nothing,
+            contact: Serial::Nothing,
             options: vec![],
             more: vec![],
             limit: None,
@@ -153,7 +156,7 @@ impl Command {
         put("-net".into());
         put("nic,netdev=net,model=lan9118".into());
         // QEMU counts its serial lines in the order in which they are named.
-        for (name, serial) in [("uart0", &self.serial), ("uart1", &self.bench)] {
+        for (name, serial) in [("uart0", &self.serial), ("uart1", &self.bench), ("uart2", &self.contact)] {
             match serial {
                 Serial::Socket(path) => {
                     put("-chardev".into());

@@ -1,4 +1,4 @@
-//! The board's first serial line over a Unix socket.
+//! A serial line of the board over a Unix socket.
 
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -19,12 +19,12 @@ pub struct Serial {
 }
 
 impl Serial {
-    /// Listens in `folder`, before QEMU starts.
+    /// Listens in `folder` by this name, before QEMU starts.
     ///
     /// # Errors
     /// What the system says.
-    pub fn open(folder: &Folder) -> io::Result<Self> {
-        let path = folder.file("uart0");
+    pub fn open(folder: &Folder, name: &str) -> io::Result<Self> {
+        let path = folder.file(name);
         let listener = UnixListener::bind(&path)?;
         listener.set_nonblocking(true)?;
         Ok(Self { listener, path, stream: None, rest: vec![], refused: 0 })

@@ -10,12 +10,14 @@ use outrigger_core::time::Instant;
 use outrigger_core::wire::dashboard::Outcome;
 use outrigger_emulated::qemu::Folder;
 use outrigger_emulated::wire::{Conditions, Loss};
-use outrigger_sim::controller::StartState;
+use outrigger_sim::controller::{Action, StartState};
 
 use super::*;
 
 const PORT: u16 = 47_001;
 const BOARD_AT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
+/// How long a button is pressed.
+const PRESS: Duration = Duration::from_millis(200);
 pub(crate) const KEY: [u8; 32] = *b"a key that stands in a test only";
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -73,6 +75,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             never_reset(&mut bench);
         }),
         timed("who_has_the_key_makes_the_robot_ready_and_nothing_moves_before_a_request", BOARD, makes_ready),
+        timed("a_contact_releases_the_brakes_once_and_nothing_moves_before_a_request", BOARD, releases_brakes),
         timed("without_a_key_no_port_is_open_and_no_dashboard_is_called", BOARD, |machine| {
             let mut setup = setup(SLOW);
             setup.controller.state = StartState::Idle;
@@ -145,6 +148,64 @@ fn makes_ready(machine: Machine) {
     assert_eq!(bench.controller().clients(), clients);
     assert_eq!(teller.ask(&mut bench, Ask::Release).1.verdict, Verdict::Done);
     bench.run_for(Duration::from_secs(1));
+    never_reset(&mut bench);
+}
+
+/// A button at the board, without a key, beside a request line that somebody holds.
+fn releases_brakes(machine: Machine) {
+    let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
+    let folder = Folder::new().expect("a folder");
+    let file = folder.file("board.toml");
+    std::fs::write(&file, format!("{text}\nbrake_release_pin = true\n")).expect("a file");
+    let firmware = Firmware::build(machine, Some(&file), false).unwrap_or_else(|error| panic!("{error}"));
+    let mut setup = setup(SLOW);
+    setup.controller.state = StartState::PowerOff;
+    let mut bench = Bench::start(&firmware, setup).expect("QEMU starts");
+    heard(&mut bench, SimTime::ZERO, &["connected"]);
+    let clients = bench.controller().clients();
+
+    // Without power it asks for nothing, and says why.
+    let pressed = bench.now();
+    bench.press_for_brakes(PRESS);
+    heard(&mut bench, pressed, &["brake release refused: NoPower"]);
+    assert_eq!((bench.controller().clients(), mode(&bench)), (clients, RobotMode::PowerOff));
+    bench.controller_mut().act(Action::PowerOn);
+    becomes(&mut bench, RobotMode::Idle);
+
+    // Somebody raises the request line, which is refused, and holds it.
+    let raised = bench.now();
+    bench.request();
+    heard(&mut bench, raised, &["refused"]);
+    // Too short for a press, and then one that goes on for as long as the brakes take.
+    bench.press_for_brakes(Duration::from_millis(5));
+    bench.run_for(Duration::from_millis(500));
+    assert_eq!(mode(&bench), RobotMode::Idle, "{}", bench.record().story(raised));
+    let pressed = bench.now();
+    bench.press_for_brakes(Duration::from_secs(2));
+    heard(&mut bench, pressed, &["brake release: Taken"]);
+    becomes(&mut bench, RobotMode::Running);
+    bench.run_for(Duration::from_millis(500));
+    assert_eq!(bench.controller().clients(), clients, "its connection is closed");
+
+    // Open already: a second press asks for nothing.
+    let again = bench.now();
+    bench.press_for_brakes(PRESS);
+    heard(&mut bench, again, &["brake release refused: Running"]);
+    // Long enough for every precondition, with the line still high: nothing is commanded.
+    bench.run_for(Duration::from_secs(4));
+    let now = bench.now();
+    assert!(bench.record().commands(SimTime::ZERO, now).is_empty(), "{}", bench.record().story(SimTime::ZERO));
+    assert!(bench.record().motion(SimTime::ZERO, now).iter().all(|motion| motion.speed == 0.0));
+    assert!(bench.record().said(SimTime::ZERO, &["arming", "armed"]).is_none());
+
+    // Let go of and raised anew, it is; and then the button opens nothing.
+    let asked = armed(&mut bench).asked;
+    let pressed = bench.now();
+    bench.press_for_brakes(PRESS);
+    heard(&mut bench, pressed, &["brake release refused: Commanding"]);
+    assert!(bench.record().said(asked, &["released", "fallback"]).is_none(), "{}", bench.record().story(asked));
+    let sent = bench.record().story(SimTime::ZERO).matches("brake release: ").count();
+    assert_eq!((sent, bench.controller().clients()), (1, clients));
     never_reset(&mut bench);
 }
 

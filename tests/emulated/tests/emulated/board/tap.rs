@@ -151,7 +151,7 @@ fn run(machine: Machine) -> Left {
         })
         .expect("the simulator listens");
     robot.set_read_timeout(Some(Duration::from_millis(20))).expect("a limit");
-    let mut serial = Serial::open(&folder).expect("a serial line");
+    let mut serial = Serial::open(&folder, "uart0").expect("a serial line");
     let mut command = qemu::Command::new(machine, firmware.elf());
     command.network = NetworkMode::Tap(namespace.tap());
     command.within = namespace.within();

@@ -1,0 +1,249 @@
+//! A line that asks for the arm's brakes to be released: what of its rises counts.
+
+use super::leave::Leave;
+use crate::mode::{Mode, OperatorConfig};
+use crate::robot::{Generation, RobotMode, SoftwareVersion};
+use crate::time::{Duration, Instant};
+use crate::wire::dashboard::RequestKind;
+
+/// Decides about the rises of a line that asks for `brake release`, once each, and never by itself a second time.
+///
+/// A rise counts where the line was low before it for [`low_for`](OperatorConfig::low_for) since it was first seen so; one that is high
+/// at the start is none. After a rise, whether it counted or not, none counts for [`released_for`](OperatorConfig::released_for): a line
+/// that chatters asks once, however long it does. It is granted where nothing is commanded, the controller's software has a dashboard
+/// server that knows the command, and a fresh state shows the arm in robot mode `IDLE`. The command itself is
+/// [an errand's](super::Errand), which takes back every request to command before it: what is granted here begins no motion.
+///
+/// ```
+/// use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight};
+/// use outrigger_core::mode::{Mode, OperatorConfig};
+/// use outrigger_core::robot::{RobotMode, SoftwareVersion};
+/// use outrigger_core::time::Instant;
+///
+/// let idle = BrakeSight {
+///     mode: Mode::Monitor,
+///     software: Some(SoftwareVersion::new(5, 15)),
+///     robot_mode: Some(RobotMode::Idle),
+/// };
+/// let mut line = BrakeLine::new(&OperatorConfig::default());
+/// let at = |millis: u64| Instant::from_micros(millis * 1_000);
+/// assert_eq!(line.see(false, idle, at(0)), None);
+/// assert_eq!(line.see(true, idle, at(60)), Some(Ok(())));
+/// assert_eq!(line.see(false, idle, at(90)), None);
+/// assert_eq!(line.see(true, idle, at(110)), Some(Err(BrakeRefusal::LineHeld)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BrakeLine {
+    low_for: Duration,
+    again_after: Duration,
+    /// Since when it is low; `None` where it is high, or was not seen yet.
+    low_since: Option<Instant>,
+    /// The last rise, whether it counted or not.
+    rose: Option<Instant>,
+}
+
+/// What is known when the line changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrakeSight {
+    /// The engine's mode.
+    pub mode: Mode,
+    /// The controller's software; `None` before a session has told it.
+    pub software: Option<SoftwareVersion>,
+    /// The robot's mode, of a fresh state; `None` without one.
+    pub robot_mode: Option<RobotMode>,
+}
+
+/// Why a rise asked for nothing; it is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum BrakeRefusal {
+    /// The line was not low for long enough, or chatters.
+    LineHeld,
+    /// The arm is commanded, or being stopped.
+    Commanding,
+    /// No fresh state shows the robot's mode.
+    NoState,
+    /// The controller's software does not know the command: CB2.
+    NotKnown,
+    /// The controller has no dashboard server: PolyScope X.
+    NoDashboard,
+    /// The arm has no power: it is not in robot mode `IDLE` yet.
+    NoPower,
+    /// The brakes are open already.
+    Running,
+    /// The robot is in another mode than `IDLE`.
+    NotIdle,
+    /// Another command to the dashboard server is under way.
+    Busy,
+}
+
+impl BrakeRefusal {
+    /// Each of them.
+    pub const ALL: [Self; 9] = [
+        Self::LineHeld,
+        Self::Commanding,
+        Self::NoState,
+        Self::NotKnown,
+        Self::NoDashboard,
+        Self::NoPower,
+        Self::Running,
+        Self::NotIdle,
+        Self::Busy,
+    ];
+
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LineHeld => "LineHeld",
+            Self::Commanding => "Commanding",
+            Self::NoState => "NoState",
+            Self::NotKnown => "NotKnown",
+            Self::NoDashboard => "NoDashboard",
+            Self::NoPower => "NoPower",
+            Self::Running => "Running",
+            Self::NotIdle => "NotIdle",
+            Self::Busy => "Busy",
+        }
+    }
+
+    /// What it is and what a person can do next, as a clause that starts in lower case.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::LineHeld => {
+                "the line was not low for long enough before it rose: let go, and press again after a second"
+            }
+            Self::Commanding => "the arm is commanded, or being stopped: release it first",
+            Self::NoState => "no state of the robot came lately: see whether the controller is connected",
+            Self::NotKnown => "this software of the controller does not know the command: do it on the teach pendant",
+            Self::NoDashboard => "this kind of controller has no dashboard server: do it on the teach pendant",
+            Self::NoPower => "the arm has no power: switch it on first",
+            Self::Running => "the brakes are open already",
+            Self::NotIdle => "the robot is not in mode IDLE: the teach pendant tells more",
+            Self::Busy => "another command to the dashboard server is under way: press again after it",
+        }
+    }
+}
+
+impl BrakeLine {
+    /// The line was not seen yet. Of `config` it uses the times of lines.
+    #[must_use]
+    pub const fn new(config: &OperatorConfig) -> Self {
+        Self { low_for: config.low_for, again_after: config.released_for, low_since: None, rose: None }
+    }
+
+    /// The line was found high or low, [settled](crate::mode::Debounce). Whether `brake release` is to be asked for, or why not; `None`
+    /// where it has not risen.
+    pub fn see(&mut self, high: bool, sight: BrakeSight, now: Instant) -> Option<Result<(), BrakeRefusal>> {
+        if !high {
+            self.low_since = Some(self.low_since.unwrap_or(now));
+            return None;
+        }
+        let low_since = self.low_since.take()?;
+        let chatters = self.rose.replace(now).is_some_and(|at| now.since(at) < self.again_after);
+        if chatters || now.since(low_since) < self.low_for {
+            return Some(Err(BrakeRefusal::LineHeld));
+        }
+        Some(sight.against().map_or(Ok(()), Err))
+    }
+}
+
+impl BrakeSight {
+    /// What speaks against releasing the brakes.
+    fn against(self) -> Option<BrakeRefusal> {
+        let Self { mode, software, robot_mode } = self;
+        if !Leave::admits(mode) {
+            return Some(BrakeRefusal::Commanding);
+        }
+        let (Some(software), Some(robot_mode)) = (software, robot_mode) else { return Some(BrakeRefusal::NoState) };
+        if software.generation() == Generation::PolyScopeX {
+            return Some(BrakeRefusal::NoDashboard);
+        }
+        if RequestKind::BrakeRelease.check(software).is_err() {
+            return Some(BrakeRefusal::NotKnown);
+        }
+        match robot_mode {
+            RobotMode::Idle => None,
+            RobotMode::Running => Some(BrakeRefusal::Running),
+            RobotMode::PowerOff | RobotMode::NoPower => Some(BrakeRefusal::NoPower),
+            _ => Some(BrakeRefusal::NotIdle),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDLE: BrakeSight = BrakeSight {
+        mode: Mode::Monitor,
+        software: Some(SoftwareVersion::new(5, 15)),
+        robot_mode: Some(RobotMode::Idle),
+    };
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_micros(millis * 1_000)
+    }
+
+    /// What comes of levels at these times, each seen once, beside this.
+    fn seen(levels: &[(u64, bool)], sight: BrakeSight) -> Vec<Result<(), BrakeRefusal>> {
+        let mut line = BrakeLine::new(&OperatorConfig::default());
+        levels.iter().filter_map(|(millis, high)| line.see(*high, sight, at(*millis))).collect()
+    }
+
+    #[test]
+    fn a_rise_counts_after_50_ms_low_and_a_high_level_at_the_start_is_none() {
+        assert_eq!(seen(&[(0, false), (50, true), (2_000, false)], IDLE), [Ok(())]);
+        assert_eq!(seen(&[(0, false), (49, true)], IDLE), [Err(BrakeRefusal::LineHeld)]);
+        assert_eq!(seen(&[(0, true), (5_000, true)], IDLE), []);
+        assert_eq!(seen(&[(0, true), (10, false), (100, true)], IDLE), [Ok(())]);
+    }
+
+    #[test]
+    fn a_line_that_chatters_asks_once() {
+        let chatter: Vec<_> = (0..20).map(|number| (number * 60, number % 2 == 1)).collect();
+        let came = seen(&chatter, IDLE);
+        assert_eq!((came.len(), came.iter().filter(|one| one.is_ok()).count()), (10, 1), "{came:?}");
+        assert_eq!(seen(&[(0, false), (60, true), (900, false), (1_060, true)], IDLE), [Ok(()), Ok(())]);
+    }
+
+    #[test]
+    fn what_speaks_against_it_is_named() {
+        let press = |sight| seen(&[(0, false), (100, true)], sight)[0];
+        for mode in [Mode::Arming, Mode::Command, Mode::Stopping] {
+            assert_eq!(press(BrakeSight { mode, ..IDLE }), Err(BrakeRefusal::Commanding));
+        }
+        assert_eq!(press(BrakeSight { mode: Mode::Offline, ..IDLE }), Ok(()));
+        assert_eq!(press(BrakeSight { robot_mode: None, ..IDLE }), Err(BrakeRefusal::NoState));
+        assert_eq!(press(BrakeSight { software: None, ..IDLE }), Err(BrakeRefusal::NoState));
+        for (major, minor, came) in [
+            (1, 8, Err(BrakeRefusal::NotKnown)),
+            (3, 0, Ok(())),
+            (3, 15, Ok(())),
+            (5, 0, Ok(())),
+            (10, 7, Err(BrakeRefusal::NoDashboard)),
+            (10, 12, Err(BrakeRefusal::NoDashboard)),
+        ] {
+            let software = Some(SoftwareVersion::new(major, minor));
+            assert_eq!(press(BrakeSight { software, ..IDLE }), came, "{major}.{minor}");
+        }
+        for (robot_mode, why) in [
+            (RobotMode::Running, BrakeRefusal::Running),
+            (RobotMode::PowerOff, BrakeRefusal::NoPower),
+            (RobotMode::Booting, BrakeRefusal::NotIdle),
+            (RobotMode::Backdrive, BrakeRefusal::NotIdle),
+            (RobotMode::Unknown(77), BrakeRefusal::NotIdle),
+        ] {
+            assert_eq!(press(BrakeSight { robot_mode: Some(robot_mode), ..IDLE }), Err(why), "{robot_mode:?}");
+        }
+    }
+
+    #[test]
+    fn every_refusal_has_a_name_and_words_of_its_own() {
+        let names: std::collections::HashSet<_> = BrakeRefusal::ALL.map(BrakeRefusal::name).into_iter().collect();
+        let texts: std::collections::HashSet<_> = BrakeRefusal::ALL.map(BrakeRefusal::text).into_iter().collect();
+        assert_eq!((names.len(), texts.len()), (BrakeRefusal::ALL.len(), BrakeRefusal::ALL.len()));
+    }
+}
