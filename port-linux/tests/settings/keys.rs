@@ -20,9 +20,10 @@ fn rows() -> Vec<(&'static str, &'static str, File)> {
     let process = process::ROWS.iter().map(|row| (row.key, row.value, process::base(row.key).with_all(row.beside)));
     let device = DEVICE_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let input = INPUT_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
+    let bridges = BRIDGES_ROWS.iter().map(|(key, value)| (*key, *value, bridges()));
     let accepting = ACCEPTING_ROWS.iter().map(|(key, value, _)| (*key, *value, File::new(ur::SERVO)));
     let named = NAME_ROWS.iter().map(|(key, value, beside)| (*key, *value, File::new(krc::SWING).with_all(beside)));
-    accepting.chain(named).chain(ur).chain(krc).chain(process).chain(device).chain(input).collect()
+    accepting.chain(named).chain(ur).chain(krc).chain(process).chain(device).chain(input).chain(bridges).collect()
 }
 
 const ASKED: &str = "device.requests = 47001; device.key_file = \"key\"";
@@ -63,6 +64,23 @@ const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].scale", "2.0", ""),
     ("source[].offset", "2.0", ""),
 ];
+
+/// Settings of a force/torque sensor at a board, read through an ADS131M06.
+const BRIDGES_ROWS: &[(&str, &str)] = &[
+    (
+        "source[].matrix",
+        "[[9, 0, 0, 0, 0, 0], [0, 8, 0, 0, 0, 0], [0, 0, 7, 0, 0, 0], [0, 0, 0, 6, 0, 0], [0, 0, 0, 0, 5, 0], [0, 0, 0, 0, 0, 4]]",
+    ),
+    ("source[].unloaded", "[0.1, 0, 0, 0, 0, -0.1]"),
+];
+
+/// A board that has one for the law's twist.
+fn bridges() -> File {
+    let (one_source, _) = ur::TWIST.split_once("[[source]]\nname = \"other\"").expect("another source");
+    let rows = "[[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]";
+    let sensor = File::new(one_source).with("source[].input", "\"ads131m06\"").with("source[].matrix", rows);
+    sensor.with("device.address", "\"192.0.2.60/24\"")
+}
 
 fn board() -> File {
     File::new(ur::STANDOFF).with_all(DEVICE)
