@@ -6,10 +6,9 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use outrigger_config::RobotAddress;
 use outrigger_core::drive;
@@ -42,17 +41,17 @@ impl std::fmt::Debug for Net {
 
 /// What went wrong last on each link, for people: the engine only needs to know that something did.
 #[derive(Clone, Debug, Default)]
-pub struct Trouble(Rc<RefCell<[Option<String>; LinkId::MOST]>>);
+pub struct Trouble(Arc<Mutex<[Option<String>; LinkId::MOST]>>);
 
 impl Trouble {
     /// What went wrong last on `link`: address, port and the kernel's words.
     #[must_use]
     pub fn of(&self, link: LinkId) -> Option<String> {
-        self.0.borrow().get(link.index()).cloned().flatten()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(link.index()).cloned().flatten()
     }
 
     fn note(&self, link: LinkId, text: String) {
-        if let Some(slot) = self.0.borrow_mut().get_mut(link.index()) {
+        if let Some(slot) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(link.index()) {
             *slot = Some(text);
         }
     }

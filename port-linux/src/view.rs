@@ -26,7 +26,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
     let clock = Clock::start();
     let feed = Feed::new(ENTRIES);
     let about = About { command: "view", sources: vec![], workpiece: None };
-    let (page, tap) = Page::start::<N>(args.web, about, feed.reader())?;
+    let (page, tap) = Page::start::<C, N>(args.web, about, feed.reader())?;
     if !args.json {
         tell(&format!("{}\nCtrl-C ends it\n", page.announced()))?;
     }

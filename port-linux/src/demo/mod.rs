@@ -166,7 +166,7 @@ async fn play(args: &DemoArgs, clock: Clock) -> Result<(Report, Picture), Failur
 }
 
 /// A page where one is wanted, what it takes states by, and what it hears events from.
-fn page(args: &DemoArgs, world: &World) -> Result<Option<(Page, Tap<6>, Feed)>, Failure> {
+fn page(args: &DemoArgs, world: &World) -> Result<Option<(Page, Tap<UrController, 6>, Feed)>, Failure> {
     let Some(Web(at)) = args.web else { return Ok(None) };
     let feed = Feed::new(ENTRIES);
     let about = About { command: "demo", sources: vec!["distance".into()], workpiece: Some(world.workpiece()) };

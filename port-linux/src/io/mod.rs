@@ -268,7 +268,7 @@ impl Page {
         if self.shown.as_ref().is_some_and(same) {
             return;
         }
-        self.shown = Some((terminals.clone(), now));
+        self.shown = Some((*terminals, now));
         if self.json {
             let mut json = Json::default();
             terminals.json(&mut json);

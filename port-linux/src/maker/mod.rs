@@ -5,6 +5,7 @@ pub(crate) mod krc;
 pub(crate) mod ur;
 
 use std::convert::Infallible;
+use std::fmt::Debug;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use outrigger_core::drive::Application;
@@ -23,12 +24,14 @@ use crate::feed::{CAPACITY, Feed};
 use crate::json::Json;
 use crate::net::Net;
 use crate::show::events::PeerEvent;
-use crate::show::{Arm, LawError, Notice, Snapshot, States, Terminals, Variables, Word};
+use crate::show::{Arm, Notice, Snapshot, States, Terminals, Variables, Word};
 
 /// A controller, as whoever sits before the screen knows it.
 pub(crate) trait Maker {
     /// What only this kind of controller reports.
     type Event: PeerEvent;
+    /// What an engine beside it has to show, as it stands there: one copy, which goes into words on any thread.
+    type Seen: Copy + Debug + Send + 'static;
 
     /// Its address, as given.
     fn robot(&self) -> String;
@@ -44,6 +47,57 @@ pub(crate) trait Maker {
 
     /// Why there never was a session, and what to check.
     fn nothing_came(&self) -> Failure;
+
+    /// What there is to show of what was `seen`.
+    fn facts(&self, seen: &Self::Seen) -> Facts;
+
+    /// All of `sight` for a view or a page. What only the one who shows it has is left empty.
+    fn snapshot(&self, sight: &Sight<Self::Seen>) -> Snapshot {
+        let Sight { at, here, mode, latch, last_fallback, unmet, figures, rate, seen } = *sight;
+        let Facts { identity, arm, states, trouble, values, counters, variables, terminals } = self.facts(&seen);
+        Snapshot {
+            at,
+            robot: self.robot(),
+            here,
+            identity,
+            mode,
+            latch,
+            last_fallback,
+            unmet,
+            state: arm,
+            figures,
+            states,
+            intervals: vec![],
+            rate,
+            trouble,
+            values,
+            counters,
+            variables,
+            terminals,
+            temperatures: None,
+            law_error: None,
+        }
+    }
+}
+
+/// A session at one instant, as it stands in the engine: `seen` is what its maker alone knows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sight<S> {
+    /// When, since the start of the process.
+    pub(crate) at: Instant,
+    /// The controller runs on this machine.
+    pub(crate) here: bool,
+    pub(crate) mode: Mode,
+    /// The reason that stands, and the one that stood last.
+    pub(crate) latch: Option<Reason>,
+    pub(crate) last_fallback: Option<Reason>,
+    /// What keeps commanding from beginning; while commanding, it is of no interest.
+    pub(crate) unmet: ReasonSet,
+    /// Of the link, while a session stands.
+    pub(crate) figures: Option<Figures>,
+    /// States per second.
+    pub(crate) rate: f32,
+    pub(crate) seen: S,
 }
 
 /// How an event of a controller is shown.
@@ -62,55 +116,40 @@ pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
     /// Looks at the engine, after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
 
-    /// What there is to show now.
-    fn facts<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Facts;
-
     /// What a program on the controller sends now, where it shares variables.
     fn variables<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Variables> {
         None
     }
 
-    /// All of that for a view or a page: `figures` of the link while a session stands, and its states per second. What only the one
-    /// who shows it has is left empty.
-    fn snapshot<L: Law<N>>(
+    /// What there is to show now.
+    fn seen<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Self::Seen;
+
+    /// The same with how the session stands: `figures` of the link while there is one, and its states per second.
+    fn sight<L: Law<N>>(
         &self,
         engine: &Engine<'_, N, P, L>,
-        now: Instant,
+        at: Instant,
         last_fallback: Option<Reason>,
         (figures, rate): (Option<Figures>, f32),
-    ) -> Snapshot {
+    ) -> Sight<Self::Seen> {
         let mode = engine.mode();
-        let Facts { identity, arm, states, trouble, values, counters, terminals } = self.facts(engine);
-        let commanded = engine.state().filter(|_| mode == Mode::Command);
-        Snapshot {
-            at: now,
-            robot: self.robot(),
+        Sight {
+            at,
             here: self.is_here(),
-            identity,
             mode,
             latch: engine.latch(),
             last_fallback,
-            // While commanding, what a request would be refused for is of no interest.
-            unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(now) } else { ReasonSet::EMPTY },
-            state: arm,
+            unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(at) } else { ReasonSet::EMPTY },
             figures,
-            states,
-            intervals: vec![],
             rate,
-            trouble,
-            values,
-            counters,
-            variables: self.variables(engine),
-            terminals,
-            temperatures: None,
-            law_error: commanded.and_then(|state| LawError::of(engine.law(), state)),
+            seen: self.seen(engine),
         }
     }
 }
 
 /// A controller beside which an engine with `N` joints runs: what a command needs of its maker.
 pub(crate) trait Controller<const N: usize>:
-    Clone + Maker + for<'m> Shows<N, <Self as Controller<N>>::Peer<'m>>
+    Clone + Send + 'static + Maker + for<'m> Shows<N, <Self as Controller<N>>::Peer<'m>>
 {
     /// What only this kind of controller needs to be told.
     type Options: Options + 'static;
@@ -211,6 +250,8 @@ pub(crate) struct Facts {
     pub values: Vec<(String, String)>,
     /// Counters for scripts, with their keys.
     pub counters: Vec<(&'static str, u64)>,
+    /// What a program on it sends, where it shares variables.
+    pub variables: Option<Variables>,
     /// Inputs and outputs, where it shows them.
     pub terminals: Option<Terminals>,
 }

@@ -1,19 +1,19 @@
 //! The newest state of a session, left where the page's thread finds it.
 
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 
 use outrigger_core::command::{MAX_SOURCES, Sample, SourceConfig};
 use outrigger_core::kinematics::KinematicChain;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::{JointPositions, JointVelocities};
+use outrigger_core::time::Duration;
 
-use crate::show::Snapshot;
+use crate::maker::{Maker, Sight};
 
-/// A session at one instant: what `monitor --json` says of it, and what only a picture needs.
-#[derive(Clone, Debug)]
-pub(super) struct Frame<const N: usize> {
-    pub(super) snapshot: Snapshot,
-    pub(super) state: Option<State<N>>,
+/// A session at one instant: what `monitor --json` says of it, and what only a picture needs. Numbers alone: words are made
+/// of them on the page's thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<S, const N: usize> {
+    pub(super) sight: Sight<S>,
     /// From the joints to the tool, where the model is known.
     pub(super) chain: Option<KinematicChain<N>>,
     /// Joint speeds that were asked for last \[rad/s\].
@@ -31,42 +31,39 @@ pub(super) struct Frame<const N: usize> {
     pub(super) held: bool,
 }
 
-impl<const N: usize> Frame<N> {
-    /// When it was taken, on the process's clock.
-    pub(super) const fn at(&self) -> Instant {
-        self.snapshot.at
-    }
+type Place<M, const N: usize> = (Option<Frame<<M as Maker>::Seen, N>>, Option<M>);
 
-    /// The reason that stands.
-    pub(super) const fn latch(&self) -> Option<Reason> {
-        self.snapshot.latch
+/// The newest frame, and its maker where that has heard of something since. Neither side ever waits for the other: a frame that
+/// comes while the place is looked at is left out.
+#[derive(Debug)]
+pub(super) struct Slot<M: Maker, const N: usize>(Arc<Mutex<Place<M, N>>>);
+
+impl<M: Maker, const N: usize> Clone for Slot<M, N> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 }
 
-/// The newest frame. Neither side ever waits for the other: one that comes while it is looked at is left out.
-#[derive(Clone, Debug)]
-pub(super) struct Slot<const N: usize>(Arc<Mutex<Option<Box<Frame<N>>>>>);
-
-impl<const N: usize> Default for Slot<N> {
+impl<M: Maker, const N: usize> Default for Slot<M, N> {
     fn default() -> Self {
-        Self(Arc::default())
+        Self(Arc::new(Mutex::new((None, None))))
     }
 }
 
-impl<const N: usize> Slot<N> {
+impl<M: Maker + Clone, const N: usize> Slot<M, N> {
     /// Whether it could be put there.
-    pub(super) fn put(&self, frame: Box<Frame<N>>) -> bool {
-        match self.0.try_lock() {
-            Ok(mut slot) => {
-                *slot = Some(frame);
-                true
-            }
-            Err(TryLockError::Poisoned(_) | TryLockError::WouldBlock) => false,
+    pub(super) fn put(&self, frame: &Frame<M::Seen, N>, maker: Option<&M>) -> bool {
+        let Ok(mut place) = self.0.try_lock() else { return false };
+        place.0 = Some(*frame);
+        if let Some(maker) = maker {
+            place.1 = Some(maker.clone());
         }
+        true
     }
 
     /// The newest, where there is one that has not been taken. Without waiting, too: whoever waits has to be woken.
-    pub(super) fn take(&self) -> Option<Box<Frame<N>>> {
-        self.0.try_lock().ok()?.take()
+    pub(super) fn take(&self) -> Option<(Frame<M::Seen, N>, Option<M>)> {
+        let mut place = self.0.try_lock().ok()?;
+        Some((place.0.take()?, place.1.take()))
     }
 }

@@ -7,14 +7,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, State};
+use outrigger_core::robot::{JointPositions, Reason};
 
 use super::About;
 use super::frame::{Frame, Slot};
 use super::outline::{outline, tool_axis};
 use crate::feed::{Item, Reader, What};
 use crate::json::Json;
-use crate::show::{Notice, words};
+use crate::maker::Maker;
+use crate::show::{Arm, Notice, Snapshot, words};
 
 /// Events that whoever comes later is told.
 const REMEMBERED: usize = 128;
@@ -61,9 +62,11 @@ pub(super) trait Messages: Send {
 }
 
 /// Messages of a session with `N` joints.
-pub(super) struct Lines<const N: usize> {
+pub(super) struct Lines<M: Maker, const N: usize> {
     about: About,
-    slot: Slot<N>,
+    slot: Slot<M, N>,
+    /// As of the newest state.
+    maker: Option<M>,
     reader: Reader,
     json: Json,
     states: u64,
@@ -73,14 +76,14 @@ pub(super) struct Lines<const N: usize> {
     remembered: VecDeque<Numbered>,
 }
 
-impl<const N: usize> Lines<N> {
-    pub(super) fn new(about: About, slot: Slot<N>, reader: Reader) -> Self {
+impl<M: Maker, const N: usize> Lines<M, N> {
+    pub(super) fn new(about: About, slot: Slot<M, N>, reader: Reader) -> Self {
         let (json, remembered) = (Json::default(), VecDeque::with_capacity(REMEMBERED));
-        Self { about, slot, reader, json, states: 0, events: 0, here: false, remembered }
+        Self { about, slot, maker: None, reader, json, states: 0, events: 0, here: false, remembered }
     }
 }
 
-impl<const N: usize> Messages for Lines<N> {
+impl<M: Clone + Maker + Send, const N: usize> Messages for Lines<M, N> {
     fn about(&self) -> Arc<str> {
         let mut json = Json::default();
         json.begin_object().key("type").text("about").key("command").text(self.about.command);
@@ -93,15 +96,17 @@ impl<const N: usize> Messages for Lines<N> {
     }
 
     fn state(&mut self) -> Option<Numbered> {
-        let frame = self.slot.take()?;
-        (self.states, self.here) = (self.states + 1, frame.snapshot.here);
+        let (frame, newer) = self.slot.take()?;
+        self.maker = newer.or_else(|| self.maker.take());
+        let snapshot = self.maker.as_ref()?.snapshot(&frame.sight);
+        (self.states, self.here) = (self.states + 1, snapshot.here);
         let Self { json, about, .. } = self;
         json.clear();
-        frame.snapshot.json(json);
+        snapshot.json(json);
         let mut text = format!("data: {}\n", json.as_str());
         json.clear();
         let workpiece = about.workpiece.as_mut().and_then(|look| look());
-        live(json, &frame, &about.sources, workpiece.as_ref());
+        live(json, &frame, &snapshot, &about.sources, workpiece.as_ref());
         text.push_str(&format!("data: {}\n", json.as_str()));
         Some(Numbered { number: self.states, text: text.into() })
     }
@@ -168,9 +173,15 @@ fn reason(json: &mut Json, reason: Reason, here: bool) {
 }
 
 /// What only a picture needs.
-fn live<const N: usize>(json: &mut Json, frame: &Frame<N>, sources: &[String], workpiece: Option<&Workpiece>) {
-    let at = frame.at();
-    let Frame { snapshot, commanded, fastest, .. } = frame;
+fn live<S, const N: usize>(
+    json: &mut Json,
+    frame: &Frame<S, N>,
+    snapshot: &Snapshot,
+    sources: &[String],
+    workpiece: Option<&Workpiece>,
+) {
+    let at = snapshot.at;
+    let Frame { commanded, fastest, .. } = frame;
     json.begin_object().key("type").text("live").key("time").float(at.as_micros() as f64 / 1e6);
     json.key("age_limit_ms").float(frame.oldest_state.as_micros() as f64 / 1e3);
     json.key("speed_limit").array(fastest.as_array(), |json, value| json.single(value));
@@ -179,7 +190,7 @@ fn live<const N: usize>(json: &mut Json, frame: &Frame<N>, sources: &[String], w
         json.key("qd_command").array(commanded.as_array(), |json, value| json.single(value));
     }
     json.key("held_by_slider").boolean(frame.held).key("commands").boolean(commands);
-    if let Some(latch) = frame.latch() {
+    if let Some(latch) = snapshot.latch {
         reason(json.key("latched"), latch, snapshot.here);
     }
     json.key("not_met").begin_array();
@@ -204,8 +215,8 @@ fn live<const N: usize>(json: &mut Json, frame: &Frame<N>, sources: &[String], w
         json.end_object();
     }
     json.end_array();
-    if let Some(state) = &frame.state {
-        of_state(json, frame, state);
+    if let Some(arm) = &snapshot.state {
+        of_arm(json, frame, arm);
     }
     if let Some(workpiece) = workpiece {
         lies_before(json.key("workpiece"), workpiece);
@@ -213,31 +224,33 @@ fn live<const N: usize>(json: &mut Json, frame: &Frame<N>, sources: &[String], w
     json.end_object();
 }
 
-fn of_state<const N: usize>(json: &mut Json, frame: &Frame<N>, state: &State<N>) {
+fn of_arm<S, const N: usize>(json: &mut Json, frame: &Frame<S, N>, arm: &Arm) {
+    let mut q = JointPositions::<N>::ZERO;
+    q.0.iter_mut().zip(&arm.joints).for_each(|(q, joint)| *q = joint.angle);
     if let Some(wanted) = &frame.wanted {
-        let error = wanted.zip_with(state.positions.as_array(), |wanted, q| wanted - q);
+        let error = wanted.zip_with(q.as_array(), |wanted, q| wanted - q);
         json.key("tracking_error").array(error.as_array(), |json, value| json.single(value));
     }
-    if let Some(wrench) = state.tcp_force {
+    if let Some(wrench) = arm.tcp_force {
         json.key("tcp_force").array(&wrench.force, |json, value| json.single(value));
         json.key("tcp_torque").array(&wrench.torque, |json, value| json.single(value));
     }
-    if let Some(slider) = state.speed_slider {
+    if let Some(slider) = arm.speed_slider {
         json.key("speed_slider").single(slider);
     }
-    if let Some(scaling) = state.speed_scaling {
+    if let Some(scaling) = arm.speed_scaling {
         json.key("speed_scaling").single(scaling);
     }
-    if let Some(program) = state.program_state {
+    if let Some(program) = arm.program {
         json.key("program_state").text(program.name());
     }
     if let Some(chain) = &frame.chain {
         json.key("arm").begin_array();
-        for point in outline(chain, &state.positions) {
+        for point in outline(chain, &q) {
             json.array(&point, |json, value| json.single((value * 1e5).round() / 1e5));
         }
         json.end_array();
-        json.key("tool_axis").array(&tool_axis(chain, &state.positions), |json, value| json.single(value));
+        json.key("tool_axis").array(&tool_axis(chain, &q), |json, value| json.single(value));
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) use self::outline::outline;
 pub(crate) use self::tap::{OnPage, Tap};
 use crate::exit::Failure;
 use crate::feed::Reader;
+use crate::maker::Maker;
 use crate::show::complain;
 use crate::worker::Worker;
 
@@ -59,11 +60,11 @@ impl Page {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the address cannot be had.
-    pub(crate) fn start<const N: usize>(
+    pub(crate) fn start<M: Clone + Maker + Send + 'static, const N: usize>(
         wanted: Option<SocketAddr>,
         about: About,
         reader: Reader,
-    ) -> Result<(Self, Tap<N>), Failure> {
+    ) -> Result<(Self, Tap<M, N>), Failure> {
         let usual = || {
             ADDRESS
                 .parse()
@@ -86,7 +87,7 @@ impl Page {
         let shared = Arc::new(Shared::default());
         let slot = Slot::default();
         let tap = Tap::new(slot.clone(), Arc::clone(&shared));
-        let mut lines = Lines::<N>::new(about, slot, reader);
+        let mut lines = Lines::<M, N>::new(about, slot, reader);
         let theirs = Arc::clone(&shared);
         let work = move || {
             if let Err(error) = runtime.block_on(serve(listener, theirs, &mut lines)) {

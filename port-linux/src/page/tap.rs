@@ -12,7 +12,7 @@ use outrigger_core::time::{Duration, Instant};
 
 use super::attend::Shared;
 use super::frame::{Frame, Slot};
-use crate::maker::Shows;
+use crate::maker::{Maker, Shows};
 
 /// Between two frames: 60 a second.
 const PERIOD: Duration = Duration::from_micros(16_667);
@@ -21,8 +21,10 @@ const RATED_OVER: Duration = Duration::from_millis(500);
 
 /// The loop's side of a page.
 #[derive(Debug)]
-pub(crate) struct Tap<const N: usize> {
-    slot: Slot<N>,
+pub(crate) struct Tap<M: Maker, const N: usize> {
+    slot: Slot<M, N>,
+    /// The maker has heard of something that the page does not know.
+    heard: bool,
     shared: Arc<Shared>,
     due: Instant,
     last_fallback: Option<Reason>,
@@ -31,9 +33,17 @@ pub(crate) struct Tap<const N: usize> {
     rate: f32,
 }
 
-impl<const N: usize> Tap<N> {
-    pub(super) fn new(slot: Slot<N>, shared: Arc<Shared>) -> Self {
-        Self { slot, shared, due: Instant::ZERO, last_fallback: None, counted: (Instant::ZERO, 0), rate: 0.0 }
+impl<M: Maker + Clone, const N: usize> Tap<M, N> {
+    pub(super) fn new(slot: Slot<M, N>, shared: Arc<Shared>) -> Self {
+        Self {
+            slot,
+            heard: true,
+            shared,
+            due: Instant::ZERO,
+            last_fallback: None,
+            counted: (Instant::ZERO, 0),
+            rate: 0.0,
+        }
     }
 
     fn is_due(&mut self, now: Instant) -> bool {
@@ -56,7 +66,7 @@ impl<const N: usize> Tap<N> {
         self.rate
     }
 
-    fn put<P, L, M>(&mut self, engine: &Engine<'_, N, P, L>, maker: &M, now: Instant)
+    fn put<P, L>(&mut self, engine: &Engine<'_, N, P, L>, maker: &M, now: Instant)
     where
         P: Peer<N, Event = M::Event>,
         L: Law<N>,
@@ -66,14 +76,12 @@ impl<const N: usize> Tap<N> {
         let figures = engine.peer().is_established().then(|| engine.figures(now));
         let rate = self.rate(now, figures.map_or(0, |figures| figures.sequence.accepted));
         let commands = mode == Mode::Command;
-        let snapshot = maker.snapshot(engine, now, self.last_fallback, (figures, rate));
         let mut sources = [None; MAX_SOURCES];
         for (place, monitor) in sources.iter_mut().zip(engine.sources().monitors()) {
             *place = Some((*monitor.config(), monitor.newest().copied()));
         }
         let frame = Frame {
-            snapshot,
-            state: engine.state().copied(),
+            sight: maker.sight(engine, now, self.last_fallback, (figures, rate)),
             chain: engine.kinematics().copied(),
             commanded: engine.commanded(),
             wanted: law.setpoint().filter(|_| commands).map(|setpoint| setpoint.positions),
@@ -83,7 +91,9 @@ impl<const N: usize> Tap<N> {
             fastest: config.limits.velocity,
             held: engine.is_held_by_scaling(),
         };
-        if !self.slot.put(Box::new(frame)) {
+        if self.slot.put(&frame, self.heard.then_some(maker)) {
+            self.heard = false;
+        } else {
             self.shared.left_out();
         }
     }
@@ -91,14 +101,14 @@ impl<const N: usize> Tap<N> {
 
 /// An application whose engine is shown on a page.
 #[derive(Debug)]
-pub(crate) struct OnPage<A, M, const N: usize> {
+pub(crate) struct OnPage<A, M: Maker, const N: usize> {
     pub(crate) inner: A,
     /// The page's own, which hears of every event, and its tap; `None` where there is no page.
-    shown: Option<(M, Tap<N>)>,
+    shown: Option<(M, Tap<M, N>)>,
 }
 
-impl<A, M, const N: usize> OnPage<A, M, N> {
-    pub(crate) const fn new(inner: A, shown: Option<(M, Tap<N>)>) -> Self {
+impl<A, M: Maker, const N: usize> OnPage<A, M, N> {
+    pub(crate) const fn new(inner: A, shown: Option<(M, Tap<M, N>)>) -> Self {
         Self { inner, shown }
     }
 }
@@ -108,7 +118,7 @@ where
     P: Peer<N, Event = M::Event>,
     L: Law<N>,
     A: Application<N, P, L>,
-    M: Shows<N, P>,
+    M: Clone + Shows<N, P>,
 {
     fn next(&mut self) -> impl Future<Output = Input> {
         self.inner.next()
@@ -119,10 +129,11 @@ where
     }
 
     fn event(&mut self, event: Event<P::Event>) {
-        if let (Some((maker, _)), Event::Peer(of_peer)) = (&mut self.shown, &event)
+        if let (Some((maker, tap)), Event::Peer(of_peer)) = (&mut self.shown, &event)
             && let Some(notice) = maker.notice(&event, Instant::ZERO)
         {
             maker.take(of_peer, &notice);
+            tap.heard = true;
         }
         self.inner.event(event);
     }
@@ -147,12 +158,13 @@ where
 mod tests {
     use super::super::attend::Place;
     use super::*;
+    use crate::maker::ur::UrController;
 
     #[test]
     fn sixty_frames_a_second_at_any_rate_of_states_and_none_while_nobody_looks() {
         for cycle_millis in [1, 2, 8, 10] {
             let shared = Arc::new(Shared::default());
-            let mut tap = Tap::<6>::new(Slot::default(), Arc::clone(&shared));
+            let mut tap = Tap::<UrController, 6>::new(Slot::default(), Arc::clone(&shared));
             let mut frames = |from: u64| {
                 let states = (from * 1_000..(from + 10) * 1_000).step_by(cycle_millis);
                 states.filter(|millis| tap.is_due(Instant::from_micros(millis * 1_000))).count()

@@ -20,7 +20,7 @@ use crate::reactor;
 use crate::show::events::PeerEvent as _;
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Grades, PACE, Unmet};
-use crate::show::{Format, Key, Notice, Show, Snapshot, Variables};
+use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables};
 use crate::signals::{Signals, end_is_under_way};
 
 /// Longest wait for the first session; afterwards a lost one is waited for without end.
@@ -258,11 +258,14 @@ impl<M: Maker> Panel<M> {
         let rate = if span > 0.0 { accepted.saturating_sub(self.accepted.1) as f32 / span } else { 0.0 };
         self.accepted = (now, accepted);
         self.show.epoch(engine.mode_machine().epoch());
-        let snapshot = self.maker.snapshot(engine, now, self.last_fallback, (figures, rate));
+        let sight = self.maker.sight(engine, now, self.last_fallback, (figures, rate));
+        let snapshot = self.maker.snapshot(&sight);
+        let commanded = engine.state().filter(|_| snapshot.mode == Mode::Command);
         let (mode, unmet) = (snapshot.mode, snapshot.unmet);
         self.show.snapshot(Snapshot {
             intervals: engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect(),
             values: values().into_iter().chain(snapshot.values).collect(),
+            law_error: commanded.and_then(|state| LawError::of(engine.law(), state)),
             ..snapshot
         });
         let here = self.is_here();

@@ -89,7 +89,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         #[cfg(feature = "ros2")]
         let beside_controller = crate::ros2::Beside::of(&controller);
         let shown = plan.web.is_some().then(|| controller.clone());
-        let page = plan.page::<N>(beside.listening.as_ref().map(|listening| &listening.feed)).transpose()?;
+        let page = plan.page::<C, N>(beside.listening.as_ref().map(|listening| &listening.feed)).transpose()?;
         let mut service = Service::<_, C::Tally, N>::start(plan, clock, controller, coast, operators, beside)?;
         service.remarks = remarks;
         service.desk = desk.take();

@@ -10,6 +10,7 @@ use crate::args::{RunArgs, Web};
 use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::{Feed, What};
+use crate::maker::Maker;
 use crate::motion::asked::Moving;
 use crate::page::{About, Page, Tap};
 use crate::recordings::{Kept, Recordings};
@@ -139,7 +140,10 @@ impl Plan {
     }
 
     /// The page that shows it, where one is wanted, with events from `feed`.
-    pub(super) fn page<const N: usize>(&self, feed: Option<&Feed>) -> Option<Result<(Page, Tap<N>), Failure>> {
+    pub(super) fn page<M: Clone + Maker + Send + 'static, const N: usize>(
+        &self,
+        feed: Option<&Feed>,
+    ) -> Option<Result<(Page, Tap<M, N>), Failure>> {
         let (Web(at), feed) = self.web.zip(feed)?;
         let sources = self.sources.iter().map(|source| source.name.clone()).collect();
         Some(Page::start(at, About { command: "run", sources, workpiece: None }, feed.reader()))

@@ -10,7 +10,7 @@ use outrigger_core::robot::{Generation, Payload, SoftwareVersion};
 use crate::json::Json;
 
 /// What is shown now; `None` for what this controller does not publish, or has not yet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terminals {
     software: SoftwareVersion,
     /// Levels, by `digital_bit`.

@@ -16,7 +16,7 @@ impl OnBoard<7> for KrcStatus {
             has_states: peer.period.is_some(),
             has_session: peer.period.is_some(),
             identity: peer.period.map(|period| format!("KRC, {}", words::every(period))),
-            words: words::rating(peer.state, peer.quality),
+            words: words::rating(peer.state, peer.quality).to_vec(),
             silence: Some("no measurement of the KRC comes to the board"),
             counters: words::counters(peer.counts).to_vec(),
             ..Standing::of(status)

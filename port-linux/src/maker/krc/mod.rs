@@ -10,9 +10,12 @@ use std::net::SocketAddr;
 
 use outrigger_config::{FIRST_PORT, RobotAddress};
 use outrigger_core::drive::Application;
-use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrlConvention};
+use outrigger_core::engine::krc::{
+    Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrcReport, KrlConvention,
+};
 use outrigger_core::engine::{Engine, Event, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
+use outrigger_core::robot::State;
 use outrigger_core::time::{Duration, Instant};
 
 pub(crate) use self::checked::checked;
@@ -26,7 +29,7 @@ use crate::law::BoxedLaw;
 use crate::net::Net;
 use crate::show::events::{Surroundings, notice};
 use crate::show::link_story::LinkStory;
-use crate::show::{Arm, Notice, Variables};
+use crate::show::{Arm, Notice, Variables, Word};
 
 /// Runs an engine beside a KRC until the application has shut it down, with a recorder of `recorder` bytes.
 ///
@@ -96,6 +99,7 @@ impl KrcController {
 
 impl Maker for KrcController {
     type Event = KrcEvent;
+    type Seen = KrcSeen;
 
     fn robot(&self) -> String {
         self.robot.clone()
@@ -116,6 +120,21 @@ impl Maker for KrcController {
     fn nothing_came(&self) -> Failure {
         Failure::Connection(words::silence(&self.counts, self.listens))
     }
+
+    fn facts(&self, seen: &KrcSeen) -> Facts {
+        let KrcSeen { address, period, state, words, report, counts, variables } = *seen;
+        let arm = |state: State<7>| Arm::new(&state, words.to_vec()).with_setpoints(state.target_positions.iter());
+        Facts {
+            identity: words::identity(address, period),
+            arm: state.map(arm),
+            states: None,
+            trouble: period.is_none().then(|| words::silence(&counts, self.listens)),
+            values: words::values(report, period, variables.as_ref()),
+            counters: words::counters(counts).to_vec(),
+            variables,
+            terminals: None,
+        }
+    }
 }
 
 impl Shows<7, Krc> for KrcController {
@@ -125,23 +144,35 @@ impl Shows<7, Krc> for KrcController {
         self.counts = krc.counts();
     }
 
-    fn facts<L: Law<7>>(&self, engine: &Engine<'_, 7, Krc, L>) -> Facts {
-        let krc = engine.peer();
-        let arm = |state| Arm::new::<7>(state, words::all(krc)).with_setpoints(state.target_positions.iter());
-        Facts {
-            identity: words::identity(krc.address(), krc.period()),
-            arm: engine.state().map(arm),
-            states: None,
-            trouble: krc.period().is_none().then(|| words::silence(&self.counts, self.listens)),
-            values: words::values(krc.report(), krc.period(), words::variables(krc).as_ref()),
-            counters: words::counters(self.counts).to_vec(),
-            terminals: None,
-        }
-    }
-
     fn variables<L: Law<7>>(&self, engine: &Engine<'_, 7, Krc, L>) -> Option<Variables> {
         words::variables(engine.peer())
     }
+
+    fn seen<L: Law<7>>(&self, engine: &Engine<'_, 7, Krc, L>) -> KrcSeen {
+        let krc = engine.peer();
+        KrcSeen {
+            address: krc.address(),
+            period: krc.period(),
+            state: engine.state().copied(),
+            words: words::all(krc),
+            report: krc.report(),
+            counts: krc.counts(),
+            variables: words::variables(krc),
+        }
+    }
+}
+
+/// What a session beside a KRC has to show.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KrcSeen {
+    address: Option<SocketAddr>,
+    period: Option<Duration>,
+    state: Option<State<7>>,
+    /// What the KRC says of itself.
+    words: [Word; 4],
+    report: Option<KrcReport>,
+    counts: KrcCounts,
+    variables: Option<Variables>,
 }
 
 impl Controller<7> for KrcController {

@@ -82,8 +82,8 @@ pub(crate) fn silence(counts: &KrcCounts, listens: SocketAddr) -> String {
 }
 
 /// State of the interface and quality of the link by the KRC's own words.
-pub(crate) fn rating(state: Option<FriState>, quality: Option<Quality>) -> Vec<Word> {
-    vec![
+pub(crate) fn rating(state: Option<FriState>, quality: Option<Quality>) -> [Word; 2] {
+    [
         Word { key: "krc_state", name: "KRC", value: state.map_or("silent", FriState::name) },
         Word { key: "krc_quality", name: "quality", value: quality.map_or("unknown", Quality::name) },
     ]
@@ -107,21 +107,17 @@ pub(crate) fn standing(mode: Mode, figures: &Figures, state: Option<FriState>, q
 }
 
 /// Everything that the KRC says of itself.
-pub(crate) fn all(krc: &Krc) -> Vec<Word> {
+pub(crate) fn all(krc: &Krc) -> [Word; 4] {
     let power = match krc.report() {
         Some(report) if report.error != 0 => "error",
         Some(report) if report.power != 0 => "on",
         Some(_) => "off",
         None => "unknown",
     };
-    let mut words = rating(krc.state(), krc.quality());
-    words.push(Word {
-        key: "krc_scheme",
-        name: "scheme",
-        value: krc.scheme().map_or("unknown", |scheme| scheme.name()),
-    });
-    words.push(Word { key: "drives", name: "drives", value: power });
-    words
+    let [state, quality] = rating(krc.state(), krc.quality());
+    let scheme = krc.scheme().map_or("unknown", |scheme| scheme.name());
+    let scheme = Word { key: "krc_scheme", name: "scheme", value: scheme };
+    [state, quality, scheme, Word { key: "drives", name: "drives", value: power }]
 }
 
 /// How far the arm coasts at worst.

@@ -23,13 +23,14 @@ use outrigger_core::engine::ur::{
 use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Activity;
-use outrigger_core::robot::{ProgramState, RobotMode, Safety, SoftwareVersion};
+use outrigger_core::robot::{ProgramState, RobotMode, Safety, SoftwareVersion, State};
 use outrigger_core::time::Instant;
 use tokio::sync::{mpsc, watch};
 
 pub(crate) use self::checked::checked;
 use self::examined::UrExamined;
 use self::memory::Windows;
+use self::states::SeenStates;
 use self::tally::UrTally;
 use super::{Controller, Facts, Maker, Showing, Shows, Wanted};
 use crate::clock::Clock;
@@ -130,6 +131,7 @@ impl UrController {
 
 impl Maker for UrController {
     type Event = UrEvent;
+    type Seen = UrSeen;
 
     fn robot(&self) -> String {
         self.target.address.to_string()
@@ -184,28 +186,51 @@ impl Maker for UrController {
         let nothing = || format!("no session with the controller at {}", self.target.address);
         Failure::Connection(self.last_down.clone().unwrap_or_else(nothing))
     }
+
+    fn facts(&self, seen: &UrSeen) -> Facts {
+        let stands = seen.states.is_some();
+        Facts {
+            identity: self.model.clone().filter(|_| stands),
+            arm: seen.state.map(|state| {
+                let arm = Arm::new(&state, modes(state.robot_mode, state.safety));
+                Arm {
+                    speed_slider: arm.speed_slider.or(seen.speed_slider),
+                    program: arm.program.or(seen.program.map(by_activity)),
+                    ..arm
+                }
+            }),
+            states: seen.states.map(|states| states.told(self.done_without.as_deref())),
+            trouble: self.last_down.clone().filter(|_| !stands),
+            values: vec![],
+            counters: vec![],
+            variables: None,
+            terminals: seen.terminals,
+        }
+    }
+}
+
+/// What a session with such a controller has to show.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UrSeen {
+    state: Option<State<6>>,
+    /// As the primary link tells them, for a state that does not.
+    speed_slider: Option<f32>,
+    program: Option<Activity>,
+    /// While a session stands.
+    states: Option<SeenStates>,
+    terminals: Option<Terminals>,
 }
 
 impl<'m> Shows<6, Ur<'m>> for UrController {
     fn observe<L: Law<6>>(&mut self, _: &Engine<'_, 6, Ur<'m>, L>) {}
 
-    fn facts<L: Law<6>>(&self, engine: &Engine<'_, 6, Ur<'m>, L>) -> Facts {
-        let stands = engine.peer().identity().is_some();
-        Facts {
-            identity: self.model.clone().filter(|_| stands),
-            arm: engine.state().map(|state| {
-                let arm = Arm::new(state, modes(state.robot_mode, state.safety));
-                let facts = engine.peer().facts();
-                Arm {
-                    speed_slider: arm.speed_slider.or(facts.speed_slider),
-                    program: arm.program.or(facts.program.map(|program| by_activity(program.value))),
-                    ..arm
-                }
-            }),
-            states: states::states(engine, self.done_without.as_deref()),
-            trouble: self.last_down.clone().filter(|_| !stands),
-            values: vec![],
-            counters: vec![],
+    fn seen<L: Law<6>>(&self, engine: &Engine<'_, 6, Ur<'m>, L>) -> UrSeen {
+        let facts = engine.peer().facts();
+        UrSeen {
+            state: engine.state().copied(),
+            speed_slider: facts.speed_slider,
+            program: facts.program.map(|program| program.value),
+            states: SeenStates::of(engine),
             terminals: Terminals::of(engine),
         }
     }
