@@ -1,7 +1,7 @@
 //! The live page in a real browser: over `demo --web` it shows what the controller sends, complains of nothing and asks nobody else;
 //! over `view` it does not grow. Pictures of it at three sizes and in two schemes are left in `target/tmp/page`.
 //!
-//! `OUTRIGGER_BROWSER_SECONDS` says how long its memory is watched: 20 s, every night 1800.
+//! `OUTRIGGER_BROWSER_SECONDS` says how long its memory is watched: 120 s, every night 1800.
 
 mod driver;
 
@@ -35,7 +35,7 @@ const SIZES: [(&str, u32, u32); 3] = [("wide", 1440, 1000), ("tablet", 820, 1100
 const GROWTH: f64 = 2e6;
 
 fn seconds() -> u64 {
-    std::env::var("OUTRIGGER_BROWSER_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(20)
+    std::env::var("OUTRIGGER_BROWSER_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(120)
 }
 
 /// A process with a page.
