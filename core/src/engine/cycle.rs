@@ -9,7 +9,7 @@ mod given;
 
 pub(super) use self::given::{Beside, CycleConfig, Executed, Resident};
 use super::event::{Event, Events};
-use crate::command::{Approved, ApprovedMove, Governor, JointMove, Limits, Sources};
+use crate::command::{Approved, ApprovedMove, Gathered, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, Counter, LinkMonitor, Observation, Sequence};
@@ -604,7 +604,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 }
                 let period = self.link.config().period;
                 let dt = self.stepped_at.map_or(period, |at| state.controller_time.since(at));
-                let gathered = self.sources.gather(self.law.sources(), now, period)?;
+                let mut gathered = Gathered::nothing();
+                self.sources.gather_into(&mut gathered, self.law.sources(), now, period)?;
                 if let Some(bridged) = gathered.bridged {
                     events.push(Event::Bridged(bridged));
                 }
