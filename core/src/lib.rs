@@ -34,7 +34,7 @@
 //! # Write a law
 //!
 //! A [`Law`] says which joint speeds it wants for each fresh [`State`]; the engine holds them to the limits, stops the arm
-//! when anything it depends on fails, and asks the law to begin anew only after a request. [`law`] has three to begin with;
+//! when anything it depends on fails, and asks the law to begin anew only after a request. [`law`] has four to begin with;
 //! `core/docs/write-a-law.md` writes and tests one.
 //!
 //! # Port it
@@ -46,8 +46,8 @@
 //! # Features
 //!
 //! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, telemetry, and settings over a serial
-//! line. `defmt`: log formatting on a microcontroller. On by default are four that a board may leave out: `checks`, `messages`, `outputs`,
-//! `histograms`.
+//! line. `defmt`: log formatting on a microcontroller. On by default are seven that a board may leave out: `checks`, `messages`,
+//! `outputs`, `histograms`, `rtde`, `trajectories`, `axes`.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(

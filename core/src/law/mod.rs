@@ -35,11 +35,14 @@ mod cartesian_twist;
 mod closing;
 #[cfg(feature = "forward")]
 mod forward;
+mod hold;
 mod joint_servo;
 #[cfg(test)]
 mod plant;
 mod standoff;
 mod survey;
+#[cfg(feature = "axes")]
+mod tool_axes;
 mod tool_space;
 
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
@@ -48,6 +51,8 @@ pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 pub use standoff::{Standoff, StandoffConfig};
 pub use survey::{Excess, FeedError, Quantity, survey};
+#[cfg(feature = "axes")]
+pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
 pub use tool_space::ToolSpaceConfig;
 
 use crate::command::{Limits, Samples, SourceId};
@@ -200,6 +205,13 @@ pub trait Law<const N: usize> {
         None
     }
 
+    /// How far the tool has yet to go along and about each axis, by its sensor at the last step \[m, rad\]; `None` for an axis that
+    /// no sensor moves.
+    #[cfg(feature = "axes")]
+    fn axis_errors(&self) -> PerAxis<Option<f32>> {
+        [None; 6]
+    }
+
     /// Writes everything the law is and remembers to `out` and returns how much that is, so that
     /// [`Law::restore`] makes an equal one elsewhere: the recorder's checkpoints. `None` where that cannot be
     /// done; then a recording ends when its memory is full.
@@ -249,6 +261,9 @@ pub enum LawConfig<const N: usize> {
     CartesianTwist(CartesianTwistConfig),
     /// A [`Standoff`].
     Standoff(StandoffConfig),
+    /// A [`ToolAxes`].
+    #[cfg(feature = "axes")]
+    ToolAxes(ToolAxesConfig),
 }
 
 impl<const N: usize> LawConfig<N> {
@@ -259,6 +274,8 @@ impl<const N: usize> LawConfig<N> {
             Self::JointServo { .. } => "joint-servo",
             Self::CartesianTwist(_) => "twist",
             Self::Standoff(_) => "standoff",
+            #[cfg(feature = "axes")]
+            Self::ToolAxes(_) => "axes",
         }
     }
 }
@@ -266,6 +283,13 @@ impl<const N: usize> LawConfig<N> {
 /// Any of the laws.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "axes",
+    expect(
+        clippy::large_enum_variant,
+        reason = "of any arm the joint servo is larger: it holds waypoints of each joint"
+    )
+)]
 pub enum AnyLaw<const N: usize> {
     /// A [`JointServo`].
     JointServo(JointServo<N>),
@@ -273,6 +297,9 @@ pub enum AnyLaw<const N: usize> {
     CartesianTwist(CartesianTwist<N>),
     /// A [`Standoff`].
     Standoff(Standoff<N>),
+    /// A [`ToolAxes`].
+    #[cfg(feature = "axes")]
+    ToolAxes(ToolAxes<N>),
 }
 
 impl<const N: usize> AnyLaw<N> {
@@ -294,6 +321,11 @@ impl<const N: usize> AnyLaw<N> {
                 config.check()?;
                 Self::Standoff(Standoff::new(config))
             }
+            #[cfg(feature = "axes")]
+            LawConfig::ToolAxes(config) => {
+                config.check()?;
+                Self::ToolAxes(ToolAxes::new(config))
+            }
         })
     }
 }
@@ -305,6 +337,8 @@ macro_rules! each {
             AnyLaw::JointServo($law) => $call,
             AnyLaw::CartesianTwist($law) => $call,
             AnyLaw::Standoff($law) => $call,
+            #[cfg(feature = "axes")]
+            AnyLaw::ToolAxes($law) => $call,
         }
     };
 }
@@ -385,6 +419,11 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
 
     fn standoff_error(&self) -> Option<f32> {
         each!(self, law => Law::<N>::standoff_error(law))
+    }
+
+    #[cfg(feature = "axes")]
+    fn axis_errors(&self) -> PerAxis<Option<f32>> {
+        each!(self, law => Law::<N>::axis_errors(law))
     }
 
     recordable!();

@@ -13,11 +13,12 @@
 //! reading is in range again, or commanding ends. One below the range ends it at once.
 
 use super::closing::closing_speed;
+use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
 use super::{Law, ToolSpaceConfig};
 use crate::command::{Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::math::{Frame, Vector3, add, bounded, cross, dot, scale, subtract};
+use crate::math::{Frame, Rotation, Vector3, add, bounded};
 use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist, range_of, settings};
 use crate::time::Duration;
 
@@ -140,24 +141,14 @@ impl<const N: usize> Standoff<N> {
     }
 
     /// The twist that holds orientation and line, with the given speeds along the line's axes.
-    fn hold(&self, line: &Frame, posture: &Posture<N>, speeds: Vector3, most_feedback: f32) -> Result<Twist, Reason> {
-        let (axes, now) = (&line.rotation, &posture.tcp.rotation);
-        let moved = subtract(posture.tcp.position, line.position);
+    fn hold(&self, axes: &Rotation, off: &Displacement, speeds: Vector3, most_feedback: f32) -> Result<Twist, Reason> {
+        let [moved_x, moved_y, _] = off.moved;
         let [ahead_x, ahead_y] = self.travelled.map(|nanometres| nanometres as f32 * 1e-9);
-        let across = [ahead_x - dot(moved, axes.x), ahead_y - dot(moved, axes.y), 0.0];
-        // Half the sum of the axes' cross products is the sine of the turn between them, about its axis.
-        let turns = [cross(now.x, axes.x), cross(now.y, axes.y), cross(now.z, axes.z)];
-        let turn = scale(turns.into_iter().fold([0.0; 3], add), 0.5);
-        // Beyond a quarter turn the sine falls again; the cosine, half the trace less one, tells.
-        let agreement = dot(now.x, axes.x) + dot(now.y, axes.y) + dot(now.z, axes.z);
-        // Squares tell the same as lengths, without a root.
-        let [turn_tolerance, line_tolerance] = [self.config.turn_tolerance, self.config.line_tolerance];
-        let turned = dot(turn, turn) > turn_tolerance * turn_tolerance || agreement < 1.0;
-        if turned || dot(across, across) > line_tolerance * line_tolerance {
-            return Err(Reason::PathTolerance);
-        }
-        let gain = bounded(self.config.hold_gain, 0.0, most_feedback);
-        Ok(Twist { linear: axes.apply(add(speeds, scale(across, gain))), angular: scale(turn, gain) })
+        let across = [ahead_x - moved_x, ahead_y - moved_y, 0.0];
+        let StandoffConfig { hold_gain, line_tolerance, turn_tolerance, .. } = self.config;
+        let hold = Hold { gain: hold_gain, distance: line_tolerance, turn: turn_tolerance };
+        let back = hold.correct(off, across, off.turn_back, most_feedback)?;
+        Ok(Twist { linear: axes.apply(add(speeds, back.linear)), angular: back.angular })
     }
 }
 
@@ -193,7 +184,8 @@ impl<const N: usize> Law<N> for Standoff<N> {
         let [x, y] = self.travel(error, seconds);
         let posture = self.tool_space.posture(state, room)?;
         let [least, most] = self.config.range;
-        let come = dot(subtract(posture.tcp.position, line.position), line.rotation.z);
+        let off = Displacement::between(&line, &posture.tcp);
+        let [.., come] = off.moved;
         if sample.value.first() < least {
             return Err(Reason::SourceOutOfRange);
         } else if sample.value.first() <= most {
@@ -201,7 +193,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
         } else if come - self.seen_at > self.config.longest_approach {
             return Err(Reason::SourceOutOfRange);
         }
-        let twist = self.hold(&line, posture, [x, y, toward], samples.most_feedback())?;
+        let twist = self.hold(&line.rotation, &off, [x, y, toward], samples.most_feedback())?;
         self.tool_space.realise(posture, &twist)
     }
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::command::{Sample, SampleValue};
 use crate::kinematics::DhParameters;
 use crate::law::plant::{CYCLE, Plant};
+use crate::math::{dot, subtract};
 use crate::robot::{Pose, RobotModel};
 use crate::time::Instant;
 use proptest::prelude::*;

@@ -1,0 +1,284 @@
+//! Moves each axis of the tool by a sensor of its own, and holds the other axes where they stood at arming.
+//!
+//! The axes are x, y and z of the tool as it stood at arming, through its centre point, and rx, ry and rz about them. Of an axis
+//! that has a sensor the law is told the *slope*: how the reading changes for each metre that the tool moves along the axis, or
+//! for each radian that it turns about it. What the reading lacks of its target, divided by the slope, is the way that the tool
+//! has yet to go, in the same unit whatever the sensor measures:
+//!
+//! | axis | sensor | slope |
+//! |---|---|---|
+//! | z | distance to a surface that the tool points at, in m | −1: 1 mm nearer reads 1 mm less |
+//! | x | force along x, in N, against what gives way by 1 mm for 5 N | 5000 or −5000, by the sensor's own sign |
+//! | rx | inclination about x, in rad | 1 |
+//!
+//! Along and about it `v = P·way`, within the speed limit, and far off no faster than can be braked. That is stable where the real
+//! slope has the sign of the one that is told, and is no larger. A sensor that has nothing to measure yet, such as one of forces
+//! before there is contact, moves its axis steadily: at most as far as `reach`, or commanding ends.
+//!
+//! Held axes are those of [`Standoff`](super::Standoff): speed is proportional to the error.
+
+use heapless::Vec;
+
+use super::closing::closing_speed;
+use super::hold::{Displacement, Hold};
+use super::tool_space::ToolSpace;
+use super::{Law, ToolSpaceConfig};
+use crate::command::{MAX_SOURCES, Samples, SourceId};
+use crate::kinematics::{KinematicChain, Posture};
+use crate::math::{Frame, add, bounded, dot, sin_cos};
+use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist, range_of, settings, words};
+use crate::time::Duration;
+
+/// An axis of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ToolAxis {
+    /// Along its x axis.
+    X,
+    /// Along its y axis.
+    Y,
+    /// Along its z axis.
+    Z,
+    /// About its x axis.
+    Rx,
+    /// About its y axis.
+    Ry,
+    /// About its z axis.
+    Rz,
+}
+
+words!(ToolAxis { "x" = X, "y" = Y, "z" = Z, "rx" = Rx, "ry" = Ry, "rz" = Rz });
+
+impl ToolAxis {
+    /// Its word in files and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X => "x",
+            Self::Y => "y",
+            Self::Z => "z",
+            Self::Rx => "rx",
+            Self::Ry => "ry",
+            Self::Rz => "rz",
+        }
+    }
+
+    /// Whether the tool turns about it.
+    #[must_use]
+    pub const fn turns(self) -> bool {
+        matches!(self, Self::Rx | Self::Ry | Self::Rz)
+    }
+}
+
+/// Something for each axis of a tool, in the order of [`ToolAxis::WORDS`].
+pub type PerAxis<T> = [T; 6];
+
+settings! {
+    /// How one axis follows its sensor.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct AxisConfig in "" by new(source: SourceId, target: f32, slope: f32) {
+        /// The sensor.
+        pub source nowhere: SourceId = source,
+        /// Which number of its readings, from 1.
+        pub value: u8 [1 to 6] = 1,
+        /// The reading that the axis is moved to, in the reading's unit.
+        pub target nowhere: f32 [Self::READING] = target,
+        /// How the reading changes for each metre along the axis or radian about it, in the reading's unit per m or rad. Where
+        /// that is not the same everywhere, its largest: the axis is slower where the reading changes less.
+        pub slope nowhere: f32 [Self::READING] = slope,
+        /// The least and the greatest reading to be followed, with the target between them; any other ends commanding. Default `None`:
+        /// none does.
+        pub range nowhere: Option<[f32; 2]> [Self::READING] = None,
+        /// Speed for each metre or radian that the axis has yet to go \[1/s\].
+        pub proportional: f32 [0.01 to 100.0 "1/s"] = 2.0,
+        /// Highest speed, either way \[m/s, rad/s\].
+        pub speed_limit: f32 [0.0001 to 1.0 "m/s, rad/s"] = 0.05,
+        /// Deceleration with which the target is neared \[m/s², rad/s²\]: one that the joints can make.
+        pub deceleration: f32 [0.001 to 10.0 "m/s², rad/s²"] = 0.2,
+        /// Way from where the axis stood at arming that ends commanding, either way \[m, rad\]; at most 0.5 rad.
+        pub reach: f32 [0.001 to 1.0 "m, rad"] = 0.05,
+    }
+}
+
+impl AxisConfig {
+    /// Range of [`target`](Self::target), [`slope`](Self::slope) and [`range`](Self::range).
+    pub const READING: Range<f32> = range_of!(-1000000000.0 to 1000000000.0);
+    /// Least slope, either way.
+    const LEAST_SLOPE: f32 = 1e-6;
+    /// Greatest turn in which axes at arming and axes now are nearly the same \[rad\].
+    const MOST_TURN: f32 = 0.5;
+
+    /// Whether this axis can be moved with these settings.
+    ///
+    /// # Errors
+    /// The first setting that is out of its range.
+    pub fn check(&self, axis: ToolAxis) -> Result<(), BadValue> {
+        self.check_ranges()?;
+        let steep = self.slope.abs() >= Self::LEAST_SLOPE;
+        BadValue::unless(steep, "slope", "a change of the reading for each m or rad, at least 0.000001 either way")?;
+        let within = self.range.is_none_or(|[least, most]| least < self.target && self.target < most);
+        BadValue::unless(within, "range", "two readings with the target between them")?;
+        BadValue::unless(!axis.turns() || self.reach <= Self::MOST_TURN, "reach", "at most 0.5 rad about an axis")
+    }
+
+    /// How far the axis has yet to go by this reading \[m, rad\].
+    fn way(&self, samples: &Samples<'_>) -> Result<f32, Reason> {
+        let sample = samples.of(self.source).ok_or(Reason::SourceStale)?;
+        let number = usize::from(self.value).wrapping_sub(1);
+        let reading = *sample.value.as_slice().get(number).ok_or(Reason::SourceOutOfRange)?;
+        let way = (self.target - reading) / self.slope;
+        if !way.is_finite() {
+            return Err(Reason::NotFinite);
+        }
+        if self.range.is_some_and(|[least, most]| reading < least || reading > most) {
+            return Err(Reason::SourceOutOfRange);
+        }
+        Ok(way)
+    }
+
+    /// The speed that this way asks for.
+    fn speed(&self, way: f32, most_feedback: f32) -> f32 {
+        let gain = bounded(self.proportional, 0.0, most_feedback);
+        bounded(closing_speed(way, gain, self.deceleration), -self.speed_limit, self.speed_limit)
+    }
+}
+
+settings! {
+    /// Settings of a [`ToolAxes`]; by default without a sensor, which is no law yet.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    pub struct ToolAxesConfig in "" {
+        /// How each axis follows its sensor; `None` where it is held.
+        pub axes nowhere: PerAxis<Option<AxisConfig>> = [None; 6],
+        /// Speed per error of the held axes \[1/s\].
+        pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
+        /// Distance of the held axes from where they stood that ends commanding \[m\].
+        pub hold_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
+        /// Turn about the held axes that ends commanding \[rad\].
+        pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
+        /// How the joints are moved.
+        pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
+    }
+}
+
+impl ToolAxesConfig {
+    /// Whether a law can work with these settings.
+    ///
+    /// # Errors
+    /// The first setting that is out of its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        self.check_ranges()?;
+        for ((_, name), axis) in ToolAxis::WORDS.iter().zip(&self.axes) {
+            if let Some(axis) = axis {
+                axis.check(*name)?;
+            }
+        }
+        let sources = self.sources();
+        let few = sources.is_some_and(|sources| !sources.is_empty());
+        BadValue::unless(few, "axis", "at least one axis with a sensor, and at most 4 sensors")?;
+        self.tool_space.check()
+    }
+
+    /// The sensors, each once; `None` where there are more than an engine has.
+    fn sources(&self) -> Option<Vec<SourceId, MAX_SOURCES>> {
+        let mut sources = Vec::new();
+        for axis in self.axes.iter().flatten() {
+            if !sources.contains(&axis.source) {
+                sources.push(axis.source).ok()?;
+            }
+        }
+        Some(sources)
+    }
+}
+
+/// Moves each axis of the tool by a sensor of its own.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub struct ToolAxes<const N: usize> {
+    config: ToolAxesConfig,
+    tool_space: ToolSpace<N>,
+    sources: Vec<SourceId, MAX_SOURCES>,
+    /// Where the tool stood at arming.
+    stood: Option<Frame>,
+    /// How far each axis had yet to go at the last step \[m, rad\].
+    ways: PerAxis<Option<f32>>,
+}
+
+impl<const N: usize> ToolAxes<N> {
+    /// The law with these settings; it cannot be armed before it knows the arm's kinematics.
+    #[must_use]
+    pub fn new(config: ToolAxesConfig) -> Self {
+        let tool_space = ToolSpace::new(config.tool_space);
+        let ways = config.axes.map(|axis| axis.map(|_| 0.0));
+        Self { config, tool_space, sources: config.sources().unwrap_or_default(), stood: None, ways }
+    }
+}
+
+impl<const N: usize> Law<N> for ToolAxes<N> {
+    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
+        self.tool_space.set_chain(chain);
+    }
+
+    fn use_posture(&mut self, posture: &Posture<N>) {
+        self.tool_space.set_posture(posture);
+    }
+
+    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+        self.stood = Some(self.tool_space.posture(state, &mut None)?.tcp);
+        Ok(())
+    }
+
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<N>, Reason> {
+        let stood = self.stood.ok_or(Reason::Internal)?;
+        let room = &mut None;
+        let posture = self.tool_space.posture(state, room)?;
+        let axes = &stood.rotation;
+        let off = Displacement::between(&stood, &posture.tcp);
+        let [x, y, z] = off.moved;
+        let [rx, ry, rz] = [axes.x, axes.y, axes.z].map(|axis| -dot(off.turn_back, axis));
+        let most_feedback = samples.most_feedback();
+        // For each axis how fast its sensor moves it, or how far it is from where it is held.
+        let (mut speeds, mut back) = ([0.0; 6], [0.0; 6]);
+        let moved = ToolAxis::WORDS.iter().zip([x, y, z, rx, ry, rz]);
+        let places = self.config.axes.iter().zip(&mut self.ways).zip(speeds.iter_mut().zip(&mut back));
+        for (((_, name), moved), ((axis, told), (speed, back))) in moved.zip(places) {
+            let Some(axis) = axis else {
+                *back = -moved;
+                continue;
+            };
+            let way = axis.way(samples)?;
+            *told = Some(way);
+            // Of turns the sine is known.
+            let reach = if name.turns() { sin_cos(axis.reach).0 } else { axis.reach };
+            if moved.abs() > reach {
+                return Err(Reason::PathTolerance);
+            }
+            *speed = axis.speed(way, most_feedback);
+        }
+        let ([x, y, z, rx, ry, rz], [back_x, back_y, back_z, back_rx, back_ry, back_rz]) = (speeds, back);
+        let ToolAxesConfig { hold_gain, hold_tolerance, turn_tolerance, .. } = self.config;
+        let hold = Hold { gain: hold_gain, distance: hold_tolerance, turn: turn_tolerance };
+        let held = hold.correct(&off, [back_x, back_y, back_z], [back_rx, back_ry, back_rz], most_feedback)?;
+        let twist = Twist {
+            linear: axes.apply(add([x, y, z], held.linear)),
+            angular: axes.apply(add([rx, ry, rz], held.angular)),
+        };
+        self.tool_space.realise(posture, &twist)
+    }
+
+    fn sources(&self) -> &[SourceId] {
+        &self.sources
+    }
+
+    fn axis_errors(&self) -> PerAxis<Option<f32>> {
+        self.ways
+    }
+
+    super::recordable!();
+}
+
+#[cfg(test)]
+mod tests;
