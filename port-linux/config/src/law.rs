@@ -2,8 +2,8 @@
 
 use outrigger_core::command::{Limits, SourceId};
 use outrigger_core::law::{
-    AnyLaw, CartesianTwistConfig, Excess, JointServoConfig, LawConfig, Quantity, Reference, SensorFeedForward,
-    StandoffConfig, ToolSpaceConfig, TwistFrame, TwistInput, survey,
+    AnyLaw, AxisConfig, CartesianTwistConfig, Excess, JointServoConfig, LawConfig, PerAxis, Quantity, Reference,
+    SensorFeedForward, StandoffConfig, ToolAxesConfig, ToolAxis, ToolSpaceConfig, TwistFrame, TwistInput, survey,
 };
 use outrigger_core::robot::{JointPositions, JointVelocities, Twist};
 use outrigger_core::time::Duration;
@@ -18,10 +18,11 @@ enum Kind {
     JointServo,
     Twist,
     Standoff,
+    Axes,
 }
 
-const KINDS: [(&str, Kind); 3] =
-    [("joint-servo", Kind::JointServo), ("twist", Kind::Twist), ("standoff", Kind::Standoff)];
+const KINDS: [(&str, Kind); 4] =
+    [("joint-servo", Kind::JointServo), ("twist", Kind::Twist), ("standoff", Kind::Standoff), ("axes", Kind::Axes)];
 
 /// The sources as far as they are read, and what the joints may do.
 pub(crate) struct Surroundings<'a, const N: usize> {
@@ -38,7 +39,7 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surrou
     let law = match section.choice("kind", &KINDS, Kind::Missing) {
         Kind::Missing => {
             if !section.has("kind") {
-                section.complain("kind", "the law: \"joint-servo\", \"twist\" or \"standoff\"");
+                section.complain("kind", "the law: \"joint-servo\", \"twist\", \"standoff\" or \"axes\"");
             }
             // Keys of a law that is not known cannot be judged.
             return None;
@@ -46,6 +47,7 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surrou
         Kind::JointServo => joint_servo(&mut section, around, &mut rest),
         Kind::Twist => twist(&mut section, around),
         Kind::Standoff => standoff(&mut section, around),
+        Kind::Axes => axes(&mut section, around),
     };
     if let Some(Err(error)) = law.clone().map(AnyLaw::new) {
         section.complain(error.field, error.expected);
@@ -136,6 +138,82 @@ fn standoff<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings
     Some(LawConfig::Standoff(StandoffConfig { source: sensor?, distance: distance?, ..config }))
 }
 
+fn axes<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<LawConfig<N>> {
+    let mut config = ToolAxesConfig { tool_space: tool_space(around), ..ToolAxesConfig::default() };
+    config.read(section);
+    let tables = section.sections("axis");
+    if tables.is_empty() {
+        if !section.has("axis") {
+            section.complain("axis", "an [[law.axis]] for each axis of the tool that a sensor moves");
+        }
+        return None;
+    }
+    let mut whole = true;
+    for table in tables {
+        match axis(table, around, &config.axes) {
+            Some((along, axis)) => {
+                for ((_, name), place) in ToolAxis::WORDS.iter().zip(&mut config.axes) {
+                    *place = if *name == along { Some(axis) } else { *place };
+                }
+            }
+            None => whole = false,
+        }
+    }
+    whole.then_some(LawConfig::ToolAxes(config))
+}
+
+/// One axis and how it follows its sensor, beside those that are `taken`.
+fn axis<const N: usize>(
+    mut section: Section<'_, '_>,
+    around: &Surroundings<'_, N>,
+    taken: &PerAxis<Option<AxisConfig>>,
+) -> Option<(ToolAxis, AxisConfig)> {
+    let words: Vec<_> = ToolAxis::WORDS.iter().map(|(word, axis)| (*word, Some(*axis))).collect();
+    let along = section.choice("along", &words, None);
+    if !section.has("along") {
+        section.complain("along", "the axis of the tool: \"x\", \"y\", \"z\", \"rx\", \"ry\" or \"rz\"");
+    }
+    let mut others = ToolAxis::WORDS.iter().zip(taken);
+    let free = !others.any(|((_, name), axis)| along == Some(*name) && axis.is_some());
+    if !free {
+        section.complain("along", "an axis that no other [[law.axis]] has");
+    }
+    let sensor = any_source(&mut section, "source", around);
+    let target = section.number("target", AxisConfig::READING);
+    let slope = section.number("slope", AxisConfig::READING);
+    for (key, expected) in [
+        ("source", "the name of the [[source]] that moves this axis"),
+        ("target", "the reading that the axis is moved to"),
+        (
+            "slope",
+            "how the reading changes when the tool moves by one metre along the axis, or turns by one radian about it",
+        ),
+    ] {
+        if !section.has(key) {
+            section.complain(key, expected);
+        }
+    }
+    let range = section.span("range", AxisConfig::READING);
+    let default = AxisConfig::new(SourceId::default(), target.unwrap_or_default(), slope.unwrap_or(1.0));
+    let mut config = AxisConfig { range, ..default };
+    config.read(&mut section);
+    let has = sensor.map(|(_, values)| values).filter(|values| *values < usize::from(config.value));
+    if let Some(values) = has {
+        section.complain("value", format!("1 to {values}: so many numbers are in a reading of this source"));
+    }
+    let read = along.zip(sensor).zip(target.zip(slope)).map(|((along, (source, _)), _)| (along, source));
+    let judged = read.map(|(along, source)| (along, AxisConfig { source, ..config }));
+    let judged = judged.filter(|(along, config)| match config.check(*along) {
+        Ok(()) => true,
+        Err(error) => {
+            section.complain(error.field, error.expected);
+            false
+        }
+    });
+    section.finish();
+    judged.filter(|_| free && has.is_none())
+}
+
 /// A law of the tool moves the joints no faster than the slowest joint may go, unless the file says so.
 fn tool_space<const N: usize>(around: &Surroundings<'_, N>) -> ToolSpaceConfig {
     ToolSpaceConfig { joint_speed: slowest(around.limits), ..ToolSpaceConfig::default() }
@@ -162,6 +240,20 @@ pub(crate) fn source<const N: usize>(
     values: usize,
     around: &Surroundings<'_, N>,
 ) -> Option<SourceId> {
+    let (id, has) = any_source(section, key, around)?;
+    if has != values {
+        section.complain(key, format!("a source with values = {values}"));
+        return None;
+    }
+    Some(id)
+}
+
+/// The number of the source named by `key`, and how many values a reading of it has.
+fn any_source<const N: usize>(
+    section: &mut Section<'_, '_>,
+    key: &'static str,
+    around: &Surroundings<'_, N>,
+) -> Option<(SourceId, usize)> {
     let known: Vec<_> = around.sources.iter().flatten().collect();
     let names = || known.iter().map(|source| source.name);
     let name = section.text(key, "the name of a [[source]]")?;
@@ -175,11 +267,7 @@ pub(crate) fn source<const N: usize>(
         section.complain(key, expected);
         return None;
     };
-    if known.get(index).is_some_and(|source| source.values != values) {
-        section.complain(key, format!("a source with values = {values}"));
-        return None;
-    }
-    u8::try_from(index).ok().map(SourceId)
+    Some((SourceId(u8::try_from(index).ok()?), known.get(index)?.values))
 }
 
 /// Whether an arm with these limits can make what comes behind `reference`, too.

@@ -1,6 +1,6 @@
-use outrigger_core::command::Limits;
+use outrigger_core::command::{Limits, SourceId};
 use outrigger_core::engine::ur::FormChoice;
-use outrigger_core::law::{LawConfig, Reference};
+use outrigger_core::law::{AxisConfig, LawConfig, Reference};
 use outrigger_core::mode::{PendantConfig, ScalingConfig};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
@@ -94,7 +94,7 @@ fn a_single_number_stands_for_every_joint() {
 fn a_law_is_required_and_a_source_it_names_must_be_there_with_the_right_count() {
     assert_eq!(
         problems("robot.address = \"a\"\n[law]\n"),
-        ["line 2: law.kind: found nothing, expected the law: \"joint-servo\", \"twist\" or \"standoff\""]
+        ["line 2: law.kind: found nothing, expected the law: \"joint-servo\", \"twist\", \"standoff\" or \"axes\""]
     );
     let law = "robot.address = \"a\"\n[law]\nkind = \"joint-servo\"\nsensor = \"force\"\n";
     let [problem] = problems(law).try_into().expect("one problem");
@@ -145,6 +145,110 @@ fn laws_of_the_tool_need_their_source_and_move_no_joint_faster_than_the_slowest_
     assert_eq!((standoff.distance, standoff.tool_space.joint_speed), (0.05, 0.25));
     let [problem] = problems(&format!("{head}kind = \"twist\"\n")).try_into().expect("one problem");
     assert_eq!(problem, "line 3: law.source: found nothing, expected a source of six values, or a constant `twist`");
+}
+
+/// Two axes of one sensor, and one of another.
+const AXES: &str = "\
+robot.address = \"a\"
+limits.velocity = [1, 2, 2, 2, 2, 0.25]
+[law]
+kind = \"axes\"
+[[law.axis]]
+along = \"z\"
+source = \"gap\"
+target = 0.05
+slope = -1
+[[law.axis]]
+along = \"x\"
+source = \"wrench\"
+target = 10
+slope = 5000
+range = [-50, 50]
+[[law.axis]]
+along = \"ry\"
+source = \"wrench\"
+value = 5
+target = 0
+slope = -40
+reach = 0.2
+[[source]]
+name = \"gap\"
+input = \"udp\"
+listen = \"0.0.0.0:5005\"
+[[source]]
+name = \"wrench\"
+input = \"udp\"
+listen = \"0.0.0.0:5006\"
+values = 6
+";
+
+#[test]
+fn each_axis_of_the_tool_has_a_sensor_of_its_own() {
+    let LawConfig::ToolAxes(law) = Configuration::parse(AXES).expect("valid").control.law else {
+        panic!("another law")
+    };
+    let [x, y, z, rx, ry, rz] = law.axes;
+    let (gap, wrench) = (SourceId(0), SourceId(1));
+    assert_eq!(z, Some(AxisConfig::new(gap, 0.05, -1.0)));
+    assert_eq!(x, Some(AxisConfig { range: Some([-50.0, 50.0]), ..AxisConfig::new(wrench, 10.0, 5_000.0) }));
+    assert_eq!(ry, Some(AxisConfig { value: 5, reach: 0.2, ..AxisConfig::new(wrench, 0.0, -40.0) }));
+    assert_eq!((y, rx, rz, law.tool_space.joint_speed), (None, None, None, 0.25));
+}
+
+#[test]
+fn what_is_wrong_with_an_axis_is_told_with_its_key() {
+    let told = |from: &str, to: &str| {
+        let [problem] = problems(&AXES.replacen(from, to, 1)).try_into().expect("one problem");
+        problem
+    };
+    for (from, to, problem) in [
+        ("\"x\"", "\"z\"", "line 11: law.axis[1].along: found \"z\", expected an axis that no other [[law.axis]] has"),
+        ("value = 5", "value = 7", "line 19: law.axis[2].value: found 7, expected a whole number in 1 to 6"),
+        (
+            "source = \"gap\"",
+            "source = \"gap\"\nvalue = 2",
+            "line 8: law.axis[0].value: found 2, expected 1 to 1: so many numbers are in a reading of this source",
+        ),
+        (
+            "\"wrench\"",
+            "\"push\"",
+            "line 12: law.axis[1].source: found \"push\", expected the name of a [[source]]: \"gap\", \"wrench\"",
+        ),
+        (
+            "slope = -1",
+            "slope = 0",
+            "line 9: law.axis[0].slope: found 0, expected a change of the reading for each m or rad, at least 0.000001 either way",
+        ),
+        (
+            "slope = -1",
+            "slope = nan",
+            "line 9: law.axis[0].slope: found nan, expected a number in -1000000000.0 to 1000000000.0",
+        ),
+        (
+            "range = [-50, 50]",
+            "range = [20, 50]",
+            "line 15: law.axis[1].range: found [20, 50], expected two readings with the target between them",
+        ),
+        ("reach = 0.2", "reach = 0.6", "line 22: law.axis[2].reach: found 0.6, expected at most 0.5 rad about an axis"),
+        (
+            "along = \"z\"\n",
+            "",
+            "line 5: law.axis[0].along: found nothing, expected the axis of the tool: \"x\", \"y\", \"z\", \"rx\", \"ry\" or \"rz\"",
+        ),
+        (
+            "target = 10\n",
+            "",
+            "line 10: law.axis[1].target: found nothing, expected the reading that the axis is moved to",
+        ),
+    ] {
+        assert_eq!(told(from, to), problem);
+    }
+    let none = format!("{}kind = \"axes\"\n", AXES.split("kind").next().unwrap_or_default());
+    let [problem] = problems(&none).try_into().expect("one problem");
+    assert_eq!(
+        problem,
+        "line 3: law.axis: found nothing, expected an [[law.axis]] for each axis of the tool that a sensor moves"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The page of a board's inputs: its examples are taken, and what it says is said is what is said.
 
 use outrigger_core::engine::{NoPort, PortKind, Ports};
+use outrigger_core::law::{AnyLaw, Law};
 
 use crate::AnyConfiguration;
 
@@ -11,13 +12,15 @@ const PORTS: Ports = Ports { serial: 1, analog: 2, i2c: 1, spi: 1 };
 
 #[test]
 fn every_example_of_an_input_is_taken_by_a_board_that_has_it() {
-    let mut seen = Vec::new();
+    let (mut seen, mut most) = (Vec::new(), 0);
     for example in PAGE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         match AnyConfiguration::parse(example) {
             Ok(AnyConfiguration::Board(board)) => {
                 let settings = board.settings().expect("an address");
                 assert_eq!(settings.device.check(), Ok(()), "{example}");
                 assert_eq!(settings.device.check_ports(&PORTS), Ok(()), "{example}");
+                let law = AnyLaw::new(settings.law.clone()).unwrap_or_else(|error| panic!("{error}\nin\n{example}"));
+                most = most.max(Law::<6>::sources(&law).len());
                 seen.extend(settings.sensors().map(|(_, sensor)| sensor.input.port()));
             }
             Ok(AnyConfiguration::Host(host)) => assert_eq!(host.control.sources.len(), 2, "{example}"),
@@ -25,7 +28,8 @@ fn every_example_of_an_input_is_taken_by_a_board_that_has_it() {
         }
     }
     use PortKind::{Analog, I2c, Serial, Spi};
-    assert_eq!(seen, [(Serial, 1), (Analog, 1), (Analog, 2), (I2c, 1), (Spi, 1)]);
+    assert_eq!(seen, [(Serial, 1), (Analog, 1), (Analog, 2), (I2c, 1), (Spi, 1), (Analog, 1), (Spi, 1)]);
+    assert_eq!(most, 2, "a law with a sensor for each of two axes");
     // The page of which boards have them is as their firmware has it.
     for (board, has) in
         [("nucleo-h743zi", PORTS), ("w5500-evb-pico2", PORTS), ("qemu-mps2", Ports { serial: 1, ..Ports::default() })]

@@ -43,6 +43,8 @@ at = 86400.0
 joints = 0
 "#;
 const STANDOFF: &str = "law.kind = \"standoff\"; law.source = \"d\"; law.distance = 0.05";
+const AXES: &str = "law.kind = \"axes\"; law.axis[].along = \"z\"; law.axis[].source = \"d\"; law.axis[].target = 0.05; \
+    law.axis[].slope = -1";
 const TWIST: &str = "law.kind = \"twist\"; law.twist = [0.01, 0, 0, 0, 0, 0]";
 const SERVO: &str = "law.sensor = \"d\"; source[].values = 6";
 const UDP: &str = "source[].name = \"d\"; source[].input = \"udp\"; source[].listen = \"0.0.0.0:5005\"";
@@ -72,6 +74,9 @@ pub(super) fn files() -> Vec<File> {
         host.with_all(UDP).with_all(SERVO),
         host_still.with_all(TWIST),
         krc_still.with_all(TWIST),
+        host_still.with_all(AXES).with_all(UDP),
+        krc_still.with_all(AXES).with_all(UDP),
+        host_still.with_all(AXES).with_all(ADC).with_all(BOARD),
         host.with_all("law.sensor = \"d\"").with_all(ADS131M06).with_all(BOARD),
         krc.with_all("robot.control = \"joint-impedance\""),
         krc.with_all("robot.control = \"tool-impedance\""),
@@ -106,7 +111,7 @@ pub(super) const fn numeric(key: &Key) -> bool {
 /// The value of a key of this shape: one number stands for all, but where two are a low and a high one.
 fn value(key: &Key, number: &str) -> Vec<String> {
     match (key.name.as_str(), &key.takes, &key.range) {
-        ("source[].range" | "law.range", _, Some(Written { least, most, .. })) => {
+        ("source[].range" | "law.range" | "law.axis[].range", _, Some(Written { least, most, .. })) => {
             vec![format!("[{number}, {most}]"), format!("[{least}, {number}]")]
         }
         (_, Takes::Numbers(count), _) => vec![format!("[{}]", vec![number; *count].join(", "))],
@@ -138,6 +143,7 @@ const BESIDE: &[(&str, End, With)] = &[
     ("connect.back_off_min", Most, Beside("connect.back_off_max = 60")),
     ("host.priority", Least, Beside("host.scheduling = \"fifo\"")),
     ("host.priority", Most, Beside("host.scheduling = \"fifo\"")),
+    ("law.axis[].value", Most, Beside("source[].values = 6")),
     ("law.waypoint[].at", Least, Never("the motion begins before the waypoint in its middle")),
     ("law.waypoint[].at", Most, Never("the motion ends after the waypoint in its middle")),
     ("law.waypoint[].degrees", Least, Beside("law.waypoint[].joints =; law.relative = true")),
