@@ -7,7 +7,7 @@ use outrigger_config::{
     BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SourceInput,
     SourceSettings, Start, Surface,
 };
-use outrigger_core::law::{LawConfig, StandoffConfig};
+use outrigger_core::law::{AxisConfig, LawConfig, StandoffConfig, ToolAxesConfig, ToolAxis};
 use outrigger_core::mode::RequestAs;
 
 use crate::exit::{Outcome, output_closed};
@@ -38,7 +38,7 @@ pub(crate) fn on_host<const N: usize>(
 ) -> Lines {
     let mut lines = Lines::default();
     lines.extend(robot);
-    lines.law(law);
+    lines.law(law, &names(sources));
     lines.sources(sources, described);
     lines.extend(warnings(sources).map(|warning| ("warning", warning)));
     lines.run(run, host);
@@ -57,11 +57,15 @@ pub(crate) fn on_board<const N: usize>(
 ) -> Lines {
     let mut lines = Lines::default();
     lines.extend(robot);
-    lines.law(law);
+    lines.law(law, &names(sources));
     lines.sources(sources, described_on_board);
     lines.device(device);
     lines.extend(coast);
     lines
+}
+
+fn names<I>(sources: &[SourceSettings<I>]) -> Vec<&str> {
+    sources.iter().map(|source| source.name.as_str()).collect()
 }
 
 /// Lines of a name and what is said of it.
@@ -83,12 +87,38 @@ impl Lines {
         }
     }
 
-    fn law<const N: usize>(&mut self, law: &LawConfig<N>) {
+    fn law<const N: usize>(&mut self, law: &LawConfig<N>, sources: &[&str]) {
         self.say("law", law.name());
+        if let LawConfig::ToolAxes(ToolAxesConfig { axes, .. }) = law {
+            for ((word, axis), config) in ToolAxis::WORDS.iter().zip(axes) {
+                self.axis((word, *axis), config.as_ref(), sources);
+            }
+        }
         if let LawConfig::Standoff(StandoffConfig { distance, range: [least, most], longest_approach, .. }) = law {
             let sight = format!("readings from {least} to {most} m are a sight of the surface");
             self.say("standoff", format!("{distance} m; {sight}; without one it nears at most {longest_approach} m"));
         }
+    }
+
+    /// What moves an axis of the tool, how fast an error of its reading makes it, and where it ends.
+    fn axis(&mut self, (word, axis): (&str, ToolAxis), config: Option<&AxisConfig>, sources: &[&str]) {
+        let (at, unit) = if axis.turns() { ("about", "rad") } else { ("along", "m") };
+        let Some(AxisConfig { source, value, target, slope, range, proportional, speed_limit, reach, .. }) = config
+        else {
+            return self.say("axis", format!("{word}: held where it stands at arming"));
+        };
+        let name = sources.get(usize::from(source.0)).unwrap_or(&"");
+        let number = if *value == 1 { String::new() } else { format!(", value {value},") };
+        let below = format!("{}", proportional / slope.abs());
+        let way = if *slope > 0.0 { "below" } else { "above" };
+        let range = range.map_or(String::new(), |[least, most]| format!(", while it reads {least} to {most}"));
+        self.say(
+            "axis",
+            format!(
+                "{word}: \"{name}\"{number} to {target}{range}; {below} {unit}/s {at} +{word} for each unit {way} it, at most \
+                 {speed_limit} {unit}/s, and {reach} {unit} either way"
+            ),
+        );
     }
 
     fn ros(&mut self, ros: &RosSettings) {

@@ -5,7 +5,8 @@ use std::fmt;
 use outrigger_core::command::{Limits, Samples, SourceId};
 use outrigger_core::kinematics::{KinematicChain, Posture};
 use outrigger_core::law::{
-    AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, Reference, Replaced,
+    AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, PerAxis, Reference,
+    Replaced, ToolAxis,
 };
 use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::time::Duration;
@@ -32,6 +33,16 @@ impl<const N: usize> BoxedLaw<N> {
     pub(crate) fn idle() -> Self {
         Self::new(AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default())))
     }
+}
+
+/// How far each axis that a sensor moves has yet to go, where there is one.
+pub(crate) fn sensed(errors: PerAxis<Option<f32>>) -> impl Iterator<Item = (ToolAxis, f32)> {
+    ToolAxis::WORDS.iter().zip(errors).filter_map(|((_, axis), error)| error.map(|error| (*axis, error)))
+}
+
+/// For people: `z +0.120 mm`, `rx -1.200 mrad`.
+pub(crate) fn axis_error((axis, error): (ToolAxis, f32)) -> String {
+    format!("{} {:+.3} {}", axis.name(), error * 1e3, if axis.turns() { "mrad" } else { "mm" })
 }
 
 impl<const N: usize> fmt::Debug for BoxedLaw<N> {
@@ -111,6 +122,10 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
 
     fn standoff_error(&self) -> Option<f32> {
         self.law.standoff_error()
+    }
+
+    fn axis_errors(&self) -> PerAxis<Option<f32>> {
+        self.law.axis_errors()
     }
 
     fn save(&self, out: &mut [u8]) -> Option<usize> {

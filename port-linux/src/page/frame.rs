@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use outrigger_core::command::{MAX_SOURCES, Sample, SourceConfig};
 use outrigger_core::kinematics::KinematicChain;
+use outrigger_core::law::PerAxis;
 use outrigger_core::robot::{JointPositions, JointVelocities};
 use outrigger_core::time::Duration;
 
@@ -22,6 +23,8 @@ pub(super) struct Frame<S, const N: usize> {
     pub(super) wanted: Option<JointPositions<N>>,
     /// Of a law that holds a distance \[m\].
     pub(super) standoff_error: Option<f32>,
+    /// Of a law that moves axes of the tool by sensors \[m, rad\].
+    pub(super) axis_errors: PerAxis<Option<f32>>,
     pub(super) sources: [Option<(SourceConfig, Option<Sample>)>; MAX_SOURCES],
     /// An older state ends commanding.
     pub(super) oldest_state: Duration,

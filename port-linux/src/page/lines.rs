@@ -14,6 +14,7 @@ use super::frame::{Frame, Slot};
 use super::outline::{outline, tool_axis};
 use crate::feed::{Item, Reader, What};
 use crate::json::Json;
+use crate::law::sensed;
 use crate::maker::Maker;
 use crate::show::{Arm, Notice, Snapshot, words};
 
@@ -198,6 +199,13 @@ fn live<S, const N: usize>(
     json.end_array();
     if let Some(error) = frame.standoff_error {
         json.key("standoff_error").single(error);
+    }
+    if frame.axis_errors.iter().any(Option::is_some) {
+        json.key("axis_errors").begin_object();
+        for (axis, error) in sensed(frame.axis_errors) {
+            json.key(axis.name()).single(error);
+        }
+        json.end_object();
     }
     json.key("sources").begin_array();
     for (number, (config, newest)) in frame.sources.iter().flatten().enumerate() {

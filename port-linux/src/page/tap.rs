@@ -86,6 +86,7 @@ impl<M: Maker + Clone, const N: usize> Tap<M, N> {
             commanded: engine.commanded(),
             wanted: law.setpoint().filter(|_| commands).map(|setpoint| setpoint.positions),
             standoff_error: law.standoff_error().filter(|_| commands),
+            axis_errors: law.axis_errors().map(|error| error.filter(|_| commands)),
             sources,
             oldest_state: engine.mode_machine().config().state_timeout,
             fastest: config.limits.velocity,

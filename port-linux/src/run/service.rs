@@ -22,7 +22,7 @@ use crate::clock::{Clock, utc_now};
 use crate::dashboard::{LockedPendant, next_news};
 use crate::exit::Failure;
 use crate::json::Json;
-use crate::law::BoxedLaw;
+use crate::law::{BoxedLaw, axis_error, sensed};
 use crate::machine;
 use crate::maker::{Maker, Shows, Summary, Tally};
 use crate::motion::UnderWay;
@@ -465,6 +465,10 @@ fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode) -> Vec<(String, String)
     match law.standoff_error() {
         Some(_) if mode != Mode::Command => vec![],
         Some(error) => vec![("standoff error".into(), format!("{:+.3} mm", error * 1e3))],
+        None if sensed(law.axis_errors()).next().is_some() => {
+            let errors: Vec<_> = sensed(law.axis_errors()).map(axis_error).collect();
+            if mode == Mode::Command { vec![("errors of the axes".into(), errors.join(", "))] } else { vec![] }
+        }
         None => vec![("motion".into(), format!("{:?}", law.progress()).to_lowercase())],
     }
 }

@@ -1,6 +1,6 @@
 //! What is shown of a session: everything an output needs, taken from the engine at one instant.
 
-use outrigger_core::law::Law;
+use outrigger_core::law::{Law, ToolAxis};
 use outrigger_core::link::{Bin, Figures};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{ControllerTime, Payload, Pose, ProgramState, Reason, ReasonSet, State, Twist, Wrench};
@@ -8,6 +8,7 @@ use outrigger_core::time::{Duration, Instant};
 
 use super::{States, Terminals, Variables, grade};
 use crate::json::Json;
+use crate::law::sensed;
 
 /// A session at one instant.
 #[derive(Clone, Debug)]
@@ -61,17 +62,23 @@ pub enum LawError {
     Distance(f32),
     /// The largest difference of a joint from where it is to be \[rad\].
     Joint(f32),
+    /// Of the tool's axes that sensors move, the one that has furthest to go \[m, rad\], a radian as far as a metre.
+    Axis(ToolAxis, f32),
 }
 
 impl LawError {
-    /// That of `law` at `state`; `None` for a law that holds neither distance nor positions.
+    /// That of `law` at `state`; `None` for a law that holds neither readings nor positions.
     #[must_use]
     pub fn of<const N: usize>(law: &impl Law<N>, state: &State<N>) -> Option<Self> {
         let joints = || {
             let differences = law.setpoint()?.positions.iter().zip(state.positions.iter()).map(|(to, is)| is - to);
             differences.max_by(|one, other| one.abs().total_cmp(&other.abs())).map(Self::Joint)
         };
-        law.standoff_error().map(Self::Distance).or_else(joints)
+        let axes = || {
+            let furthest = sensed(law.axis_errors()).max_by(|(_, one), (_, other)| one.abs().total_cmp(&other.abs()));
+            furthest.map(|(axis, error)| Self::Axis(axis, error))
+        };
+        law.standoff_error().map(Self::Distance).or_else(axes).or_else(joints)
     }
 }
 

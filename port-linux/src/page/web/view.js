@@ -297,6 +297,7 @@ function table() {
   }
   if (live.tcp_force) tool.push(`force  ${live.tcp_force.map(v => v.toFixed(1)).join('  ')} N`);
   if (live.standoff_error !== undefined) tool.push(`error of the law  ${(live.standoff_error * 1e3).toFixed(2)} mm`);
+  if (live.axis_errors) tool.push(`errors of the axes  ${Object.entries(live.axis_errors).map(([axis, way]) => `${axis} ${(way * 1e3).toFixed(2)} ${axis.length > 1 ? 'mrad' : 'mm'}`).join('  ')}`);
   live.sources.forEach(source => tool.push(`sensor “${source.name}”  ${source.value ? (source.max <= 5 && source.value.length === 1 ? `${(source.value[0] * 1e3).toFixed(1)} mm` : source.value.map(v => v.toFixed(4)).join('  ')) : 'no reading yet'}${source.value ? `, ${source.age_ms.toFixed(0)} ms old (limit ${source.max_age_ms} ms)` : ''}`));
   text('tool-words', tool.join('\n') || '–');
 }

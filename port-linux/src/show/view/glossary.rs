@@ -92,6 +92,8 @@ const TABLE: &[Term] = terms! {
     "error of the law" "how far the arm is from what the rule that moves it wants",
     "standoff error" "how much further the tool is from the workpiece than it is to be",
     "to the workpiece" "measured minus wanted distance: above 0 is too far, below 0 too near",
+    "errors of the axes" "how far the tool has yet to go along or about each axis that a sensor moves",
+    "to go" "by its sensor, of the tool's axes the one that has furthest to go: along x, y, z or about rx, ry, rz",
     "at the worst joint" "of all joints, the one that is furthest from where it is to be",
     "recording" "how much of a recording of the board has arrived",
     "sensor" "the newest reading of the sensor",

@@ -114,7 +114,7 @@ fn note_six(courses: &mut [Course; 6], at: Instant, values: Option<([f32; 3], [f
 /// An error in the unit that it is shown in.
 pub(super) fn shown_error(error: LawError) -> f32 {
     match error {
-        LawError::Distance(distance) => distance * 1e3,
+        LawError::Distance(way) | LawError::Axis(_, way) => way * 1e3,
         LawError::Joint(angle) => angle.to_degrees(),
     }
 }

@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 
 use super::{joints, link};
+use crate::law::axis_error;
 use crate::show::view::history::{History, shown_error};
 use crate::show::view::paint::{SOFT, Standing, badge, is_within, panel, value, wrapped};
 use crate::show::{LawError, Snapshot, words};
@@ -64,6 +65,7 @@ fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &m
     let text = error.map(|error| match error {
         LawError::Distance(_) => format!("{:+.3} mm to the workpiece", shown_error(error)),
         LawError::Joint(_) => format!("{:+.4} ° at the worst joint", shown_error(error)),
+        LawError::Axis(axis, way) => format!("{} to go", axis_error((axis, way))),
     });
     let [text_area, course] = Layout::horizontal([Constraint::Length(32), Constraint::Fill(1)]).areas(inner);
     Line::from(value(text)).render(text_area, buffer);
