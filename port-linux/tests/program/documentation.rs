@@ -13,7 +13,7 @@ fn docs() -> PathBuf {
 
 #[test]
 fn every_configuration_in_the_documentation_is_valid() {
-    for (page, count) in [("configuration.md", 6), ("kuka-lwr.md", 2)] {
+    for (page, count) in [("configuration.md", 7), ("kuka-lwr.md", 2)] {
         let text = std::fs::read_to_string(docs().join(page)).expect("the page");
         let examples: Vec<_> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
         assert_eq!(examples.len(), count, "{page}");
@@ -35,6 +35,8 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         "[law]\nkind = \"joint-servo\"\n",
         "[law]\nkind = \"twist\"\n",
         "[law]\nkind = \"standoff\"\n",
+        "[law]\nkind = \"axes\"\n",
+        "[[law.axis]]\n",
         "[[law.waypoint]]\n",
         "[limits]\n",
         "[session]\n",
@@ -57,6 +59,7 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
     for head in heads {
         let law = if head.contains("law") { "" } else { "law.kind = \"joint-servo\"\n" };
         let law = if head.contains("waypoint") { "[law]\nkind = \"joint-servo\"\n" } else { law };
+        let law = if head.contains("law.axis") { "[law]\nkind = \"axes\"\n" } else { law };
         let file = format!("{law}{head}no_such_key = 1\n");
         let board = head.contains("device").then(|| Board::parse(&file).map(drop));
         let read = board.unwrap_or_else(|| Configuration::parse(&file).map(drop));

@@ -89,7 +89,8 @@ fn board() -> File {
 /// Files of every kind, with every choice that brings further keys.
 fn files() -> Vec<File> {
     let krc_board = File::new(krc::SWING).with_all("device.address = \"192.0.2.60/24\"");
-    let bases = [ur::SERVO, ur::STANDOFF, ur::TWIST, krc::SWING, process::SHORT, process::SENSOR].map(File::new);
+    let bases =
+        [ur::SERVO, ur::STANDOFF, ur::TWIST, ur::AXES, krc::SWING, process::SHORT, process::SENSOR].map(File::new);
     let rows = rows().into_iter().flat_map(|(key, value, file)| [file.with(key, value), file]);
     bases.into_iter().chain([board(), krc_board]).chain(rows).collect()
 }

@@ -45,6 +45,8 @@ pub(crate) enum Reads {
     Frozen,
     /// The same, with a gap of 120 ms every second.
     Gaps,
+    /// The same, on the second value half of it, and so on.
+    Apart,
     /// The distance to something that stands in front of the tool, and heaves.
     Distance,
 }
@@ -94,7 +96,9 @@ fn read(
         if reads == Reads::Wild && now > 4.0 && count.is_multiple_of(2) {
             value += 0.1;
         }
-        SampleValue::new(&[value as f32; 6][..values])
+        let part = if reads == Reads::Apart { 0.5_f64 } else { 1.0 };
+        let all: [f32; 6] = std::array::from_fn(|at| (value * part.powi(at as i32)) as f32);
+        SampleValue::new(&all[..values])
     }
 }
 

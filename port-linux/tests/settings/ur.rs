@@ -67,6 +67,30 @@ input = "simulated"
 values = 6
 "#;
 
+/// An axis of the tool by one of two sensors.
+pub(crate) const AXES: &str = r#"
+[robot]
+address = "192.0.2.1"
+model = "ur5e"
+[law]
+kind = "axes"
+[[law.axis]]
+along = "z"
+source = "distance"
+target = 0.05
+slope = -1.0
+[[source]]
+name = "distance"
+input = "udp"
+listen = "127.0.0.1:0"
+from = "127.0.0.1"
+values = 2
+[[source]]
+name = "other"
+input = "simulated"
+values = 6
+"#;
+
 const SERVOJ: &str = "session.path = \"reverse-servoj\"";
 const FETCHED: &str = "session.path = \"reverse-servoj\"; program.by = \"urcap\"";
 const EXTERNAL: &str = "session.path = \"external-control\"";
@@ -145,6 +169,7 @@ scenes! {
     GAPS "a sensor with gaps" { reads: Reads::Gaps, goes_on: 8 };
     WILD "a sensor that jumps" { reads: Reads::Wild, goes_on: 8 };
     FROZEN "a sensor that freezes" { reads: Reads::Frozen, goes_on: 9 };
+    APART "values that are not the same" { reads: Reads::Apart };
     OVER "over a workpiece" { reads: Reads::Distance, goes_on: 8 };
     SLIDER0 "the slider goes to zero for three seconds" { then: "slider@1s:3s:0" };
     SLIDER_CREEPS "the slider goes to zero and comes to a hair above it" { then: "slider@1s:500ms:0 slider@1500ms:1s:1.5%" };
@@ -218,6 +243,18 @@ pub(crate) const ROWS: &[Row] = &[
     row("law.length", "0.1", OVER, "speedj").of(STANDOFF),
     row("law.unreached_limit", "0.0", OVER, "Singular").of(STANDOFF),
     row("law.joint_speed", "0.01", OVER, "speedj").of(STANDOFF),
+    row("law.axis[].along", "\"x\"", OVER, "speedj").of(AXES),
+    row("law.axis[].source", "\"other\"", CALM, "speedj").of(AXES),
+    row("law.axis[].value", "2", APART, "speedj").of(AXES),
+    row("law.axis[].target", "0.06", OVER, "speedj").of(AXES),
+    row("law.axis[].slope", "-2.0", OVER, "speedj").of(AXES),
+    row("law.axis[].range", "[0.049, 0.051]", OVER, "").of(AXES),
+    row("law.axis[].proportional", "1.0", OVER, "speedj").of(AXES),
+    row("law.axis[].speed_limit", "0.01", OVER, "speedj").of(AXES),
+    row("law.axis[].deceleration", "0.01", OVER, "speedj").of(AXES),
+    row("law.axis[].reach", "0.005", OVER, "PathTolerance").of(AXES),
+    row("law.hold_gain", "1.0", OVER, "speedj").of(AXES),
+    row("law.hold_tolerance", "0.0001", OVER, "PathTolerance").of(AXES).beside("law.damping = 0.5; law.hold_gain = 0.01; law.unreached_limit = 1.0"),
     row("law.frame", "\"base\"", CALM, "speedj").of(TWIST),
     row("law.twist", "[0.01, 0, 0, 0, 0, 0]", CALM, "speedj").of(TWIST).beside("law.source =; law.twist = [0, 0.01, 0, 0, 0, 0]"),
     row("law.source", "\"other\"", CALM, "speedj").of(TWIST),
