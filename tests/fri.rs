@@ -555,6 +555,7 @@ fn after_a_release_or_a_refusal_and_an_acknowledge_nothing_arms_whatever_the_law
         "kind = \"joint-servo\"",
         "kind = \"twist\"\ntwist = [0, 0, 0.005, 0, 0, 0]",
         "kind = \"standoff\"\nsource = \"s\"\ndistance = 0.1",
+        "kind = \"axes\"\n[[law.axis]]\nalong = \"z\"\nsource = \"s\"\ntarget = 0.1\nslope = -1",
     ];
     let stories: [&[Input]; 4] = [
         &[Input::Release, Input::Acknowledge],

@@ -4,6 +4,6 @@ use outrigger_cycles::commands;
 
 #[test]
 fn the_laws_command_the_same_bits_here_as_on_the_board() {
-    let here = commands::fingerprint();
-    assert_eq!(here, commands::FINGERPRINT, "{here:#018x}: every recorded run changes with it");
+    let here = commands::fingerprints();
+    assert_eq!(here, commands::FINGERPRINTS, "{here:#018x?}: every recorded run changes with it");
 }

@@ -1,7 +1,8 @@
-//! Random numbers, and a law that asks for anything.
+//! Random numbers, a law that asks for anything, and axes of the tool by sensors that read anything.
 
-use outrigger_core::command::{Limits, Samples, SourceId};
-use outrigger_core::law::Law;
+use outrigger_core::command::{Limits, SampleValue, Samples, SourceConfig, SourceId};
+use outrigger_core::kinematics::{DampedLeastSquares, KinematicChain};
+use outrigger_core::law::{AxisConfig, Law, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis, ToolSpaceConfig};
 use outrigger_core::robot::{JointVelocities, Reason, State};
 use outrigger_core::time::Duration;
 use outrigger_sim::rng::Rng;
@@ -109,5 +110,118 @@ impl<const N: usize> Law<N> for Wild<N> {
 
     fn sources(&self) -> &[SourceId] {
         &self.sources
+    }
+}
+
+/// What moves the arm.
+pub(crate) enum Mover<const N: usize> {
+    Wild(Wild<N>),
+    /// With kinematics of its own: whatever those are, limits hold.
+    Axes(Box<ToolAxes<N>>),
+}
+
+impl<const N: usize> Law<N> for Mover<N> {
+    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+        match self {
+            Self::Wild(law) => law.arm(state),
+            Self::Axes(law) => law.arm(state),
+        }
+    }
+
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
+        match self {
+            Self::Wild(law) => law.step(state, samples, dt),
+            Self::Axes(law) => law.step(state, samples, dt),
+        }
+    }
+
+    fn sources(&self) -> &[SourceId] {
+        match self {
+            Self::Wild(law) => law.sources(),
+            Self::Axes(law) => Law::<N>::sources(&**law),
+        }
+    }
+}
+
+/// Settings of axes by one sensor, a number of its readings for each; not every one is accepted.
+pub(crate) fn axes(draw: &mut Draw, source: SourceId) -> ToolAxesConfig {
+    let mut axis = |value: u8, name: ToolAxis| {
+        let slope = draw.magnitude(1e-3, 1e5) as f32 * draw.of(&[-1.0, 1.0]);
+        let target = (10.0 * draw.between(-1.0, 1.0)) as f32 * slope;
+        let least = if draw.one_in(20) { 0.0 } else { 1e-3 };
+        let config = AxisConfig {
+            value,
+            range: draw.one_in(8).then(|| [target - 0.2 * slope.abs(), target + 0.2 * slope.abs()]),
+            proportional: draw.magnitude(0.01, 100.0) as f32,
+            speed_limit: draw.magnitude(1e-3, 1.0) as f32,
+            deceleration: draw.magnitude(1e-3, 10.0) as f32,
+            reach: draw.magnitude(0.01, if name.turns() { 0.5 } else { 1.0 }).max(least) as f32,
+            ..AxisConfig::new(source, target, if least > 0.0 { slope } else { 0.0 })
+        };
+        (!draw.one_in(3)).then_some(config)
+    };
+    let mut axes = [None; 6];
+    for ((value, (_, name)), place) in (1..).zip(ToolAxis::WORDS).zip(&mut axes) {
+        *place = axis(value, *name);
+    }
+    ToolAxesConfig {
+        axes,
+        hold_gain: draw.magnitude(0.01, 100.0) as f32,
+        hold_tolerance: draw.magnitude(0.01, 1.0) as f32,
+        turn_tolerance: draw.magnitude(0.02, 3.0) as f32,
+        tool_space: ToolSpaceConfig {
+            solver: DampedLeastSquares {
+                damping: draw.magnitude(1e-3, 1.0) as f32,
+                length: draw.magnitude(0.1, 2.0) as f32,
+            },
+            unreached_limit: if draw.one_in(3) { draw.unit() as f32 } else { 1.0 },
+            joint_speed: draw.magnitude(0.05, 6.0) as f32,
+        },
+    }
+}
+
+/// What such a sensor is expected to read.
+pub(crate) fn senses(draw: &mut Draw, source: SourceId) -> SourceConfig {
+    let max_age = draw.span(0.01, 0.2);
+    SourceConfig { max_age, stuck_after: None, ..SourceConfig::new(source, 6, -1e9, 1e9) }
+}
+
+/// A law of these axes for an arm with these dimensions, and what its sensor reads; `None` where the settings are refused.
+pub(crate) fn sensed<const N: usize>(
+    seed: u64,
+    config: ToolAxesConfig,
+    chain: &KinematicChain<N>,
+) -> Option<(Mover<N>, Senses)> {
+    config.check().ok()?;
+    let mut law = ToolAxes::new(config);
+    law.use_kinematics(chain);
+    let aims = config.axes.map(|axis| axis.map_or((0.0, 0.0), |axis| (axis.target, axis.slope)));
+    Some((Mover::Axes(Box::new(law)), Senses { draw: Draw::new(seed, 11), aims, ways: [0.0; 6], until: 0 }))
+}
+
+/// Readings by which each axis has some way to go, mostly the same way, and another one at random moments.
+pub(crate) struct Senses {
+    draw: Draw,
+    aims: PerAxis<(f32, f32)>,
+    ways: PerAxis<f32>,
+    until: u64,
+}
+
+impl Senses {
+    /// At this time \[µs\].
+    pub(crate) fn read(&mut self, now: u64) -> SampleValue {
+        if now >= self.until {
+            self.until = now + (self.draw.magnitude(0.005, 0.8) * 1e6) as u64;
+            for way in &mut self.ways {
+                let side = if *way < 0.0 { -1.0 } else { 1.0 };
+                let side = if self.draw.one_in(6) { -side } else { side };
+                *way = side * self.draw.magnitude(1e-3, 2.0) as f32;
+            }
+        }
+        let numbers = core::array::from_fn::<_, 6, _>(|at| {
+            let (target, slope) = self.aims[at];
+            target - slope * self.ways[at]
+        });
+        SampleValue::new(&numbers).expect("six numbers")
     }
 }

@@ -7,14 +7,15 @@ use std::net::SocketAddr;
 use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrcEngine};
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, Pose};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::fri::{Command, MeasurementRepr};
 
 use super::Run;
-use super::draw::{Draw, Wild};
+use super::draw::{Draw, Mover, Senses, Wild, axes, sensed, senses};
 
 /// In what the plant is worse than the configuration permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,14 @@ fn configuration(draw: &mut Draw) -> (KrcConfig, Duration, f32) {
     (config, period, scale)
 }
 
+/// An arm of about an LWR's dimensions.
+fn chain() -> KinematicChain<7> {
+    let quarter = core::f64::consts::FRAC_PI_2;
+    let alpha = [quarter, -quarter, -quarter, quarter, quarter, -quarter, 0.0];
+    let dh = DhParameters::<7>::from_arrays([0.0; 7], [0.0; 7], [0.31, 0.0, 0.4, 0.0, 0.39, 0.0, 0.08], alpha);
+    KinematicChain::new(dh.expect("dimensions"), &Pose::default())
+}
+
 /// What is cut off, and when.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
@@ -106,7 +115,8 @@ enum State {
 }
 
 struct Plant {
-    session: KrcEngine<'static, Wild<7>>,
+    session: KrcEngine<'static, Mover<7>>,
+    senses: Option<Senses>,
     config: KrcConfig,
     period: Duration,
     scale: f32,
@@ -135,18 +145,30 @@ struct Plant {
 /// Runs the configuration of this seed; `None` where it is refused.
 pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     let draw = &mut Draw::new(seed, 2);
-    let (config, period, scale) = configuration(draw);
-    let law = Wild::new(
-        seed,
-        core::array::from_fn(|joint| config.limits.velocity.0[joint].min(config.peer.arm.velocity[joint] * scale)),
-        &config.limits,
-        config.sources.iter().flatten().map(|source| source.id).collect(),
-    );
+    let (mut config, period, scale) = configuration(draw);
+    // Every fourth by axes of the tool that a sensor moves; what is worse than is permitted is found by what asks for more.
+    let other = &mut Draw::new(seed, 9);
+    let by_axes = (other.one_in(4) && worse == Worse::Nothing).then(|| axes(other, SENSOR));
+    if by_axes.is_some() {
+        config.sources[0] = Some(senses(other, SENSOR));
+    }
+    let (law, senses) = match by_axes {
+        Some(axes) => {
+            let (law, senses) = sensed(seed, axes, &chain())?;
+            (law, Some(senses))
+        }
+        None => {
+            let fastest = |joint: usize| config.limits.velocity.0[joint].min(config.peer.arm.velocity[joint] * scale);
+            let sources = config.sources.iter().flatten().map(|source| source.id).collect();
+            (Mover::Wild(Wild::new(seed, core::array::from_fn(fastest), &config.limits, sources)), None)
+        }
+    };
     let session = KrcEngine::new(config, law, ()).ok()?;
     let misses = config.link.max_misses.unwrap_or(3);
     let lag = config.limits.reaction.as_micros() / period.as_micros();
     let mut plant = Plant {
         session,
+        senses,
         config,
         period,
         scale,
@@ -286,7 +308,8 @@ impl Plant {
         let hears = !cut(&[Fault::Measurements, Fault::Cable]) && (!lost || !self.cycle.is_multiple_of(2));
         let heard = !cut(&[Fault::Answers, Fault::Cable]) && !lost;
         if self.config.sources[0].is_some() && self.fault != Some(Fault::Sensor) {
-            let value = SampleValue::scalar((self.cycle % 100) as f32 * 1e-3);
+            let (scalar, now) = (SampleValue::scalar((self.cycle % 100) as f32 * 1e-3), self.now().as_micros());
+            let value = self.senses.as_mut().map_or(scalar, |senses| senses.read(now));
             let seq = (self.cycle & 0xffff_ffff) as u32;
             self.input(Input::Sample(Sample { source: SENSOR, value, seq, taken_at: self.now() }));
         }

@@ -9,14 +9,17 @@ use std::collections::VecDeque;
 use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::ur::{FormChoice, Memory, StatesFrom, UrConfig, UrEngine};
 use outrigger_core::engine::{Coast, Input, LinkId, Output};
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, MessageSource, SoftwareVersion};
+use outrigger_core::robot::{
+    JointAccelerations, JointPositions, JointVelocities, MessageSource, Pose, RobotModel, SoftwareVersion,
+};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::wire::{primary, realtime};
 
 use super::Run;
-use super::draw::{Draw, Wild};
+use super::draw::{Draw, Mover, Senses, Wild, axes, sensed, senses};
 use arm::Arm;
 
 /// In what the plant is worse than the configuration permits.
@@ -127,7 +130,8 @@ enum Fault {
 }
 
 struct Plant {
-    engine: UrEngine<'static, Wild<6>>,
+    engine: UrEngine<'static, Mover<6>>,
+    senses: Option<Senses>,
     config: UrConfig,
     software: SoftwareVersion,
     arm: Arm,
@@ -150,17 +154,28 @@ struct Plant {
 /// Runs the configuration of this seed; `None` where it is refused.
 pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     let draw = &mut Draw::new(seed, 1);
-    let (config, software) = configuration(draw);
+    let (mut config, software) = configuration(draw);
+    // Every fourth by axes of the tool that a sensor moves; what is worse than is permitted is found by what asks for more.
+    let other = &mut Draw::new(seed, 9);
+    let by_axes = (other.one_in(4) && worse == Worse::Nothing).then(|| axes(other, SENSOR));
+    if by_axes.is_some() {
+        config.sources[0] = Some(senses(other, SENSOR));
+    }
     if config.check().is_err() {
         return None;
     }
+    let chain = KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose::default());
+    let sensed = match by_axes {
+        Some(axes) => Some(sensed(seed, axes, &chain)?),
+        None => None,
+    };
     // The controller's own software is not what was said of another.
     let endless = config.peer.text.form == FormChoice::Bare && !software.at_least(3, 5);
     if endless && config.peer.software.is_none() {
         // check-config says that nothing ends such a text; the software is not known to the check.
         return None;
     }
-    let mut plant = Plant::new(draw, config, software, seed, worse);
+    let mut plant = Plant::new(draw, config, software, seed, worse, sensed);
     let (moved, broken) = plant.prove(draw);
     Some(Run {
         moved,
@@ -201,12 +216,20 @@ pub(crate) fn bounds_are_exact(seed: u64) {
 }
 
 impl Plant {
-    fn new(draw: &mut Draw, config: UrConfig, software: SoftwareVersion, seed: u64, worse: Worse) -> Self {
+    fn new(
+        draw: &mut Draw,
+        config: UrConfig,
+        software: SoftwareVersion,
+        seed: u64,
+        worse: Worse,
+        sensed: Option<(Mover<6>, Senses)>,
+    ) -> Self {
         let leak = |len: usize| -> &'static mut [u8] { Box::leak(vec![0; len].into_boxed_slice()) };
         let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: None };
         let sources = config.sources.iter().flatten().map(|source| source.id).collect();
         let in_force = config.limits_on(software, Duration::from_micros(software.generation().period_micros()));
-        let law = Wild::new(seed, config.limits.velocity.0, &in_force, sources);
+        let wild = || Mover::Wild(Wild::new(seed, config.limits.velocity.0, &in_force, sources));
+        let (law, senses) = sensed.map_or_else(|| (wild(), None), |(law, senses)| (law, Some(senses)));
         let engine = UrEngine::new(config, law, memory).expect("a configuration that was checked");
         let period = software.generation().period_micros();
         let answered = period + config.link.stream(Duration::from_micros(period)).margin.as_micros();
@@ -221,6 +244,7 @@ impl Plant {
         }
         Self {
             engine,
+            senses,
             config,
             software,
             arm: Arm::new(&config, software, period, worse),
@@ -363,7 +387,8 @@ impl Plant {
         self.input(Input::Unacked { link: LinkId::REALTIME, bytes: waits, age });
         if self.config.sources[0].is_some() && self.fault != Some(Fault::Sensor) {
             self.sequence += 1;
-            let value = SampleValue::scalar((self.sequence % 100) as f32 * 1e-3);
+            let scalar = SampleValue::scalar((self.sequence % 100) as f32 * 1e-3);
+            let value = self.senses.as_mut().map_or(scalar, |senses| senses.read(self.now));
             let sample = Sample { source: SENSOR, value, seq: self.sequence, taken_at: self.instant() };
             self.input(Input::Sample(sample));
         }

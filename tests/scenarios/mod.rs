@@ -1,5 +1,6 @@
 //! Whole runs in virtual time: co-controller, network, controller and arm, on every generation of software.
 
+mod axes;
 mod driving;
 mod faults;
 mod faults_rtde;

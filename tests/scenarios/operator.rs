@@ -1,6 +1,7 @@
 //! Nothing arms by itself: what a host's file asks for at the start is asked once, and never after a word of an operator.
 
 use outrigger::config::Configuration;
+use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::engine::{Event, Input};
@@ -24,6 +25,8 @@ fn of_a_file(law: &str, run: &str) -> (UrConfig, LawConfig<6>) {
 }
 
 const TWIST: &str = "[law]\nkind = \"twist\"\ntwist = [0, 0, 0.01, 0, 0, 0]\n";
+const STANDOFF: &str = "[law]\nkind = \"standoff\"\nsource = \"s\"\ndistance = 0.1\n";
+const AXES: &str = "[law]\nkind = \"axes\"\n[[law.axis]]\nalong = \"z\"\nsource = \"s\"\ntarget = 0.1\nslope = -1\n";
 const AT_START: &str = "[run]\nrequest = \"start\"\n";
 
 /// Beside a controller of this software, as a file with this law and `request = "start"` says.
@@ -37,7 +40,13 @@ fn setup(software: SoftwareVersion, law: &str) -> Setup {
         // A little further off than it is to be.
         let tool = Rig::new(Setup::new(software), &mut Buffers::default()).controller.truth().tool().position;
         let below = [tool[0], tool[1], tool[2] - 0.12];
-        Setup::standoff(software, 0.1, Surface::plane(below, [0.0, 0.0, 1.0]))
+        let mut setup = Setup::standoff(software, 0.1, Surface::plane(below, [0.0, 0.0, 1.0]));
+        if law == AXES {
+            setup.law = AnyLaw::new(law_config).expect("a law");
+            setup.config.sources[0] = Some(SourceConfig::new(SourceId(0), 1, 0.02, 0.5));
+            setup.sensors[0].id = SourceId(0);
+        }
+        setup
     };
     setup.config.operator = config.operator;
     setup.config.peer.model = Some(setup.controller.model);
@@ -64,7 +73,7 @@ fn after_a_release_or_a_refusal_and_an_acknowledge_nothing_arms_whatever_the_law
         &[STALL, ACKNOWLEDGE, RELEASE, ACKNOWLEDGE],
     ];
     for software in SOFTWARE {
-        for law in [TWIST, "[law]\nkind = \"standoff\"\nsource = \"s\"\ndistance = 0.1\n"] {
+        for law in [TWIST, STANDOFF, AXES] {
             for (number, story) in stories.iter().enumerate() {
                 let what = format!("{software}, {law}, story {number}");
                 let mut buffers = Buffers::default();

@@ -30,7 +30,7 @@ fn trajectory() -> Trajectory<6> {
 }
 
 /// Every law, each wanting to move from the first cycle on.
-fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 4] {
+fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 5] {
     let servo = || Setup::servo(software, trajectory(), JointServoConfig::default());
     let mut twist = servo();
     let along = Twist { linear: [0.05, 0.0, 0.0], angular: [0.0; 3] };
@@ -41,7 +41,9 @@ fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 4] {
     let tool = Rig::new(servo(), &mut Buffers::default()).controller.truth().tool().position;
     let below = [tool[0], tool[1], tool[2] - 0.3];
     let standoff = Setup::standoff(software, 0.1, Surface::plane(below, [0.0, 0.0, 1.0]));
-    [("servo", servo()), ("sweep", Setup::sweep(software, 0.5)), ("twist", twist), ("standoff", standoff)]
+    let (axes, _) = super::axes::setup(software);
+    let sweep = Setup::sweep(software, 0.5);
+    [("servo", servo()), ("sweep", sweep), ("twist", twist), ("standoff", standoff), ("axes", axes)]
 }
 
 /// Whether this was told, in order.

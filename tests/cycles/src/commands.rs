@@ -3,7 +3,9 @@
 
 use outrigger_core::command::{Sample, SampleValue, Samples, SourceId};
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
-use outrigger_core::law::{AnyLaw, JointServoConfig, Law, LawConfig, Reference, StandoffConfig};
+use outrigger_core::law::{
+    AnyLaw, AxisConfig, JointServoConfig, Law, LawConfig, Reference, StandoffConfig, ToolAxesConfig,
+};
 use outrigger_core::robot::{JointPositions, JointVelocities, Pose, RobotModel, State};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
@@ -45,6 +47,15 @@ pub fn standoff() -> AnyLaw<6> {
     armed(LawConfig::Standoff(StandoffConfig { travel: [0.01, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }))
 }
 
+/// Two axes of the tool by the sensor: along z, and about x.
+pub fn axes() -> AnyLaw<6> {
+    let mut config = ToolAxesConfig::default();
+    let [_, _, z, rx, ..] = &mut config.axes;
+    *z = Some(AxisConfig::new(SENSOR, DISTANCE, -1.0));
+    *rx = Some(AxisConfig { speed_limit: 0.01, ..AxisConfig::new(SENSOR, DISTANCE, 10.0) });
+    armed(LawConfig::ToolAxes(config))
+}
+
 /// Half a turn of the base and back through a waypoint, as fast as the demo.
 pub fn servo() -> AnyLaw<6> {
     let waypoint = |q, v, millis| Waypoint {
@@ -61,13 +72,18 @@ pub fn servo() -> AnyLaw<6> {
     armed(LawConfig::JointServo { reference: Reference::Relative(trajectory), config: JointServoConfig::default() })
 }
 
-/// What [`fingerprint`] gives on every machine.
-pub const FINGERPRINT: u64 = 0x569a_c1f1_937f_8fbe;
+/// What [`fingerprints`] gives on every machine.
+pub const FINGERPRINTS: [u64; 2] = [0x569a_c1f1_937f_8fbe, 0xcf8d_4532_d567_fc22];
 
-/// A hash of the bits of everything the laws command in some hundred cycles with an ideal arm.
-pub fn fingerprint() -> u64 {
+/// Of distance and joints, and of two axes of the tool: a hash of the bits of everything that laws command in some hundred cycles
+/// with an ideal arm.
+pub fn fingerprints() -> [u64; 2] {
+    [hash([standoff(), servo()]), hash([axes()])]
+}
+
+fn hash<const LAWS: usize>(laws: [AnyLaw<6>; LAWS]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
-    for mut law in [standoff(), servo()] {
+    for mut law in laws {
         let mut arm = state(BENT);
         for cycle in 0_u16..300 {
             // Up to 19 mm off: proportional and braked approach, with and without travel.

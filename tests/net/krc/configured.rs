@@ -149,7 +149,14 @@ pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
             AnyLaw::JointServo(JointServo::new(Reference::Hold, config))
         }
         3 => AnyLaw::CartesianTwist(CartesianTwist::new(CartesianTwistConfig::new(frame, TwistInput::Source(SENSOR)))),
-        _ => AnyLaw::Standoff(Standoff::new(StandoffConfig::new(SENSOR, 0.1))),
+        _ if number < 10 => AnyLaw::Standoff(Standoff::new(StandoffConfig::new(SENSOR, 0.1))),
+        _ => {
+            let mut config = ToolAxesConfig::default();
+            let [x, .., rz] = &mut config.axes;
+            *x = Some(AxisConfig::new(SENSOR, 0.1, 5.0));
+            *rz = Some(AxisConfig::new(SENSOR, 0.1, -5.0));
+            AnyLaw::ToolAxes(ToolAxes::new(config))
+        }
     };
     plan.motion = Motion::Law(Box::new(law));
     let begun = draw.between(500, 1_000);

@@ -15,8 +15,8 @@ use outrigger_core::engine::krc::{
 };
 use outrigger_core::kinematics::Posture;
 use outrigger_core::law::{
-    AnyLaw, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Law, Reference, SensorFeedForward,
-    Standoff, StandoffConfig, TwistFrame, TwistInput,
+    AnyLaw, AxisConfig, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Law, Reference,
+    SensorFeedForward, Standoff, StandoffConfig, ToolAxes, ToolAxesConfig, TwistFrame, TwistInput,
 };
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};

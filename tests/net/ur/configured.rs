@@ -366,6 +366,13 @@ pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
                 Some(SampleValue::scalar(value))
             };
             setup.sensors = vec![Sensor { id: SENSOR, period: ms(10), read: Box::new(read) }];
+            if number == 15 {
+                let mut config = ToolAxesConfig::default();
+                let [_, _, z, rx, ..] = &mut config.axes;
+                *z = Some(AxisConfig::new(SENSOR, 0.1, -1.0));
+                *rx = Some(AxisConfig { speed_limit: 0.01, ..AxisConfig::new(SENSOR, 0.1, 10.0) });
+                setup.law = AnyLaw::ToolAxes(ToolAxes::new(config));
+            }
             setup.config.link = plan.setup.config.link;
             setup.config.mode = plan.setup.config.mode;
             setup.config.peer.connect = plan.setup.config.peer.connect;

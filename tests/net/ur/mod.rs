@@ -13,8 +13,8 @@ use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews};
 use outrigger_core::command::{Sample, SampleValue};
 use outrigger_core::law::{
-    AnyLaw, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Reference, SensorFeedForward,
-    TwistFrame, TwistInput,
+    AnyLaw, AxisConfig, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Reference,
+    SensorFeedForward, ToolAxes, ToolAxesConfig, TwistFrame, TwistInput,
 };
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};

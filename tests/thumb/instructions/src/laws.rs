@@ -7,7 +7,7 @@ use outrigger_core::kinematics::DampedLeastSquares;
 use outrigger_core::law::Law;
 use outrigger_core::robot::Twist;
 
-use outrigger_cycles::commands::{BENT, CYCLE, DISTANCE, chain, reading, servo, standoff, state};
+use outrigger_cycles::commands::{BENT, CYCLE, DISTANCE, axes, chain, reading, servo, standoff, state};
 
 /// Calls `count` with the name, the budget and the body of each step.
 pub fn each(mut count: impl FnMut(&str, u32, &mut dyn FnMut())) {
@@ -23,6 +23,11 @@ pub fn each(mut count: impl FnMut(&str, u32, &mut dyn FnMut())) {
     let (mut law, samples) = (servo(), reading(DISTANCE));
     count("joint servo on a trajectory, one step", 1_300, &mut || {
         black_box(law.step(black_box(&bent), &Samples::NONE, black_box(CYCLE))).expect("near its path");
+    });
+    let mut law = axes();
+    count("two axes by sensors, one step", 2_800, &mut || {
+        black_box(law.step(black_box(&bent), &Samples::new(black_box(&samples)), black_box(CYCLE)))
+            .expect("within its reach");
     });
     let mut law = standoff();
     count("standoff, one step", 2_800, &mut || {

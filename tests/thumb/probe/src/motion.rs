@@ -5,6 +5,8 @@ use outrigger_core::kinematics::{DampedLeastSquares, DhParameters, KinematicChai
 use outrigger_core::law::{
     AnyLaw, CartesianTwistConfig, JointServoConfig, Law, LawConfig, Reference, StandoffConfig, TwistFrame, TwistInput,
 };
+#[cfg(feature = "everything")]
+use outrigger_core::law::{AxisConfig, ToolAxesConfig};
 use outrigger_core::robot::{JointPositions, JointVelocities, RobotModel, State};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Sampler, Setpoint, Trajectory, Waypoint};
@@ -29,6 +31,15 @@ pub fn probe() {
     law(LawConfig::Standoff(any(StandoffConfig::new(source, any(0.1)))), &chain, &state);
     let twist = CartesianTwistConfig::new(any(TwistFrame::Tool), any(TwistInput::Source(source)));
     law(LawConfig::CartesianTwist(any(twist)), &chain, &state);
+    #[cfg(feature = "everything")]
+    {
+        let axis = AxisConfig { value: any(1), ..any(AxisConfig::new(source, any(0.1), any(-1.0))) };
+        law(
+            LawConfig::ToolAxes(any(ToolAxesConfig { axes: any([Some(axis); 6]), ..Default::default() })),
+            &chain,
+            &state,
+        );
+    }
     used(trajectory::<7>());
 }
 
