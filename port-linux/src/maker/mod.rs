@@ -54,7 +54,7 @@ pub(crate) trait Maker {
     /// All of `sight` for a view or a page. What only the one who shows it has is left empty.
     fn snapshot(&self, sight: &Sight<Self::Seen>) -> Snapshot {
         let Sight { at, here, mode, latch, last_fallback, unmet, figures, rate, seen } = *sight;
-        let Facts { identity, arm, states, trouble, values, counters, variables, terminals } = self.facts(&seen);
+        let Facts { identity, arm, states, trouble, values, counters, variables } = self.facts(&seen);
         Snapshot {
             at,
             robot: self.robot(),
@@ -73,7 +73,7 @@ pub(crate) trait Maker {
             values,
             counters,
             variables,
-            terminals,
+            terminals: None,
             temperatures: None,
             law_error: None,
         }
@@ -118,6 +118,11 @@ pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
 
     /// What a program on the controller sends now, where it shares variables.
     fn variables<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Variables> {
+        None
+    }
+
+    /// Its inputs and outputs now, where it shows them.
+    fn terminals<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Terminals> {
         None
     }
 
@@ -252,8 +257,6 @@ pub(crate) struct Facts {
     pub counters: Vec<(&'static str, u64)>,
     /// What a program on it sends, where it shares variables.
     pub variables: Option<Variables>,
-    /// Inputs and outputs, where it shows them.
-    pub terminals: Option<Terminals>,
 }
 
 /// Where a board says that its session stands.

@@ -1,6 +1,6 @@
 //! The newest state of a session, left where the page's thread finds it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use outrigger_core::command::{MAX_SOURCES, Sample, SourceConfig};
 use outrigger_core::kinematics::KinematicChain;
@@ -15,8 +15,6 @@ use crate::maker::{Maker, Sight};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<S, const N: usize> {
     pub(super) sight: Sight<S>,
-    /// From the joints to the tool, where the model is known.
-    pub(super) chain: Option<KinematicChain<N>>,
     /// Joint speeds that were asked for last \[rad/s\].
     pub(super) commanded: JointVelocities<N>,
     /// Where the law wants the joints \[rad\].
@@ -25,19 +23,36 @@ pub(super) struct Frame<S, const N: usize> {
     pub(super) standoff_error: Option<f32>,
     /// Of a law that moves axes of the tool by sensors \[m, rad\].
     pub(super) axis_errors: PerAxis<Option<f32>>,
-    pub(super) sources: [Option<(SourceConfig, Option<Sample>)>; MAX_SOURCES],
-    /// An older state ends commanding.
-    pub(super) oldest_state: Duration,
-    /// The fastest that each joint is let turn \[rad/s\].
-    pub(super) fastest: JointVelocities<N>,
+    /// The newest of each source, by its number.
+    pub(super) samples: [Option<Sample>; MAX_SOURCES],
     /// The robot's speed slider holds the arm.
     pub(super) held: bool,
 }
 
-type Place<M, const N: usize> = (Option<Frame<<M as Maker>::Seen, N>>, Option<M>);
+/// What a picture needs and a session hardly changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settled<const N: usize> {
+    /// From the joints to the tool, where the model is known.
+    pub(super) chain: Option<KinematicChain<N>>,
+    /// By their numbers.
+    pub(super) sources: [Option<SourceConfig>; MAX_SOURCES],
+    /// An older state ends commanding.
+    pub(super) oldest_state: Duration,
+    /// The fastest that each joint is let turn \[rad/s\].
+    pub(super) fastest: JointVelocities<N>,
+}
 
-/// The newest frame, and its maker where that has heard of something since. Neither side ever waits for the other: a frame that
-/// comes while the place is looked at is left out.
+/// What waits to be taken: the newest frame, and what was left with it or with one before that nobody took.
+#[derive(Debug)]
+pub(super) struct Place<M: Maker, const N: usize> {
+    pub(super) frame: Option<Frame<M::Seen, N>>,
+    pub(super) settled: Option<Settled<N>>,
+    /// As of the newest event that it takes.
+    pub(super) maker: Option<M>,
+}
+
+/// Where the control loop leaves frames. Neither side ever waits for the other: a frame that comes while the place is looked
+/// at is left out.
 #[derive(Debug)]
 pub(super) struct Slot<M: Maker, const N: usize>(Arc<Mutex<Place<M, N>>>);
 
@@ -49,24 +64,20 @@ impl<M: Maker, const N: usize> Clone for Slot<M, N> {
 
 impl<M: Maker, const N: usize> Default for Slot<M, N> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new((None, None))))
+        Self(Arc::new(Mutex::new(Place { frame: None, settled: None, maker: None })))
     }
 }
 
-impl<M: Maker + Clone, const N: usize> Slot<M, N> {
-    /// Whether it could be put there.
-    pub(super) fn put(&self, frame: &Frame<M::Seen, N>, maker: Option<&M>) -> bool {
-        let Ok(mut place) = self.0.try_lock() else { return false };
-        place.0 = Some(*frame);
-        if let Some(maker) = maker {
-            place.1 = Some(maker.clone());
-        }
-        true
+impl<M: Maker, const N: usize> Slot<M, N> {
+    /// To write into; `None` while it is looked at.
+    pub(super) fn place(&self) -> Option<MutexGuard<'_, Place<M, N>>> {
+        self.0.try_lock().ok()
     }
 
-    /// The newest, where there is one that has not been taken. Without waiting, too: whoever waits has to be woken.
-    pub(super) fn take(&self) -> Option<(Frame<M::Seen, N>, Option<M>)> {
-        let mut place = self.0.try_lock().ok()?;
-        Some((place.0.take()?, place.1.take()))
+    /// The newest frame, where there is one that has not been taken, and what was left beside it. Without waiting, too: whoever
+    /// waits has to be woken.
+    pub(super) fn take(&self) -> Option<(Frame<M::Seen, N>, Option<Settled<N>>, Option<M>)> {
+        let mut place = self.place()?;
+        Some((place.frame.take()?, place.settled.take(), place.maker.take()))
     }
 }

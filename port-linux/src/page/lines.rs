@@ -6,11 +6,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use outrigger_core::kinematics::KinematicChain;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Reason};
 
 use super::About;
-use super::frame::{Frame, Slot};
+use super::frame::{Frame, Settled, Slot};
 use super::outline::{outline, tool_axis};
 use crate::feed::{Item, Reader, What};
 use crate::json::Json;
@@ -66,8 +67,9 @@ pub(super) trait Messages: Send {
 pub(super) struct Lines<M: Maker, const N: usize> {
     about: About,
     slot: Slot<M, N>,
-    /// As of the newest state.
+    /// As of the newest state, as the next.
     maker: Option<M>,
+    settled: Option<Settled<N>>,
     reader: Reader,
     json: Json,
     states: u64,
@@ -80,7 +82,7 @@ pub(super) struct Lines<M: Maker, const N: usize> {
 impl<M: Maker, const N: usize> Lines<M, N> {
     pub(super) fn new(about: About, slot: Slot<M, N>, reader: Reader) -> Self {
         let (json, remembered) = (Json::default(), VecDeque::with_capacity(REMEMBERED));
-        Self { about, slot, maker: None, reader, json, states: 0, events: 0, here: false, remembered }
+        Self { about, slot, maker: None, settled: None, reader, json, states: 0, events: 0, here: false, remembered }
     }
 }
 
@@ -97,8 +99,10 @@ impl<M: Clone + Maker + Send, const N: usize> Messages for Lines<M, N> {
     }
 
     fn state(&mut self) -> Option<Numbered> {
-        let (frame, newer) = self.slot.take()?;
-        self.maker = newer.or_else(|| self.maker.take());
+        let (frame, settled, maker) = self.slot.take()?;
+        self.maker = maker.or_else(|| self.maker.take());
+        self.settled = settled.or(self.settled);
+        let settled = self.settled?;
         let snapshot = self.maker.as_ref()?.snapshot(&frame.sight);
         (self.states, self.here) = (self.states + 1, snapshot.here);
         let Self { json, about, .. } = self;
@@ -107,7 +111,7 @@ impl<M: Clone + Maker + Send, const N: usize> Messages for Lines<M, N> {
         let mut text = format!("data: {}\n", json.as_str());
         json.clear();
         let workpiece = about.workpiece.as_mut().and_then(|look| look());
-        live(json, &frame, &snapshot, &about.sources, workpiece.as_ref());
+        live(json, (&frame, &settled), &snapshot, &about.sources, workpiece.as_ref());
         text.push_str(&format!("data: {}\n", json.as_str()));
         Some(Numbered { number: self.states, text: text.into() })
     }
@@ -176,19 +180,19 @@ fn reason(json: &mut Json, reason: Reason, here: bool) {
 /// What only a picture needs.
 fn live<S, const N: usize>(
     json: &mut Json,
-    frame: &Frame<S, N>,
+    (frame, settled): (&Frame<S, N>, &Settled<N>),
     snapshot: &Snapshot,
     sources: &[String],
     workpiece: Option<&Workpiece>,
 ) {
     let at = snapshot.at;
-    let Frame { commanded, fastest, .. } = frame;
+    let Settled { fastest, .. } = settled;
     json.begin_object().key("type").text("live").key("time").float(at.as_micros() as f64 / 1e6);
-    json.key("age_limit_ms").float(frame.oldest_state.as_micros() as f64 / 1e3);
+    json.key("age_limit_ms").float(settled.oldest_state.as_micros() as f64 / 1e3);
     json.key("speed_limit").array(fastest.as_array(), |json, value| json.single(value));
     let commands = snapshot.mode == Mode::Command;
     if commands {
-        json.key("qd_command").array(commanded.as_array(), |json, value| json.single(value));
+        json.key("qd_command").array(frame.commanded.as_array(), |json, value| json.single(value));
     }
     json.key("held_by_slider").boolean(frame.held).key("commands").boolean(commands);
     if let Some(latch) = snapshot.latch {
@@ -208,7 +212,7 @@ fn live<S, const N: usize>(
         json.end_object();
     }
     json.key("sources").begin_array();
-    for (number, (config, newest)) in frame.sources.iter().flatten().enumerate() {
+    for (number, (config, newest)) in settled.sources.iter().flatten().zip(&frame.samples).enumerate() {
         json.begin_object().key("name");
         match sources.get(number) {
             Some(name) => json.text(name),
@@ -224,7 +228,7 @@ fn live<S, const N: usize>(
     }
     json.end_array();
     if let Some(arm) = &snapshot.state {
-        of_arm(json, frame, arm);
+        of_arm(json, frame, settled.chain.as_ref(), arm);
     }
     if let Some(workpiece) = workpiece {
         lies_before(json.key("workpiece"), workpiece);
@@ -232,7 +236,7 @@ fn live<S, const N: usize>(
     json.end_object();
 }
 
-fn of_arm<S, const N: usize>(json: &mut Json, frame: &Frame<S, N>, arm: &Arm) {
+fn of_arm<S, const N: usize>(json: &mut Json, frame: &Frame<S, N>, chain: Option<&KinematicChain<N>>, arm: &Arm) {
     let mut q = JointPositions::<N>::ZERO;
     q.0.iter_mut().zip(&arm.joints).for_each(|(q, joint)| *q = joint.angle);
     if let Some(wanted) = &frame.wanted {
@@ -252,7 +256,7 @@ fn of_arm<S, const N: usize>(json: &mut Json, frame: &Frame<S, N>, arm: &Arm) {
     if let Some(program) = arm.program {
         json.key("program_state").text(program.name());
     }
-    if let Some(chain) = &frame.chain {
+    if let Some(chain) = chain {
         json.key("arm").begin_array();
         for point in outline(chain, &q) {
             json.array(&point, |json, value| json.single((value * 1e5).round() / 1e5));

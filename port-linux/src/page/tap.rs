@@ -11,13 +11,16 @@ use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 
 use super::attend::Shared;
-use super::frame::{Frame, Slot};
+use super::frame::{Frame, Settled, Slot};
 use crate::maker::{Maker, Shows};
 
 /// Between two frames: 60 a second.
 const PERIOD: Duration = Duration::from_micros(16_667);
 /// Over so long states are counted for their rate.
 const RATED_OVER: Duration = Duration::from_millis(500);
+
+/// What hardly changes is left there anew after so long, and at each event of the controller.
+const SETTLED_FOR: Duration = Duration::from_millis(500);
 
 /// The loop's side of a page.
 #[derive(Debug)]
@@ -27,6 +30,7 @@ pub(crate) struct Tap<M: Maker, const N: usize> {
     heard: bool,
     shared: Arc<Shared>,
     due: Instant,
+    settle_due: Instant,
     last_fallback: Option<Reason>,
     /// States counted at that time, and their rate before \[1/s\].
     counted: (Instant, u64),
@@ -40,6 +44,7 @@ impl<M: Maker + Clone, const N: usize> Tap<M, N> {
             heard: true,
             shared,
             due: Instant::ZERO,
+            settle_due: Instant::ZERO,
             last_fallback: None,
             counted: (Instant::ZERO, 0),
             rate: 0.0,
@@ -72,31 +77,48 @@ impl<M: Maker + Clone, const N: usize> Tap<M, N> {
         L: Law<N>,
         M: Shows<N, P>,
     {
-        let (mode, law, config) = (engine.mode(), engine.law(), engine.config());
         let figures = engine.peer().is_established().then(|| engine.figures(now));
         let rate = self.rate(now, figures.map_or(0, |figures| figures.sequence.accepted));
-        let commands = mode == Mode::Command;
-        let mut sources = [None; MAX_SOURCES];
-        for (place, monitor) in sources.iter_mut().zip(engine.sources().monitors()) {
-            *place = Some((*monitor.config(), monitor.newest().copied()));
+        // Nothing is made for a frame that would be left out.
+        let Some(mut place) = self.slot.place() else {
+            self.shared.left_out();
+            return;
+        };
+        let (commands, law) = (engine.mode() == Mode::Command, engine.law());
+        let mut samples = [None; MAX_SOURCES];
+        for (sample, monitor) in samples.iter_mut().zip(engine.sources().monitors()) {
+            *sample = monitor.newest().copied();
         }
-        let frame = Frame {
+        place.frame = Some(Frame {
             sight: maker.sight(engine, now, self.last_fallback, (figures, rate)),
-            chain: engine.kinematics().copied(),
             commanded: engine.commanded(),
             wanted: law.setpoint().filter(|_| commands).map(|setpoint| setpoint.positions),
             standoff_error: law.standoff_error().filter(|_| commands),
             axis_errors: law.axis_errors().map(|error| error.filter(|_| commands)),
-            sources,
-            oldest_state: engine.mode_machine().config().state_timeout,
-            fastest: config.limits.velocity,
+            samples,
             held: engine.is_held_by_scaling(),
-        };
-        if self.slot.put(&frame, self.heard.then_some(maker)) {
-            self.heard = false;
-        } else {
-            self.shared.left_out();
+        });
+        if self.heard {
+            place.maker = Some(maker.clone());
         }
+        if self.heard || now >= self.settle_due {
+            place.settled = Some(settled(engine));
+            self.settle_due = now + SETTLED_FOR;
+        }
+        self.heard = false;
+    }
+}
+
+fn settled<const N: usize, P: Peer<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) -> Settled<N> {
+    let mut sources = [None; MAX_SOURCES];
+    for (source, monitor) in sources.iter_mut().zip(engine.sources().monitors()) {
+        *source = Some(*monitor.config());
+    }
+    Settled {
+        chain: engine.kinematics().copied(),
+        sources,
+        oldest_state: engine.mode_machine().config().state_timeout,
+        fastest: engine.config().limits.velocity,
     }
 }
 

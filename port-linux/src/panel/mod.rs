@@ -265,6 +265,7 @@ impl<M: Maker> Panel<M> {
         self.show.snapshot(Snapshot {
             intervals: engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect(),
             values: values().into_iter().chain(snapshot.values).collect(),
+            terminals: self.maker.terminals(engine),
             law_error: commanded.and_then(|state| LawError::of(engine.law(), state)),
             ..snapshot
         });

@@ -132,7 +132,6 @@ impl Maker for KrcController {
             values: words::values(report, period, variables.as_ref()),
             counters: words::counters(counts).to_vec(),
             variables,
-            terminals: None,
         }
     }
 }

@@ -204,7 +204,6 @@ impl Maker for UrController {
             values: vec![],
             counters: vec![],
             variables: None,
-            terminals: seen.terminals,
         }
     }
 }
@@ -218,11 +217,14 @@ pub(crate) struct UrSeen {
     program: Option<Activity>,
     /// While a session stands.
     states: Option<SeenStates>,
-    terminals: Option<Terminals>,
 }
 
 impl<'m> Shows<6, Ur<'m>> for UrController {
     fn observe<L: Law<6>>(&mut self, _: &Engine<'_, 6, Ur<'m>, L>) {}
+
+    fn terminals<L: Law<6>>(&self, engine: &Engine<'_, 6, Ur<'m>, L>) -> Option<Terminals> {
+        Terminals::of(engine)
+    }
 
     fn seen<L: Law<6>>(&self, engine: &Engine<'_, 6, Ur<'m>, L>) -> UrSeen {
         let facts = engine.peer().facts();
@@ -231,7 +233,6 @@ impl<'m> Shows<6, Ur<'m>> for UrController {
             speed_slider: facts.speed_slider,
             program: facts.program.map(|program| program.value),
             states: SeenStates::of(engine),
-            terminals: Terminals::of(engine),
         }
     }
 }
