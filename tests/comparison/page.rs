@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, Row, Sample};
 
-use crate::plot::{Line, Mark, Paper, Span, TimeChart, escape};
+use crate::plot::{Line, Mark, Paper, SCRIPT, STYLE as SHARED, Span, TimeChart, escape};
 
 /// What the page shows.
 pub(crate) struct Page<'a> {
@@ -24,7 +24,7 @@ const CLASSES: [&str; 6] = ["j0", "j1", "j2", "j3", "j4", "j5"];
 const STYLE: &str = "
 main { max-width: 1240px; }
 .dense table { font-size: 13px; } .dense td, .dense th { padding: 6px 10px 6px 0; font-variant-numeric: tabular-nums; }
-.dense th { white-space: normal; vertical-align: bottom; } .dense tr:first-child th { font-size: 12px; color: var(--soft); }
+.dense th { white-space: normal; vertical-align: bottom; } .dense tr:first-child th { font-size: 12px; color: var(--dim); }
 .dense td:first-child { min-width: 14em; } .dense td:last-child:not(.number) { min-width: 11em; } .dense td.number, .dense th.number { text-align: right; padding-right: 14px; }
 code { font: 0.93em ui-monospace, \"DejaVu Sans Mono\", monospace; }
 svg .line.reference { stroke: var(--ink); stroke-dasharray: 5 4; opacity: 0.7; }
@@ -44,7 +44,7 @@ impl Page<'_> {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         page.push_str("<title>Half a turn and back</title>\n<style>\n");
-        page.push_str(include_str!("../../port-linux/src/report/style.css"));
+        page.push_str(SHARED);
         page.push_str(STYLE);
         page.push_str("</style>\n</head>\n<body>\n<main>\n");
         self.head(&mut page);
@@ -60,7 +60,7 @@ impl Page<'_> {
             "<footer>Everything here is simulated, in virtual time and from seeds: the same command makes the same page. The figures \
              of the report are from a real arm. Outrigger performs no safety function.</footer>\n</main>\n<script>\n",
         );
-        page.push_str(include_str!("../../port-linux/src/report/page.js"));
+        page.push_str(SCRIPT);
         page.push_str("</script>\n</body>\n</html>\n");
         page
     }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::motion::Moment;
-use crate::report::plot::{Line, Span, TimeChart, escape};
-use crate::report::{end, figure, key};
+use crate::report::plot::{Line, STYLE, Span, TimeChart, escape};
+use crate::report::{HOW_TO_READ, end, figure, key};
 use crate::robot::Followed;
 use crate::show::words::joint_names;
 
@@ -15,7 +15,7 @@ pub(super) fn html<const N: usize>(file: &str, robot: &str, sent: &str, followed
     let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     page.push_str("<title>Outrigger move</title>\n<style>\n");
-    page.push_str(include_str!("../report/style.css"));
+    page.push_str(STYLE);
     page.push_str("</style>\n</head>\n<body>\n<main>\n");
     let (class, verdict) =
         if followed.is_done { ("good", "✓ done".to_owned()) } else { ("bad", format!("✗ {}", followed.ended)) };
@@ -38,10 +38,10 @@ pub(super) fn html<const N: usize>(file: &str, robot: &str, sent: &str, followed
             "<div class=\"tile\"><div class=\"value\">{value}<small>{unit}</small></div><div class=\"name\">{name}</div></div>"
         );
     }
-    page.push_str(
-        "</div>\n<section><h2>Wanted and actual</h2><p>Dashed: where the motion wants a joint. Solid: where the \
-                   controller measures it. Time is the controller's. Point at a chart for its values, drag over it to see a part, click \
-                   twice for all; by keyboard: ← → + − 0.</p>\n",
+    let _ = writeln!(
+        page,
+        "</div>\n<section><h2>Wanted and actual</h2><p>Dashed: where the motion wants a joint. Solid: where the controller measures it. \
+         Time is the controller's. {HOW_TO_READ}</p>"
     );
     let moments = &followed.moments;
     let time = Span::new(0.0, moments.last().map_or(1.0, |moment| moment.seconds.max(1e-3)));

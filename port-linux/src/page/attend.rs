@@ -35,9 +35,15 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 const EVENTS_BEHIND: usize = 64;
 
 const PAGE: &str = include_str!("web/index.html");
-const SCRIPT: &str = include_str!("web/view.js");
+const SCRIPT: &str = concat!(include_str!("../report/plot/plot.js"), include_str!("web/view.js"));
 const PICTURE: &str = include_str!("web/arm.js");
-const STYLE: &str = include_str!("web/view.css");
+const STYLE: &str = concat!(
+    include_str!("../report/plot/palette.css"),
+    ":root[data-scheme=\"dark\"] {\n",
+    include_str!("../report/plot/dark.css"),
+    "}\n",
+    include_str!("web/view.css")
+);
 
 /// What a browser is told of every answer: this page asks nobody but this server, and is shown inside no other page.
 const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \

@@ -85,7 +85,7 @@ impl Report {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         page.push_str("<title>Outrigger demo</title>\n<style>\n");
-        page.push_str(include_str!("style.css"));
+        page.push_str(plot::STYLE);
         page.push_str("</style>\n</head>\n<body>\n<main>\n");
         self.head(&mut page);
         self.pictures(&mut page);
@@ -154,9 +154,10 @@ impl Report {
     }
 
     fn timeline(&self, page: &mut String) {
-        page.push_str(
+        let _ = writeln!(
+            page,
             "<section><h2>The run</h2><p>Behind every curve, the shade of the co-controller's mode; dotted lines are \
-             events. Point at a chart for its values, drag over it to see a part, click twice for all; by keyboard: ← → + − 0.</p>\n",
+             events. {HOW_TO_READ}</p>"
         );
         let bands = self.bands();
         let grades = stretches(&self.grades, self.seconds, |grade| (grade_class(grade), grade.name()));
@@ -304,10 +305,14 @@ pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(P
     page.push_str("</figure>\n");
 }
 
+/// How the charts of a page are read.
+pub(crate) const HOW_TO_READ: &str = "Point at a chart for its values, drag over it or pinch it to see a part, click or tap twice for \
+                                      all; Ctrl and the wheel zoom, Shift and the wheel move it; by keyboard: ← → + − 0.";
+
 /// What a page with charts ends with.
 pub(crate) fn end(page: &mut String) {
     page.push_str("<script>\n");
-    page.push_str(include_str!("page.js"));
+    page.push_str(plot::SCRIPT);
     page.push_str("</script>\n</body>\n</html>\n");
 }
 

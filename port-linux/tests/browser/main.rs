@@ -1,9 +1,12 @@
 //! The live page in a real browser: over `demo --web` it shows what the controller sends, complains of nothing and asks nobody else;
-//! over `view` it does not grow. Pictures of it at three sizes and in two schemes are left in `target/tmp/page`.
+//! over `view` it does not grow. A report's charts heed the same pointers as its plots, and both have the same ticks. Pictures of it at three sizes and in two schemes are left in `target/tmp/page`.
 //!
 //! `OUTRIGGER_BROWSER_SECONDS` says how long its memory is watched: 120 s, every night 1800.
 
 mod driver;
+#[expect(dead_code, unused_imports, reason = "the report pages of `outrigger` use the rest")]
+#[path = "../../src/report/plot/mod.rs"]
+mod plot;
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -19,6 +22,7 @@ use outrigger_tests::require::{self, Need};
 use serde_json::{Value, json};
 
 use self::driver::Browser;
+use self::plot::{Line, Paper, SCRIPT, STYLE, Span, TimeChart};
 
 fn main() -> ExitCode {
     require::main_one_by_one(vec![require::test(
@@ -107,6 +111,8 @@ fn watched() {
 
     shows_what_is_sent(&mut demo, &browser, &sent);
     heeds_keys(&browser);
+    has_the_ticks_of_a_report(&browser);
+    heeds_pointers(&browser, "document.querySelector('#plots .plot:not([hidden]) canvas')", "shown()");
     for (size, width, height) in SIZES {
         for scheme in ["light", "dark"] {
             looks_well(&browser, (size, width, height), scheme, &folder);
@@ -129,7 +135,125 @@ fn watched() {
     assert!(requests >= 4, "{requests} requests: page, two scripts, style, stream");
     drop(demo);
     says_that_it_is_over(&browser);
+    reports_heed_pointers(&browser, &folder);
     does_not_grow(&browser);
+}
+
+/// Rust, which draws the pictures of a report, and the pages' script put the same ticks on a span.
+fn has_the_ticks_of_a_report(browser: &Browser) {
+    let mut cases = vec![];
+    for exponent in -5..=5 {
+        for width in [1.0, 1.25, 1.7, 2.0, 3.3, 5.0, 6.4, 9.9].map(|width| width * 10_f64.powi(exponent)) {
+            for from in [0.0, -width, -width / 3.0, width * 12.34, -width * 71.0] {
+                cases.extend([2.0, 4.0, 5.5, 10.0].map(|count| (Span::new(from, from + width), count)));
+            }
+        }
+    }
+    let asked: Vec<_> = cases.iter().map(|(span, count)| json!([[span.from, span.to], count])).collect();
+    let seen = browser.run(&format!(
+        "return {}.map(([span, count]) => {{ const [values, decimals] = ticks(span, count); return values.map(v => v.toFixed(decimals)); }})",
+        json!(asked)
+    ));
+    for ((span, count), seen) in cases.into_iter().zip(seen.as_array().expect("a list")) {
+        let (values, decimals) = span.ticks(count);
+        let drawn: Vec<_> = values.iter().map(|value| format!("{value:.decimals$}")).collect();
+        assert_eq!(*seen, json!(drawn), "{count} ticks of {span:?}");
+    }
+}
+
+/// Mouse, wheel and fingers on `element` change how much time it shows, which `shown` tells as its two ends.
+fn heeds_pointers(browser: &Browser, element: &str, shown: &str) {
+    let place = browser.run(&format!(
+        "const element = {element}; element.scrollIntoView({{block: 'center'}});
+         const box = element.getBoundingClientRect(); return [box.left, box.width, (box.top + box.bottom) / 2]"
+    ));
+    let [left, width, y] = [0, 1, 2].map(|at| place[at].as_f64().expect("a number"));
+    let x = |share: f64| left + share * width;
+    let ends = || {
+        let ends = browser.run(&format!("return {shown}"));
+        [0, 1].map(|at| ends[at].as_f64().expect("an end"))
+    };
+    let length = || {
+        let [from, to] = ends();
+        to - from
+    };
+    let mouse = |what: &str, share: f64, more: Value| {
+        let mut event = json!({"type": what, "x": x(share), "y": y, "button": "left"});
+        event.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        browser.tools("Input.dispatchMouseEvent", &event);
+    };
+    let touch = |what: &str, shares: &[f64]| {
+        let points: Vec<_> =
+            shares.iter().enumerate().map(|(id, share)| json!({"x": x(*share), "y": y, "id": id})).collect();
+        browser.tools("Input.dispatchTouchEvent", &json!({"type": what, "touchPoints": points}));
+    };
+    let all = length();
+    let is_about = |share: f64, what: &str| {
+        let found = length() / all;
+        assert!((found / share - 1.0).abs() < 0.25, "{what}: {found} of all is shown, {share} should be");
+    };
+    mouse("mouseWheel", 0.5, json!({"button": "none", "modifiers": 2, "deltaX": 0, "deltaY": -300}));
+    is_about(0.37, "Ctrl and the wheel");
+    let before = ends();
+    mouse("mouseWheel", 0.5, json!({"button": "none", "deltaX": -200, "deltaY": 0}));
+    let after = ends();
+    assert!(after[1] < before[1], "the wheel goes back: {after:?} after {before:?}");
+    assert_eq!(ends(), after, "there it stays");
+    is_about(0.37, "the wheel sideways");
+    for clicks in [1, 2] {
+        mouse("mousePressed", 0.5, json!({"clickCount": clicks}));
+        mouse("mouseReleased", 0.5, json!({"clickCount": clicks}));
+    }
+    is_about(1.0, "two clicks");
+    mouse("mousePressed", 0.4, json!({"clickCount": 1}));
+    mouse("mouseMoved", 0.6, json!({"buttons": 1}));
+    mouse("mouseReleased", 0.6, json!({"clickCount": 1}));
+    is_about(0.22, "dragged over");
+    touch("touchStart", &[0.3, 0.7]);
+    touch("touchMove", &[0.4, 0.6]);
+    touch("touchEnd", &[]);
+    is_about(0.44, "two fingers that come together");
+    for _ in 0..2 {
+        touch("touchStart", &[0.5]);
+        touch("touchEnd", &[]);
+    }
+    is_about(1.0, "two taps");
+}
+
+/// A chart of a report says what is below the pointer, and shows a part as a plot of the live page does.
+fn reports_heed_pointers(browser: &Browser, folder: &Path) {
+    let chart = TimeChart {
+        title: "Level",
+        unit: "level [m]",
+        height: 330.0,
+        time: Span::new(0.0, 8.0),
+        values: Span::new(0.0, 4.0),
+        bands: &[],
+        marks: &[],
+        named: &[],
+        limits: &[],
+        lines: &[Line { name: "level", class: "", points: &[(0.0, 1.0), (4.0, 1.0), (4.1, 3.0), (8.0, 3.0)] }],
+    };
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><style>{STYLE}</style><figure><figcaption></figcaption>{}</figure><script>{SCRIPT}</script>",
+        chart.svg(Paper::Wide)
+    );
+    let file = folder.join("chart.html");
+    std::fs::write(&file, page).expect("a file");
+    browser.log("browser");
+    browser.open(&format!("file://{}", file.display()));
+    let data = "document.querySelector('svg.data').viewBox.baseVal";
+    heeds_pointers(
+        browser,
+        "document.querySelector('svg[data-time]')",
+        &format!("[{data}.x, {data}.x + {data}.width]"),
+    );
+    browser.run("document.querySelector('svg[data-time]').focus()");
+    browser.press("\u{e014}");
+    let read = browser.run("return document.querySelector('output').textContent");
+    assert_eq!(read, "4.080 s · level 3.00 m", "a hundredth of all right of the middle");
+    let complaints = browser.log("browser");
+    assert!(complaints.is_empty(), "the console has {complaints:?}");
 }
 
 /// A page whose program is gone does not say that it is live.

@@ -1,9 +1,9 @@
-'use strict';
 // States and events from this program's own server, shown as figures and plots. Everything kept is bounded: a ring of values and the
 // newest events.
 const $ = id => document.getElementById(id);
-const KEPT = 4096, MOST_EVENTS = 200, SPANS = [5, 10, 20, 60];
+const KEPT = 4096, MOST_EVENTS = 200, USUAL = 10, SHORTEST = 0.5, LONGEST = 60;
 const MODES = ['Offline', 'Monitor', 'Arming', 'Command', 'Stopping'];
+const LINK = ['Unacceptable', 'Bad', 'Ok', 'Perfect'];
 const MODE_WORDS = {
   Offline: 'no connection to the robot', Monitor: 'looking only; the arm is not commanded', Arming: 'checking at zero speed that the robot takes commands',
   Command: 'the arm follows the law', Stopping: 'bringing the arm to rest',
@@ -18,7 +18,7 @@ const style = (id, name) => { const at = $(id); if (at.className !== name) at.cl
 window.outrigger = { frames: 0, status: null, live: null, page: null, about: null, ended: false, drawn: 0, events: 0 };
 
 const times = new Float64Array(KEPT);
-let count = 0, begun = 0, joints = [], span = 1, held = null, closed = false;
+let count = 0, begun = 0, joints = [], seconds = USUAL, held = null, closed = false;
 let status = null, live = null, page = null, lastSeen = 0, marks = [];
 
 /* One plot: lines of values over time, with limits. */
@@ -35,19 +35,29 @@ class Plot {
     this.canvas.setAttribute('role', 'img');
     this.canvas.setAttribute('aria-label', `${title} over time`);
     this.context = this.canvas.getContext('2d');
-    this.canvas.addEventListener('pointermove', event => point(event.offsetX / this.canvas.clientWidth));
-    this.canvas.addEventListener('pointerdown', event => point(event.offsetX / this.canvas.clientWidth));
-    this.canvas.addEventListener('pointerleave', () => point(null));
+    listen(this.canvas, this);
     $('plots').append(this.root);
   }
   add(name, tint, dash = []) { this.series.push({ name, tint, dash, values: new Float32Array(KEPT).fill(NaN) }); return this; }
   put(values) { const at = count % KEPT; this.series.forEach((line, i) => { const v = values && values[i]; line.values[at] = v === undefined || v === null ? NaN : v; }); }
-  get shown() { return this.series.some(line => line.used); }
+  get used() { return this.series.some(line => line.used); }
+  edges() { const box = this.canvas.getBoundingClientRect(); return [box.left + LEFT, box.right - RIGHT]; }
+  get shown() { return shown(); }
+  get whole() { return whole(); }
+  get least() { return SHORTEST; }
+  point(time) { const [from, to] = shown(); pointed = time === null ? null : (time - from) / (to - from); redraw(); }
+  drag(span) { dragged = span; redraw(); }
+  show(span, still) { show(span, still); }
+  all() { seconds = USUAL; hold(null); }
 }
 const LEFT = 50, RIGHT = 66, TOP = 6, BOTTOM = 18;
-let plots = [], pointed = null, lane = null;
+let plots = [], pointed = null, dragged = null, lane = null;
 
-function point(fraction) { pointed = fraction; redraw(); }
+const latest = () => count ? times[(count - 1) % KEPT] : 0;
+const shown = () => { const to = held === null ? latest() : held; return [to - seconds, to]; };
+const whole = () => [latest() - LONGEST, latest()];
+// A plot that goes on goes on, of another length; `still` holds it where it was put.
+function show(span, still = false) { seconds = span[1] - span[0]; hold(still || held !== null ? span[1] : null); }
 function redraw() { plots.forEach(plot => { plot.dirty = true; }); Arm.redraw(); }
 
 function build(about) {
@@ -58,14 +68,14 @@ function build(about) {
   const each = (plot, of) => { joints.forEach((name, i) => plot.add(name, `--c${i}`, i % 2 ? [5, 3] : [])); plot.of = of; return plot; };
   const sensor = i => (status, live) => [live.sources[i] && live.sources[i].value && live.sources[i].value.length === 1 ? live.sources[i].value[0] : NaN];
   plots = [
-    Object.assign(lane, { of: s => [MODES.indexOf(s.mode), ['Unacceptable', 'Bad', 'Ok', 'Perfect'].indexOf(s.grade)] }),
+    Object.assign(lane, { of: s => [MODES.indexOf(s.mode), LINK.indexOf(s.grade)] }),
     Object.assign(new Plot('Age of the newest state', 'ms', 1, 100, { floor: 0 }).add('age', '--c0'), { of: (s, l) => [s.age_ms], limit: (s, l) => [[l.age_limit_ms, `limit ${l.age_limit_ms} ms`]] }),
-    Object.assign(new Plot('Error of the law', 'mm', 2, 110, { least: 1 }).add('distance', '--c1'), { of: (s, l) => [l.standoff_error === undefined ? NaN : l.standoff_error * 1e3], zero: true }),
-    Object.assign(new Plot('Distance from the motion', '°', 2, 110, { least: 0.05 }), { joints: true }),
+    Object.assign(new Plot('Error of the law', 'mm', 2, 110, { room: 1 }).add('distance', '--c1'), { of: (s, l) => [l.standoff_error === undefined ? NaN : l.standoff_error * 1e3], zero: true }),
+    Object.assign(new Plot('Distance from the motion', '°', 2, 110, { room: 0.05 }), { joints: true }),
     Object.assign(new Plot('Sensor', 'mm', 1, 100).add('sensor', '--c4'), { sensor: 0 }),
     each(new Plot('Joint angles', '°', 1, 160), s => s.q_actual && s.q_actual.map(degrees)),
-    each(new Plot('Joint speeds', '°/s', 1, 150, { least: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)),
-    Object.assign(new Plot('Force at the tool', 'N', 1, 100, { least: 2 }).add('x', '--c0').add('y', '--c1', [5, 3]).add('z', '--c2'), { of: (s, l) => l.tcp_force }),
+    each(new Plot('Joint speeds', '°/s', 1, 150, { room: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)),
+    Object.assign(new Plot('Force at the tool', 'N', 1, 100, { room: 2 }).add('x', '--c0').add('y', '--c1', [5, 3]).add('z', '--c2'), { of: (s, l) => l.tcp_force }),
   ];
   each(plots[3], (s, l) => l.tracking_error && l.tracking_error.map(degrees));
   plots[4].of = (s, l) => sensor(0)(s, l).map(v => v * plots[4].times);
@@ -98,7 +108,7 @@ function state(newStatus, newLive) {
     const values = plot.of(status, live);
     plot.put(values);
     if (values) plot.series.forEach((line, i) => { if (Number.isFinite(values[i])) line.used = true; });
-    if (plot.shown && plot.root.hidden) plot.root.hidden = false;
+    if (plot.used && plot.root.hidden) plot.root.hidden = false;
     plot.limits = plot.limit ? plot.limit(status, live) : [];
     plot.dirty = true;
   });
@@ -106,13 +116,6 @@ function state(newStatus, newLive) {
   Arm.show(live, status);
   Object.assign(window.outrigger, { frames: window.outrigger.frames + 1, status, live });
   lastSeen = performance.now();
-}
-
-function ticks(low, high, most) {
-  const raw = (high - low) / most, magnitude = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map(m => m * magnitude).find(s => s >= raw * 0.999) || raw;
-  const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
-  return [found, Math.max(0, Math.min(4, -Math.floor(Math.log10(step) + 1e-9)))];
 }
 
 function range(plot, first, last) {
@@ -127,7 +130,7 @@ function range(plot, first, last) {
   if (plot.zero) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
   // A limit is drawn where it is not so far that nothing else would be seen.
   for (const [limit] of plot.limits) if (Math.abs(limit) <= 6 * Math.max(Math.abs(low), Math.abs(high), 1e-9) || plot.floor !== undefined) [low, high] = [Math.min(low, limit), Math.max(high, limit)];
-  const room = Math.max(high - low, plot.least || 0.2, 1e-6), middle = (low + high) / 2;
+  const room = Math.max(high - low, plot.room || 0.2, 1e-6), middle = (low + high) / 2;
   return plot.floor !== undefined ? [low, Math.max(high * 1.12, low + 1)] : [middle - room * 0.56, middle + room * 0.56];
 }
 
@@ -148,35 +151,38 @@ function drawPlot(plot, from, to) {
   const first = Math.max(indexAt(from) - 1, 0, count - KEPT + 1), last = Math.min(count, indexAt(to) + 1);
   context.fillStyle = colour('--dim');
   context.textBaseline = 'middle';
-  const [steps, digits] = ticks(from, to, Math.max(2, Math.min(8, width / 110)));
+  const [steps, digits] = ticks([from, to], Math.max(2, Math.min(8, width / 110)));
   context.textAlign = 'center';
   steps.filter(t => t >= 0).forEach(t => context.fillText(`${t.toFixed(digits)} s`, x(t), height - 8));
   if (plot.lane) drawLane(context, x, first, last, from, to, right);
   else drawLines(plot, context, x, first, last, right, bottom, width);
+  if (dragged) {
+    const [a, b] = dragged.map(t => clamp(x(t), LEFT, right));
+    context.globalAlpha = 0.15; context.fillStyle = colour('--c0'); context.fillRect(a, TOP, b - a, bottom - TOP); context.globalAlpha = 1;
+  }
   if (pointed !== null) {
-    const at = Math.min(right, Math.max(LEFT, pointed * width));
+    const at = LEFT + pointed * (right - LEFT);
     context.beginPath(); context.moveTo(at, TOP); context.lineTo(at, bottom); context.lineWidth = 1; context.strokeStyle = colour('--ink'); context.stroke();
   }
-  const index = pointed === null ? count - 1 : Math.min(count - 1, Math.max(0, indexAt(from + (pointed * width - LEFT) / (right - LEFT) * (to - from))));
+  const index = pointed === null ? count - 1 : clamp(indexAt(from + pointed * (to - from)), 0, count - 1);
   readOut(plot, index);
 }
 
 function readOut(plot, index) {
   let words = '';
-  if (count && index >= 0) {
-    const at = index % KEPT, when = `at ${times[at].toFixed(2)} s: `;
-    if (plot.lane) words = `${MODES[plot.series[0].values[at]] || '–'}, link ${['Unacceptable', 'Bad', 'Ok', 'Perfect'][plot.series[1].values[at]] || '–'}`;
-    else words = plot.series.filter(line => Number.isFinite(line.values[at])).map(line => plot.series.length > 1 ? `${line.name} ${line.values[at].toFixed(plot.digits)}` : `${line.values[at].toFixed(plot.digits)} ${plot.unit}`).join('  ');
-    if (!words) words = 'none now';
-    if (pointed !== null) words = when + words;
-    else if (plot.series.length > 3) words = '';
+  // Of many lines, the names stand beside them and the values only where somebody points.
+  if (count && index >= 0 && (pointed !== null || plot.series.length <= 3)) {
+    const at = index % KEPT, time = pointed === null ? null : times[at];
+    const [mode, grade] = plot.lane ? plot.series.map(line => line.values[at]) : [];
+    if (plot.lane) words = reading(time, `${MODES[mode] || '–'} · link ${LINK[grade] || '–'}`, [], '', 0);
+    else words = reading(time, '', plot.series.map(line => [plot.series.length > 1 ? line.name : '', line.values[at]]), plot.unit, plot.digits);
   }
   if (plot.value.textContent !== words) plot.value.textContent = words;
 }
 
 function drawLane(context, x, first, last, from, to, right) {
   const names = ['mode', 'link'], tints = [['--offline', '--monitor', '--arming', '--command', '--stopping'], ['--stopping', '--arming', '--monitor', '--command']];
-  const words = [MODES, ['Unacceptable', 'Bad', 'Ok', 'Perfect']];
+  const words = [MODES, LINK];
   names.forEach((name, row) => {
     const top = 2 + row * 19, values = lane.series[row].values;
     context.textAlign = 'right'; context.fillStyle = colour('--dim'); context.fillText(name, LEFT - 6, top + 8);
@@ -197,14 +203,14 @@ function drawLane(context, x, first, last, from, to, right) {
   marks.filter(mark => mark.time >= from && mark.time <= to).forEach(mark => {
     const at = x(mark.time);
     context.beginPath(); context.moveTo(at, 0); context.lineTo(at, 44); context.stroke();
-    const before = at > (LEFT + right) / 2;
-    context.textAlign = before ? 'right' : 'left'; context.fillText(mark.name, at + (before ? -4 : 4), 49);
+    const to = side(at, [LEFT, right]);
+    context.textAlign = to < 0 ? 'right' : 'left'; context.fillText(mark.name, at + 4 * to, 49);
   });
 }
 
 function drawLines(plot, context, x, first, last, right, bottom, width) {
   const [low, high] = range(plot, first, last), y = v => bottom - (v - low) / (high - low) * (bottom - TOP);
-  const [levels, digits] = ticks(low, high, Math.max(2, plot.height / 34));
+  const [levels, digits] = ticks([low, high], Math.max(2, plot.height / 34));
   context.textAlign = 'right'; context.lineWidth = 1;
   levels.forEach(v => {
     context.fillStyle = colour('--dim'); context.fillText(v.toFixed(digits), LEFT - 6, y(v));
@@ -369,8 +375,7 @@ function frame(now) {
   Arm.draw();
   if (now - plotted > 40) {
     plotted = now;
-    const newest = count ? times[(count - 1) % KEPT] : 0, to = held === null ? newest : held;
-    plots.filter(plot => plot.dirty && !plot.root.hidden).forEach(plot => { drawPlot(plot, to - SPANS[span], to); plot.dirty = false; });
+    plots.filter(plot => plot.dirty && !plot.root.hidden).forEach(plot => { drawPlot(plot, ...shown()); plot.dirty = false; });
   }
   if (now - written > 100) { written = now; figures(); connection(); }
   window.outrigger.drawn += 1;
@@ -379,8 +384,9 @@ function frame(now) {
 requestAnimationFrame(frame);
 
 /* Buttons and keys. */
-function hold() { held = held === null && count ? times[(count - 1) % KEPT] : null; $('pause').setAttribute('aria-pressed', String(held !== null)); $('pause').textContent = held === null ? 'Hold' : 'Go on'; redraw(); }
-function zoom(by) { span = Math.min(SPANS.length - 1, Math.max(0, span + by)); redraw(); }
+function hold(at) { held = count ? at : null; $('pause').setAttribute('aria-pressed', String(held !== null)); $('pause').textContent = held === null ? 'Hold' : 'Go on'; redraw(); }
+const pause = () => hold(held === null ? latest() : null);
+function zoom(factor) { const [from, to] = shown(); show(zoomed([from, to], from + (pointed ?? 0.5) * (to - from), factor, whole(), SHORTEST)); }
 function scheme(to) {
   const dark = to === undefined ? document.documentElement.dataset.scheme !== 'dark' : to;
   document.documentElement.dataset.scheme = dark ? 'dark' : 'light';
@@ -388,7 +394,7 @@ function scheme(to) {
   redraw();
 }
 function help() { const words = $('words'); words.hidden = !words.hidden; $('help').setAttribute('aria-expanded', String(!words.hidden)); if (!words.hidden) words.scrollIntoView({ block: 'nearest' }); }
-$('pause').onclick = hold; $('shorter').onclick = () => zoom(-1); $('longer').onclick = () => zoom(1); $('scheme').onclick = () => scheme(); $('help').onclick = help;
+$('pause').onclick = pause; $('shorter').onclick = () => zoom(0.5); $('longer').onclick = () => zoom(2); $('scheme').onclick = () => scheme(); $('help').onclick = help;
 const dark = matchMedia('(prefers-color-scheme: dark)');
 scheme(dark.matches);
 dark.addEventListener('change', () => scheme(dark.matches));
@@ -397,12 +403,12 @@ addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const onButton = event.target.tagName === 'BUTTON';
   const acts = {
-    '+': () => zoom(-1), '-': () => zoom(1), d: () => scheme(), '?': help, 0: Arm.reset,
+    '+': () => zoom(0.5), '-': () => zoom(2), d: () => scheme(), '?': help, 0: Arm.reset,
     ArrowLeft: () => Arm.turn(-0.1, 0), ArrowRight: () => Arm.turn(0.1, 0),
   };
   // Up and down scroll, unless the picture is what keys are for.
   if (event.target.id === 'arm') Object.assign(acts, { ArrowUp: () => Arm.turn(0, 0.1), ArrowDown: () => Arm.turn(0, -0.1) });
-  if (!onButton) acts[' '] = hold;
+  if (!onButton) acts[' '] = pause;
   const act = acts[event.key];
   if (act) { event.preventDefault(); act(); }
 });

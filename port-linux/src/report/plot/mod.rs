@@ -10,6 +10,17 @@ pub(crate) use histogram::Histogram;
 pub(crate) use strips::Strips;
 pub(crate) use time::{Limit, TimeChart};
 
+/// What a page with charts has in its `<style>`: the colours that it shares with the live page, dark where the screen is, and its own rules.
+pub(crate) const STYLE: &str = concat!(
+    include_str!("palette.css"),
+    "@media screen and (prefers-color-scheme: dark) { :root {\n",
+    include_str!("dark.css"),
+    "} }\n",
+    include_str!("../style.css")
+);
+/// What it ends with, in a `<script>`: crosshair and zoom.
+pub(crate) const SCRIPT: &str = concat!(include_str!("plot.js"), include_str!("../page.js"));
+
 /// Room for the labels of the vertical axis.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 14.0;
@@ -77,14 +88,16 @@ impl Span {
         (value - self.from) / (self.to - self.from)
     }
 
-    /// Round values inside the span, about `count` of them, and the number of decimals they need.
-    pub(super) fn ticks(self, count: f64) -> (Vec<f64>, usize) {
+    /// Round values inside the span, about `count` of them, and the number of decimals they need; as `ticks` of `plot.js` has them.
+    pub(crate) fn ticks(self, count: f64) -> (Vec<f64>, usize) {
         let raw = (self.to - self.from) / count;
-        let magnitude = 10_f64.powf(raw.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * magnitude).into_iter().find(|s| *s >= raw).unwrap_or(raw);
-        let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
-        let first = (self.from / step).ceil() as i64;
-        let last = (self.to / step).floor() as i64;
+        let exponent = raw.log10().floor();
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|most| (most, most * 10_f64.powf(exponent)));
+        let (most, step) = steps.into_iter().find(|(_, step)| *step >= raw * (1.0 - 1e-9)).unwrap_or((1.0, raw));
+        let decimals = (-exponent - if most == 10.0 { 1.0 } else { 0.0 }).clamp(0.0, 9.0) as usize;
+        // An end that is a tick belongs to them, whatever a division makes of it.
+        let first = (self.from / step - 1e-9).ceil() as i64;
+        let last = (self.to / step + 1e-9).floor() as i64;
         ((first..=last.min(first + 50)).map(|i| i as f64 * step).collect(), decimals)
     }
 }

@@ -128,11 +128,11 @@ impl TimeChart<'_> {
         }
         for (row, mark) in self.named.iter().filter(|mark| self.shows(mark)).enumerate() {
             let x = frame.x(mark.at);
-            // Near the right edge the name stands left of its line.
-            let (dx, anchor) = if x > frame.right() * 0.6 { (-5.0, "end") } else { (5.0, "start") };
+            // On the side with more room.
+            let (dx, anchor) = if x > f64::midpoint(LEFT, frame.right()) { (-5.0, "end") } else { (5.0, "start") };
             let _ = write!(
                 svg,
-                "<text class=\"note fault-name\" data-at=\"{}\" data-dx=\"{dx}\" x=\"{:.1}\" y=\"{:.1}\" \
+                "<text class=\"note fault-name\" data-at=\"{}\" x=\"{:.1}\" y=\"{:.1}\" \
                  text-anchor=\"{anchor}\">{}</text>",
                 mark.at,
                 x + dx,
