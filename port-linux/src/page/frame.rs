@@ -51,6 +51,9 @@ pub(super) struct Place<M: Maker, const N: usize> {
     pub(super) maker: Option<M>,
 }
 
+/// A frame, and what was left beside it.
+pub(super) type Taken<M, const N: usize> = (Frame<<M as Maker>::Seen, N>, Option<Settled<N>>, Option<M>);
+
 /// Where the control loop leaves frames. Neither side ever waits for the other: a frame that comes while the place is looked
 /// at is left out.
 #[derive(Debug)]
@@ -76,7 +79,7 @@ impl<M: Maker, const N: usize> Slot<M, N> {
 
     /// The newest frame, where there is one that has not been taken, and what was left beside it. Without waiting, too: whoever
     /// waits has to be woken.
-    pub(super) fn take(&self) -> Option<(Frame<M::Seen, N>, Option<Settled<N>>, Option<M>)> {
+    pub(super) fn take(&self) -> Option<Taken<M, N>> {
         let mut place = self.place()?;
         Some((place.frame.take()?, place.settled.take(), place.maker.take()))
     }
