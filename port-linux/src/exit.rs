@@ -3,7 +3,9 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::os;
+/// How the system says that this process, or all of them, may open no more files or sockets. Windows: `WSAEMFILE`, and
+/// `ERROR_TOO_MANY_OPEN_FILES`.
+const OUT_OF_FILES: [i32; 2] = if cfg!(windows) { [10_024, 4] } else { [libc::EMFILE, libc::ENFILE] };
 
 /// Why a command did not do what it was asked to. Each kind has its exit code.
 #[derive(thiserror::Error)]
@@ -46,7 +48,7 @@ impl Failure {
     #[must_use]
     pub fn told(&self) -> String {
         let text = self.to_string();
-        let of_files = os::TOO_FEW_FILES.iter().any(|number| text.contains(&format!("(os error {number})")));
+        let of_files = OUT_OF_FILES.iter().any(|number| text.contains(&format!("(os error {number})")));
         if of_files && !text.contains(TOO_FEW_FILES) { format!("{text}; {TOO_FEW_FILES}") } else { text }
     }
 
@@ -79,7 +81,7 @@ pub(crate) const TOO_FEW_FILES: &str = "this process may open too few files: rai
 
 /// Whether `error` says that: of this process, or of the whole machine.
 pub(crate) fn is_too_few_files(error: &std::io::Error) -> bool {
-    error.raw_os_error().is_some_and(|number| os::TOO_FEW_FILES.contains(&number))
+    error.raw_os_error().is_some_and(|number| OUT_OF_FILES.contains(&number))
 }
 
 /// What a command returns.

@@ -12,14 +12,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::clock::Clock;
 use crate::exit::Failure;
-use crate::os;
+use crate::os::{self, HANG_UP};
 use crate::terminal;
 use crate::worker::{Worker, within};
-
-/// Who asks for the end when the terminal is closed: this signal, the view that finds nobody there, or both.
-pub(crate) const HANG_UP: &str = "SIGHUP";
-/// Ctrl-C, by whatever way it comes.
-pub(crate) const INTERRUPT: &str = "SIGINT";
 
 /// What comes again within this time is the same wish: `timeout` sends a signal to the process, and then to its group.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -160,6 +155,7 @@ impl Wishes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::os::INTERRUPT;
 
     #[test]
     fn a_signal_sent_twice_at_once_is_one_wish_and_later_another() {

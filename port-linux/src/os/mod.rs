@@ -40,6 +40,11 @@ compile_error!(
     "the program is for Linux, and on macOS and Windows for what reads and simulates: see port-linux/docs/install.md"
 );
 
+/// Who asks for the end when the terminal is closed: this signal, the view that finds nobody there, or both.
+pub(crate) const HANG_UP: &str = "SIGHUP";
+/// Ctrl-C, by whatever way it comes.
+pub(crate) const INTERRUPT: &str = "SIGINT";
+
 /// How the kernel schedules a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheduling {

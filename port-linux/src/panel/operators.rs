@@ -5,8 +5,9 @@ use outrigger_core::mode::Epoch;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::exit::Failure;
+use crate::os::HANG_UP;
 use crate::show::Key;
-use crate::signals::{HANG_UP, Leaves, Signals};
+use crate::signals::{Leaves, Signals};
 
 /// What the operator wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

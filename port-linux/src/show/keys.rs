@@ -10,7 +10,8 @@ use super::place::{Place, Turn};
 use super::view::PAGES;
 use super::{Key, shown};
 use crate::os;
-use crate::signals::{INTERRUPT, ask};
+use crate::os::INTERRUPT;
+use crate::signals::ask;
 use crate::worker::Worker;
 
 const ESCAPE: u8 = 0x1b;

@@ -23,14 +23,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-use super::Standard;
-use crate::signals::{HANG_UP, INTERRUPT};
+use super::{HANG_UP, INTERRUPT, Standard};
 
 /// What a connect that does not wait says of itself.
 pub(super) const UNDER_WAY: Errno = Errno::INPROGRESS;
-
-/// What the kernel says where this process, or this machine, may open no more files.
-pub(crate) const TOO_FEW_FILES: [i32; 2] = [libc::EMFILE, libc::ENFILE];
 
 /// Of the keys of a terminal, what begins a sequence.
 const ESCAPE: u8 = 0x1b;

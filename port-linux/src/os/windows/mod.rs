@@ -19,21 +19,17 @@ use rustix::fd::{AsFd, AsRawFd as _, OwnedFd};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketType, socket};
 use windows_sys::Win32::Media::timeBeginPeriod;
+use windows_sys::Win32::Networking::WinSock::WSAPoll;
 pub(crate) use windows_sys::Win32::Networking::WinSock::{
     POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, SOCKET as Descriptor, WSAPOLLFD as pollfd,
 };
-use windows_sys::Win32::Networking::WinSock::{WSAEMFILE, WSAPoll};
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 use windows_sys::core::BOOL;
 
-use super::{Standard, only_on_linux};
-use crate::signals::{HANG_UP, INTERRUPT};
+use super::{HANG_UP, INTERRUPT, Standard, only_on_linux};
 
 /// What a connect that does not wait says of itself.
 pub(super) const UNDER_WAY: Errno = Errno::WOULDBLOCK;
-
-/// What the system says where this process may open no more sockets, or files.
-pub(crate) const TOO_FEW_FILES: [i32; 2] = [WSAEMFILE, 4];
 
 /// # Errors
 /// Always: who commands asks, and nobody does from here.
