@@ -248,7 +248,7 @@ Examples:
   outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger
   outrigger replay swing.mcap")]
     Replay(ReplayArgs),
-    /// Write everything a robot sends to an MCAP file, for Foxglove, PlotJuggler and exact replay
+    /// Write everything a robot sends to an MCAP file, for Foxglove, PlotJuggler and tables
     #[command(after_help = "\
 Reads only; nothing that moves the robot is sent. The file has every field of every message, decoded with a \
 schema, and the bytes themselves with their times of arrival. A lost link is reported, logged in the file and \

@@ -256,15 +256,18 @@ impl ModeMachine {
     /// Everything that a request would be refused for now.
     #[must_use]
     pub fn unmet(&self, evidence: &Evidence, now: Instant) -> ReasonSet {
-        let mut unmet = evidence.against(Stage::Entry, &self.config, now).all;
+        // Without a session nothing else is known, and what was known before says nothing of the robot now.
+        let mut unmet = match self.mode {
+            Mode::Offline => ReasonSet::EMPTY.with(Reason::LinkClosed),
+            Mode::Monitor | Mode::Arming | Mode::Command | Mode::Stopping => {
+                evidence.against(Stage::Entry, &self.config, now).all
+            }
+        };
         if self.latch.is_some() {
             unmet.insert(Reason::Latched);
         }
         if self.motion_unknown.is_some() {
             unmet.insert(Reason::MotionUnknown);
-        }
-        if self.mode == Mode::Offline {
-            unmet.insert(Reason::LinkClosed);
         }
         unmet
     }

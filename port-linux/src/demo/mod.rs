@@ -107,8 +107,16 @@ fn verdict(checks: &[Check]) -> String {
          next, each in a terminal of its own: a simulated controller, what it sends, a motion\n  \
          outrigger sim ur\n  \
          outrigger monitor 127.0.0.1\n  \
-         outrigger run port-linux/examples/half-turn.toml --robot 127.0.0.1\n"
+         outrigger run {}/half-turn.toml --robot 127.0.0.1\n",
+        examples()
     )
+}
+
+/// Where the examples are: with the package's documents, where it is installed and this is no copy of the source.
+fn examples() -> &'static str {
+    const INSTALLED: &str = "/usr/share/doc/outrigger/examples";
+    const SOURCE: &str = "port-linux/examples";
+    if !Path::new(SOURCE).exists() && Path::new(INSTALLED).exists() { INSTALLED } else { SOURCE }
 }
 
 /// Plays the whole story and judges it.
