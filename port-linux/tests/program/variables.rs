@@ -30,6 +30,12 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
+/// What is judged here is the recording: of a link that a busy machine makes worse, other tests say what it does.
+const PATIENT: &str = "session.entry = \"Bad\"\nsession.stall = 0.3\nsession.max_misses = 1000\nsession.hold = 0.2\n\
+    session.stale_after = 0.19\nsession.state_timeout = 0.19\nsession.following_patience = 400\n\
+    session.following_late_patience = 400\nsession.grade.bad.received = 0\nsession.grade.bad.delay = 1.0\n\
+    session.grade.bad.jitter = 1.0\nsession.grade.bad.misses = 1000";
+
 /// A folder of a test's own, empty, and in it the example with more in its table `[run]` and before it.
 fn configuration(name: &str, before: &str, run: &str) -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -38,7 +44,7 @@ fn configuration(name: &str, before: &str, run: &str) -> (PathBuf, PathBuf) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/half-turn.toml");
     let example = std::fs::read_to_string(example).expect("the example");
     let file = folder.join("run.toml");
-    std::fs::write(&file, format!("{before}\n{}", example.replace("[run]\n", &format!("[run]\n{run}\n"))))
+    std::fs::write(&file, format!("{PATIENT}\n{before}\n{}", example.replace("[run]\n", &format!("[run]\n{run}\n"))))
         .expect("room");
     (folder, file)
 }
