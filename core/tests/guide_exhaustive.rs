@@ -12,6 +12,8 @@
 //! * Where the renewal lapses, or a limit is exceeded, commanding has ended by the end of that very step, for that reason.
 //! * A motion that has ended begins nothing: what goes out then is `Keep`, which moves nothing.
 
+mod small;
+
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -22,24 +24,14 @@ use outrigger_core::mode::{
 use outrigger_core::robot::{Pose, Reason, RobotMode, Safety, SafetyMode, State, Twist};
 use outrigger_core::time::{Duration, Instant};
 
-const CYCLE: Duration = Duration::from_millis(8);
+use self::small::CYCLE;
+
 const RENEW: Duration = CYCLE.times(4);
 const START: Instant = Instant::from_micros(1_000_000);
 
-/// Small numbers, so that short sequences get everywhere.
+/// With the times of a move that the controller executes.
 fn mode_config() -> ModeConfig {
-    let mut config = ModeConfig {
-        good_cycles: 1,
-        stop_cycles: 1,
-        arming_timeout: CYCLE.times(8),
-        state_timeout: CYCLE.times(3),
-        stop_timeout: CYCLE.times(9),
-        rest_window: CYCLE.times(2),
-        evidence_age: CYCLE.times(4),
-        offline_after: CYCLE.times(6),
-        program_timeout: CYCLE.times(3),
-        ..ModeConfig::new(CYCLE)
-    };
+    let mut config = small::mode_config();
     config.delegated.mirror_age = CYCLE.times(4);
     config.delegated.state_timeout = CYCLE.times(4);
     config.delegated.start_timeout = CYCLE.times(3);

@@ -13,37 +13,22 @@
 //! * In one state: stop, acknowledge, request.
 //! * A refusal says whose word it was.
 
+mod small;
+
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::mode::{
-    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeConfig, ModeMachine, Operator,
-    OperatorConfig, Outcome, PeerGate, Pendant, Refusal, RequestAs, Word,
+    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeMachine, Operator, OperatorConfig,
+    Outcome, PeerGate, Pendant, Refusal, RequestAs, Word,
 };
 use outrigger_core::robot::{Reason, RobotMode, Safety, SafetyMode};
 use outrigger_core::time::{Duration, Instant};
 
-const CYCLE: Duration = Duration::from_millis(8);
+use self::small::{CYCLE, mode_config};
+
 /// Longest gap between two states across which a level is known.
 const GAP: Duration = CYCLE.times(5);
-
-/// Small numbers, so that short sequences get everywhere.
-fn mode_config() -> ModeConfig {
-    let config = ModeConfig {
-        good_cycles: 1,
-        stop_cycles: 1,
-        arming_timeout: CYCLE.times(8),
-        state_timeout: CYCLE.times(3),
-        stop_timeout: CYCLE.times(9),
-        rest_window: CYCLE.times(2),
-        evidence_age: CYCLE.times(4),
-        offline_after: CYCLE.times(6),
-        program_timeout: CYCLE.times(3),
-        ..ModeConfig::new(CYCLE)
-    };
-    assert_eq!(config.check(), Ok(()));
-    config
-}
 
 const LOW_FOR: Duration = CYCLE.times(2);
 const RELEASED_FOR: Duration = CYCLE.times(4);

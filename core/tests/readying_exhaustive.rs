@@ -6,38 +6,23 @@
 //! lead to the same world are followed once. What is newer than a command is written down here by itself: a message that was put into
 //! the mailbox after it, or a line that was first seen to have risen after it.
 
+mod small;
+
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight, Leave, LeaveInput, LeaveOutput, Outcome};
 use outrigger_core::mode::{
-    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeConfig, ModeMachine, Operator,
-    OperatorConfig, PeerGate, RequestAs,
+    Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeMachine, Operator, OperatorConfig,
+    PeerGate, RequestAs,
 };
 use outrigger_core::robot::{Reason, RobotMode, Safety, SafetyMode, SoftwareVersion};
 use outrigger_core::time::{Duration, Instant};
 
-const CYCLE: Duration = Duration::from_millis(8);
+use self::small::{CYCLE, mode_config};
+
 const GAP: Duration = CYCLE.times(5);
 const START: Instant = Instant::from_micros(1_000_000);
-
-/// Small numbers, so that short sequences get everywhere.
-fn mode_config() -> ModeConfig {
-    let config = ModeConfig {
-        good_cycles: 1,
-        stop_cycles: 1,
-        arming_timeout: CYCLE.times(8),
-        state_timeout: CYCLE.times(3),
-        stop_timeout: CYCLE.times(9),
-        rest_window: CYCLE.times(2),
-        evidence_age: CYCLE.times(4),
-        offline_after: CYCLE.times(6),
-        program_timeout: CYCLE.times(3),
-        ..ModeConfig::new(CYCLE)
-    };
-    assert_eq!(config.check(), Ok(()));
-    config
-}
 
 const LOW_FOR: Duration = CYCLE.times(2);
 const RELEASED_FOR: Duration = CYCLE.times(4);

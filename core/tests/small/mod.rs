@@ -1,0 +1,24 @@
+//! Small numbers, so that short sequences get everywhere: what the explorations have in common.
+
+use outrigger_core::mode::ModeConfig;
+use outrigger_core::time::Duration;
+
+pub(crate) const CYCLE: Duration = Duration::from_millis(8);
+
+/// Of the mode machine, without what only a move by the controller needs.
+pub(crate) fn mode_config() -> ModeConfig {
+    let config = ModeConfig {
+        good_cycles: 1,
+        stop_cycles: 1,
+        arming_timeout: CYCLE.times(8),
+        state_timeout: CYCLE.times(3),
+        stop_timeout: CYCLE.times(9),
+        rest_window: CYCLE.times(2),
+        evidence_age: CYCLE.times(4),
+        offline_after: CYCLE.times(6),
+        program_timeout: CYCLE.times(3),
+        ..ModeConfig::new(CYCLE)
+    };
+    assert_eq!(config.check(), Ok(()));
+    config
+}
