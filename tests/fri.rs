@@ -530,7 +530,7 @@ fn of_a_file(law: &str, faults: &[&str]) -> Rig<AnyLaw<7>> {
         "[robot]\nkind = \"krc\"\n[run]\nrequest = \"start\"\n[law]\n{law}\n\
          [[source]]\nname = \"s\"\ninput = \"stdin\"\nrange = [0, 1]\n"
     );
-    let read = outrigger::config::KrcConfiguration::parse(&file).expect("a configuration");
+    let read = outrigger_config::KrcConfiguration::parse(&file).expect("a configuration");
     Rig::new(options(faults), read.engine, AnyLaw::new(read.law).expect("a law"), KrlConvention::RosControl)
 }
 

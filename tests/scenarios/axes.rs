@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use outrigger::config::Configuration;
+use outrigger_config::Configuration;
 use outrigger_core::command::{SampleValue, SourceId};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;

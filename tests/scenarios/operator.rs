@@ -1,6 +1,6 @@
 //! Nothing arms by itself: what a host's file asks for at the start is asked once, and never after a word of an operator.
 
-use outrigger::config::Configuration;
+use outrigger_config::Configuration;
 use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::ur::UrEvent;

@@ -218,6 +218,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn a_pendant_is_locked_while_commanded_and_given_back_on_every_way_out() {
         let (_server, at) = controller(3, 15);
         assert_eq!(ask(at, "setUserRole operator"), "Setting user role: operator");
@@ -237,6 +238,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn what_a_process_that_died_has_locked_the_next_one_gives_back() {
         let (_server, at) = controller(3, 15);
         let kept = KeptRole::within(Some(&folder("death")), at);
@@ -250,6 +252,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn other_controllers_are_not_locked_and_that_is_told() {
         let (_server, at) = controller(5, 15);
         let pendant = start("e-series", at, true).expect("it is to lock");
@@ -260,6 +263,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn without_a_place_to_write_to_nothing_is_locked() {
         let (_server, at) = controller(3, 15);
         let kept = KeptRole::within(None, at);
@@ -272,6 +276,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn a_dashboard_that_is_gone_delays_the_end_by_a_few_seconds_at_most() {
         let pendant = start("gone", (Ipv4Addr::LOCALHOST, 9).into(), true).expect("it is to lock");
         pendant.follow(Mode::Command);

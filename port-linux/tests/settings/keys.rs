@@ -6,7 +6,7 @@ use outrigger::config::{AnyConfiguration, Key, Takes, keys};
 use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
 
-use super::file::File;
+use super::file::{File, SWING};
 use super::{krc, process, ur};
 
 /// What a board's file says beside a host's.
@@ -16,13 +16,13 @@ const DEVICE: &str =
 /// Every row: its key, a value, and the file and what is beside it.
 fn rows() -> Vec<(&'static str, &'static str, File)> {
     let ur = ur::ROWS.iter().map(|row| (row.key, row.value, File::new(row.file).with_all(row.beside)));
-    let krc = krc::ROWS.iter().map(|row| (row.key, row.value, File::new(krc::SWING).with_all(row.beside)));
+    let krc = krc::ROWS.iter().map(|row| (row.key, row.value, File::new(SWING).with_all(row.beside)));
     let process = process::ROWS.iter().map(|row| (row.key, row.value, process::base(row.key).with_all(row.beside)));
     let device = DEVICE_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let input = INPUT_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let bridges = BRIDGES_ROWS.iter().map(|(key, value)| (*key, *value, bridges()));
     let accepting = ACCEPTING_ROWS.iter().map(|(key, value, _)| (*key, *value, File::new(ur::SERVO)));
-    let named = NAME_ROWS.iter().map(|(key, value, beside)| (*key, *value, File::new(krc::SWING).with_all(beside)));
+    let named = NAME_ROWS.iter().map(|(key, value, beside)| (*key, *value, File::new(SWING).with_all(beside)));
     accepting.chain(named).chain(ur).chain(krc).chain(process).chain(device).chain(input).chain(bridges).collect()
 }
 
@@ -88,9 +88,8 @@ fn board() -> File {
 
 /// Files of every kind, with every choice that brings further keys.
 fn files() -> Vec<File> {
-    let krc_board = File::new(krc::SWING).with_all("device.address = \"192.0.2.60/24\"");
-    let bases =
-        [ur::SERVO, ur::STANDOFF, ur::TWIST, ur::AXES, krc::SWING, process::SHORT, process::SENSOR].map(File::new);
+    let krc_board = File::new(SWING).with_all("device.address = \"192.0.2.60/24\"");
+    let bases = [ur::SERVO, ur::STANDOFF, ur::TWIST, ur::AXES, SWING, process::SHORT, process::SENSOR].map(File::new);
     let rows = rows().into_iter().flat_map(|(key, value, file)| [file.with(key, value), file]);
     bases.into_iter().chain([board(), krc_board]).chain(rows).collect()
 }
@@ -154,7 +153,7 @@ fn every_key_reaches_whoever_runs_by_it_in_files_of_every_kind() {
     let mut lost = vec![];
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     for (key, value, file) in rows() {
-        let beside_a_krc = File::new(krc::SWING);
+        let beside_a_krc = File::new(SWING);
         for file in [file.clone(), for_a_board(&file), beside_a_krc.clone(), for_a_board(&beside_a_krc)] {
             let known = keys(&file.text()).is_ok_and(|keys| keys.iter().any(|known| known.name == key));
             let (Ok(without), Ok(with)) = (reaches(&file), reaches(&file.with(key, value))) else { continue };

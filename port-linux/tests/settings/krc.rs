@@ -7,27 +7,6 @@ use outrigger_sim::krc::{Convention, Options};
 
 use super::scenes::{KRC_CALM, KrcScene};
 
-/// Seven joints on a motion.
-pub(crate) const SWING: &str = r#"
-[robot]
-kind = "krc"
-[limits]
-velocity = 0.5
-[law]
-kind = "joint-servo"
-relative = true
-[[law.waypoint]]
-at = 0
-joints = 0
-[[law.waypoint]]
-at = 1.5
-joints = [0.3, 0.2, 0, 0.1, 0, 0, 0]
-velocities = 0.05
-[[law.waypoint]]
-at = 4.0
-joints = 0.1
-"#;
-
 /// A setting beside a KRC, and the life in which it shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KrcRow {

@@ -13,10 +13,6 @@ mod ur;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use outrigger_emulated::clock::Clock;
-use outrigger_emulated::tries::{attempt_first, in_time};
-use outrigger_sim::time::SimTime;
-
 use file::File;
 
 /// The first lines in which two runs differ.
@@ -102,7 +98,7 @@ fn what_the_engine_beside_a_krc_is_told_shows_in_a_run() {
         krc::ROWS,
         |row| (row.key, row.value, row.shows),
         |row, set| {
-            let file = File::new(krc::SWING).with_all(row.beside);
+            let file = File::new(file::SWING).with_all(row.beside);
             if set {
                 return scenes::play_krc(&row.scene, &file.with(row.key, row.value).text());
             }
@@ -110,20 +106,4 @@ fn what_the_engine_beside_a_krc_is_told_shows_in_a_run() {
         },
     );
     assert!(unseen.is_empty(), "{}", unseen.join("\n"));
-}
-
-#[test]
-fn what_the_process_and_its_sensors_are_told_shows() {
-    attempt_first(|| {
-        for row in process::ROWS {
-            let clock = Clock::start();
-            let file = process::base(row.key).with_all(row.beside);
-            let (without, with) = ((row.seen)(&file), (row.seen)(&file.with(row.key, row.value)));
-            println!("{} = {}\n  {without}\n  {with}", row.key, row.value);
-            // In real time: a machine that stood still may have ended one of them early.
-            in_time(clock.window(SimTime::ZERO, clock.now()), without != with, || {
-                format!("{} = {} makes no difference: {with}", row.key, row.value)
-            });
-        }
-    });
 }

@@ -27,7 +27,7 @@ pub mod peer;
 pub mod priority;
 #[cfg(feature = "qemu")]
 pub mod qemu;
-pub mod require;
+pub use outrigger_require as require;
 pub mod sensor;
 #[cfg(feature = "machine")]
 pub mod standstill;

@@ -413,6 +413,7 @@ mod tests {
     const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn a_client_reads_packets_over_the_loopback() {
         let controller = Controller::new(Options::default()).unwrap();
         let server = Server::bind_from(controller, LOCAL, 41_000).unwrap().spawn().unwrap();
@@ -443,6 +444,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn a_service_that_is_off_is_refused_by_the_kernel_and_on_again_served() {
         let controller = Controller::new(Options::default()).unwrap();
         let server = Server::bind_from(controller, LOCAL, 46_000).unwrap().spawn().unwrap();
@@ -463,6 +465,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn what_the_controller_closes_is_closed_for_the_client() {
         let controller = Controller::new(Options::default()).unwrap();
         let server = Server::bind_from(controller, LOCAL, 45_000).unwrap().spawn().unwrap();

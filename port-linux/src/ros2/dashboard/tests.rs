@@ -62,6 +62,7 @@ fn plain(dashboard: &mut Dashboard, name: &str) -> Outcome {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn calls_are_answered_by_a_dashboard_server() {
     use outrigger_ros::cdr::encode;
 
@@ -97,6 +98,7 @@ fn calls_are_answered_by_a_dashboard_server() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn polyscope_x_is_asked_by_its_own_api() {
     use outrigger_ros::cdr::encode;
 
@@ -130,6 +132,7 @@ fn polyscope_x_is_asked_by_its_own_api() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn a_mode_is_reached_with_feedback_and_one_goal_at_a_time() {
     let (_server, place) = controller(5, 15, StartState::PowerOff);
     let mut dashboard = Dashboard::at(place).expect("a thread");
@@ -169,6 +172,7 @@ fn a_mode_is_reached_with_feedback_and_one_goal_at_a_time() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn a_stop_is_not_cleared_by_a_goal() {
     let (_server, place) = controller(5, 15, StartState::ProtectiveStop);
     let mut dashboard = Dashboard::at(place).expect("a thread");
@@ -182,6 +186,7 @@ fn a_stop_is_not_cleared_by_a_goal() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn where_nobody_answers_calls_are_refused_in_time_and_too_many_at_once() {
     let (listener, place) = silence();
     let mut dashboard = Dashboard::at(place).expect("a thread");
@@ -201,6 +206,7 @@ fn where_nobody_answers_calls_are_refused_in_time_and_too_many_at_once() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn a_call_whose_turn_comes_too_late_is_not_put() {
     let (_server, place) = controller(5, 15, StartState::Running);
     let (ask, calls) = unbounded_channel();
@@ -215,6 +221,7 @@ fn a_call_whose_turn_comes_too_late_is_not_put() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn a_request_that_is_never_answered_is_given_up_when_its_time_is_over() {
     use std::io::{BufRead as _, BufReader, Write as _};
 
@@ -243,6 +250,7 @@ fn a_request_that_is_never_answered_is_given_up_when_its_time_is_over() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn its_end_does_not_wait_for_a_controller() {
     let (_listener, place) = silence();
     let mut dashboard = Dashboard::at(place).expect("a thread");

@@ -90,6 +90,7 @@ mod tests {
     const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn a_program_talks_to_a_server_over_the_loopback_and_survives_its_restart() {
         let controller = Controller::new(Options::default()).unwrap();
         let server = Server::bind_from(controller, LOCAL, 47_000).unwrap().spawn().unwrap();
@@ -124,6 +125,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
     fn a_name_that_is_not_looked_up_and_a_port_where_nobody_listens_are_refused() {
         let controller = Controller::new(Options::default()).unwrap();
         let server = Server::bind_from(controller, LOCAL, 49_000).unwrap().spawn().unwrap();

@@ -1,0 +1,8 @@
+//! The `outrigger` command where it needs no controller and no clock: help, usage errors, `decode`, `check-config`, and the
+//! pages that must agree with the program. Suites beside simulated controllers are in `tests/system`.
+
+mod command_line;
+mod configuration;
+mod documentation;
+mod manual;
+mod paths;

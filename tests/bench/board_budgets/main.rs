@@ -1,0 +1,479 @@
+//! What a microcontroller pays, held against the budgets: flash, RAM, stack, instructions, panics.
+//!
+//! `cargo run --release -p outrigger-bench --bin board_budgets` builds every board and compares what it measures with the
+//! committed table; `OUTRIGGER_BLESS=1` writes it anew. `.ci/run budgets` is the same.
+
+mod calls;
+mod image;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use calls::Calls;
+use image::{GROUPS, Image, run};
+use outrigger_core::State;
+use outrigger_core::command::Sources;
+use outrigger_core::command::outputs::Outputs;
+use outrigger_core::engine::Event;
+use outrigger_core::engine::ur::{Facts, UrConfig, UrEvent};
+use outrigger_core::law::AnyLaw;
+use outrigger_core::link::{Histograms, LinkMonitor};
+use outrigger_core::mode::{Evidence, Following, ModeMachine, Operator};
+use outrigger_embassy::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
+
+/// Flash of what is ours, and RAM of one session with its socket buffers \[B\]: lean, with one law, states from port 30003
+/// and no feature of the core.
+const LEAN_FLASH: u64 = 64 * 1024;
+const LEAN_SESSION: u64 = 20 * 1024;
+/// The same of everything: what the parts need that the table tells one by one. 30003 has room for five packets there, so
+/// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 42 kB of
+/// flash, their texts and the end of a move that is asked for among it, and 4.7 kB of RAM; a motion that is quintic and fed takes
+/// another kilobyte of flash, and so do the drivers of two sensors each, and axes of the tool by sensors.
+const FLASH: u64 = 161 * 1024;
+const SESSION: u64 = 29 * 1024;
+const RTDE_SESSION: u64 = 34 * 1024;
+/// What can be left out, as features of the probe.
+const PARTS: [(&str, &str); 9] = [
+    ("feature `checks` of the core: what is wrong with a configuration, in words", "outrigger-core/checks"),
+    ("feature `messages`", "outrigger-core/messages"),
+    ("feature `outputs`", "outrigger-core/outputs"),
+    ("feature `histograms`", "outrigger-core/histograms"),
+    ("feature `trajectories`", "outrigger-core/trajectories"),
+    ("any of the laws, in place of joint servo, without feature `axes`", "laws"),
+    ("the same with feature `axes`", "laws,outrigger-core/axes"),
+    ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
+    ("feature `reverse`: commands by a program on the controller, four of them", "reverse"),
+];
+/// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
+const SERIALISATION: u64 = 34_400;
+/// What the flash budget is about; the core library and what a board adds are not.
+const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
+/// Names the file that a board's firmware is built with, in place of its own.
+const SETTINGS: &str = "OUTRIGGER_BOARD_CONFIG";
+/// The board whose firmware beside a KRC is measured: the other session, on one board for all.
+const BESIDE_KRC: &str = "qemu-mps2";
+/// The images that are shown module by module, and the smallest module that is [B].
+const IN_MODULES: [&str; 4] = ["engine, smallest", "engine, lean", "qemu-mps2", "qemu-mps2, KRC"];
+const LEAST_MODULE: u64 = 256;
+/// Numbers may differ by a part in a hundred from the committed ones, and by so many bytes: paths in messages are as long as
+/// they are, and in folders of other names the compiler inlines other functions (a task's stack differed by 104 B).
+const SLACK: u64 = 100;
+const SLACK_BYTES: u64 = 256;
+/// A panic that stands where it is called from: the peripheral access crate's assertion of an interrupt line's number, sunk out of
+/// several places (its message and its place, which are in the image, name `exti_h7.rs`). What the driver itself does is seen on
+/// the other board that has it.
+const ELSEWHERE: (&str, &str) = ("nucleo-h743zi", "port-embassy/src/sensor/ads131m06.rs");
+/// So many of the lines that differ are shown.
+const DIFFERENCES: usize = 40;
+
+fn root() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).to_path_buf()
+}
+
+/// Builds the package in `folder` and returns its program.
+fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
+    program(cargo(folder).args(["build", "--locked"]).args(arguments))
+}
+
+/// What this command of Cargo builds.
+fn program(command: &mut Command) -> PathBuf {
+    let said = run(command.arg("--message-format=json-render-diagnostics"));
+    let executable = said.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
+    executable.and_then(|(_, rest)| rest.split('"').next()).expect("a program").into()
+}
+
+/// Cargo in another workspace, which has its own settings.
+fn cargo(folder: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(folder).env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS").env_remove(SETTINGS);
+    command
+}
+
+/// Names of the boards, and their programs.
+fn boards() -> Vec<(String, PathBuf)> {
+    let folder = root().join("boards");
+    let entries = std::fs::read_dir(&folder).expect("boards").flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.path().join(".cargo").is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let built = |name: String| (name.clone(), build(&folder.join(name), &["--release"]));
+    let mut all: Vec<(String, PathBuf)> = names.into_iter().map(built).collect();
+    // Both forms of a firmware are built to one place.
+    if let Some((_, elf)) = all.iter_mut().find(|(name, _)| name == BESIDE_KRC) {
+        let kept = elf.with_extension("ur");
+        std::fs::copy(&*elf, &kept).expect("room for a copy");
+        *elf = kept;
+    }
+    let krc =
+        program(cargo(&folder.join(BESIDE_KRC)).args(["build", "--locked", "--release"]).env(SETTINGS, "krc.toml"));
+    all.push((format!("{BESIDE_KRC}, KRC"), krc));
+    all
+}
+
+/// The engine alone with everything, for speed and for size.
+fn engine(profile: &str, arguments: &[&str]) -> PathBuf {
+    let common = ["--profile", profile, "--target", "thumbv7em-none-eabihf"];
+    build(&root().join("tests/thumb/probe"), &[&common, arguments].concat())
+}
+
+/// The smallest engine with these features of the probe, kept where the next build leaves it.
+fn lean(features: &str) -> PathBuf {
+    let elf = engine("smallest", &["--no-default-features", "--features", &format!("engine_only,{features}")]);
+    let kept = elf.with_extension("lean");
+    std::fs::copy(&elf, &kept).expect("room for a copy");
+    kept
+}
+
+/// The static of this name, in the probe.
+fn static_of(image: &Image, name: &str) -> u64 {
+    image.statics.iter().find(|(_, symbol)| symbol.ends_with(name)).map_or(0, |(size, _)| *size)
+}
+
+/// Lines of `.ci/run instructions`: name, count, and the budget where there is one.
+fn instructions() -> Vec<(String, u64, Option<u64>)> {
+    let said = |(program, features)| {
+        let folder = root().join("tests/thumb/instructions");
+        run(cargo(&folder).args(["run", "-q", "--release", "--locked", "--bin", program, "--features", features]))
+    };
+    let read = |line: &str| {
+        let (left, right) = line.split_once(" instructions, ")?;
+        let (name, count) = left.trim().rsplit_once(' ')?;
+        let budget = right.strip_prefix("budget").and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+        Some((name.trim().to_owned(), count.parse().ok()?, budget))
+    };
+    let programs = [("outrigger-instructions", ""), ("krc", ""), ("programs", "reverse")];
+    programs.map(said).iter().flat_map(|said| said.lines()).filter_map(read).collect()
+}
+
+/// The table, and what is beyond its budget.
+struct Report {
+    text: String,
+    over: Vec<String>,
+}
+
+impl Report {
+    fn line(&mut self, cells: &[&dyn std::fmt::Display]) {
+        for cell in cells {
+            let _ = write!(self.text, "| {cell} ");
+        }
+        self.text.push_str("|\n");
+    }
+
+    fn head(&mut self, cells: &[&str]) {
+        let row: Vec<&dyn std::fmt::Display> = cells.iter().map(|cell| cell as _).collect();
+        self.line(&row);
+        self.line(&vec![&"---" as &dyn std::fmt::Display; cells.len()]);
+    }
+
+    fn budget(&mut self, name: &str, measured: u64, budget: u64) {
+        self.line(&[&name, &measured, &budget]);
+        if measured > budget {
+            self.over.push(format!("{name}: {measured}, budget {budget}"));
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+}
+
+fn report() -> Report {
+    // Before the engine with everything, which is built to the same place.
+    let parts = PARTS.map(|(name, feature)| (name, Image::read(&lean(feature))));
+    let least = ("engine, lean".to_owned(), lean(""));
+    let images: Vec<(String, PathBuf, Image)> = ["release", "small", "smallest"]
+        .map(|profile| (format!("engine, {profile}"), engine(profile, &["--features", "engine_only"])))
+        .into_iter()
+        .chain([least])
+        .chain(boards())
+        .map(|(name, elf)| (name, elf.clone(), Image::read(&elf)))
+        .collect();
+    let mut report = Report { text: INTRODUCTION.into(), over: Vec::new() };
+
+    report.head(&["what", "measured", "budget"]);
+    for (name, count, budget) in instructions() {
+        let name = format!("instructions: {name}");
+        match budget {
+            Some(budget) => report.budget(&name, count, budget),
+            None => report.line(&[&name, &count, &"–"]),
+        }
+    }
+    let named =
+        |wanted: &str| images.iter().find(|(name, ..)| name == wanted).map(|(.., image)| image).expect("an engine");
+    let (small, least) = (named("engine, smallest"), named("engine, lean"));
+    // The port is in no engine: with everything it is as the largest board has it, lean as the one with a serial sensor alone.
+    let port = images.iter().map(|(.., image)| image.code["port-embassy"]).max().unwrap_or(0);
+    let lean_port = named("qemu-mps2").code["port-embassy"];
+    let flash = |image: &Image| image.code_of(&OURS) + image.constants;
+    report.budget(
+        "flash of the lean engine, its loop and port-embassy: code, all constants [B]",
+        flash(least) + lean_port,
+        LEAN_FLASH,
+    );
+    report.budget("flash of the smallest engine with everything, the same [B]", flash(small) + port, FLASH);
+    let serialisation = images.iter().map(|(.., image)| image.code["serialisation"]).max().unwrap_or(0);
+    report.budget("serialisation in the image that has most of it [B]", serialisation, SERIALISATION);
+    let windows = size_of::<Windows>() as u64;
+    let mut session = |what: &str, image: &Image, sockets: usize, budget: u64| {
+        let (engine, rtde, sockets) = (static_of(image, "::ENGINE"), static_of(image, "::RTDE"), sockets as u64);
+        let (name, sum) = match (rtde, engine + windows + sockets) {
+            (0, sum) => {
+                (format!("RAM of a {what}: engine {engine}, its windows {windows}, socket buffers {sockets} [B]"), sum)
+            }
+            (rtde, sum) => (
+                format!(
+                    "RAM of a {what}: engine {engine}, its windows {windows}, RTDE {rtde}, socket buffers {sockets} [B]"
+                ),
+                sum + rtde,
+            ),
+        };
+        report.budget(&name, sum, budget);
+    };
+    session("lean session", least, size_of::<SmallBuffers>(), LEAN_SESSION);
+    let without_rtde = Image {
+        statics: small.statics.iter().filter(|(_, name)| !name.ends_with("::RTDE")).cloned().collect(),
+        ..small.clone()
+    };
+    session("session without RTDE", &without_rtde, size_of::<Buffers>(), SESSION);
+    session("session with RTDE", small, size_of::<BuffersWithRtde>(), RTDE_SESSION);
+
+    report.say(PARTS_TEXT);
+    report.head(&["part", "flash [B]", "RAM [B]"]);
+    for (name, image) in &parts {
+        let more = |a: u64, b: u64| i64::try_from(a).unwrap_or(0) - i64::try_from(b).unwrap_or(0);
+        report.line(&[name, &more(flash(image), flash(least)), &more(image.ram, least.ram)]);
+    }
+
+    report.say(MEMORY);
+    report.head(&["part", "RAM [B]"]);
+    for (what, size) in memory() {
+        report.line(&[&what, &size]);
+    }
+
+    report.say("\n## Code by crate [B]\n\n");
+    report.head(&[&["crate"], &*images.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>()].concat());
+    let mut row = |name: &str, of: &dyn Fn(&Image) -> u64| {
+        let sizes: Vec<u64> = images.iter().map(|(.., image)| of(image)).collect();
+        let cells = std::iter::once(&name as &dyn std::fmt::Display);
+        report.line(&cells.chain(sizes.iter().map(|size| size as _)).collect::<Vec<_>>());
+    };
+    for group in GROUPS {
+        row(group, &|image| image.code[group]);
+    }
+    row("constants (no crate known)", &|image| image.constants);
+    row("**flash**", &|image| image.flash);
+    row("**RAM** without the stack", &|image| image.ram);
+
+    report.say(MODULES);
+    let shown: Vec<_> = images.iter().filter(|(name, ..)| IN_MODULES.contains(&name.as_str())).collect();
+    report.head(&[&["module"], &*shown.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>()].concat());
+    let mut modules: Vec<&String> = shown.iter().flat_map(|(.., image)| image.modules.keys()).collect();
+    modules.sort_unstable();
+    modules.dedup();
+    for module in modules {
+        let sizes: Vec<u64> = shown.iter().map(|(.., image)| image.modules.get(module).copied().unwrap_or(0)).collect();
+        if sizes.iter().any(|size| *size >= LEAST_MODULE) {
+            let cells = std::iter::once(module as &dyn std::fmt::Display);
+            report.line(&cells.chain(sizes.iter().map(|size| size as _)).collect::<Vec<_>>());
+        }
+    }
+
+    report.say("\n## Statics of at least 256 B\n\n");
+    report.head(&["image", "static", "B"]);
+    for (name, _, image) in &images {
+        for (size, symbol) in image.statics.iter().filter(|(size, _)| *size >= 256) {
+            report.line(&[name, &format!("`{symbol}`"), size]);
+        }
+    }
+
+    report.say(STACK);
+    report.head(&[
+        "image",
+        "deepest chain of calls [B]",
+        "begins in",
+        "largest frame after boot [B]",
+        "calls through pointers",
+    ]);
+    let calls: Vec<_> = images.iter().map(|(name, elf, _)| (name, elf, Calls::read(elf))).collect();
+    for (name, elf, calls) in &calls {
+        let deepest = calls.deepest().expect("functions");
+        let (largest, of) = calls.largest_frame(elf);
+        report.line(&[name, &deepest.bytes, &format!("`{}`", deepest.from), &largest, &calls.blind()]);
+        // The region below a board's stack catches what moves the pointer by less than itself.
+        if !name.starts_with("engine") && largest >= GUARD {
+            report.over.push(format!("{name}: {of} has a frame of {largest} B, and the guard has {GUARD} B"));
+        }
+    }
+    report.say(TASKS);
+    report.head(&["image", "task", "deepest chain of calls [B]"]);
+    for (name, elf, calls) in &calls {
+        for (task, bytes) in calls.tasks(elf) {
+            report.line(&[name, &format!("`{task}`"), &bytes]);
+        }
+    }
+
+    report.say(PANICS);
+    report.head(&["image", "file"]);
+    for (name, elf, calls) in &calls {
+        for file in calls.panics(elf) {
+            let ours = ["core/src/", "urscript/src/", "port-embassy/src/"].iter().any(|start| file.starts_with(start));
+            // At opt-level z, which the lean engine has too, some checks stay.
+            let for_size = name.contains("small") || name.contains("lean");
+            if ours && !for_size && (name.as_str(), file.as_str()) != ELSEWHERE {
+                report.over.push(format!("{name}: a panic is reachable in {file}"));
+            }
+            report.line(&[name, &format!("`{file}`")]);
+        }
+    }
+    report
+}
+
+/// What a session with everything keeps, as this machine lays it out: none has a pointer, and lengths of lists are wider
+/// here by some bytes.
+fn memory() -> [(&'static str, usize); 16] {
+    let sockets = size_of::<Buffers<0>>();
+    [
+        ("socket buffers: states from 30003, five packets", size_of::<Buffers>() - sockets),
+        ("the other two: messages of 30001, text to 30003", sockets),
+        ("windows: the longest state of 30001, and one packet of 30003", size_of::<Windows>()),
+        (
+            "engine: the link's figures over 100 cycles, without histograms",
+            size_of::<LinkMonitor>() - size_of::<Histograms>(),
+        ),
+        ("engine: its three histograms", size_of::<Histograms>()),
+        ("engine: events that wait, messages of the controller among them", 16 * size_of::<Event<UrEvent>>()),
+        ("engine: the law, 16 waypoints in it", size_of::<AnyLaw<6>>()),
+        ("engine: the configuration", size_of::<UrConfig>()),
+        (
+            "engine: what was sent in the last cycles, to compare the controller's target with",
+            size_of::<Following<6>>(),
+        ),
+        ("engine: what the controller told of itself: limits, kinematics, terminals", size_of::<Facts>()),
+        ("engine: outputs that wait or are to be confirmed", size_of::<Outputs>()),
+        ("engine: sensors", size_of::<Sources>()),
+        ("engine: the last state", size_of::<State<6>>()),
+        ("engine: the mode machine", size_of::<ModeMachine>()),
+        ("engine: evidence for and against commanding", size_of::<Evidence>()),
+        ("engine: operator", size_of::<Operator>()),
+    ]
+}
+
+/// Lines in which two tables differ, numbers by more than the slack.
+fn differences(committed: &str, measured: &str) -> Vec<String> {
+    let near = |a: &str, b: &str| match (a.parse::<u64>(), b.parse::<u64>()) {
+        (Ok(a), Ok(b)) => a.abs_diff(b) <= SLACK_BYTES.max(a.max(b) / SLACK),
+        _ => a == b,
+    };
+    let alike = |a: &str, b: &str| {
+        let (a, b): (Vec<_>, Vec<_>) = (a.split_whitespace().collect(), b.split_whitespace().collect());
+        a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| near(a, b))
+    };
+    let (mut old, mut new) = (committed.lines(), measured.lines());
+    let mut told = Vec::new();
+    loop {
+        match (old.next(), new.next()) {
+            (None, None) => return told,
+            (Some(a), Some(b)) if alike(a, b) => {}
+            (a, b) => {
+                told.extend(a.map(|line| format!("- {line}")));
+                told.extend(b.map(|line| format!("+ {line}")));
+            }
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let table = root().join("tests/tables/board-budgets.md");
+    let report = report();
+    let mut good = true;
+    if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&table, &report.text).expect("a table to write");
+    } else {
+        let differ = differences(&std::fs::read_to_string(&table).unwrap_or_default(), &report.text);
+        if !differ.is_empty() {
+            eprintln!("tests/tables/board-budgets.md is not what is measured; OUTRIGGER_BLESS=1 writes it anew");
+            // Where a line came or went the rest is moved, and says no more.
+            differ.iter().take(DIFFERENCES).for_each(|line| eprintln!("{line}"));
+            good = false;
+        }
+    }
+    for over in &report.over {
+        eprintln!("over budget: {over}");
+        good = false;
+    }
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+const INTRODUCTION: &str = "\
+# What a microcontroller pays
+
+Made by `OUTRIGGER_BLESS=1 cargo run --release -p outrigger-bench --bin board_budgets`, held by `.ci/run budgets`: it fails
+where a budget is exceeded, or where a number here is off by more than a hundredth and 256.
+
+*engine* is the engine beside one robot with every law, states by RTDE, and the loop around it, without network, recorder and
+error texts (`tests/thumb/probe`), built for speed (`release`, opt-level 3) and for size (`small`: s, `smallest`: z); *lean* is the
+smallest with joint servo alone, states from port 30003, and no feature of the core; the others are the firmware of `boards/*`, built for speed (port-embassy for size), with recorder and telemetry; *KRC* is the firmware beside
+a KUKA LWR, which has the other session. Targets are Cortex-M4F, M7 and M33 with their single-precision
+unit. Instructions are counted in QEMU, exactly; they say nothing of cycles. Where there is no budget a number is held by
+this table alone.
+
+An instruction belongs to the crate of the innermost function that is not the standard library's, in whatever it was
+inlined; *core library* is what is left, compiler routines among it. Constants carry no trace of their crate. The flash
+budget is about core, urscript and port-embassy; what they are made with (zerocopy, heapless) is counted as core.
+
+";
+
+const PARTS_TEXT: &str = "
+## What each part costs
+
+Beside the lean engine, each by itself. Flash is code and constants of the core, urscript and what they are made with; RAM is
+without socket buffers. What a board may leave out, and how, is in [`boards/README.md`](../../boards/README.md).
+
+";
+
+const MEMORY: &str = "
+## What the RAM of a session is
+
+With everything, without RTDE; the largest parts. 20 KiB were aimed at: without histograms, messages and outputs (the table
+above) and with four packets it is the lean session that keeps to them. What is left are windows over a hundred cycles, by
+which a link is graded, and what is compared with the controller's target.
+
+";
+
+const MODULES: &str = "
+## Code of the core by module [B]
+
+Where the rows *core* above come from, for the engine and for one board: what has at least 256 B in one of them.
+
+";
+
+const STACK: &str = "
+## Stack
+
+Sum of the frames along the deepest chain of direct calls, read from the instructions: an upper bound for what that
+function needs, and none for calls through pointers (tasks are polled, and formatted, through them). Interrupts come on
+top.
+
+";
+
+/// What lies below the stack of a board, as on the boards whose core has no limit registers.
+const GUARD: u64 = outrigger_app::GUARD as u64;
+
+const TASKS: &str = "
+Of each task of a board, what one poll of it needs: they are polled one after the other, so the stack is as deep as the
+deepest of them, the executor and the interrupts together (which have a stack of their own, of 4 096 B).
+
+";
+
+const PANICS: &str = "
+## Who can panic
+
+Source files with a call of a panic in the linked image; of inlined functions the innermost that is not the standard
+library's. `core`, `urscript` and `port-embassy` must not be among them, in what
+is built for speed. Left out: that an `async fn` polled after its end panics, for nobody does it. What the compiler made
+one of several places names none of them: in tasks, the stack's `RefCell`s mostly.
+
+";

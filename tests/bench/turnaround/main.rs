@@ -1,0 +1,203 @@
+//! Host turnaround: from a state's leaving the controller to the command's arrival there, against a bare C loop; and what
+//! listeners cost the thread that answers.
+//!
+//! That is the way through the kernel twice and the waking up, with our own part between them: from the end of reading a
+//! state to the end of writing its command, which `demo` and `run` tell and `port-linux/examples/turnaround-trace.sh`
+//! compares with a trace of the system calls.
+//!
+//! ```sh
+//! cargo build --release -p outrigger
+//! cargo run --release -p outrigger-bench --bin turnaround [ROUNDS [CYCLES]]
+//! cargo run --release -p outrigger-bench --bin turnaround -- --counts
+//! ```
+//!
+//! With `--ros2` before the rest, and the program built with the feature `ros2`: what a node of ROS 2 beside it and twenty readers
+//! cost, of either.
+//!
+//! Short blocks of the programs alternate within one run, each a process of its own beside the same load, so that
+//! whatever else the machine does meets all of them; what is compared is all answers of all blocks of each. Counts need
+//! `strace` and Valgrind, and are the same whatever else the machine does: there the controller sends its next state when the
+//! answer has come, and the program's clock goes on with the states (`lockstep.c`). It exits with 1 where a budget is missed.
+//! Needs a C compiler.
+
+mod counts;
+mod ours;
+mod peer;
+mod pooled;
+mod subject;
+
+use std::process::ExitCode;
+
+use outrigger::host::set_fifo;
+
+use self::peer::{Block, Peer};
+use self::pooled::{Pooled, between_kinds, ratio_of_pairs};
+use self::subject::{Programs, Subject};
+
+/// Attempts at one block: on a busy machine the load itself is held up at times, and the arm then stopped.
+const ATTEMPTS: usize = 5;
+/// Of `SCHED_FIFO`, where that is allowed.
+const PRIORITY: u8 = 20;
+/// Of all answers, to those of the bare loop.
+const RATIO_BUDGET: f64 = 1.1;
+/// The median of a loop that is awake, to that of the bare one, which sleeps.
+const BUSY_BUDGET: f64 = 0.6;
+/// Percentage points.
+const ANSWERED_BUDGET: f64 = 0.1;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if let ["--ours", port_base, awake @ ..] = words.as_slice() {
+        let awake = awake.first().map(|micros| micros.parse().expect("microseconds"));
+        ours::run(port_base.parse().expect("a port base"), awake);
+        return ExitCode::SUCCESS;
+    }
+    if cfg!(debug_assertions) {
+        eprintln!("these are times of a debug build; add --release");
+    }
+    let by_ros = words.iter().position(|word| *word == "--ros2").map(|at| words.remove(at)).is_some();
+    let programs = Programs::find().and_then(|mut programs| {
+        if by_ros {
+            programs.listen_by_ros()?;
+        }
+        Ok(programs)
+    });
+    let programs = match programs {
+        Ok(programs) => programs,
+        Err(reason) => {
+            eprintln!("{reason}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut verdict = Verdict::default();
+    let number = |index: usize, default: u32| {
+        words.get(index).map_or(default, |text| text.parse().expect("ROUNDS and CYCLES are numbers"))
+    };
+    match (words == ["--counts"], by_ros) {
+        (true, false) => counts::count(&programs, &mut verdict),
+        (true, true) => counts::count_ros(&programs, &mut verdict),
+        (false, false) => compare(&programs, number(0, 60), number(1, 500), &mut verdict),
+        (false, true) => beside(&programs, [Subject::Ros], number(0, 60), number(1, 500), &mut verdict),
+    }
+    if verdict.missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// What was held, and what was not.
+#[derive(Default)]
+struct Verdict {
+    missed: bool,
+}
+
+impl Verdict {
+    fn line(&mut self, held: bool, text: String) {
+        self.missed |= !held;
+        println!("{} {text}", if held { "ok  " } else { "OVER" });
+    }
+}
+
+fn compare(programs: &Programs, rounds: u32, cycles: u32, verdict: &mut Verdict) {
+    let busy = || std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned();
+    // All programs inherit it. Where it is not allowed, other work on the machine pushes load and programs aside.
+    let scheduling = match set_fifo(PRIORITY) {
+        Ok(()) => "SCHED_FIFO for load and programs".into(),
+        Err(error) => format!("time-sharing scheduler (SCHED_FIFO refused: {error})"),
+    };
+    println!("{rounds} rounds, blocks of {cycles} cycles of 2 ms; {scheduling}; load of the machine {}", busy());
+    let against_bare =
+        measured(programs, &[Subject::Bare, Subject::Poll, Subject::Ours, Subject::Busy], rounds, cycles);
+    if let Some([bare, poll, ours, awake]) = against_bare.as_deref() {
+        let limit = between_kinds(&[bare, ours]);
+        println!(
+            "blocks whose median is above {limit:.0} µs: bare {} of {rounds}, ours {} of {rounds}",
+            bare.slow_blocks(limit),
+            ours.slow_blocks(limit)
+        );
+        for share in [0.5, 0.99] {
+            let [ours, poll, bare] = [ours, poll, bare].map(|of| of.quantile(share));
+            let (ratio, percent) = (ours / bare, share * 100.0);
+            let held = ratio <= RATIO_BUDGET;
+            verdict.line(held, format!("p{percent:.0}: {ours:.1} to {bare:.1} µs, {ratio:.3}, budget {RATIO_BUDGET}"));
+            println!(
+                "p{percent:.0} of a bare loop that waits as ours does: {poll:.1} µs, {:.3}; ours to it {:.3}",
+                poll / bare,
+                ours / poll
+            );
+        }
+        let ratio = awake.quantile(0.5) / bare.quantile(0.5);
+        verdict.line(ratio <= BUSY_BUDGET, format!("p50 with busy_poll: {ratio:.2}, budget {BUSY_BUDGET}"));
+        let (ours_percent, bare_percent) = (ours.answered_percent(), bare.answered_percent());
+        verdict.line(
+            ours_percent >= bare_percent - ANSWERED_BUDGET,
+            format!("answered within their cycle: {ours_percent:.2} %, the bare loop {bare_percent:.2} %"),
+        );
+        let wakes = ours.wakes_per_cycle();
+        verdict.line(wakes < 1.1, format!("wake-ups a cycle: {wakes:.3}, the bare loop {:.3}", bare.wakes_per_cycle()));
+        let threads = ours.blocks.iter().map(|block| block.threads).max().unwrap_or_default();
+        verdict.line(threads == 1, format!("threads: {threads}"));
+    }
+    verdict.line(against_bare.is_some(), format!("all blocks measured; load of the machine {}", busy()));
+    beside(programs, [Subject::View, Subject::Json], rounds, cycles, verdict);
+}
+
+/// What those who listen cost an answer, against what two equal programs differ by.
+fn beside<const N: usize>(
+    programs: &Programs,
+    listened: [Subject; N],
+    rounds: u32,
+    cycles: u32,
+    verdict: &mut Verdict,
+) {
+    let subjects = [&[Subject::Run, Subject::RunAgain], &listened[..]].concat();
+    let Some(measured) = measured(programs, &subjects, rounds, cycles) else {
+        return verdict.line(false, "not all blocks were measured".into());
+    };
+    let [run, again, listened_to @ ..] = &measured[..] else { return };
+    // Half a spread on each side, whatever the order of the two.
+    let spread = |share| ratio_of_pairs(again, run, 0.99, share);
+    let (low, high) = (spread(0.05), spread(0.95));
+    println!("p99 of equal blocks, pair by pair: {low:.2} to {high:.2} (5 to 95 %)");
+    for (subject, pooled) in listened.iter().zip(listened_to) {
+        let ratio = ratio_of_pairs(pooled, run, 0.99, 0.5);
+        verdict.line(ratio <= high, format!("p99 with {}: {ratio:.2} of that without", subject.listens()));
+    }
+}
+
+/// All blocks of some subjects, which take turns.
+fn measured(programs: &Programs, subjects: &[Subject], rounds: u32, cycles: u32) -> Option<Vec<Pooled>> {
+    let mut pooled: Vec<Pooled> = subjects.iter().map(|_| Pooled::default()).collect();
+    let mut repeated = 0;
+    println!("p50/p99 µs {}", subjects.iter().map(|subject| format!("{:>12}", subject.name())).collect::<String>());
+    for round in 0..rounds as usize {
+        // Who goes first alternates as well.
+        for turn in 0..subjects.len() {
+            let index = (round + turn) % subjects.len();
+            pooled[index].blocks.push(one(programs, subjects[index], cycles, &mut repeated)?);
+        }
+        let shown = pooled.iter().map(|pooled| {
+            let last = &pooled.blocks[round];
+            format!("{:>12}", format!("{:.0}/{:.0}", last.quantile(0.5), last.quantile(0.99)))
+        });
+        println!("{round:>10} {}", shown.collect::<String>());
+    }
+    println!("{repeated} blocks repeated, because commanding ended in them");
+    Some(pooled)
+}
+
+/// One block, repeated where it could not be measured; `None`, and why, where that goes on.
+fn one(programs: &Programs, subject: Subject, cycles: u32, repeated: &mut u32) -> Option<Block> {
+    for _ in 0..ATTEMPTS {
+        let mut peer = Peer::new();
+        let mut child = programs.start(subject, &peer, &[]);
+        let block = peer.measure(child.id(), cycles);
+        // Killed by its handle: it would otherwise try to connect again.
+        let _ = child.kill();
+        let _ = child.wait();
+        match block {
+            Ok(block) => return Some(block),
+            Err(reason) => eprintln!("{}: {reason}; again", subject.name()),
+        }
+        *repeated += 1;
+    }
+    None
+}

@@ -1,0 +1,175 @@
+//! The program at work, by what it says in JSON.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use outrigger_emulated::clock::Clock;
+use outrigger_emulated::namespace::Namespace;
+use outrigger_sim::time::SimTime;
+use serde_json::Value;
+
+/// A line of it, and when it was read.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) at: SimTime,
+    pub(super) value: Value,
+}
+
+impl Line {
+    pub(super) fn text(&self, key: &str) -> &str {
+        self.value[key].as_str().unwrap_or_default()
+    }
+
+    fn is(&self, kind: &str) -> bool {
+        self.text("type") == "event" && self.text("kind") == kind
+    }
+}
+
+/// From one mode to another, at a time of our clock.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Transition {
+    pub(super) at: SimTime,
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Empty where there is none.
+    pub(super) reason: String,
+}
+
+/// Everything it said.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Transcript(Vec<Line>);
+
+impl Transcript {
+    pub(super) fn story(&self) -> String {
+        let events = self.0.iter().filter(|line| line.text("type") != "status");
+        events.map(|line| format!("{:>9} {}\n", line.at.to_string(), line.value)).collect()
+    }
+
+    /// When the program's clock began, by ours: no line is read before it is written.
+    fn began(&self) -> SimTime {
+        let began = self.0.iter().filter_map(|line| {
+            let since = Duration::from_secs_f64(line.value["time"].as_f64()?);
+            Some(SimTime::ZERO + line.at.since(SimTime::ZERO + since))
+        });
+        began.min().unwrap_or(SimTime::ZERO)
+    }
+
+    pub(super) fn transitions(&self) -> Vec<Transition> {
+        let began = self.began();
+        let transitions = self.0.iter().filter(|line| line.is("transition"));
+        let read = transitions.map(|line| Transition {
+            at: began + Duration::from_secs_f64(line.value["time"].as_f64().expect("a time")),
+            from: line.text("from").to_owned(),
+            to: line.text("to").to_owned(),
+            reason: line.text("reason").to_owned(),
+        });
+        read.collect()
+    }
+
+    /// How far it says that the arm moves after a fault \[rad\].
+    pub(super) fn coast(&self) -> Option<f64> {
+        let said = self.0.iter().rev().find(|line| line.text("text").contains("worst-case coast"))?;
+        let (_, rest) = said.text("text").split_once("after a fault ")?;
+        rest.split_whitespace().next()?.parse().ok()
+    }
+
+    pub(super) fn summary(&self) -> Option<&Value> {
+        self.0.iter().map(|line| &line.value).find(|value| value["type"] == "summary")
+    }
+
+    /// The mode it is in.
+    pub(super) fn mode(&self) -> &str {
+        self.0.iter().rev().find(|line| line.is("transition")).map_or("Offline", |line| line.text("to"))
+    }
+
+    /// When it was read that this mode began.
+    pub(super) fn since(&self) -> SimTime {
+        self.0.iter().rev().find(|line| line.is("transition")).map_or(SimTime::ZERO, |line| line.at)
+    }
+}
+
+/// `outrigger run`; ended when this is dropped.
+pub(super) struct Program {
+    child: Child,
+    input: ChildStdin,
+    transcript: Arc<Mutex<Transcript>>,
+    reader: Option<JoinHandle<()>>,
+    errors: Option<JoinHandle<String>>,
+    configuration: PathBuf,
+}
+
+impl Program {
+    pub(super) fn start(namespace: &Namespace, name: &str, configuration: &str, clock: Clock) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("network-{}-{name}.toml", std::process::id()));
+        std::fs::write(&path, configuration).expect("room");
+        let within = namespace.within();
+        let mut command = Command::new(&within[0]);
+        command.args(&within[1..]).arg(outrigger_system::program()).arg("run").arg(&path).arg("--json");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary under test");
+        let input = child.stdin.take().expect("piped");
+        let output = BufReader::new(child.stdout.take().expect("piped"));
+        let mut errors = child.stderr.take().expect("piped");
+        let transcript = Arc::<Mutex<Transcript>>::default();
+        let into = Arc::clone(&transcript);
+        let reader = std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                let at = clock.now();
+                let value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                lock(&into).0.push(Line { at, value });
+            }
+        });
+        let errors = std::thread::spawn(move || {
+            let mut text = String::new();
+            // What is no text is as good as none.
+            let _ = errors.read_to_string(&mut text);
+            text
+        });
+        Self { child, input, transcript, reader: Some(reader), errors: Some(errors), configuration: path }
+    }
+
+    pub(super) fn say(&mut self, word: &str) {
+        // It may have ended: then whoever looks at it sees that.
+        let _ = writeln!(self.input, "{word}");
+    }
+
+    pub(super) fn look<T>(&self, look: impl FnOnce(&Transcript) -> T) -> T {
+        look(&lock(&self.transcript))
+    }
+
+    /// Its exit code, if it has ended; -1 where a signal ended it.
+    pub(super) fn ended(&mut self) -> Option<i32> {
+        self.child.try_wait().expect("a child").map(|status| status.code().unwrap_or(-1))
+    }
+
+    /// Everything it said, and what it said on standard error. It has ended, or is ended.
+    pub(super) fn left(mut self) -> (Transcript, String) {
+        self.finish();
+        let errors = self.errors.take().map(|errors| errors.join().expect("text")).unwrap_or_default();
+        (std::mem::take(&mut lock(&self.transcript)), errors)
+    }
+
+    fn finish(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some(reader) = self.reader.take() {
+            let read = reader.join();
+            assert!(read.is_ok() || std::thread::panicking(), "a line that is no JSON");
+        }
+        let _ = std::fs::remove_file(&self.configuration);
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+fn lock(transcript: &Mutex<Transcript>) -> MutexGuard<'_, Transcript> {
+    transcript.lock().unwrap_or_else(PoisonError::into_inner)
+}

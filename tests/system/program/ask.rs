@@ -1,0 +1,503 @@
+//! `ask`: a run is driven by another process alone.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use outrigger_emulated::clock::Clock;
+use outrigger_emulated::standstill::Window;
+use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
+use outrigger_sim::controller::{Action, Controller, Options};
+use outrigger_sim::tcp::{Running, Server};
+use outrigger_sim::time::SimTime;
+
+/// Longest wait for a status, on a busy machine too: no motion of these tests takes as long.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A folder of a test's own, empty: the users' directory for sockets, too.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+pub(crate) fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+/// The text of `key` in a line of JSON.
+fn text_of(line: &str, key: &str) -> Option<String> {
+    Some(line.split_once(&format!("\"{key}\":\""))?.1.split_once('"')?.0.to_owned())
+}
+
+fn epoch_of(status: &str) -> u32 {
+    let rest = status.split_once("\"epoch\":").expect("an epoch").1;
+    rest.split_once(',').expect("more").0.parse().expect("a number")
+}
+
+/// A run with a configuration, and what it says; its standard input stays open and says nothing.
+pub(crate) struct Run {
+    pub(crate) child: Child,
+    input: ChildStdin,
+    said: BufReader<ChildStdout>,
+    runtime: PathBuf,
+    robot: String,
+}
+
+/// How a run ended: its exit code and what it said since.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) said: Vec<String>,
+}
+
+/// What a test leaves behind where it fails.
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Run {
+    /// A run with these lines of a configuration, once it takes requests.
+    pub(crate) fn start(runtime: &Path, robot: &str, configuration: &str) -> Self {
+        let file = runtime.join("asked.toml");
+        std::fs::write(&file, configuration).expect("a file");
+        let mut child = Command::new(outrigger_system::program())
+            .arg("run")
+            .arg(&file)
+            .arg("--json")
+            .env("XDG_RUNTIME_DIR", runtime)
+            .env("XDG_STATE_HOME", runtime)
+            .env_remove("STATE_DIRECTORY")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary under test");
+        let input = child.stdin.take().expect("piped");
+        let said = BufReader::new(child.stdout.take().expect("piped"));
+        let mut run = Self { child, input, said, runtime: runtime.into(), robot: robot.into() };
+        run.until("\"kind\":\"requests\"");
+        run
+    }
+
+    /// The next line with `what`.
+    pub(crate) fn until(&mut self, what: &str) -> String {
+        let mut lines = self.said.by_ref().lines().map(|line| line.expect("text"));
+        lines.find(|line| line.contains(what)).unwrap_or_else(|| panic!("it ended without {what}"))
+    }
+
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(outrigger_system::program());
+        command.args(["ask", &self.robot]).args(words).env("XDG_RUNTIME_DIR", &self.runtime);
+        command
+    }
+
+    pub(crate) fn ask(&self, words: &[&str]) -> Output {
+        self.command(words).output().expect("the binary under test")
+    }
+
+    /// What is answered to what is done.
+    pub(crate) fn done(&self, words: &[&str]) -> String {
+        let output = self.ask(words);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", text(&output.stderr));
+        text(&output.stdout).to_owned()
+    }
+
+    /// What is complained of, by what is not.
+    pub(crate) fn refused(&self, words: &[&str], code: i32) -> String {
+        let output = self.ask(words);
+        let complaint = text(&output.stderr).to_owned();
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {complaint}{}", text(&output.stdout));
+        complaint
+    }
+
+    /// Waits for a status that is one of these.
+    pub(crate) fn watch_for(&self, wanted: impl Fn(&str) -> bool) -> String {
+        let mut watching = self.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().expect("it");
+        let lines = BufReader::new(watching.stdout.take().expect("piped")).lines();
+        let (sender, statuses) = channel();
+        let reader = thread::spawn(move || lines.map_while(Result::ok).all(|line| sender.send(line).is_ok()));
+        let (clock, mut last) = (Clock::start(), String::new());
+        let found = loop {
+            let left = PATIENCE.saturating_sub(clock.now().since(SimTime::ZERO));
+            match statuses.recv_timeout(left) {
+                Ok(status) if wanted(&status) => break Some(status),
+                Ok(status) => last = status,
+                Err(_) => break None,
+            }
+        };
+        watching.kill().and_then(|()| watching.wait()).expect("it ends");
+        reader.join().expect("it only reads");
+        found.unwrap_or_else(|| panic!("the run has ended, or never has such a status; its last: {last}"))
+    }
+
+    /// Waits until a request would be granted. What a busy machine has ended is acknowledged.
+    pub(crate) fn ready(&self) -> String {
+        loop {
+            let rests = |status: &str| status.contains("\"mode\":\"monitor\"");
+            let is_free = |status: &str| status.contains("\"unmet\":[]");
+            let is_latched = |status: &str| !status.contains("\"latch\":null");
+            let status = self.watch_for(|status| rests(status) && (is_free(status) || is_latched(status)));
+            if !is_latched(&status) {
+                return status;
+            }
+            self.ask(&["acknowledge"]);
+        }
+    }
+
+    /// Has it command: a grade that falls for a moment is waited out.
+    pub(crate) fn command_arm(&self) {
+        for _ in 0..20 {
+            self.ready();
+            let output = self.ask(&["request", "--wait"]);
+            if output.status.success() {
+                assert!(text(&output.stdout).contains("request granted: arming at epoch"), "{output:?}");
+                return;
+            }
+        }
+        panic!("it never commanded: {}", self.done(&["status"]));
+    }
+
+    fn connect(&self, seat: &str) -> UnixStream {
+        UnixStream::connect(self.socket(seat)).expect("a place")
+    }
+
+    fn socket(&self, seat: &str) -> PathBuf {
+        self.runtime.join(format!("outrigger/{seat}.sock"))
+    }
+
+    pub(crate) fn quit(mut self) -> Ended {
+        self.input.write_all(b"quit\n").expect("it reads");
+        let said = self.said.by_ref().lines().map(|line| line.expect("text")).collect();
+        Ended { code: self.child.wait().expect("it ends").code(), said }
+    }
+}
+
+/// A simulated arm, its address, and the seat of whoever commands it.
+fn arm(base: u16) -> (Running, String, String) {
+    let controller = Controller::new(Options::default()).expect("the default arm");
+    let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), base).expect("free ports");
+    let running = server.spawn().expect("a thread");
+    let base = running.port_base();
+    (running, format!("127.0.0.1:{base}"), format!("127.0.0.1:{}", base + 4))
+}
+
+pub(crate) fn configuration(robot: &str) -> String {
+    format!(
+        "robot.address = \"{robot}\"\nlaw.kind = \"joint-servo\"\n[[source]]\nname = \"goal\"\ninput = \"requests\"\nvalues = 2\n"
+    )
+}
+
+/// How long before commanding ended a standstill of this machine is looked for that ended it, and how long that is.
+const LOOKED_BACK: Duration = Duration::from_millis(140);
+const ENDING: Duration = Duration::from_millis(20);
+
+/// Nothing but what was asked for ended commanding, unless this machine stood still.
+fn fell_back(said: &[String], window: Window) {
+    let fallback = said.iter().find(|line| line.contains("\"to\":\"Stopping\"") && !line.contains("\"Released\""));
+    if let Some(line) = fallback {
+        assert_ne!(nobodys_fallback(line, window, ENDING), Verdict::Fails, "{line}");
+        late(window, format!("disturbed: {line}"));
+    }
+}
+
+#[test]
+fn a_run_is_driven_by_requests_alone() {
+    attempt_first(|| {
+        let folder = folder("ask-alone");
+        let (_arm, robot, seat) = arm(54_000);
+        let (run, clock) = (Run::start(&folder, &robot, &configuration(&robot)), Clock::start());
+        let status = run.ready();
+        for word in ["hand-back", "resend"] {
+            assert!(run.refused(&[word], 4).contains("(NoSuchProgram)"), "{word}");
+        }
+        let other = (epoch_of(&status) + 7).to_string();
+        let refused = run.refused(&["request", "--epoch", &other], 4);
+        assert!(refused.contains("(WrongEpoch)") && refused.contains(&format!("{other} was seen")), "{refused}");
+        assert!(run.done(&["status"]).starts_with("monitor at epoch"));
+
+        run.command_arm();
+        let status = run.done(&["status", "--json"]);
+        assert!(status.contains("\"mode\":\"command\"") && status.ends_with("}\n"), "{status}");
+        let commanded = epoch_of(&status);
+        let set = run.done(&["set", "digital-out.3=on"]);
+        assert!(set.starts_with("digital-out.3=on: confirmed"), "{set}");
+        let refused = run.refused(&["set", "digital-out.3=off", "speed-slider=2"], 4);
+        assert!(refused.contains("allowed 0 to 1"), "{refused}");
+        assert!(run.done(&["sample", "goal", "1", "-2.5", "--seq", "9"]).starts_with("taken"));
+        assert!(run.refused(&["sample", "goal", "1"], 1).contains("expected 2 values"));
+        assert!(run.refused(&["sample", "seam", "1", "2"], 1).contains("input = \"requests\": goal"));
+
+        let released = run.done(&["release", "--wait"]);
+        assert!(released.starts_with("released") && released.contains("monitor at epoch"), "{released}");
+        assert!(run.done(&["acknowledge"]).starts_with("acknowledged: monitor"));
+        for words in [
+            &["request"][..],
+            &["resume"],
+            &["set", "digital-out.1=on"],
+            &["sample", "goal", "1", "2"],
+            &["hand-back"],
+            &["resend"],
+        ] {
+            let old = commanded.to_string();
+            let refused = run.refused(&[words, &["--epoch", &old]].concat(), 4);
+            assert!(refused.contains(&format!("it is {} now", commanded + 1)), "{refused}");
+        }
+        // A release needs none, and any is as good.
+        let mut stream = run.connect(&seat);
+        stream
+            .write_all(b"{\"id\":1,\"do\":\"release\",\"epoch\":0}\n{\"do\":\"release\",\"why\":1}\n")
+            .expect("it reads");
+        let mut lines = BufReader::new(stream).lines().map(|line| line.expect("text"));
+        // What the loop has no part in may be answered first.
+        let mut answers = [(); 2].map(|()| lines.next().expect("an answer"));
+        answers.sort_by_key(|answer| answer.contains("\"ok\":false"));
+        let [done, wrong] = answers;
+        assert!(done.starts_with("{\"id\":1,\"ok\":true,"), "{done}");
+        assert!(wrong.contains("\"what\":\"UnknownKey\"") && wrong.contains("\"byte\":16"), "{wrong}");
+
+        let (socket, robot) = (run.socket(&seat), run.robot.clone());
+        assert!(socket.exists());
+        let ended = run.quit();
+        let now = clock.now();
+        fell_back(&ended.said, clock.window(now, now).and_before(LOOKED_BACK));
+        assert_eq!(ended.code, Some(0), "{:#?}", ended.said);
+        assert_eq!(lines.next(), None, "clients are sent away");
+        assert!(!socket.exists());
+        let nobody = Command::new(outrigger_system::program())
+            .args(["ask", &robot, "status"])
+            .env("XDG_RUNTIME_DIR", &folder)
+            .output()
+            .expect("the binary under test");
+        assert_eq!(nobody.status.code(), Some(3));
+        assert!(text(&nobody.stderr).contains("start `outrigger run CONFIG.toml`"), "{}", text(&nobody.stderr));
+    });
+}
+
+#[test]
+fn a_release_stops_the_arm_beside_a_hundred_clients_that_hang_and_flood() {
+    attempt_first(|| {
+        let folder = folder("ask-flood");
+        let (_arm, robot, seat) = arm(55_000);
+        let (run, clock) = (Run::start(&folder, &robot, &configuration(&robot)), Clock::start());
+        // Some places stay free, for `ask` and those that have just gone.
+        let mut still: Vec<_> = (0..92).map(|_| run.connect(&seat)).collect();
+        still[0].write_all(b"{\"do\":\"rel").expect("it reads");
+        still[1].write_all(b"{\"do\":\"watch\"}\n").expect("it reads");
+        let floods = [&b"{\"do\":\"request\",\"epoch\":0}\n"[..], b"{\"do\":\"status\"}\n"].map(|line| {
+            let mut stream = run.connect(&seat);
+            // It reads no answers, and ends when its connection does.
+            thread::spawn(move || while stream.write_all(&line.repeat(20)).is_ok() {})
+        });
+        run.command_arm();
+        let mut own = run.connect(&seat);
+        // Until there is no more place.
+        let refused = (0..20).find_map(|_| {
+            let mut more = run.connect(&seat);
+            let _ = more.write_all(b"{\"do\":\"status\"}\n");
+            let mut answer = String::new();
+            BufReader::new(&more).read_line(&mut answer).expect("an answer");
+            assert!(answer.contains("\"mode\":\"command\"") || answer.contains("\"ok\":false"), "{answer}");
+            still.push(more);
+            Some(answer).filter(|answer| answer.contains("\"ok\":false"))
+        });
+        let refused = refused.expect("a hundred have a place");
+        assert!(refused.contains("\"what\":\"NoPlace\"") && refused.ends_with("}\n"), "{refused}");
+
+        own.write_all(b"{\"id\":1,\"do\":\"release\"}\n{\"id\":2,\"do\":\"watch\"}\n").expect("it reads");
+        let mut lines = BufReader::new(own).lines().map(|line| line.expect("text"));
+        // What the loop has no part in may be answered first.
+        let answer = lines.by_ref().take(2).find(|line| line.starts_with("{\"id\":1,")).expect("an answer");
+        assert!(answer.contains("\"ok\":true") && answer.contains("\"mode\":\"stopping\""), "{answer}");
+        assert!(lines.any(|line| line.contains("\"mode\":\"monitor\"")), "the arm rests");
+        drop(lines);
+        let ended = run.quit();
+        let now = clock.now();
+        fell_back(&ended.said, clock.window(now, now).and_before(LOOKED_BACK));
+        assert_eq!(ended.code, Some(0), "{:#?}", ended.said);
+        let to: Vec<_> = ended.said.iter().filter(|line| line.contains("\"kind\":\"transition\"")).collect();
+        assert!(to.iter().any(|line| text_of(line, "reason").as_deref() == Some("Released")), "{to:#?}");
+        floods.into_iter().for_each(|flood| flood.join().expect("no panic"));
+    });
+}
+
+#[test]
+fn a_program_that_stays_is_sent_and_handed_back_on_request() {
+    attempt_first(|| {
+        let folder = folder("ask-program");
+        let (arm, robot, _) = arm(57_000);
+        let port =
+            UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr()).expect("a port").port();
+        let stays = format!("[session]\npath = \"reverse-speedj\"\n[program]\nresident = true\nport = {port}\n");
+        let (run, clock) = (Run::start(&folder, &robot, &(configuration(&robot) + &stays)), Clock::start());
+        let status = run.ready();
+        let other = (epoch_of(&status) + 7).to_string();
+        for word in ["hand-back", "resend"] {
+            assert!(run.refused(&[word, "--epoch", &other], 4).contains("(WrongEpoch)"));
+        }
+        let refused = run.refused(&["hand-back"], 4);
+        assert!(refused.contains("hand-back refused: ") && refused.contains("(ProgramAway)"), "{refused}");
+        assert!(run.done(&["resend"]).contains("is sent to the controller again"));
+        let runs = |wanted: bool| {
+            (0..100).any(|_| {
+                thread::sleep(Duration::from_millis(50));
+                arm.controller().program().0 == wanted
+            })
+        };
+        assert!(runs(true), "it is there before anything is commanded");
+        assert!(run.refused(&["resend"], 4).contains("(ProgramRuns)"));
+        run.command_arm();
+        assert!(run.refused(&["hand-back"], 4).contains("(Commanded)"));
+        run.done(&["release", "--wait"]);
+        let handed = run.done(&["hand-back", "--json"]);
+        assert!(handed.contains("\"ok\":true") && handed.contains("\"do\":\"hand-back\""), "{handed}");
+        assert!(runs(false), "it has ended");
+        let ended = run.quit();
+        let now = clock.now();
+        fell_back(&ended.said, clock.window(now, now).and_before(LOOKED_BACK));
+        assert_eq!(ended.code, Some(0), "{:#?}", ended.said);
+    });
+}
+
+#[test]
+fn nobody_is_asked_where_the_configuration_says_so() {
+    let folder = folder("ask-off");
+    let (_arm, robot, seat) = arm(56_000);
+    let file = folder.join("off.toml");
+    std::fs::write(&file, format!("{}[run]\nrequests = false\n", configuration(&robot))).expect("a file");
+    let mut child = Command::new(outrigger_system::program())
+        .arg("run")
+        .arg(&file)
+        .arg("--json")
+        .env("XDG_RUNTIME_DIR", &folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary under test");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    assert!(lines.any(|line| line.contains("\"to\":\"Monitor\"")));
+    assert!(!folder.join(format!("outrigger/{seat}.sock")).exists());
+    let output = Command::new(outrigger_system::program())
+        .arg("ask")
+        .arg(&file)
+        .arg("release")
+        .env("XDG_RUNTIME_DIR", &folder)
+        .output()
+        .expect("the binary under test");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    child.stdin.take().expect("piped").write_all(b"quit\n").expect("it reads");
+    assert!(lines.all(|line| !line.contains("\"kind\":\"requests\"")));
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_run_beside_a_krc_is_asked_by_its_configuration_and_a_stale_socket_is_replaced() {
+    let folder = folder("ask-krc");
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
+    let seat = format!("127.0.0.1:{port}");
+    let text = format!(
+        "[robot]\nkind = \"krc\"\nlisten = \"{seat}\"\n[law]\nkind = \"joint-servo\"\n[run]\nrequests = true\n"
+    );
+    let file = folder.join("asked.toml");
+    let mut first = Run::start(&folder, file.to_str().expect("a path"), &text);
+    first.child.kill().and_then(|()| first.child.wait()).expect("it is gone");
+    let run = Run::start(&folder, file.to_str().expect("a path"), &text);
+    let status = run.done(&["status"]);
+    assert!(status.starts_with("offline at epoch 0"), "{status}");
+    let refused = run.refused(&["request"], 4);
+    assert!(refused.contains("request refused: "), "{refused}");
+    let refused = run.refused(&["set", "digital-out.1=on"], 4);
+    assert!(refused.contains("this kind of controller has no such output"), "{refused}");
+    let ended = run.quit();
+    assert_eq!(ended.code, Some(3), "no KRC ever sent: {:#?}", ended.said);
+}
+
+#[test]
+fn words_that_do_not_fit_are_usage_and_say_what_would() {
+    let of = |words: &[&str]| {
+        let output =
+            Command::new(outrigger_system::program()).arg("ask").args(words).output().expect("the binary under test");
+        (output.status.code(), text(&output.stderr).to_owned())
+    };
+    for (words, said) in [
+        (&["127.0.0.1", "dance"][..], "invalid value 'dance'"),
+        (&["127.0.0.1", "set"], "e.g. digital-out.3=on"),
+        (&["127.0.0.1", "set", "digital-out.9=on"], "expected digital-out.0 to digital-out.7"),
+        (&["127.0.0.1", "sample", "seam"], "1 to 6 values"),
+        (&["127.0.0.1", "sample", "seam", "NaN"], "expected a number, found 'NaN'"),
+        (&["127.0.0.1", "release", "now"], "leave 'now' out"),
+        (&["127.0.0.1", "status", "--wait"], "--wait is for request, resume and release"),
+        (&["127.0.0.1", "request", "--seq", "1"], "--seq is for sample"),
+    ] {
+        let (code, complaint) = of(words);
+        assert!(code == Some(2) && complaint.contains(said), "{words:?}: {complaint}");
+    }
+    let (code, complaint) = of(&["no-such.toml", "status"]);
+    assert!(code == Some(1) && complaint.contains("cannot read no-such.toml"), "{complaint}");
+}
+
+#[test]
+fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
+    attempt_first(|| {
+        let folder = folder("ask-guided");
+        let (arm, robot, seat) = arm(51_000);
+        let port =
+            UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr()).expect("a port").port();
+        let player = format!("[session]\npath = \"player\"\n[program]\nport = {port}\n");
+        let (mut run, clock) = (Run::start(&folder, &robot, &(configuration(&robot) + &player)), Clock::start());
+        run.ready();
+        let refused = run.refused(&["freedrive", "--seconds", "1"], 4);
+        assert!(refused.contains("(NotCommanding)"), "{refused}");
+        let usage = run.refused(&["force", "z=-900"], 2);
+        assert!(usage.contains("force, number 2, is -900, expected -500.0 to 500.0 N"), "{usage}");
+        run.command_arm();
+        run.watch_for(|status| status.contains("\"mode\":\"command\""));
+        assert!(run.done(&["tool-contact", "on"]).starts_with("taken"));
+        assert!(run.done(&["tool-contact", "off"]).starts_with("taken"));
+
+        let height = || arm.controller().truth().tool().position[2];
+        arm.controller().act(Action::Push([0.0, 0.0, 10.0, 0.0, 0.0, 0.0]));
+        let before = height();
+        let said = run.done(&["freedrive", "--seconds", "2"]);
+        assert!(said.contains("a hand moves the arm") && said.contains("gives way no more"), "{said}");
+        assert!(height() - before > 0.03, "from {before} to {}", height());
+        arm.controller().act(Action::Push([0.0; 6]));
+        // Until the program has shown its end.
+        let ends = (0..50).any(|_| run.refused(&["renew"], 4).contains("(NotCommanding)"));
+        assert!(ends, "it goes on");
+
+        // Somebody begins it and goes away.
+        let status = run.watch_for(|status| status.contains("\"mode\":\"command\""));
+        let mut begun = false;
+        for _ in 0..20 {
+            let mut stream = run.connect(&seat);
+            let line = format!("{{\"do\":\"freedrive\",\"epoch\":{}}}\n", epoch_of(&status));
+            stream.write_all(line.as_bytes()).expect("it reads");
+            let mut answer = String::new();
+            BufReader::new(&stream).read_line(&mut answer).expect("an answer");
+            begun = answer.contains("\"ok\":true");
+            if begun {
+                break;
+            }
+            // Until rest is measured.
+            assert!(answer.contains("NotAtRest"), "{answer}");
+            thread::sleep(Duration::from_millis(100));
+        }
+        assert!(begun, "it never rests");
+        assert!(run.refused(&["renew"], 4).contains("(NotYours)"), "it is another's");
+        let ended = run.until("\"to\":\"Stopping\"");
+        let now = clock.now();
+        if !ended.contains("\"NotRenewed\"") {
+            late(clock.window(now, now).and_before(LOOKED_BACK), format!("disturbed: {ended}"));
+        }
+        assert!(ended.contains("\"NotRenewed\""), "{ended}");
+        run.quit();
+    });
+}

@@ -1,0 +1,404 @@
+//! `outrigger::Robot` as a program uses it, beside simulated controllers in this process and beside processes.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::{Ipv4Addr, TcpStream, UdpSocket};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration as StdDuration;
+
+use outrigger::{
+    Duration, Ended, Failure, JointVelocities, Law, Mode, Reason, Robot, Samples, Seen, Sensor, SourceId, State,
+};
+use outrigger_emulated::clock::Clock;
+use outrigger_emulated::standstill::TELLING;
+use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
+use outrigger_sim::controller::{Controller, Options, StartState};
+use outrigger_sim::port::Port;
+use outrigger_sim::tcp::{Running, Server};
+use outrigger_sim::time::SimTime;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::port;
+
+/// How long something that takes a second may take.
+const PATIENCE: StdDuration = StdDuration::from_secs(30);
+/// Between two looks.
+const LOOK: StdDuration = StdDuration::from_millis(20);
+
+/// Turns the last joint until the sensor reads 50 mm.
+struct Follow;
+
+impl Law<6> for Follow {
+    fn step(&mut self, _: &State<6>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
+        let error = samples.first(SourceId(0))? - 0.050;
+        Ok(JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * error]))
+    }
+}
+
+/// Turns the last joint for ever.
+struct Turn;
+
+impl Law<6> for Turn {
+    fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
+        Ok(JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, 0.05]))
+    }
+}
+
+fn simulated(state: StartState) -> (Running, String) {
+    let controller = Controller::new(Options { state, ..Options::default() }).expect("an arm");
+    let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 43_000).expect("free ports");
+    let running = server.spawn().expect("a thread");
+    let robot = format!("127.0.0.1:{}", running.port_base());
+    (running, robot)
+}
+
+/// Sends a reading every 10 ms until it is dropped.
+struct Readings(Arc<AtomicBool>);
+
+impl Readings {
+    fn to(port: u16, reading: &'static str) -> Self {
+        let ends = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&ends);
+        std::thread::spawn(move || {
+            let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+            while !ended.load(Ordering::Relaxed) {
+                // Until somebody listens there it is refused.
+                let _ = socket.send_to(reading.as_bytes(), ("127.0.0.1", port));
+                std::thread::sleep(StdDuration::from_millis(10));
+            }
+        });
+        Self(ends)
+    }
+}
+
+impl Drop for Readings {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn what_is_no_address_is_refused_by_what_was_expected() {
+    let usage = |refused: Result<(), Failure>, expected: &str| match refused {
+        Err(Failure::Usage(text)) => assert!(text.contains(expected), "{text}"),
+        other => panic!("{other:?}, expected {expected}"),
+    };
+    usage(Robot::ur("").map(drop), "expected a host name or address");
+    usage(Robot::ur("10.0.0.1:30003").map(drop), "one of the controller's own ports");
+    usage(Robot::krc("the robot", "0.0.0.0:49938").map(drop), "'the robot' is no IP address of a KRC");
+    usage(Robot::krc("10.0.0.1", "49938").map(drop), "'49938' is no local address and port, e.g. 0.0.0.0:49938");
+    usage(Sensor::udp("0.0.0.0:5005").from("distance").map(drop), "'distance' is no IP address of a sensor");
+    usage(Sensor::serial("/dev/ttyACM0", 115_200).from("10.0.0.1").map(drop), "a serial device has no sender");
+    let robot = Robot::ur("192.0.2.1").expect("an address").quiet();
+    usage(
+        robot.run(Follow, Sensor::udp("5005")).map(drop),
+        "expected a local address and port, e.g. 0.0.0.0:5005, found '5005'",
+    );
+    let five = || (1..=5).map(|number| Sensor::udp(&format!("0.0.0.0:500{number}")));
+    usage(robot.run(Follow, five()).map(drop), "found 5 sensors, expected at most 4");
+    let odd = Sensor::udp("127.0.0.1:0").range(1.0, 0.0);
+    match robot.run(Follow, odd) {
+        Err(Failure::BadInput(text)) => assert!(text.contains("source 0: expected finite min below max"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_robot_that_nobody_is_ends_with_the_address() {
+    // A port that was free a moment ago: nothing listens there.
+    let base = port::free().clamp(1, 65_000);
+    let robot = Robot::ur(&format!("127.0.0.1:{base}")).expect("an address").quiet();
+    let first = robot.states().expect("a thread").next();
+    match first {
+        Some(Err(Failure::Connection(text))) => assert!(text.contains("cannot connect to 127.0.0.1:"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn states_are_those_of_the_arm_and_end_with_their_reader() {
+    let (_controller, robot) = simulated(StartState::default());
+    let wanted = Options::default().q;
+    let robot = Robot::ur(&robot).expect("an address").quiet();
+    let states: Vec<State<6>> = robot.states().expect("a thread").take(100).collect::<Result<_, _>>().expect("states");
+    for state in &states {
+        assert!(
+            state.positions.iter().zip(wanted).all(|(q, wanted)| (f64::from(q) - wanted).abs() < 1e-3),
+            "{state:?}"
+        );
+    }
+    let increasing = states.windows(2).all(|pair| pair[0].controller_time < pair[1].controller_time);
+    assert!(increasing, "each of them once, in their order");
+}
+
+#[test]
+fn a_request_that_is_not_granted_says_what_speaks_against_it() {
+    let (_controller, robot) = simulated(StartState::PowerOff);
+    let robot = Robot::ur(&robot).expect("an address").quiet().start_within(StdDuration::from_secs(2));
+    match robot.run(Turn, None) {
+        Err(Failure::Fault(text)) => {
+            assert!(text.starts_with("commanding never began: not met: "), "{text}");
+            assert!(text.contains("(RobotNotRunning): power the arm on"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn run_moves_the_arm_by_the_law_and_returns_the_reason_when_the_sensor_ends() {
+    attempt_first(|| {
+        let (_controller, robot) = simulated(StartState::default());
+        let port = port::free();
+        let readings = Readings::to(port, "0.060");
+        let robot = Robot::ur(&robot).expect("an address").quiet();
+        let clock = Clock::start();
+        let moved = Arc::new(AtomicBool::new(false));
+        let law = Seeing { law: Follow, moved: Arc::clone(&moved) };
+        let stopper = std::thread::spawn(move || {
+            while !moved.load(Ordering::Relaxed) && clock.now() < SimTime::ZERO + PATIENCE {
+                std::thread::sleep(LOOK);
+            }
+            drop(readings);
+            moved.load(Ordering::Relaxed)
+        });
+        let sensor = Sensor::udp(&format!("127.0.0.1:{port}")).from("127.0.0.1").expect("an address").range(0.0, 0.5);
+        let ended = robot.run(law, sensor).expect("it commanded");
+        let window = clock.window(SimTime::ZERO, clock.now());
+        let moved = stopper.join().expect("it watched");
+        let Ended::Fallback(reason) = ended else { panic!("{ended:?}") };
+        if !moved {
+            let said = format!("({})", reason.name());
+            match nobodys_fallback(&said, window, TELLING) {
+                Verdict::Fails => panic!("{ended:?} before the arm had moved"),
+                _ => late(window, said),
+            }
+        }
+        assert_eq!(reason, Reason::SourceStale, "{ended}");
+        assert!(ended.to_string().ends_with("(SourceStale); check the sensor and its cable"), "{ended}");
+    });
+}
+
+/// A law that tells what becomes of it.
+struct Seeing<L> {
+    law: L,
+    moved: Arc<AtomicBool>,
+}
+
+impl<L: Law<6>> Law<6> for Seeing<L> {
+    fn arm(&mut self, state: &State<6>) -> Result<(), Reason> {
+        self.law.arm(state)
+    }
+
+    fn step(&mut self, state: &State<6>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<6>, Reason> {
+        // 10 mm too far at 2 1/s are 0.02 rad/s.
+        let [.., speed] = state.velocities.0;
+        self.moved.fetch_or((speed - 0.02).abs() < 0.002, Ordering::Relaxed);
+        self.law.step(state, samples, dt)
+    }
+}
+
+/// A session of a program, until it is where the test wants it.
+struct Session {
+    running: outrigger::Running<6, outrigger::core::engine::ur::UrEvent>,
+    clock: Clock,
+}
+
+impl Session {
+    fn until(&self, what: &str, holds: impl Fn(&Seen<6>) -> bool) -> Seen<6> {
+        let begin = self.clock.now();
+        loop {
+            let seen = self.running.seen();
+            if holds(&seen) {
+                return seen;
+            }
+            let window = self.clock.window(begin, self.clock.now());
+            let ended = seen.latch.filter(|_| seen.mode == Mode::Monitor);
+            if ended.is_some_and(|reason| {
+                nobodys_fallback(&format!("({})", reason.name()), window, TELLING) != Verdict::Fails
+            }) || self.clock.now().since(begin) > PATIENCE
+            {
+                late(window, format!("not {what}: {seen:?}"));
+            }
+            assert_eq!(ended, None, "not {what}: {seen:?}");
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+#[test]
+fn a_handle_shows_the_session_takes_an_operators_words_and_ends_with_the_arm_at_rest() {
+    attempt_first(|| {
+        let (_controller, robot) = simulated(StartState::default());
+        let robot = Robot::ur(&robot).expect("an address").quiet();
+        let running = robot.start(Turn, None).expect("a thread");
+        let session = Session { running, clock: Clock::start() };
+        let turning = |seen: &Seen<6>| {
+            seen.mode == Mode::Command && seen.state.is_some_and(|state| (state.velocities.0[5] - 0.05).abs() < 0.005)
+        };
+        let first = session.until("turning by the one request", turning);
+        session.running.release();
+        session.until("released", |seen| seen.mode == Mode::Monitor);
+        // Whoever saw it turn has not seen that it was released.
+        session.running.request(&first);
+        let refused = std::iter::from_fn(|| session.running.next_event(PATIENCE)).find_map(|event| match event {
+            outrigger::core::engine::Event::Refused(refusal) => Some(refusal.reason),
+            _ => None,
+        });
+        assert_eq!(refused, Some(Reason::WrongEpoch));
+        let ready = session.until("ready", |seen| seen.mode == Mode::Monitor && seen.unmet.is_empty());
+        session.running.request(&ready);
+        session.until("turning again", turning);
+        assert!(!session.running.has_ended());
+        let modes: Vec<Mode> = session
+            .running
+            .events()
+            .filter_map(|event| match event {
+                outrigger::core::engine::Event::Transition(transition) => Some(transition.to),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(modes, [Mode::Arming, Mode::Command]);
+        assert_eq!(session.running.stop().expect("it stops"), Ended::Released);
+    });
+}
+
+#[test]
+fn a_handle_that_is_dropped_brings_the_arm_to_rest() {
+    attempt_first(|| {
+        let (controller, robot) = simulated(StartState::default());
+        let running = Robot::ur(&robot).expect("an address").quiet().start(Turn, None).expect("a thread");
+        let session = Session { running, clock: Clock::start() };
+        session.until("commanding", |seen| seen.mode == Mode::Command);
+        drop(session);
+        let truth = controller.controller().truth().clone();
+        assert!(truth.qd.iter().all(|speed| speed.abs() < 1e-3), "{truth:?}");
+    });
+}
+
+/// A program of `examples/`, which is ended with its test.
+struct Example {
+    child: Child,
+    lines: Receiver<String>,
+    clock: Clock,
+}
+
+impl Example {
+    fn start(name: &str, arguments: &[&str]) -> Self {
+        let program = Path::new(outrigger_system::program()).with_file_name("examples").join(name);
+        let child = Command::new(&program).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+        let (sender, lines) = channel();
+        let errors = BufReader::new(child.stderr.take().expect("piped"));
+        std::thread::spawn(move || errors.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { child, lines, clock: Clock::start() }
+    }
+
+    /// Commands, and is told to end by SIGINT; what it printed.
+    fn commands_and_ends(mut self) -> String {
+        let mut told = vec![];
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("never in Command: {told:#?}"));
+            told.push(line);
+            let line = told.last().expect("a line");
+            if line.contains("Arming → Command") {
+                break;
+            }
+            if line.contains("Arming → Monitor") {
+                late(self.clock.window(SimTime::ZERO, self.clock.now()), line.clone());
+            }
+        }
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::INT).expect("it runs");
+        let status = self.child.wait().expect("it ends");
+        let mut printed = String::new();
+        self.child.stdout.take().expect("piped").read_to_string(&mut printed).expect("text");
+        told.extend(self.lines.iter());
+        assert!(status.success(), "{status}: {told:#?}");
+        printed
+    }
+}
+
+impl Drop for Example {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_example_beside_a_ur_commands_and_ends_released() {
+    attempt_first(|| {
+        let (_controller, robot) = simulated(StartState::default());
+        let _readings = Readings::to(5005, "0.050");
+        assert_eq!(Example::start("follow_ur", &[&robot]).commands_and_ends(), "released\n");
+    });
+}
+
+#[test]
+fn the_example_beside_a_krc_commands_and_ends_released() {
+    attempt_first(|| {
+        let listen = format!("127.0.0.1:{}", port::free());
+        let mut krc = Command::new(outrigger_system::program());
+        krc.args(["sim", "krc", "--period-ms", "5", "--remote", &listen]).stdout(Stdio::null());
+        let mut krc = krc.spawn().expect("the binary under test");
+        let _readings = Readings::to(5006, "0.050");
+        let printed = Example::start("follow_krc", &[&listen]).commands_and_ends();
+        let _ = krc.kill();
+        let _ = krc.wait();
+        assert_eq!(printed, "released\n");
+    });
+}
+
+#[test]
+fn the_example_that_reads_states_prints_the_arms_joints() {
+    let (_controller, robot) = simulated(StartState::default());
+    let program = Path::new(outrigger_system::program()).with_file_name("examples/states");
+    let mut child =
+        Command::new(&program).arg(&robot).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the example");
+    let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let lines: Vec<String> = lines.take(20).collect::<Result<_, _>>().expect("text");
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(lines.iter().all(|line| line.starts_with("JointPositions([0.0, -1.57")), "{lines:?}");
+}
+
+#[test]
+fn the_example_that_decodes_reads_what_a_controller_sends() {
+    let (controller, _) = simulated(StartState::default());
+    let mut stream = TcpStream::connect(controller.address(Port::Realtime)).expect("it listens");
+    let mut message = vec![0; 4];
+    stream.read_exact(&mut message).expect("a length");
+    let length = u32::from_be_bytes([message[0], message[1], message[2], message[3]]);
+    message.resize(length as usize, 0);
+    stream.read_exact(&mut message[4..]).expect("a message");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("one-message-of-30003");
+    let program = Path::new(outrigger_system::program()).with_file_name("examples/decode");
+    let decoded = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).expect("room");
+        let output = Command::new(&program).arg(&file).output().expect("the example");
+        let [told, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (output.status.success(), told, error)
+    };
+    let (well, told, error) = decoded(&message);
+    assert!(well && told.starts_with("[0.0, -1.57"), "{told}{error}");
+    let (well, told, error) = decoded(&message[..100]);
+    assert!(!well && told.is_empty() && error.contains("100"), "{error}");
+    std::fs::remove_file(file).expect("it is there");
+}
+
+/// Lines of an example without those that are empty or a comment.
+fn own_lines(name: &str) -> usize {
+    let file = Path::new(outrigger_system::PACKAGE).join("examples").join(name);
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//")).count()
+}
+
+#[test]
+fn small_programs_are_small() {
+    let lines = ["decode.rs", "follow_ur.rs", "follow_krc.rs", "states.rs"].map(own_lines);
+    println!("lines of decode, own law beside a UR, beside a KRC, states: {lines:?}");
+    assert!(lines.iter().zip([8, 15, 15, 10]).all(|(lines, most)| *lines <= most), "{lines:?}");
+}

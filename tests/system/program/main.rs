@@ -1,0 +1,31 @@
+//! The `outrigger` command as operators and scripts meet it: processes beside simulated controllers, over loopback.
+
+mod ask;
+mod ask_moves;
+mod board;
+mod dashboard;
+mod examples;
+mod front_door;
+mod init;
+mod io;
+mod krc;
+mod monitor;
+mod moves;
+mod moves_beside_krc;
+mod pendant;
+mod piped;
+mod port;
+mod record;
+mod recordings;
+mod recovery;
+mod reverse;
+mod script;
+mod serial_sensor;
+mod serve;
+mod service;
+mod sim_sensor;
+mod surface;
+mod terminal;
+mod variables;
+mod view;
+mod watch;

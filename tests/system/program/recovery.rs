@@ -1,0 +1,274 @@
+//! The terminal sessions of `docs/recovery.md` are what the program says.
+//!
+//! Each block of the page runs its command: `sim` and `run` stay in the background, with lines typed to them; anything
+//! else is run on a terminal of its own to its end. Nothing here waits for a time, only for lines.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+/// The port base that the page shows.
+const SHOWN: &str = "40000";
+/// A line that does not come in this time never will.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A machine that runs tests is busy, and its link worse than what is asked of one before an arm is moved.
+const BUSY_MACHINE: &str = "
+[session]
+entry = \"Bad\"
+margin = 0.1
+stall = 1.0
+hold = 0.5
+stale_after = 0.5
+state_timeout = 0.5
+max_misses = 250
+evidence_age = 2.0
+following_patience = 250
+following_late_patience = 250
+
+[session.grade.bad]
+received = 0.1
+delay = 0.2
+jitter = 0.2
+misses = 100
+
+[standstill]
+max_gap = 0.5
+";
+
+/// Lines that `...` stands for at most.
+const MOST_SKIPPED: usize = 100;
+
+/// A command that runs, and what it says.
+struct Session {
+    name: String,
+    child: Child,
+    typed: File,
+    heard: Receiver<Vec<u8>>,
+    /// What it said and nobody looked at yet.
+    text: String,
+    prompts: bool,
+}
+
+impl Session {
+    /// On pipes, as behind `| cat`.
+    fn behind_pipes(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+        let typed = File::from(OwnedFd::from(child.stdin.take().expect("piped")));
+        let heard = File::from(OwnedFd::from(child.stdout.take().expect("piped")));
+        Self::new(command, child, typed, heard, false)
+    }
+
+    /// On a terminal.
+    fn on_terminal(mut command: Command) -> Self {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a terminal");
+        let path = ptsname(&controller, Vec::new()).expect("its name").into_string().expect("ASCII");
+        let side = || File::options().read(true).write(true).open(&path).expect("its other side");
+        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().expect("it starts");
+        // The command's own copies of the terminal's other side must end with it.
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let heard = File::from(controller);
+        let typed = heard.try_clone().expect("a copy");
+        Self::new(command, child, typed, heard, true)
+    }
+
+    fn new(command: Command, child: Child, typed: File, mut from: File, prompts: bool) -> Self {
+        let (said, heard) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // A terminal whose other side is gone is an error, not an end.
+            while let Ok(count @ 1..) = from.read(&mut bytes) {
+                if said.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { name: format!("{command:?}"), child, typed, heard, text: String::new(), prompts }
+    }
+
+    /// More of what it says; false at its end.
+    fn listen(&mut self) -> bool {
+        match self.heard.recv_timeout(PATIENCE) {
+            Ok(bytes) => self.text.push_str(&String::from_utf8_lossy(&bytes).replace('\r', "")),
+            Err(RecvTimeoutError::Disconnected) => return false,
+            Err(RecvTimeoutError::Timeout) => panic!("{}: says nothing more after\n{}", self.name, self.text),
+        }
+        true
+    }
+
+    fn line(&mut self) -> Option<String> {
+        loop {
+            if let Some((line, rest)) = self.text.split_once('\n') {
+                let line = line.trim_end().to_owned();
+                self.text = rest.to_owned();
+                return Some(line);
+            }
+            if !self.listen() {
+                let rest = std::mem::take(&mut self.text);
+                return (!rest.is_empty()).then_some(rest);
+            }
+        }
+    }
+
+    /// Goes through what the page shows.
+    fn follow(&mut self, shown: &[String]) {
+        let mut skipping = false;
+        for expected in shown {
+            if expected == "..." {
+                skipping = true;
+                continue;
+            }
+            if let Some(typed) = expected.strip_prefix("> ") {
+                self.answer(typed);
+                skipping = !self.prompts;
+                continue;
+            }
+            let mut seen = Vec::new();
+            loop {
+                let Some(line) = self.line() else {
+                    panic!("{}: ends before `{expected}`, after {seen:#?}", self.name)
+                };
+                if fits(expected, &line) {
+                    break;
+                }
+                assert!(skipping, "{}: the page shows\n  {expected}\nand the program says\n  {line}", self.name);
+                seen.push(line);
+                assert!(seen.len() < MOST_SKIPPED, "{}: no `{expected}` in {seen:#?}", self.name);
+            }
+            skipping = false;
+        }
+        let open_end = shown.last().is_some_and(|last| last == "...");
+        if self.prompts {
+            while let Some(line) = self.line() {
+                assert!(open_end, "{}: the page does not show\n  {line}", self.name);
+            }
+        }
+    }
+
+    /// Types a line: at the prompt, where there is one.
+    fn answer(&mut self, typed: &str) {
+        if !self.prompts {
+            // What was said before is no answer.
+            while let Ok(bytes) = self.heard.try_recv() {
+                self.text.push_str(&String::from_utf8_lossy(&bytes).replace('\r', ""));
+            }
+            self.text = self.text.rsplit_once('\n').map_or(self.text.as_str(), |(_, open)| open).to_owned();
+        } else {
+            while self.text != "> " {
+                assert!(!self.text.contains('\n'), "{}: the page does not show\n{}", self.name, self.text);
+                assert!(self.listen(), "{}: no prompt", self.name);
+            }
+        }
+        self.typed.write_all(format!("{typed}\n").as_bytes()).expect("it reads");
+        if self.prompts {
+            // The terminal shows what was typed.
+            let echo = self.line();
+            assert_eq!(echo.as_deref(), Some(format!("> {typed}").as_str()));
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether a line is what the page shows, `…` standing for anything.
+fn fits(shown: &str, line: &str) -> bool {
+    let mut parts = shown.split('…');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = line.strip_prefix(first) else { return false };
+    let mut parts: Vec<_> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// A block of the page: the terminal it belongs to, its command where it has one, and what follows.
+struct Block {
+    terminal: String,
+    command: Option<String>,
+    shown: Vec<String>,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let fenced = page.split("```console").skip(1).map(|rest| rest.split("```").next().expect("an end"));
+    let block = |text: &str| {
+        let mut lines = text.lines().map(str::to_owned).peekable();
+        let terminal = lines.next().unwrap_or_default().trim().to_owned();
+        let command = lines.next_if(|line| line.starts_with("$ ")).map(|line| line[2..].to_owned());
+        Block { terminal, command, shown: lines.collect() }
+    };
+    fenced.map(block).collect()
+}
+
+/// A port base with room for a controller.
+fn free_base() -> String {
+    let free = (41_000..60_000)
+        .step_by(20)
+        .find(|base| (*base..base + 17).all(|port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()));
+    free.expect("free ports").to_string()
+}
+
+fn directory_with(configuration: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recovery");
+    std::fs::create_dir_all(&directory).expect("a directory");
+    std::fs::write(directory.join("hold.toml"), format!("{configuration}{BUSY_MACHINE}")).expect("a file");
+    directory
+}
+
+#[test]
+fn the_terminal_sessions_of_the_page_are_what_the_program_says() {
+    let page = Path::new(outrigger_system::PACKAGE).join("docs/recovery.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let (mut simulator, mut service): (Option<Session>, Option<Session>) = (None, None);
+    let mut base = free_base();
+    for Block { terminal, command, shown } in blocks(&page) {
+        if terminal == "sim" {
+            service = None;
+            simulator = None;
+            base = free_base();
+        }
+        let here = |text: &str| text.replace(SHOWN, &base);
+        let shown: Vec<_> = shown.iter().map(|line| here(line)).collect();
+        let started = command.map(|line| {
+            let toml = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("hold.toml");
+            let mut command = Command::new(outrigger_system::program());
+            command.current_dir(directory_with(&here(toml)));
+            let line = here(&line);
+            let words = line.strip_prefix("outrigger ").expect("a command of ours").trim_end_matches(" | cat");
+            command.args(words.split(' '));
+            command
+        });
+        match (terminal.as_str(), started) {
+            ("sim", Some(command)) => simulator.insert(Session::behind_pipes(command)).follow(&shown),
+            ("run", Some(command)) => service.insert(Session::behind_pipes(command)).follow(&shown),
+            ("run", None) => service.as_mut().expect("a session to go on with").follow(&shown),
+            ("", Some(command)) => Session::on_terminal(command).follow(&shown),
+            (terminal, command) => panic!("what is a block of `{terminal}` with {command:?}?"),
+        }
+    }
+    drop((service, simulator));
+}
+
+#[test]
+fn a_line_of_the_page_fits_where_only_the_gaps_differ() {
+    assert!(fits("… Arming → Command", "    0.812 s  Arming → Command"));
+    assert!(fits("ports 40000 to …", "ports 40000 to 40016") && fits("a … c … e", "a b c d e"));
+    assert!(!fits("ports 40000 to …", "ports 41000 to 41016") && !fits("robot mode: IDLE", "robot mode: IDLE "));
+    assert!(!fits("a…a", "a"));
+}

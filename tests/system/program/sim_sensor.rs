@@ -1,0 +1,219 @@
+//! `sim sensor`: what it sends is what a run, and a board, reads.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use outrigger::config::{Configuration, SourceSettings};
+use outrigger::host::{Arrival, Clock, Sources, block_on};
+use outrigger_core::sensor::Reading;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::port;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The program under test, ended at the end of the test.
+struct Sensor(Child);
+
+impl Drop for Sensor {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(outrigger_system::program());
+    command.args(["sim", "sensor"]).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Starts it; by its first word, it has opened its line.
+fn started(arguments: &[&str]) -> (Sensor, String) {
+    let mut child = command(arguments).spawn().expect("the binary under test");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it speaks");
+    assert!(line.starts_with("simulated sensor"), "{line:?}");
+    (Sensor(child), line)
+}
+
+fn ended(arguments: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = command(arguments).output().expect("the binary under test");
+    (status.code(), format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr)))
+}
+
+/// A file or a name that this test alone has.
+fn place(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("outrigger-sim-sensor-{}-{name}", std::process::id()))
+}
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = place(name);
+    std::fs::write(&path, text).expect("a place for it");
+    path
+}
+
+fn shown(path: &Path) -> &str {
+    path.to_str().expect("text")
+}
+
+fn listening() -> (UdpSocket, String) {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    let to = socket.local_addr().expect("an address").to_string();
+    (socket, to)
+}
+
+fn sources_of(text: &str) -> Vec<SourceSettings> {
+    Configuration::parse(text).unwrap_or_else(|problems| panic!("{problems:?}")).control.sources
+}
+
+/// The first readings that a run takes.
+async fn readings(sources: &mut Sources, count: usize) -> Vec<Reading> {
+    let mut read = Vec::new();
+    while read.len() < count {
+        match sources.next().await.expect("the source is open") {
+            Arrival::Reading { reading, .. } => read.push(reading),
+            other => panic!("{other:?}"),
+        }
+    }
+    read
+}
+
+#[test]
+fn a_file_is_replayed_value_by_value_and_then_it_ends() {
+    let mut table = String::from("t,seq,fx,fy\n");
+    let values = |row: u32| [row as f32 * 0.1 - 0.7, 1e-9 / (row + 1) as f32];
+    for row in 0..40 {
+        let [x, y] = values(row);
+        table += &format!("{},{},{x:?},{y:?}\n", 10.0 + 0.005 * f64::from(row), 100 + 3 * row);
+    }
+    let table = file("table.csv", &table);
+    for format in ["text", "postcard"] {
+        let (socket, to) = listening();
+        let (code, told) = ended(&["--udp", &to, "--file", shown(&table), "--format", format]);
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains("sent 40 messages"), "{told}");
+        for row in 0..40 {
+            let mut datagram = [0; 512];
+            let len = socket.recv(&mut datagram).expect("a datagram for each row");
+            let datagram = &datagram[..len];
+            let reading = match format {
+                "text" => Reading::from_line(datagram, 0).expect("a reading").expect("not blank"),
+                _ => Reading::from_datagram(datagram).expect("a reading"),
+            };
+            assert_eq!((reading.seq, reading.value.as_slice()), (100 + 3 * row, &values(row)[..]));
+        }
+    }
+    std::fs::remove_file(table).expect("it was made here");
+}
+
+#[test]
+fn a_run_reads_from_its_own_configuration_what_the_script_says() {
+    let port = port::free();
+    let text = format!(
+        "robot.address = \"127.0.0.1\"\nlaw = {{ kind = \"standoff\", source = \"gap\", distance = 0.05 }}\n\
+         [[source]]\nname = \"gap\"\ninput = \"udp\"\nlisten = \"0.0.0.0:{port}\"\nformat = \"postcard\"\n\
+         scale = -0.001\noffset = 0.25\n"
+    );
+    let config = file("host.toml", &text);
+    let mut sources = Sources::open(&sources_of(&text), Clock::start(), false).expect("a free port");
+    let (_sensor, said) = started(&["--config", shown(&config), "--script", "constant:0.05", "--seconds", "60"]);
+    assert!(said.contains(&format!("to {}", SocketAddr::from((Ipv4Addr::LOCALHOST, port)))), "{said}");
+    let read = block_on(readings(&mut sources, 5)).expect("a reactor");
+    for (reading, next) in read.iter().zip(&read[1..]) {
+        assert!((reading.value.first() - 0.05).abs() < 1e-7 && next.seq == reading.seq + 1, "{read:?}");
+    }
+    std::fs::remove_file(config).expect("it was made here");
+}
+
+#[test]
+fn a_run_opens_the_pseudo_terminal_that_it_made_and_reads_frames() {
+    let name = place("pty");
+    let uart = format!("pty:{}", shown(&name));
+    let script = ["--script", "constant:1", "--script", "3=constant:0.5", "--seconds", "60"];
+    let (sensor, _) = started(&[&["--uart", &uart, "--form", "frames", "--values", "6"][..], &script].concat());
+    let text = format!(
+        "robot.address = \"127.0.0.1\"\nlaw = {{ kind = \"joint-servo\", sensor = \"push\" }}\n\
+         [[source]]\nname = \"push\"\ninput = \"serial\"\ndevice = \"{}\"\nformat = \"postcard\"\nvalues = 6\n",
+        shown(&name)
+    );
+    let mut sources = Sources::open(&sources_of(&text), Clock::start(), false).expect("the device opens");
+    let read = block_on(readings(&mut sources, 3)).expect("a reactor");
+    assert!(read.iter().all(|reading| reading.value.as_slice() == [1.0, 1.0, 1.0, 1.5, 1.0, 1.0]), "{read:?}");
+    let child = Pid::from_child(&sensor.0);
+    kill_process(child, Signal::INT).expect("it runs");
+    let mut sensor = sensor;
+    assert_eq!(sensor.0.wait().expect("it ends").code(), Some(0));
+    let mut told = String::new();
+    sensor.0.stdout.take().expect("piped").read_to_string(&mut told).expect("text");
+    assert!(told.contains("sent ") && !name.is_symlink(), "{told}");
+}
+
+#[test]
+fn a_reader_that_does_not_read_does_not_hold_it_and_what_came_is_whole() {
+    let arguments = ["--script", "ramp:1", "--rate", "10000", "--seconds", "2"];
+    let mut sensor = Sensor(command(&arguments).spawn().expect("the binary under test"));
+    // Its lines are read when it has ended, by itself.
+    assert_eq!(sensor.0.wait().expect("it ends").code(), Some(0));
+    let (mut lines, mut told) = (String::new(), String::new());
+    sensor.0.stdout.take().expect("piped").read_to_string(&mut lines).expect("text");
+    sensor.0.stderr.take().expect("piped").read_to_string(&mut told).expect("text");
+    assert!(told.contains("dropped: no room on the line"), "{told}");
+    let whole: Vec<&str> = lines.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
+    assert!(whole.len() > 1_000, "{} lines", whole.len());
+    let seqs: Vec<u32> = whole
+        .iter()
+        .map(|line| {
+            let reading = Reading::from_line(line.as_bytes(), 0).expect("a reading").expect("not blank");
+            reading.seq
+        })
+        .collect();
+    assert!(seqs.is_sorted_by(|one, next| one < next));
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_to_do() {
+    let file = file("broken.csv", "t,v\n0,1\n1,high\n");
+    let board = concat!(env!("CARGO_MANIFEST_DIR"), "/../../boards/nucleo-h743zi/board.toml");
+    let script = ["--script", "constant:0.05"];
+    let with = |arguments: &[&'static str]| ended(&[arguments, &script].concat());
+    for ((code, told), expected_code, expected) in [
+        (ended(&[]), 2, "--script"),
+        (ended(&["--script", "sin:1,2"]), 2, "did you mean `sine`?"),
+        (ended(&["--surface", "0,0,0,0,0,1"]), 2, "--robot"),
+        (ended(&["--file", shown(&file)]), 1, "line 3: 'high' is not a number"),
+        (with(&["--uart", "/dev/no-such-tty"]), 3, "cannot open /dev/no-such-tty at 115200 Bd"),
+        (with(&["--uart", "unix:/no/such/socket"]), 3, "start QEMU first"),
+        (with(&["--uart", "a", "--udp", "127.0.0.1:5005"]), 2, "cannot be used with"),
+        (with(&["--baud", "9600"]), 2, "--baud is for a serial device"),
+        (with(&["--scale", "0"]), 2, "nothing to send"),
+        (with(&["--config", board]), 2, "source \"distance\" is a board's serial port: give --uart"),
+        (with(&["--config", board, "--source", "gap"]), 2, "it has no source \"gap\", but \"distance\""),
+        (with(&["--config", board, "--values", "2", "--uart", "a"]), 2, "--values has readings of 2 value(s)"),
+        (ended(&["--script", "1=constant:0.05"]), 2, "give --values"),
+    ] {
+        assert_eq!(code, Some(expected_code), "{told}");
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    std::fs::remove_file(file).expect("it was made here");
+}
+
+#[test]
+fn every_part_of_a_script_stands_in_the_documentation() {
+    let page = Path::new(outrigger_system::PACKAGE).join("docs/sensors.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let (code, help) = ended(&["--help"]);
+    assert_eq!(code, Some(0));
+    let (_, parts) = help.split_once("Parts of a script:").expect("they are listed");
+    let kinds = parts.lines().filter_map(|line| line.strip_prefix("  "));
+    let kinds: Vec<&str> = kinds.filter_map(|line| line.split([' ', ':', '[']).find(|word| !word.is_empty())).collect();
+    assert_eq!(kinds.len(), 11, "{kinds:?}");
+    for kind in kinds {
+        assert!(page.contains(&format!("\n| `{kind}")), "`{kind}` is not shown");
+    }
+}

@@ -1,0 +1,282 @@
+//! The live page as browsers and strangers meet it, over loopback: `view` and `run --web` beside a simulated controller.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::tcp::{Running, Server};
+use serde_json::Value;
+
+/// Values that depend on nothing but the state.
+const OF_THE_STATE: [&str; 6] = ["q_actual", "qd_actual", "qd_target", "tcp_pose", "robot_mode", "safety"];
+
+fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Running, String) {
+    let controller = Controller::new(Options::new(model, software)).expect("an arm of that age");
+    let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), base).expect("free ports");
+    let server = server.spawn().expect("a thread");
+    let robot = format!("127.0.0.1:{}", server.port_base());
+    (server, robot)
+}
+
+/// A process with a page, and what it prints.
+struct Paged {
+    child: Child,
+    said: Option<Box<dyn Iterator<Item = String>>>,
+    address: SocketAddr,
+}
+
+fn paged(arguments: &[&str]) -> Paged {
+    let mut child = Command::new(outrigger_system::program())
+        .args(arguments)
+        .args(["--json", "--web", "127.0.0.1:0"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary under test");
+    let mut said = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    let line = said.find(|line| line.contains("\"kind\":\"page\"")).expect("it says where the page is");
+    let url = json(&line)["url"].as_str().expect("an address").to_owned();
+    let address = url.trim_start_matches("http://").trim_end_matches('/').parse().expect("an address");
+    Paged { child, said: Some(Box::new(said)), address }
+}
+
+impl Paged {
+    /// Ends it as Ctrl-C does: its exit code and its last words.
+    fn end(mut self) -> (Option<i32>, Vec<Value>) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+        let last = self.said.take().into_iter().flatten().map(|line| json(&line)).collect();
+        (self.child.wait().expect("it ends").code(), last)
+    }
+}
+
+impl Drop for Paged {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+/// A connection that is not waited for without end.
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
+    stream
+}
+
+fn ask(address: SocketAddr, path: &str, further: &str) -> TcpStream {
+    let mut stream = connect(address);
+    // What is refused before it is read ends with a reset.
+    let _ = write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{further}\r\n");
+    stream
+}
+
+/// The whole of an answer.
+fn answer(mut stream: TcpStream) -> String {
+    let mut text = String::new();
+    // A server that refuses what it has not read whole may end with a reset.
+    let _ = stream.read_to_string(&mut text);
+    text
+}
+
+/// The first line of an answer; of one that was cut off by a reset, nothing.
+fn status(stream: TcpStream) -> String {
+    let mut line = String::new();
+    let _ = BufReader::new(stream).read_line(&mut line);
+    line
+}
+
+/// What a page is told: objects, until the stream ends.
+fn told(stream: TcpStream) -> impl Iterator<Item = Value> {
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    lines.filter_map(|line| line.strip_prefix("data: ").map(json))
+}
+
+fn of_type<'v>(value: &'v Value, kind: &str) -> Option<&'v Value> {
+    (value["type"] == kind).then_some(value)
+}
+
+#[test]
+fn a_page_is_told_what_monitor_prints_at_the_same_stamps() {
+    let (_server, robot) = controller(RobotModel::Ur5, SoftwareVersion::new(3, 15), 53_000);
+    let page = paged(&["view", &robot]);
+    let mut monitor = Command::new(outrigger_system::program())
+        .args(["monitor", &robot, "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary under test");
+    let mut printed =
+        BufReader::new(monitor.stdout.take().expect("piped")).lines().map(|line| json(&line.expect("text")));
+    let (mut states, mut common, mut previous) = (HashMap::new(), 0, f64::MIN);
+    let mut told = told(ask(page.address, "/stream", ""));
+    let about = told.next().expect("it is told first what this is");
+    assert_eq!((&about["type"], &about["joints"][0]), (&"about".into(), &"base".into()));
+    // Of the states, every second or third is shown; monitor prints one a second: sooner or later one of both.
+    while common < 2 {
+        let line = printed.by_ref().find(|line| of_type(line, "status").is_some() && line["controller_time"].is_f64());
+        let line = line.expect("monitor goes on");
+        let stamp = line["controller_time"].as_f64().expect("a time");
+        while previous < stamp {
+            let state = told.by_ref().find(|value| of_type(value, "status").is_some()).expect("the page goes on");
+            previous = state["controller_time"].as_f64().unwrap_or(previous);
+            states.insert(previous.to_bits(), state);
+        }
+        let Some(state) = states.get(&stamp.to_bits()) else { continue };
+        for key in OF_THE_STATE {
+            assert!(!line[key].is_null() && line[key] == state[key], "{key} at {stamp} s: {line}\n{state}");
+        }
+        common += 1;
+    }
+    monitor.kill().expect("it runs");
+    monitor.wait().expect("it ends");
+    let (code, last) = page.end();
+    assert_eq!(code, Some(0));
+    let counts = last.last().and_then(|last| of_type(last, "page")).expect("counts at the end");
+    assert!(
+        counts["opened"] == 1 && counts["sent"].as_u64().is_some_and(|sent| sent >= states.len() as u64),
+        "{counts}"
+    );
+    assert!(told.any(|value| value["type"] == "end"), "a page is told of the end");
+}
+
+/// How much memory a process has \[pages\].
+fn memory(of: &Child) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/statm", of.id())).expect("Linux");
+    text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("a number")
+}
+
+#[test]
+fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_reads() {
+    let (_server, robot) = controller(RobotModel::Ur5e, SoftwareVersion::new(5, 15), 53_100);
+    let page = paged(&["view", &robot]);
+    let at = page.address;
+    let mut reads = told(ask(at, "/stream", ""));
+    let mut next_state = move || {
+        // A state, its picture, and the counts come together.
+        let state = reads.by_ref().find(|value| of_type(value, "status").is_some()).expect("it goes on");
+        let counts = reads.by_ref().find(|value| of_type(value, "page").is_some()).expect("it goes on");
+        (state, counts)
+    };
+    let (mut newest, _) = next_state();
+    let before = memory(&page.child);
+
+    // They ask for states, and never read one.
+    let sleepers: Vec<_> = (0..200).map(|_| ask(at, "/stream", "")).collect();
+    let mut watching = 0;
+    while watching < 64 {
+        let (state, counts) = next_state();
+        assert!(state["time"].as_f64() > newest["time"].as_f64(), "it goes on");
+        (newest, watching) = (state, counts["watching"].as_u64().expect("a number"));
+    }
+    // Those that were refused may hold the last connections for a moment more.
+    let refused =
+        std::iter::repeat_with(|| (next_state(), status(ask(at, "/stream", ""))).1).find(|line| !line.is_empty());
+    assert!(refused.is_some_and(|line| line.starts_with("HTTP/1.1 503 ")), "there is no place left");
+    // Nonsense, giants, and half a request; the page of another site, and another name for this machine.
+    let mut giant = connect(at);
+    let flood = vec![b'x'; 1 << 20];
+    let _ = giant.write_all(b"GET / HTTP/1.1\r\nX: ").and_then(|()| giant.write_all(&flood));
+    let refused = status(giant);
+    assert!(refused.is_empty() || refused.starts_with("HTTP/1.1 431"), "{refused}");
+    let half = connect(at);
+    for (path, further, status) in [
+        ("/../../etc/passwd", "", "404"),
+        ("/%2e%2e/etc/passwd", "", "404"),
+        ("/stream", "Origin: http://evil.example\r\n", "403"),
+        ("/stream", "Sec-Fetch-Site: cross-site\r\n", "403"),
+        ("/", "Host: evil.example\r\n", "400"),
+    ] {
+        let refused = self::status(ask(at, path, further));
+        assert!(refused.starts_with(&format!("HTTP/1.1 {status} ")), "{path} {further}: {refused}");
+    }
+    let stranger = |request: &str| {
+        let mut stream = connect(at);
+        stream.write_all(request.as_bytes()).expect("it reads");
+        status(stream)
+    };
+    let rebound = stranger(&format!("GET / HTTP/1.1\r\nHost: evil.example:{}\r\n\r\n", at.port()));
+    assert!(rebound.starts_with("HTTP/1.1 421 "), "{rebound}");
+    assert!(
+        stranger(&format!("POST / HTTP/1.1\r\nHost: {at}\r\nContent-Length: 9\r\n\r\nrequest\r\n"))
+            .starts_with("HTTP/1.1 405 ")
+    );
+    assert!(stranger("\u{16}\u{3}\u{1}\r\n\r\n").starts_with("HTTP/1.1 400 "));
+
+    // Who sleeps is dropped, counted, and in the end sent away; the page that reads has had every state meanwhile.
+    loop {
+        let (state, counts) = next_state();
+        assert!(state["time"].as_f64() > newest["time"].as_f64(), "it goes on");
+        newest = state;
+        assert!(counts["refused"].as_u64().is_some_and(|refused| refused >= 140), "{counts}");
+        if counts["watching"] == 1 {
+            assert!(counts["dropped_of_all"].as_u64() > Some(1_000), "{counts}");
+            break;
+        }
+    }
+    let grown = memory(&page.child).saturating_sub(before) * 4096;
+    assert!(grown < 32 << 20, "{grown} bytes more for two hundred");
+    // Their places are free again.
+    let again = told(ask(at, "/stream", "")).any(|value| of_type(&value, "status").is_some());
+    assert!(again, "whoever comes later is told states");
+    drop((sleepers, half));
+    let (code, last) = page.end();
+    let counts = last.last().and_then(|last| of_type(last, "page")).expect("counts at the end");
+    assert!(code == Some(0) && counts["asleep"].as_u64() >= Some(60), "{counts}");
+}
+
+#[test]
+fn a_run_with_a_page_shows_its_law_and_its_sensors() {
+    let (_server, robot) = controller(RobotModel::Ur5e, SoftwareVersion::new(5, 15), 53_200);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page.toml");
+    let configuration = "robot.address = \"127.0.0.1\"\nlaw.kind = \"standoff\"\nlaw.source = \"gap\"\nlaw.distance = 0.05\n\
+                         run.requests = false\n[[source]]\nname = \"gap\"\ninput = \"udp\"\nlisten = \"127.0.0.1:0\"\n\
+                         from = \"127.0.0.1\"\nrange = [0.0, 0.5]\n";
+    std::fs::write(&file, configuration).expect("a file");
+    let page = paged(&["run", file.to_str().expect("a path"), "--robot", &robot]);
+    let mut told = told(ask(page.address, "/stream", ""));
+    let live = told.by_ref().find(|value| of_type(value, "live").is_some_and(|live| live["arm"].is_array()));
+    let live = live.expect("a picture");
+    assert_eq!((&live["sources"][0]["name"], &live["commands"]), (&"gap".into(), &false.into()), "{live}");
+    assert_eq!(live["arm"].as_array().map(Vec::len), Some(8), "base, six joints, tool: {live}");
+    assert!(live["not_met"][0]["remedy"].is_string(), "{live}");
+    // Events of before are told as well, and the end.
+    let answer = answer(ask(page.address, "/", ""));
+    assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.contains("default-src 'none'"), "{answer}");
+    let (_, last) = page.end();
+    assert!(last.iter().any(|last| of_type(last, "page").is_some()), "{last:?}");
+    assert_eq!(last.last().map(|last| &last["type"]), Some(&"summary".into()), "the summary stays the last line");
+}
+
+#[test]
+fn an_address_that_is_taken_is_said_before_anything_else() {
+    let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let at = taken.local_addr().expect("an address").to_string();
+    let output = Command::new(outrigger_system::program())
+        .args(["view", "127.0.0.1:53300", "--web", &at])
+        .output()
+        .expect("the binary under test");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("--web") && said.contains(&at), "{said}");
+}
+
+/// Half a request is waited for, but not for long; nothing else waits for it.
+#[test]
+fn a_request_that_never_ends_is_answered_after_some_seconds() {
+    let (_server, robot) = controller(RobotModel::Ur5e, SoftwareVersion::new(5, 15), 53_400);
+    let page = paged(&["view", &robot]);
+    let mut half = connect(page.address);
+    half.write_all(b"GET / HTTP/1.1\r\nHo").expect("it reads");
+    assert!(answer(half).starts_with("HTTP/1.1 408 "));
+    assert_eq!(page.end().0, Some(0));
+}

@@ -1,0 +1,372 @@
+//! A simulated controller, the node beside it, and a judge that speaks with both from outside.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use outrigger_core::robot::SoftwareVersion;
+use outrigger_emulated::clock::Clock;
+use outrigger_emulated::require::{self, Need, python, workspace};
+use outrigger_emulated::standstill::{self, Window};
+use outrigger_emulated::tries::{self, Verdict, late, nobodys_fallback};
+use outrigger_sim::controller::{Action, Controller, Options};
+use outrigger_sim::port::Port;
+use outrigger_sim::surface::Surface;
+use outrigger_sim::tcp::{Running, Server};
+use outrigger_sim::time::SimTime;
+
+/// What a judge found, by name.
+pub(crate) type Found = BTreeMap<String, String>;
+
+/// Not zero, and nothing twice.
+pub(crate) const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
+
+/// What is judged here is the node: of a link that a busy machine makes worse, other tests say what it does.
+pub(crate) const PATIENT: &str = "session.entry = \"Bad\"\nsession.stall = 0.3\nsession.max_misses = 1000\nsession.grade.bad.received = 0\nsession.grade.bad.delay = 1.0\n\
+    session.grade.bad.jitter = 1.0\nsession.grade.bad.misses = 1000";
+/// The same of what only a UR has.
+const PATIENT_UR: &str = "session.hold = 0.2\nsession.stale_after = 0.19\nsession.state_timeout = 0.19\n\
+    session.following_patience = 400\nsession.following_late_patience = 400";
+
+/// Half of what a state may be old there: who stands still for so long at a stretch may be too late by that.
+const ENDING: Duration = Duration::from_millis(95);
+/// How long before the end of commanding that is looked for: longer than any of them waits.
+const LOOKED_BACK: Duration = Duration::from_millis(1_000);
+/// How a script ends that came too late itself, on a machine that stood still.
+const TOO_LATE: i32 = 75;
+
+/// A simulated controller, and the node beside it.
+pub(crate) struct Cell {
+    /// They end first: a controller's ports may be another's at once, beside which none of these is to go on.
+    nodes: Vec<Node>,
+    pub(crate) controller: Running,
+    pub(crate) domain: u16,
+    /// Robot or configuration.
+    of: String,
+    arguments: Vec<String>,
+}
+
+/// A node, or one that was.
+pub(crate) struct Node {
+    process: Option<Program>,
+    log: PathBuf,
+    clock: Clock,
+}
+
+impl Node {
+    /// What it has said so far.
+    pub(crate) fn said(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("it says something")
+    }
+
+    /// The end of commanding, or of a session, that came too late for, and around when, where there was one.
+    fn fell_back(&self) -> Option<(String, Window)> {
+        let said = self.said();
+        let line = said.lines().find(|line| {
+            let of = |to: &str| line.split_once(to).map(|(_, why)| why);
+            let why = of(" → Stopping: ").or_else(|| of("Command → Offline: ")).or_else(|| of("Arming → Monitor: "));
+            let why = why.or_else(|| of("Monitor → Offline: "));
+            why.is_some_and(tries::names_lateness)
+        })?;
+        let seconds: f64 = line.split_whitespace().next()?.parse().ok()?;
+        let at = SimTime::from_micros((seconds * 1e6) as u64);
+        Some((line.to_owned(), self.clock.window(at, at + LOOKED_BACK / 10).and_before(LOOKED_BACK)))
+    }
+}
+
+/// A process that ends with this.
+pub(crate) struct Program(pub(crate) Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A test in real time, which a machine that stood still may have again; its motion may not.
+pub(crate) fn test(name: &'static str, needs: &'static [Need], body: fn()) -> Trial {
+    require::test(name, needs, move || tries::attempt(name, body))
+}
+
+/// A domain that no other test of this machine has. Above 101 its ports are among those which Linux gives to anybody.
+pub(crate) fn domain() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 10 + (std::process::id() % 50) as u16;
+    first + NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+pub(crate) fn controller(software: SoftwareVersion) -> Running {
+    controller_of(Options { q: Q, ..Options::for_software(software) })
+}
+
+fn controller_of(options: Options) -> Running {
+    let controller = Controller::new(options).expect("a controller that existed");
+    Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports").spawn().expect("a thread")
+}
+
+/// `ROBOT` of a command.
+pub(crate) fn robot(running: &Running) -> String {
+    let port = running.address(Port::Secondary).port();
+    format!("127.0.0.1:{}", port - 30_002 + 29_999)
+}
+
+impl Cell {
+    /// A node that only looks.
+    pub(crate) fn looking(software: SoftwareVersion, arguments: &[&str]) -> Self {
+        let controller = controller(software);
+        let robot = robot(&controller);
+        Self::beside(controller, &robot, arguments)
+    }
+
+    /// A node that commands, by this path.
+    pub(crate) fn commanding(software: SoftwareVersion, path: &str) -> Self {
+        Self::configured(software, path, "")
+    }
+
+    /// The same, with more in its configuration: keys with their sections before them.
+    pub(crate) fn configured(software: SoftwareVersion, path: &str, more: &str) -> Self {
+        Self::configured_as(software, path, more, &[])
+    }
+
+    /// The same, with these arguments.
+    pub(crate) fn configured_as(software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
+        Self::commands(controller(software), software, path, more, arguments)
+    }
+
+    /// A node that commands the player, with something flat so far below the tool \[m\].
+    pub(crate) fn above(software: SoftwareVersion, below: f64) -> Self {
+        let options = Options { q: Q, ..Options::for_software(software) };
+        let arm = Controller::new(options.clone()).expect("a controller that existed");
+        let [x, y, z] = arm.truth().tool().position;
+        let surface = Surface::new([x, y, z - below], [0.0, 0.0, 1.0], 20_000.0, 500.0);
+        Self::commands(controller_of(Options { surface, ..options }), software, "player", "", &[])
+    }
+
+    fn commands(controller: Running, software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
+        let robot = robot(&controller);
+        // Programs of two controllers of one machine connect to two ports.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let port = listener.local_addr().expect("bound").port();
+        drop(listener);
+        let (major, minor) = (software.major, software.minor);
+        let text = format!(
+            "robot.address = \"{robot}\"\nprogram.port = {port}\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
+             limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\nlegacy_names = true\n"
+        );
+        let file = file(".toml");
+        std::fs::write(&file, text).expect("room");
+        let file = file.to_str().expect("text").to_owned();
+        Self::beside(controller, &file, arguments)
+    }
+
+    fn beside(controller: Running, of: &str, arguments: &[&str]) -> Self {
+        let domain = domain();
+        let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
+        let nodes = vec![node_of(domain, of, &arguments)];
+        Self { nodes, controller, domain, of: of.to_owned(), arguments }
+    }
+
+    /// What the node said, and those before it.
+    pub(crate) fn said(&self) -> String {
+        self.nodes.iter().map(Node::said).collect()
+    }
+
+    /// Whether the node still runs.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        self.process().as_mut().is_some_and(|node| matches!(node.0.try_wait(), Ok(None)))
+    }
+
+    /// What `judge.py` finds; it asks for deeds of the controller.
+    pub(crate) fn judge(&mut self, what: &str, arguments: &[&str]) -> Found {
+        let domain = self.domain.to_string();
+        self.hears(&script_beside("judge.py"), &[&[what, &*domain], arguments].concat())
+    }
+
+    /// What another script finds, which is told the domain and where the controller says on 30003 how the arm stands.
+    pub(crate) fn judge_by(&mut self, script: &str, arguments: &[&str]) -> Found {
+        let (domain, realtime) = (self.domain.to_string(), self.controller.address(Port::Realtime).port().to_string());
+        self.hears(&script_beside(script), &[&[&*domain, &*realtime], arguments].concat())
+    }
+
+    /// What a script finds.
+    pub(crate) fn hears(&mut self, script: &str, arguments: &[&str]) -> Found {
+        self.hears_of(&mut script_of(script, arguments))
+    }
+
+    /// What a program finds.
+    pub(crate) fn hears_of(&mut self, program: &mut Command) -> Found {
+        let clock = Clock::start();
+        let heard = heard(program, |deed| match deed {
+            "kill" => self.kill(),
+            "quit" => self.quit(),
+            "start" => self.nodes.push(node_of(self.domain, &self.of, &self.arguments)),
+            deed => self.act(deed),
+        });
+        judged(heard, clock, &self.nodes)
+    }
+
+    /// The node dies at once, and tells nobody.
+    fn kill(&mut self) {
+        self.process().take();
+    }
+
+    /// The node is asked to end, and does.
+    fn quit(&mut self) {
+        if let Some(mut node) = self.process().take() {
+            let pid = node.0.id().to_string();
+            assert!(Command::new("kill").args(["-INT", &pid]).status().is_ok_and(|status| status.success()));
+            node.0.wait().expect("it ends");
+        }
+    }
+
+    fn process(&mut self) -> &mut Option<Program> {
+        &mut self.nodes.last_mut().expect("there was one").process
+    }
+
+    fn act(&self, deed: &str) {
+        let mut words = deed.split_whitespace();
+        let action = match (words.next(), words.next()) {
+            (Some("slider"), Some(share)) => Action::Slider(share.parse().expect("a number")),
+            (Some("pause"), None) => Action::PauseProgram,
+            (Some("play"), None) => Action::PlayProgram,
+            (Some("stop"), None) => Action::StopProgram,
+            (Some("inputs"), Some(bits)) => Action::DigitalInputs(bits.parse().expect("a number")),
+            (Some("push"), Some(first)) => {
+                let mut wrench = std::iter::once(first).chain(words);
+                Action::Push([(); 6].map(|()| wrench.next().and_then(|word| word.parse().ok()).expect("six numbers")))
+            }
+            _ => panic!("the judge asks for '{deed}'"),
+        };
+        self.controller.controller().act(action);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A node in this domain, by what is not said to the judge.
+pub(crate) fn node(domain: u16, of: &str) -> Node {
+    node_of(domain, of, &[])
+}
+
+fn node_of(domain: u16, of: &str, arguments: &[String]) -> Node {
+    let (path, clock) = (file(".log"), Clock::start());
+    let log = std::fs::File::create(&path).expect("room");
+    let mut command = Command::new(outrigger_system::program());
+    command.args(["ros2", of, "--domain", &domain.to_string()]);
+    if !arguments.iter().any(|word| word == "--distro") {
+        command.args(["--distro", "jazzy"]);
+    }
+    let errors = log.try_clone().expect("a handle");
+    let node =
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::from(log)).stderr(Stdio::from(errors)).spawn();
+    Node { process: Some(Program(node.expect("it was built"))), log: path, clock }
+}
+
+/// What `judge.py` finds of these nodes, where it needs no deed.
+pub(crate) fn judge(domain: u16, what: &str, nodes: &[Node]) -> Found {
+    let clock = Clock::start();
+    let mut program = script_of(&script_beside("judge.py"), &[what, &domain.to_string()]);
+    judged(heard(&mut program, |deed| panic!("nobody does '{deed}'")), clock, nodes)
+}
+
+/// What this script finds beside no node of ours; it asks for deeds.
+pub(crate) fn judge_by(script: &str, arguments: &[&str], act: impl FnMut(&str)) -> Found {
+    found_by(&mut script_of(&script_beside(script), arguments), act)
+}
+
+/// What this program finds beside no node of ours; it asks for deeds.
+pub(crate) fn found_by(program: &mut Command, act: impl FnMut(&str)) -> Found {
+    let clock = Clock::start();
+    judged(heard(program, act), clock, &[])
+}
+
+fn script_beside(name: &str) -> String {
+    workspace().join("tests/system/ros2").join(name).to_string_lossy().into_owned()
+}
+
+fn script_of(script: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new("timeout");
+    command.arg("600").arg(python()).arg(script).args(arguments);
+    command
+}
+
+/// What is wrong, or came too late.
+struct Discontent {
+    too_late: bool,
+    found: Found,
+    said: String,
+}
+
+/// What a program prints; it asks for deeds by lines `do ...`, and waits for a line after each.
+fn heard(program: &mut Command, mut act: impl FnMut(&str)) -> Result<Found, Discontent> {
+    let mut script =
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let mut answers = script.stdin.take().expect("piped");
+    let mut found = Found::new();
+    for line in BufReader::new(script.stdout.take().expect("piped")).lines() {
+        let line = line.expect("text");
+        if let Some(deed) = line.strip_prefix("do ") {
+            act(deed);
+            writeln!(answers, "done").expect("it waits for that");
+        } else if let Some((name, value)) = line.split_once(": ") {
+            found.insert(name.into(), value.into());
+        }
+    }
+    let output = script.wait_with_output().expect("it ends");
+    if output.status.success() {
+        return Ok(found);
+    }
+    let said = format!("{program:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Err(Discontent { too_late: output.status.code() == Some(TOO_LATE), found, said })
+}
+
+/// What was found. It is judged again where the script came too late, or commanding ended for lateness, on a machine that stood
+/// still for long enough; whatever else is wrong is wrong.
+fn judged(heard: Result<Found, Discontent>, clock: Clock, nodes: &[Node]) -> Found {
+    let Discontent { too_late, found, said } = match heard {
+        Ok(found) => return found,
+        Err(discontent) => discontent,
+    };
+    let whole = clock.window(SimTime::ZERO, clock.now());
+    if too_late {
+        let [least] = numbers(&found, "stood")[..] else { panic!("{found:#?}") };
+        let stood = standstill::seen().longest(whole);
+        assert!(
+            stood >= Duration::from_secs_f64(least),
+            "{said}; the machine stood still for {stood:?}; found {found:#?}"
+        );
+        late(whole, said);
+    }
+    for node in nodes {
+        if let Some((line, window)) = node.fell_back()
+            && nobodys_fallback(&line, window, ENDING) != Verdict::Fails
+        {
+            late(window, format!("{line}: {said}"));
+        }
+    }
+    // Without what it says every second.
+    let log: Vec<String> = nodes.iter().map(Node::said).collect();
+    let log: Vec<&str> = log.iter().flat_map(|log| log.lines()).filter(|line| !line.contains(" Hz  age ")).collect();
+    panic!("{said}; found {found:#?}; the node said\n{}", log[log.len().saturating_sub(80)..].join("\n"));
+}
+
+/// A name for a file that no other test has.
+pub(crate) fn file(suffix: &str) -> PathBuf {
+    static NUMBER: AtomicU16 = AtomicU16::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ros2-{}-{number}{suffix}", std::process::id()))
+}
+
+pub(crate) fn numbers(found: &Found, name: &str) -> Vec<f64> {
+    let text = found.get(name).unwrap_or_else(|| panic!("nothing was found of {name}: {found:#?}"));
+    text.split_whitespace().map(|number| number.parse().expect("a number")).collect()
+}
+
+pub(crate) const fn version(major: u8, minor: u8) -> SoftwareVersion {
+    SoftwareVersion::new(major, minor)
+}

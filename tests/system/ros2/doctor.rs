@@ -1,0 +1,69 @@
+//! `outrigger doctor --ros2` opposite Cyclone DDS, and a node that has its names of a serial number and tells of others.
+
+use std::cell::RefCell;
+use std::process::Command;
+
+use super::cell::{Cell, Found, controller, domain, judge_by, robot, version};
+
+/// What it says of a domain, and the code that it ends with.
+fn doctor(domain: u16, robot: &str, arguments: &[&str]) -> (String, Option<i32>) {
+    let output = Command::new("timeout")
+        .args(["60", outrigger_system::program(), "doctor", robot, "--ros2", "--seconds", "3", "--distro", "jazzy"])
+        .args(["--domain", &domain.to_string()])
+        .args(arguments)
+        .output()
+        .expect("it was built");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+}
+
+fn neighbours(domain: u16, what: &str, act: impl Fn(&str)) -> Found {
+    judge_by("neighbours.py", &[what, &domain.to_string()], act)
+}
+
+#[track_caller]
+fn says(said: &str, words: &[&str]) {
+    for word in words {
+        assert!(said.contains(word), "{said}: there is no '{word}'");
+    }
+}
+
+/// Everything that goes wrong between two nodes without an error, each told with what to do; then a domain with one that fits, and one
+/// with nobody. On a CB2, which cannot fill every topic.
+pub(super) fn judges_a_domain() {
+    let controller = controller(version(1, 8));
+    let robot = robot(&controller);
+    let look = |what, domain, arguments: &[&str]| {
+        let said = RefCell::new(None);
+        neighbours(domain, what, |_| drop(said.replace(Some(doctor(domain, &robot, arguments)))));
+        said.into_inner().expect("it asks for that")
+    };
+    let (said, code) = look("trouble", domain(), &[]);
+    assert_eq!(code, Some(4), "{said}");
+    says(
+        &said,
+        &[
+            "a node called /outrigger runs already (Cyclone DDS",
+            "--namespace /other_name",
+            "node /outrigger (Cyclone DDS, at 127.0.0.1) offers the same service as this node: /io_and_status_controller/set_io.",
+            "reads /joint_states and asks for messages from before it came (transient local)",
+            "Set that reader to volatile",
+            "reads /tcp_pose_broadcaster/pose with the message type std_msgs/msg/String, but for this node it is geometry_msgs/msg/PoseStamped",
+            "node /cell/old (Cyclone DDS",
+            "is of ROS 2 Humble or older, but this node is set to jazzy",
+            "nothing will come, because this robot, with software 1.8",
+            "/robot_description",
+        ],
+    );
+    // Whoever fits is told of, and is nothing to fix.
+    let (said, _) = look("fits", domain(), &[]);
+    says(&said, &["node /viewer (Cyclone DDS"]);
+    assert!(!said.contains("ROS 2: a") && !said.contains("ROS 2: node"), "{said}");
+    let (said, _) = doctor(domain(), &robot, &[]);
+    says(&said, &["no other program of ROS 2 is heard in domain", "1. same domain?", "--interface"]);
+}
+
+/// As a controller with PolyScope X has them: a namespace of the serial number, joints outside of it.
+pub(super) fn a_serial_number_makes_names() {
+    let cell = Cell::looking(version(5, 15), &["--surface", "native", "--namespace", "serial"]);
+    neighbours(cell.domain, "controller", |deed| panic!("nobody does '{deed}'"));
+}

@@ -1,0 +1,61 @@
+//! The suites that run in real time: which there are, and where the program under test is.
+#![forbid(unsafe_code)]
+
+use std::sync::LazyLock;
+
+/// The folder of the package `outrigger`, with its documents and examples.
+pub const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux");
+
+/// A suite in real time.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
+    /// The name of its test target.
+    pub name: &'static str,
+    /// The feature of this package that builds it.
+    pub feature: &'static str,
+    /// Its contents, and its needs beyond a machine with little else to do.
+    pub about: &'static str,
+}
+
+const fn suite(name: &'static str, feature: &'static str, about: &'static str) -> Suite {
+    Suite { name, feature, about }
+}
+
+/// Every suite, in the order in which `.ci/realtime` runs them.
+pub const SUITES: &[Suite] = &[
+    suite("program", "real-time", "commands of the program beside simulated controllers"),
+    suite("settings_of_the_process", "real-time", "each setting of the process and its sensors, with and without"),
+    suite("outside", "real-time", "stops while an output, a terminal or a disk accepts nothing"),
+    suite("network", "real-time", "lost, late and repeated packets; needs root"),
+    suite("kernel_sockets", "real-time", "the conformance scenarios over the kernel's TCP and UDP"),
+    suite("browser", "real-time", "the live page; needs chromium and chromedriver"),
+    suite(
+        "clients",
+        "real-time",
+        "foreign clients of the simulated controllers; needs Python with urx, ur_rtde and mcap",
+    ),
+    suite("ros2", "ros2", "the ROS 2 node and foreign readers; needs Python with cyclonedds, and Fast DDS"),
+    suite("emulated", "qemu", "firmware on emulated boards; needs qemu-system-arm"),
+];
+
+/// The program under test: `OUTRIGGER_PROGRAM`, else the one that Cargo built beside the test.
+///
+/// # Panics
+/// Where neither is there.
+#[must_use]
+pub fn program() -> &'static str {
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+        std::env::var("OUTRIGGER_PROGRAM").unwrap_or_else(|_| {
+            let test = std::env::current_exe().expect("a test knows its own file");
+            let folder = test.parent().and_then(|deps| deps.parent()).expect("a test lies in target/PROFILE/deps");
+            let program = folder.join("outrigger").with_extension(std::env::consts::EXE_EXTENSION);
+            assert!(
+                program.is_file(),
+                "{} is not built: run the suite by `.ci/realtime NAME`, or set OUTRIGGER_PROGRAM",
+                program.display()
+            );
+            program.into_os_string().into_string().expect("a path in UTF-8")
+        })
+    });
+    &PROGRAM
+}
