@@ -1,6 +1,7 @@
 //! What runs in virtual time, and what only reads sources: one program, so that it is linked once.
 
 mod citations;
+mod clocks;
 mod examples;
 mod fri;
 mod layering;

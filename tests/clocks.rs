@@ -1,0 +1,84 @@
+//! No verdict of a plain `cargo test` depends on how busy the machine is: a test that sleeps, reads the wall clock or runs a
+//! controller behind the kernel's sockets is ignored with a reason, or is in a suite of `tests/system`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use outrigger_tests::require::workspace;
+
+/// Folders with tests that a plain run executes.
+const PLAIN: &[&str] = &[
+    "boards/app/src",
+    "boards/eqos",
+    "boards/w5500",
+    "core/src",
+    "core/tests",
+    "port-embassy",
+    "port-linux/config",
+    "port-linux/ros",
+    "port-linux/src",
+    "port-linux/tests",
+    "tests/conformance",
+    "tests/cycles",
+    "tests/emulated/src",
+    "tests/fri",
+    "tests/limits",
+    "tests/net",
+    "tests/oracle",
+    "tests/require",
+    "tests/scenarios",
+    "tests/sim",
+    "tests/src",
+    "tests/tables",
+    "urscript",
+];
+
+/// Words of a test whose verdict may depend on time that really passes; each of the words of one entry must be there.
+const REAL_TIME: &[&[&str]] = &[
+    &["thread::sleep("],
+    &["tokio::time::"],
+    &["Instant::now()", "elapsed()"],
+    &["SystemTime::now()"],
+    &["Server::bind", ".spawn()"],
+];
+
+/// Rust files below `folder`.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Names of the tests in `text` that run in real time and are not ignored. A test reaches to the next one.
+fn in_real_time(text: &str) -> Vec<&str> {
+    let bodies = text.split("#[test]\n").skip(1);
+    let plain = bodies.filter(|body| !body.trim_start().starts_with("#[ignore"));
+    let timed = plain.filter(|body| REAL_TIME.iter().any(|words| words.iter().all(|word| body.contains(word))));
+    timed.map(|body| body.split("fn ").nth(1).and_then(|rest| rest.split('(').next()).unwrap_or_default()).collect()
+}
+
+#[test]
+fn no_plain_test_depends_on_the_wall_clock() {
+    let mut found = vec![];
+    for folder in PLAIN {
+        files(&workspace().join(folder), &mut found);
+    }
+    let mut timed = vec![];
+    for path in &found {
+        let text = fs::read_to_string(path).expect("UTF-8");
+        timed.extend(in_real_time(&text).into_iter().map(|name| format!("{}: {name}", path.display())));
+    }
+    assert!(timed.is_empty(), "ignore these with a reason, or move them to tests/system:\n{}", timed.join("\n"));
+}
+
+#[test]
+fn a_test_that_sleeps_is_found_unless_it_is_ignored() {
+    let text = "#[test]\nfn quick() {}\n#[test]\nfn slow() { std::thread::sleep(SECOND); }\n\
+                #[test]\n#[ignore = \"in real time\"]\nfn known() { std::thread::sleep(SECOND); }\n";
+    assert_eq!(in_real_time(text), ["slow"]);
+}
