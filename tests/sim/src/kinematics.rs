@@ -164,6 +164,9 @@ struct Axis {
     point: Vec3,
 }
 
+/// The rotation of each joint about its axis.
+type Turns = [Rotation; 6];
+
 /// A chain of six axes and the flange.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
@@ -200,10 +203,14 @@ impl Chain {
         }
     }
 
-    /// `frame`, given at the zero pose behind joint `joints`, with the first `joints` joints at `q`.
-    fn carry(&self, q: &[f64; 6], joints: usize, mut frame: Frame) -> Frame {
-        for (axis, angle) in self.axes.iter().zip(q).take(joints).rev() {
-            let turn = Rotation::about(axis.direction, *angle);
+    /// The rotation of each joint about its axis at `q` \[rad\]: sines and cosines are computed once for all that is carried.
+    fn turns(&self, q: &[f64; 6]) -> Turns {
+        std::array::from_fn(|joint| Rotation::about(self.axes[joint].direction, q[joint]))
+    }
+
+    /// `frame`, given at the zero pose behind joint `joints`, with the first `joints` joints turned.
+    fn carry(&self, turns: &Turns, joints: usize, mut frame: Frame) -> Frame {
+        for (axis, turn) in self.axes.iter().zip(turns).take(joints).rev() {
             frame.position = add(axis.point, turn.turn(sub(frame.position, axis.point)));
             frame.rotation = turn.after(frame.rotation);
         }
@@ -212,32 +219,36 @@ impl Chain {
 
     /// `point` of the link behind joint `joints`, given at the zero pose, and how that link is turned.
     pub(crate) fn body(&self, q: &[f64; 6], joints: usize, point: Vec3) -> Frame {
-        self.carry(q, joints, Frame { position: point, rotation: Rotation::IDENTITY })
+        self.carry(&self.turns(q), joints, Frame { position: point, rotation: Rotation::IDENTITY })
     }
 
     /// The tool's frame at joint positions `q` \[rad\], with the tool at `tcp` (pose in the flange).
     #[must_use]
     pub fn tool(&self, q: &[f64; 6], tcp: &Pose6) -> Frame {
+        self.tool_turned(&self.turns(q), tcp)
+    }
+
+    fn tool_turned(&self, turns: &Turns, tcp: &Pose6) -> Frame {
         let [x, y, z, rx, ry, rz] = *tcp;
         let at_zero = Frame {
             position: add(self.flange.position, self.flange.rotation.turn([x, y, z])),
             rotation: self.flange.rotation.after(Rotation::from_vector([rx, ry, rz])),
         };
-        self.carry(q, 6, at_zero)
+        self.carry(turns, 6, at_zero)
     }
 
     /// Where upper arm and forearm meet \[m\].
     #[must_use]
     pub fn elbow(&self, q: &[f64; 6]) -> Vec3 {
-        self.carry(q, 2, Frame { position: self.elbow, rotation: Rotation::IDENTITY }).position
+        self.carry(&self.turns(q), 2, Frame { position: self.elbow, rotation: Rotation::IDENTITY }).position
     }
 
-    /// Linear and angular speed of `point`, fixed to the link behind joint `joints`, at `q` and `qd` \[rad/s\].
-    fn speed_of(&self, q: &[f64; 6], qd: &[f64; 6], joints: usize, point: Vec3) -> (Vec3, Vec3) {
+    /// Linear and angular speed of `point`, fixed to the link behind joint `joints`, at `qd` \[rad/s\].
+    fn speed_of(&self, turns: &Turns, qd: &[f64; 6], joints: usize, point: Vec3) -> (Vec3, Vec3) {
         let mut linear = [0.0; 3];
         let mut angular = [0.0; 3];
         for (joint, (axis, speed)) in self.axes.iter().zip(qd).enumerate().take(joints) {
-            let here = self.carry(q, joint, Frame { position: axis.point, rotation: Rotation::IDENTITY });
+            let here = self.carry(turns, joint, Frame { position: axis.point, rotation: Rotation::IDENTITY });
             let direction = here.rotation.turn(axis.direction);
             linear = add(linear, scale(cross(direction, sub(point, here.position)), *speed));
             angular = add(angular, scale(direction, *speed));
@@ -248,14 +259,15 @@ impl Chain {
     /// Speed of the tool \[m/s, rad/s\] at `q` and `qd`, in the base.
     #[must_use]
     pub fn tool_speed(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> [f64; 6] {
-        let ([x, y, z], [rx, ry, rz]) = self.speed_of(q, qd, 6, self.tool(q, tcp).position);
+        let turns = self.turns(q);
+        let ([x, y, z], [rx, ry, rz]) = self.speed_of(&turns, qd, 6, self.tool_turned(&turns, tcp).position);
         [x, y, z, rx, ry, rz]
     }
 
     /// Speed of the elbow \[m/s\].
     #[must_use]
     pub fn elbow_speed(&self, q: &[f64; 6], qd: &[f64; 6]) -> Vec3 {
-        self.speed_of(q, qd, 2, self.elbow(q)).0
+        self.speed_of(&self.turns(q), qd, 2, self.elbow(q)).0
     }
 }
 

@@ -12,9 +12,10 @@ const DAMPING: f64 = 1e-3;
 impl Chain {
     /// Direction of each axis, and a point on it, at joint positions `q` \[rad\].
     pub(crate) fn axis_lines(&self, q: &[f64; 6]) -> [(Vec3, Vec3); 6] {
+        let turns = self.turns(q);
         let mut joint = 0;
         self.axes.map(|axis| {
-            let here = self.carry(q, joint, Frame { position: axis.point, rotation: Rotation::IDENTITY });
+            let here = self.carry(&turns, joint, Frame { position: axis.point, rotation: Rotation::IDENTITY });
             joint += 1;
             (here.rotation.turn(axis.direction), here.position)
         })
@@ -30,15 +31,15 @@ impl Chain {
     /// The Jacobian's time derivative at `q` and `qd` \[rad/s\].
     #[must_use]
     pub fn jacobian_time_derivative(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> Jacobian {
-        let lines = self.axis_lines(q);
+        let (lines, turns) = (self.axis_lines(q), self.turns(q));
         let tool = self.tool(q, tcp).position;
-        let tool_speed = self.speed_of(q, qd, 6, tool).0;
+        let tool_speed = self.speed_of(&turns, qd, 6, tool).0;
         // What the axes before this one make of it: they turn its direction and carry its point.
         let mut turning = [0.0; 3];
         let mut joint = 0;
         lines.map(|(direction, point)| {
             let turned = cross(turning, direction);
-            let point_speed = self.speed_of(q, qd, joint, point).0;
+            let point_speed = self.speed_of(&turns, qd, joint, point).0;
             let linear = add(cross(turned, sub(tool, point)), cross(direction, sub(tool_speed, point_speed)));
             turning = add(turning, scale(direction, qd[joint]));
             joint += 1;

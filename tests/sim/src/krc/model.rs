@@ -53,10 +53,43 @@ const FLANGE: f64 = 1.1785;
 /// Radius of gyration of each link, as of a ball \[m\], a guess.
 const GYRATION: f64 = 0.06;
 
-/// `point`, fixed behind joint `joints` at the upright pose, with the arm at `q`.
-fn carry(q: &Joints, joints: usize, mut frame: Frame) -> Frame {
-    for (link, angle) in LINKS.iter().zip(q).take(joints).rev() {
-        let turn = Rotation::about(link.axis, *angle);
+/// The arm at joint positions `q`: sines, cosines and axes are computed once for all that is carried.
+struct Posture {
+    /// The rotation of each joint about its axis.
+    turns: [Rotation; JOINTS],
+    /// Direction of each axis, and a point on it.
+    axes: [(Vec3, Vec3); JOINTS],
+}
+
+impl Posture {
+    fn new(q: &Joints) -> Self {
+        let turns = std::array::from_fn(|joint| Rotation::about(LINKS[joint].axis, q[joint]));
+        let axes = std::array::from_fn(|joint| {
+            let here = carry(&turns, joint, upright(LINKS[joint].height));
+            (here.rotation.turn(LINKS[joint].axis), here.position)
+        });
+        Self { turns, axes }
+    }
+
+    /// A point at `height` of the upright arm, fixed behind joint `joints`.
+    fn at(&self, joints: usize, height: f64) -> Frame {
+        carry(&self.turns, joints, upright(height))
+    }
+
+    /// The motion of `point`, fixed to the link behind joint `joints`, with each joint: one column per joint.
+    fn motion_of(&self, joints: usize, point: Vec3) -> [Spatial; JOINTS] {
+        let mut columns = [[0.0; 6]; JOINTS];
+        for (column, (axis, origin)) in columns.iter_mut().zip(self.axes).take(joints) {
+            let [x, y, z] = cross(axis, sub(point, origin));
+            *column = [x, y, z, axis[0], axis[1], axis[2]];
+        }
+        columns
+    }
+}
+
+/// `frame`, fixed behind joint `joints` at the upright pose, with the arm's joints turned.
+fn carry(turns: &[Rotation; JOINTS], joints: usize, mut frame: Frame) -> Frame {
+    for (link, turn) in LINKS.iter().zip(turns).take(joints).rev() {
         let origin = scale(UP, link.height);
         frame.position = add(origin, turn.turn(sub(frame.position, origin)));
         frame.rotation = turn.after(frame.rotation);
@@ -71,33 +104,23 @@ fn upright(height: f64) -> Frame {
 /// The flange in the base.
 #[must_use]
 pub fn flange(q: &Joints) -> Frame {
-    carry(q, JOINTS, upright(FLANGE))
-}
-
-/// How `point`, fixed to the link behind joint `joints`, moves with each joint: one column per joint.
-fn motion_of(q: &Joints, joints: usize, point: Vec3) -> [Spatial; JOINTS] {
-    let mut columns = [[0.0; 6]; JOINTS];
-    for (joint, column) in columns.iter_mut().enumerate().take(joints) {
-        let here = carry(q, joint, upright(LINKS[joint].height));
-        let axis = here.rotation.turn(LINKS[joint].axis);
-        let [x, y, z] = cross(axis, sub(point, here.position));
-        *column = [x, y, z, axis[0], axis[1], axis[2]];
-    }
-    columns
+    Posture::new(q).at(JOINTS, FLANGE)
 }
 
 /// The Jacobian of the flange in the base's directions: one column per joint.
 #[must_use]
 pub fn jacobian(q: &Joints) -> [Spatial; JOINTS] {
-    motion_of(q, JOINTS, flange(q).position)
+    let posture = Posture::new(q);
+    posture.motion_of(JOINTS, posture.at(JOINTS, FLANGE).position)
 }
 
 /// Joint-space inertia \[kg·m²\].
 #[must_use]
 pub fn mass_matrix(q: &Joints) -> [Joints; JOINTS] {
+    let posture = Posture::new(q);
     let mut matrix = [[0.0; JOINTS]; JOINTS];
     for (index, link) in LINKS.iter().enumerate() {
-        let columns = motion_of(q, index + 1, carry(q, index + 1, upright(link.centre)).position);
+        let columns = posture.motion_of(index + 1, posture.at(index + 1, link.centre).position);
         let round = link.mass * GYRATION * GYRATION;
         for (i, a) in columns.iter().enumerate() {
             for (j, b) in columns.iter().enumerate() {
@@ -117,9 +140,10 @@ fn half(spatial: &Spatial, from: usize) -> Vec3 {
 /// Joint torques that hold the arm against gravity \[Nm\].
 #[must_use]
 pub fn gravity(q: &Joints) -> Joints {
+    let posture = Posture::new(q);
     let mut torques = [0.0; JOINTS];
     for (index, link) in LINKS.iter().enumerate() {
-        let columns = motion_of(q, index + 1, carry(q, index + 1, upright(link.centre)).position);
+        let columns = posture.motion_of(index + 1, posture.at(index + 1, link.centre).position);
         for (torque, column) in torques.iter_mut().zip(columns) {
             *torque += link.mass * GRAVITY * column[2];
         }
@@ -230,7 +254,7 @@ mod tests {
     fn gravity_is_the_slope_of_the_potential_energy() {
         let energy = |q: &Joints| -> f64 {
             let links = LINKS.iter().enumerate();
-            links.map(|(i, link)| link.mass * GRAVITY * carry(q, i + 1, upright(link.centre)).position[2]).sum()
+            links.map(|(i, link)| link.mass * GRAVITY * Posture::new(q).at(i + 1, link.centre).position[2]).sum()
         };
         let q = [0.3, 0.7, -0.4, -1.1, 0.5, 0.9, 0.1];
         let slope: Joints = std::array::from_fn(|joint| {
