@@ -180,3 +180,17 @@ fn every_reason_stands_on_its_page_with_its_words() {
     }
     assert!(page == expected, "{} is not as the program's words are: OUTRIGGER_BLESS=1", path.display());
 }
+
+/// The number of lines of an example, without empty ones and comments.
+fn own_lines(name: &str) -> usize {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//")).count()
+}
+
+#[test]
+fn small_programs_are_small() {
+    let lines = ["decode.rs", "follow_ur.rs", "follow_krc.rs", "states.rs"].map(own_lines);
+    println!("lines of decode, own law beside a UR, beside a KRC, states: {lines:?}");
+    assert!(lines.iter().zip([8, 15, 15, 10]).all(|(lines, most)| *lines <= most), "{lines:?}");
+}

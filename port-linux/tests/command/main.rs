@@ -1,8 +1,10 @@
-//! The `outrigger` command where it needs no controller and no clock: help, usage errors, `decode`, `check-config`, and the
-//! pages that must agree with the program. Suites beside simulated controllers are in `tests/system`.
+//! The `outrigger` command where it needs no controller and no clock: help, refusals, `decode`, `check-config`, and the pages
+//! that must agree with the program. Suites beside simulated controllers are in `tests/system`.
 
 mod command_line;
 mod configuration;
 mod documentation;
+mod library;
 mod manual;
 mod paths;
+mod refusals;

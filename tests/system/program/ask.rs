@@ -420,30 +420,6 @@ fn a_run_beside_a_krc_is_asked_by_its_configuration_and_a_stale_socket_is_replac
 }
 
 #[test]
-fn words_that_do_not_fit_are_usage_and_say_what_would() {
-    let of = |words: &[&str]| {
-        let output =
-            Command::new(outrigger_system::program()).arg("ask").args(words).output().expect("the binary under test");
-        (output.status.code(), text(&output.stderr).to_owned())
-    };
-    for (words, said) in [
-        (&["127.0.0.1", "dance"][..], "invalid value 'dance'"),
-        (&["127.0.0.1", "set"], "e.g. digital-out.3=on"),
-        (&["127.0.0.1", "set", "digital-out.9=on"], "expected digital-out.0 to digital-out.7"),
-        (&["127.0.0.1", "sample", "seam"], "1 to 6 values"),
-        (&["127.0.0.1", "sample", "seam", "NaN"], "expected a number, found 'NaN'"),
-        (&["127.0.0.1", "release", "now"], "leave 'now' out"),
-        (&["127.0.0.1", "status", "--wait"], "--wait is for request, resume and release"),
-        (&["127.0.0.1", "request", "--seq", "1"], "--seq is for sample"),
-    ] {
-        let (code, complaint) = of(words);
-        assert!(code == Some(2) && complaint.contains(said), "{words:?}: {complaint}");
-    }
-    let (code, complaint) = of(&["no-such.toml", "status"]);
-    assert!(code == Some(1) && complaint.contains("cannot read no-such.toml"), "{complaint}");
-}
-
-#[test]
 fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
     attempt_first(|| {
         let folder = folder("ask-guided");

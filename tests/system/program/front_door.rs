@@ -81,32 +81,6 @@ impl Drop for Readings {
 }
 
 #[test]
-fn what_is_no_address_is_refused_by_what_was_expected() {
-    let usage = |refused: Result<(), Failure>, expected: &str| match refused {
-        Err(Failure::Usage(text)) => assert!(text.contains(expected), "{text}"),
-        other => panic!("{other:?}, expected {expected}"),
-    };
-    usage(Robot::ur("").map(drop), "expected a host name or address");
-    usage(Robot::ur("10.0.0.1:30003").map(drop), "one of the controller's own ports");
-    usage(Robot::krc("the robot", "0.0.0.0:49938").map(drop), "'the robot' is no IP address of a KRC");
-    usage(Robot::krc("10.0.0.1", "49938").map(drop), "'49938' is no local address and port, e.g. 0.0.0.0:49938");
-    usage(Sensor::udp("0.0.0.0:5005").from("distance").map(drop), "'distance' is no IP address of a sensor");
-    usage(Sensor::serial("/dev/ttyACM0", 115_200).from("10.0.0.1").map(drop), "a serial device has no sender");
-    let robot = Robot::ur("192.0.2.1").expect("an address").quiet();
-    usage(
-        robot.run(Follow, Sensor::udp("5005")).map(drop),
-        "expected a local address and port, e.g. 0.0.0.0:5005, found '5005'",
-    );
-    let five = || (1..=5).map(|number| Sensor::udp(&format!("0.0.0.0:500{number}")));
-    usage(robot.run(Follow, five()).map(drop), "found 5 sensors, expected at most 4");
-    let odd = Sensor::udp("127.0.0.1:0").range(1.0, 0.0);
-    match robot.run(Follow, odd) {
-        Err(Failure::BadInput(text)) => assert!(text.contains("source 0: expected finite min below max"), "{text}"),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
 fn a_robot_that_nobody_is_ends_with_the_address() {
     // A port that was free a moment ago: nothing listens there.
     let base = port::free().clamp(1, 65_000);
@@ -387,18 +361,4 @@ fn the_example_that_decodes_reads_what_a_controller_sends() {
     let (well, told, error) = decoded(&message[..100]);
     assert!(!well && told.is_empty() && error.contains("100"), "{error}");
     std::fs::remove_file(file).expect("it is there");
-}
-
-/// Lines of an example without those that are empty or a comment.
-fn own_lines(name: &str) -> usize {
-    let file = Path::new(outrigger_system::PACKAGE).join("examples").join(name);
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//")).count()
-}
-
-#[test]
-fn small_programs_are_small() {
-    let lines = ["decode.rs", "follow_ur.rs", "follow_krc.rs", "states.rs"].map(own_lines);
-    println!("lines of decode, own law beside a UR, beside a KRC, states: {lines:?}");
-    assert!(lines.iter().zip([8, 15, 15, 10]).all(|(lines, most)| *lines <= most), "{lines:?}");
 }

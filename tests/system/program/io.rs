@@ -102,13 +102,3 @@ fn without_a_controller_it_is_said_what_is_missing() {
     assert_eq!((ended.code, ended.said), (3, vec![]));
     assert!(ended.complained.contains("cannot connect to"), "{}", ended.complained);
 }
-
-#[test]
-fn what_cannot_be_meant_is_a_question_of_usage() {
-    let ended = io(40_000, &["digital-out.3=on", "digital-out.3=off"]);
-    assert_eq!(ended.code, 2);
-    assert!(ended.complained.contains("digital-out.3=on and digital-out.3=off are the same output"));
-    let ended = io(40_000, &["gripper=open"]);
-    assert_eq!(ended.code, 2);
-    assert!(ended.complained.contains("digital-out.N=on|off"), "{}", ended.complained);
-}

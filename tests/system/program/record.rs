@@ -149,19 +149,3 @@ fn a_lost_link_is_in_the_log_and_the_recording_goes_on() {
     assert_eq!(decoded.status.code(), Some(0), "{}", text(&decoded.stderr));
     assert_eq!(text(&decoded.stdout).lines().count(), states.len());
 }
-
-#[test]
-fn a_recording_is_never_overwritten_and_what_is_none_is_not_exported() {
-    let folder = folder("refused");
-    let file = path(&folder, "a.mcap");
-    std::fs::write(&file, b"precious").expect("a file");
-    let output = outrigger(&["record", "127.0.0.1", "--out", &file]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("exists: recordings are never overwritten"), "{}", text(&output.stderr));
-    assert_eq!(std::fs::read(&file).expect("the file"), b"precious");
-    let output = outrigger(&["export", &file, "--csv", "-"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("does not begin as an MCAP file does"), "{}", text(&output.stderr));
-    let output = outrigger(&["export", &file]);
-    assert_eq!(output.status.code(), Some(2), "one of two things has to be asked for");
-}

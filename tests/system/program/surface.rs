@@ -124,14 +124,3 @@ fn a_sensor_of_its_own_sees_the_surface_from_the_tool_of_a_controller() {
     assert!((one - other).abs() < 1e-4, "{one} m and {other} m");
     ended.expect("it ran until now");
 }
-
-#[test]
-fn a_sensor_without_a_surface_is_a_usage_error_that_says_what_to_add() {
-    let output = Command::new(outrigger_system::program())
-        .args(["sim", "ur", "--distance-to", "127.0.0.1:5000"])
-        .output()
-        .expect("the binary under test");
-    let told = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("--surface"), "{told}");
-}
