@@ -98,3 +98,29 @@ pub(crate) fn output_closed(error: &std::io::Error) -> Outcome {
     }
     Err(Failure::BadInput(format!("cannot write the output: {error}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn each_kind_of_failure_has_its_exit_code_and_too_few_files_their_remedy() {
+        let kinds: [fn(String) -> Failure; 4] =
+            [Failure::BadInput, Failure::Usage, Failure::Connection, Failure::Fault];
+        assert_eq!(kinds.map(|kind| kind(String::new()).code()), [1, 2, 3, 4]);
+        let error = Error::from_raw_os_error(OUT_OF_FILES[0]);
+        assert!(is_too_few_files(&error));
+        let told = Failure::Connection(format!("cannot connect: {error}")).told();
+        assert!(told.ends_with(TOO_FEW_FILES), "{told}");
+        assert_eq!(Failure::Usage("no file is opened".into()).told(), "no file is opened");
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_away_is_no_failure_and_any_other_error_of_the_output_is() {
+        assert!(output_closed(&Error::from(ErrorKind::BrokenPipe)).is_ok());
+        let full = output_closed(&Error::from(ErrorKind::StorageFull)).expect_err("it is not written");
+        assert!(full.code() == 1 && full.to_string().starts_with("cannot write the output: "), "{full:?}");
+    }
+}

@@ -105,4 +105,29 @@ mod tests {
         let done = parsed(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#);
         assert_eq!(of(&done), "request granted: arming at epoch 3\n");
     }
+
+    #[test]
+    fn the_end_of_a_motion_is_told_with_its_reason_and_how_to_go_on() {
+        let of = |state: &str, latch: &str| {
+            let line =
+                format!(r#"{{"latch":{latch},"motion":{{"number":2,"state":"{state}","percent":40,"seconds":20}}}}"#);
+            end_of_motion(&parsed(&line), "10.0.0.2")
+        };
+        let latch = r#"{"name":"StateStale","text":"too old","advice":"look"}"#;
+        assert_eq!((of("waiting", "null"), of("running", "null")), (None, None));
+        assert!(of("done", "null").is_some_and(|end| end.is_ok_and(|told| told.starts_with("done: the arm rests"))));
+        for (state, latch, expected) in [
+            ("cancelled", "null", "the motion was cancelled at 40 %"),
+            (
+                "suspended",
+                "null",
+                "the arm was released; the motion stands at 40 %: `outrigger ask 10.0.0.2 resume` goes on",
+            ),
+            ("suspended", latch, "too old (StateStale); look; the motion stands at 40 %"),
+            ("ended", latch, "the motion ended at 40 %, and does not go on"),
+        ] {
+            let told = of(state, latch).expect("an end").expect_err("no good one");
+            assert!(told.contains(expected), "{state}: {told}");
+        }
+    }
 }

@@ -84,3 +84,36 @@ pub(super) fn not_understood() -> Failure {
             .into(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::mode::Mode;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_for_the_file_is_bad_input_and_one_for_the_board_or_its_line_a_fault() {
+        for (why, code, expected) in [
+            (
+                Refusal::OtherKind { found: b'U', expected: b'K' },
+                1,
+                "robot.kind: the file is for another kind of controller",
+            ),
+            (Refusal::OtherFormat { found: 8, expected: 9 }, 1, "found settings of format 8, expected 9"),
+            (Refusal::TooLong { found: 5000, expected: 4096 }, 1, "found 5000 bytes, expected at most 4096"),
+            (Refusal::NoRequests, 1, "device.requests: "),
+            (Refusal::NoMotion, 1, "law.waypoint: "),
+            (Refusal::Unfit, 1, "the board cannot run it: limits.velocity: expected more"),
+            (Refusal::NoSettings, 1, "the board does not know these settings"),
+            (Refusal::Commanding(Mode::Stopping), 4, "the board is in mode Stopping"),
+            (Refusal::OtherVersion { found: 1, expected: 2 }, 4, "speaks version 1 and the board version 2"),
+            (Refusal::Flash { at: 256 }, 4, "flash did not take it, at byte 256"),
+            (Refusal::Gap { found: 2, expected: 1 }, 4, "the line loses too much"),
+        ] {
+            let failure = failure(why, "limits.velocity: expected more");
+            let told = failure.to_string();
+            assert!(failure.code() == code && told.contains(expected), "{why:?}: {} {told}", failure.code());
+        }
+        assert_eq!((lost().code(), not_understood().code()), (4, 4));
+    }
+}

@@ -326,3 +326,19 @@ fn stopped(obstacle: &Obstacle) -> Failure {
         _ => Failure::Fault(text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_software_lacks_is_usage_and_any_other_obstacle_a_fault_with_what_to_do() {
+        let lacks = Request::SafetyMode.kind().check(SoftwareVersion::new(1, 8)).expect_err("it came with 3.0");
+        let usage = stopped(&Obstacle::Unsupported(lacks));
+        assert!(usage.code() == 2 && usage.to_string().contains("do from 3.0 on"), "{usage:?}");
+        let fault = stopped(&Obstacle::LocalControl);
+        assert!(fault.code() == 4 && fault.to_string().ends_with(Obstacle::LocalControl.advice()), "{fault:?}");
+        let refused = said(&Refusal::NeedsRemoteControl);
+        assert!(refused.ends_with(Obstacle::LocalControl.advice()), "{refused}");
+    }
+}

@@ -314,3 +314,16 @@ const fn name(mode: Mode) -> &'static str {
         Mode::Stopping => "stopping",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_without_a_place_is_told_how_many_have_one() {
+        let line = no_place(100);
+        let told: serde_json::Value = serde_json::from_str(&line).expect("one object");
+        assert!(line.ends_with("}\n") && told["ok"] == false && told["error"]["what"] == "NoPlace", "{line}");
+        assert_eq!(told["error"]["expected"], "at most 100 clients");
+    }
+}

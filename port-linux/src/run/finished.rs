@@ -41,3 +41,23 @@ impl Finished {
 fn failed_by(reason: Reason, here: bool) -> Failure {
     Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), words::advice(reason, here)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fallback_that_stands_and_a_request_that_was_never_granted_are_faults_with_their_reasons() {
+        let told = |finished: Finished| finished.outcome().err().map(|failure| (failure.code(), failure.to_string()));
+        let well = Finished { fallback: None, refused: None, here: false };
+        assert_eq!(told(well), None);
+        let (code, text) = told(Finished { fallback: Some(Reason::StateStale), ..well }).expect("a fault");
+        assert!(code == 4 && text.contains("(StateStale); "), "{text}");
+        let unmet = ReasonSet::EMPTY.with(Reason::RobotNotRunning);
+        let (code, text) = told(Finished { refused: Some(unmet), ..well }).expect("a fault");
+        assert!(code == 4 && text.starts_with("commanding never began: not met: "), "{text}");
+        assert!(text.contains("(RobotNotRunning): power the arm on"), "{text}");
+        let unnamed = told(Finished { refused: Some(ReasonSet::EMPTY), ..well });
+        assert_eq!(unnamed, Some((4, "commanding never began: it was refused".into())));
+    }
+}

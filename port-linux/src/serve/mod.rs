@@ -110,9 +110,14 @@ fn pass_on(to_all: &Sender<Arc<str>>, line: &str) {
 
 /// Says why there is no place for one more. What does not fit into the socket at once is not sent.
 fn refuse(stream: tokio::net::TcpStream, most: usize) {
+    let _ = stream.try_write(refusal(most).as_bytes());
+}
+
+/// The line for a reader without a place.
+fn refusal(most: usize) -> String {
     let mut json = Json::default();
     json.begin_object().key("type").text("refused").key("readers").integer(most as u64).end_object();
-    let _ = stream.try_write(format!("{}\n", json.as_str()).as_bytes());
+    format!("{}\n", json.as_str())
 }
 
 /// Sends lines to one reader until it, or the feed, is gone. What it sends is thrown away.
@@ -194,6 +199,11 @@ mod tests {
                 assert_eq!(numbers[numbers.len() - 64..], (LINES - 64..LINES).collect::<Vec<_>>(), "the newest");
             }
         });
+    }
+
+    #[test]
+    fn a_reader_without_a_place_is_told_how_many_there_are() {
+        assert_eq!(refusal(21), "{\"type\":\"refused\",\"readers\":21}\n");
     }
 
     #[test]

@@ -120,3 +120,61 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
     };
     Some(Notice { at: around.at, kind, text, fields })
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::mode::{Epoch, Mode, Transition, Word};
+    use outrigger_core::robot::Reason;
+
+    use super::*;
+    use crate::json::Json;
+
+    /// A controller without events of its own.
+    struct Other;
+
+    impl PeerEvent for Other {
+        fn words(&self, _: &Surroundings<'_>) -> Option<Words> {
+            None
+        }
+
+        fn begins(&self) -> bool {
+            false
+        }
+    }
+
+    fn object(event: &Event<Other>) -> serde_json::Value {
+        let around = Surroundings::without_links(Instant::from_micros(1_500_000), false);
+        let mut json = Json::default();
+        notice(event, &around).expect("an event for scripts").json(&mut json);
+        serde_json::from_str(json.as_str()).expect("one object")
+    }
+
+    fn has(told: &serde_json::Value, fields: &[(&str, &str)]) {
+        for (key, expected) in fields {
+            assert_eq!(told[*key], *expected, "{key} in {told}");
+        }
+    }
+
+    #[test]
+    fn transitions_and_refusals_have_modes_and_reasons_under_their_keys() {
+        let (from, to, reason) = (Mode::Command, Mode::Stopping, Some(Reason::StateStale));
+        let transition = Transition { from, to, reason, at: Instant::ZERO, epoch: Epoch::from_number(3) };
+        let told = object(&Event::Transition(transition));
+        has(&told, &[("type", "event"), ("kind", "transition"), ("from", "Command"), ("to", "Stopping")]);
+        has(&told, &[("reason", "StateStale"), ("epoch", "3")]);
+        assert_eq!(told["time"], 1.5);
+        let told = object(&Event::Transition(Transition {
+            from: Mode::Arming,
+            to: Mode::Command,
+            reason: None,
+            ..transition
+        }));
+        has(&told, &[("to", "Command")]);
+        assert!(told.get("reason").is_none(), "{told}");
+        let told =
+            object(&Event::Refused(Refusal { word: Word::Request, by: Channel::Message, reason: Reason::Latched }));
+        has(&told, &[("kind", "refused"), ("word", "request"), ("by", "message"), ("reason", "Latched")]);
+        let told = object(&Event::Lapsed(Lapse::TooLate));
+        has(&told, &[("kind", "lapsed"), ("why", "TooLate")]);
+    }
+}

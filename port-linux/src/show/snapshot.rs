@@ -320,3 +320,62 @@ fn text_or_null(json: &mut Json, text: Option<&str>) {
         None => json.null(),
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::link::{Grade, LinkConfig, LinkMonitor};
+    use outrigger_core::robot::JointPositions;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_status_has_mode_grade_reasons_joints_and_counters_under_their_keys() {
+        let mut figures = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(5))).figures(Instant::ZERO);
+        figures.grade = Grade::Ok;
+        let state = State::<2> { positions: JointPositions([0.25, -0.5]), ..State::default() };
+        let snapshot = Snapshot {
+            at: Instant::from_micros(2_000_000),
+            robot: "192.0.2.1".into(),
+            here: false,
+            identity: None,
+            mode: Mode::Monitor,
+            latch: Some(Reason::StateStale),
+            last_fallback: None,
+            unmet: ReasonSet::EMPTY.with(Reason::Latched),
+            state: Some(Arm::new(&state, vec![Word { key: "robot_mode", name: "robot", value: "RUNNING" }])),
+            figures: Some(figures),
+            states: None,
+            intervals: vec![],
+            rate: 500.0,
+            trouble: None,
+            values: vec![],
+            counters: vec![("lost_datagrams", 5)],
+            variables: None,
+            terminals: None,
+            temperatures: None,
+            law_error: None,
+        };
+        let mut text = Json::default();
+        snapshot.json(&mut text);
+        let told: Value = serde_json::from_str(text.as_str()).expect("one object");
+        for (key, expected) in [
+            ("type", json!("status")),
+            ("time", json!(2.0)),
+            ("robot", json!("192.0.2.1")),
+            ("identity", Value::Null),
+            ("mode", json!("Monitor")),
+            ("grade", json!("Ok")),
+            ("latch", json!("StateStale")),
+            ("last_fallback", Value::Null),
+            ("unmet", json!(["Latched"])),
+            ("q_actual", json!([0.25, -0.5])),
+            ("robot_mode", json!("RUNNING")),
+            ("lost_datagrams", json!(5)),
+            ("trouble", Value::Null),
+        ] {
+            assert_eq!(told.get(key), Some(&expected), "{key} in {told}");
+        }
+        assert!(told.get("q_target").is_none(), "nobody tells of setpoints: {told}");
+    }
+}

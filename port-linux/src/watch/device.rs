@@ -435,3 +435,64 @@ fn micros(at: Instant) -> i64 {
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+    use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+    use outrigger_core::telemetry::{self, DATAGRAM_MAX, Pace, Sampler};
+
+    use super::*;
+
+    const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
+
+    /// Five seconds of telemetry of a board whose robot cannot be reached.
+    fn telemetry() -> Vec<Vec<u8>> {
+        let (mut primary, mut realtime) = ([0; 2_048], [0; 2_048]);
+        let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
+        let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
+        let engine: UrEngine<'_, AnyLaw<6>> = UrEngine::new(UrConfig::default(), law, memory).expect("an engine");
+        let device = telemetry::Device { board: "bench", build: "test", boot: 1, settings: &[] };
+        let mut sampler = Sampler::<6, Ur<'_>>::new(device, Pace::default());
+        let mut troubles = [None; LinkId::MOST];
+        troubles[0] = Some("no link: is the cable\u{1b}[2J plugged in?");
+        sampler.port(PortReport { troubles, ..PortReport::default() });
+        let (mut sent, mut out) = (vec![], [0; DATAGRAM_MAX]);
+        for now in (0..5_000).map(|millis| Instant::from_micros(1_000 * millis)) {
+            sampler.observe(&engine, now);
+            sent.extend(sampler.poll(now, &mut out).map(|length| out[..length].to_vec()));
+        }
+        sent
+    }
+
+    #[test]
+    fn lost_datagrams_are_counted_by_their_numbers_and_those_of_others_change_nothing() {
+        let sent = telemetry();
+        let (mut device, mut strangers) = (Device::new(BOARD, false), 0);
+        for (_, datagram) in sent.iter().enumerate().filter(|(number, _)| !(9..14).contains(number)) {
+            device.take(BOARD, datagram, Instant::ZERO);
+            let told = device.take(Ipv4Addr::LOCALHOST.into(), datagram, Instant::ZERO);
+            strangers += told.iter().filter(|notice| notice.kind == "stranger").count();
+        }
+        let count = sent.len() as u64 - 5;
+        assert_eq!((device.received, device.lost, device.strangers(), strangers), (count, 5, count, 1));
+        assert!(device.snapshot(Instant::ZERO).expect("a status").counters.contains(&("lost_datagrams", 5)));
+        device.take(BOARD, &sent[10], Instant::ZERO);
+        assert_eq!(device.lost, 4, "it came late");
+    }
+
+    #[test]
+    fn a_trouble_is_told_once_without_what_would_steer_the_terminal_and_another_format_is_named() {
+        let mut device = Device::new(BOARD, false);
+        let refused = device.take(BOARD, b"ORTM\x09rest", Instant::ZERO);
+        assert!(refused.len() == 1 && refused[0].text.contains("telemetry of format 9"), "{refused:?}");
+        assert!(device.is_unheard() && device.refused().is_some_and(|(count, _)| count == 1));
+        let told: Vec<Notice> =
+            telemetry().iter().flat_map(|datagram| device.take(BOARD, datagram, Instant::ZERO)).collect();
+        let trouble: Vec<_> =
+            told.iter().filter(|notice| notice.kind == "trouble").map(|notice| &*notice.text).collect();
+        assert_eq!(trouble, ["primary link: no link: is the cable [2J plugged in?"]);
+        let shown = device.snapshot(Instant::ZERO).expect("a status").trouble;
+        assert_eq!(shown.as_deref(), Some("no link: is the cable [2J plugged in?"));
+    }
+}
