@@ -151,13 +151,22 @@ impl Server {
     /// # Errors
     /// The last attempt's, when there is no more room.
     pub fn bind_from(controller: Controller, address: IpAddr, first: u16) -> Result<Self, BindError> {
-        let mut addresses = Addresses { listen: address, base: first, robot_api: None };
+        Self::bind_free(controller, Addresses { listen: address, base: first, robot_api: None })
+    }
+
+    /// Binds at the first port base from `addresses.base` on, in steps of 23, at which every port is free.
+    ///
+    /// # Errors
+    /// The error of the last attempt, when there is no more room.
+    pub fn bind_free(controller: Controller, mut addresses: Addresses) -> Result<Self, BindError> {
         loop {
             match open_all(&controller, addresses) {
                 Ok(listeners) => {
                     return Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses });
                 }
                 Err(error) if error.source.kind() != ErrorKind::AddrInUse => return Err(error),
+                // Another base does not move it.
+                Err(error) if error.service == Port::RobotApi && addresses.robot_api.is_some() => return Err(error),
                 Err(error) => addresses.base = addresses.base.checked_add(23).ok_or(error)?,
             }
         }
@@ -167,6 +176,12 @@ impl Server {
     #[must_use]
     pub fn address(&self, port: Port) -> SocketAddr {
         self.addresses.socket(port)
+    }
+
+    /// The port base in force.
+    #[must_use]
+    pub fn port_base(&self) -> u16 {
+        self.addresses.base
     }
 
     /// Serves on the calling thread until `stop` is set.
@@ -370,9 +385,10 @@ impl Loop {
                 listener.set_open(open);
             }
             while listener.open
-                && let Ok((stream, _)) = listener.socket.accept()
+                && let Ok((stream, peer)) = listener.socket.accept()
             {
-                match controller.connect(listener.port) {
+                // An IPv4 client of an IPv6 socket is shown by its own address.
+                match controller.connect_from(listener.port, Some(peer.ip().to_canonical())) {
                     Ok(conn) if stream.set_nonblocking(true).is_ok() && stream.set_nodelay(true).is_ok() => {
                         self.clients.push(Client::new(conn, stream, false));
                     }

@@ -1,10 +1,12 @@
 //! Clients: who may connect, their bytes in and out, and how connections end. Bytes and ends are those of connections that
 //! the controller makes, too.
 
+use std::net::IpAddr;
+
 use outrigger_core::robot::Generation;
 
 use super::connection::{Connection, Phase, RECEIVE_QUEUE};
-use super::{Conn, Controller, Refused};
+use super::{Conn, Controller, EventKind, Refused};
 use crate::fault::FaultKind;
 use crate::port::Port;
 use crate::service::Service;
@@ -47,13 +49,22 @@ impl Controller {
     /// # Errors
     /// [`Refused`] where the firmware has no such port, or the controller is away.
     pub fn connect(&mut self, port: Port) -> Result<Conn, Refused> {
+        self.connect_from(port, None)
+    }
+
+    /// Connects a client as [`connect`](Self::connect) does; events name its address.
+    ///
+    /// # Errors
+    /// [`Refused`] where the firmware has no such port, or the controller is away.
+    pub fn connect_from(&mut self, port: Port, peer: Option<IpAddr>) -> Result<Conn, Refused> {
         if !self.listens(port) {
             return Err(Refused);
         }
         let id = Conn(self.next_conn);
         self.next_conn += 1;
         let permitted = self.plant.robot.control.obeys_clients();
-        self.connections.insert(id, Connection::new(port, self.options.seed, id.0, permitted));
+        self.connections.insert(id, Connection::new(port, peer, self.options.seed, id.0, permitted));
+        self.event(|| EventKind::Connected { peer, port });
         self.set_conditions();
         self.greet(id);
         Ok(id)
@@ -126,7 +137,9 @@ impl Controller {
 
     /// A client resets its connection: what is still on the way either way is lost. What had arrived runs.
     pub fn reset(&mut self, conn: Conn) {
-        self.connections.remove(&conn);
+        if let Some(Connection { peer, port, .. }) = self.connections.remove(&conn) {
+            self.event(|| EventKind::Disconnected { peer, port });
+        }
         self.plant.sockets.dials.hung_up(conn);
         self.sweep();
     }
@@ -148,11 +161,15 @@ impl Controller {
 
     /// Forgets connections that are over.
     pub(super) fn sweep(&mut self) {
-        self.connections.retain(|_, c| match c.phase {
-            Phase::Open | Phase::Closing => true,
-            Phase::ClosedByClient => c.up.queued() > 0,
-            Phase::Closed => false,
-        });
+        let over = |c: &mut Connection| match c.phase {
+            Phase::Open | Phase::Closing => false,
+            Phase::ClosedByClient => c.up.queued() == 0,
+            Phase::Closed => true,
+        };
+        let ended: Vec<_> = self.connections.extract_if(.., |_, c| over(c)).collect();
+        for (_, Connection { peer, port, .. }) in ended {
+            self.event(|| EventKind::Disconnected { peer, port });
+        }
         self.exchange.release(|conn| !self.connections.contains_key(&conn));
     }
 }

@@ -1,5 +1,7 @@
 //! One client's connection: two directions of network, and what the controller remembers about it.
 
+use std::net::IpAddr;
+
 use outrigger_urscript::LineAssembler;
 
 use super::interpreter::LineBuffer;
@@ -35,6 +37,8 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) port: Port,
+    /// The client's address, where the driver knows one.
+    pub(crate) peer: Option<IpAddr>,
     pub(crate) phase: Phase,
     /// Controller to client.
     pub(crate) down: Link,
@@ -61,9 +65,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(port: Port, seed: u64, id: u64, permitted: bool) -> Self {
+    pub(crate) fn new(port: Port, peer: Option<IpAddr>, seed: u64, id: u64, permitted: bool) -> Self {
         Self {
             port,
+            peer,
             phase: Phase::Open,
             down: Link::new(Rng::new(seed, id * 2 + 100)),
             up: Link::new(Rng::new(seed, id * 2 + 101)),

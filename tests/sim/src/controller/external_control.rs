@@ -1,5 +1,7 @@
 //! Programs with a node of the URCap "External Control": their start waits for the computer.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use super::{Conn, Controller};
 use crate::external_control::{ExternalControl, Request, assemble, nodes};
 use crate::pendant::{Files, Operation, Outcome, Pendant, ProgramFile};
@@ -46,6 +48,8 @@ impl Controller {
         }
         let Some(Fetching { from, script, answers, asker, .. }) = self.fetching.take() else { return };
         let program = assemble(&script, &from, &answers);
+        let localhost = from.host.eq_ignore_ascii_case("localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        self.program_event(localhost.or_else(|| from.host.parse().ok()), &program, None);
         let plays = self.programs.play(&program, &mut self.plant, &mut self.notices);
         self.answer_operation(&Operation::Play, if plays { Outcome::Done } else { Outcome::Failed }, asker);
     }

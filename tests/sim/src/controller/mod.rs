@@ -9,6 +9,7 @@ mod action;
 mod clients;
 mod connection;
 mod dialling;
+mod event;
 mod exchange;
 mod external_control;
 mod http;
@@ -28,6 +29,7 @@ use outrigger_urscript::{Builtins, Limits, Version};
 
 pub use action::Action;
 pub use connection::Conn;
+pub use event::{Event, EventKind};
 pub use interpreter::InterpreterOptions;
 pub use options::{Options, OptionsError, StartState};
 
@@ -48,6 +50,7 @@ use crate::service::Service;
 use crate::time::SimTime;
 use crate::timing::Starting;
 use connection::{Connection, Phase};
+use event::Events;
 use external_control::Fetching;
 use operations::Underway;
 
@@ -106,6 +109,8 @@ pub struct Controller {
     nonsense: Rng,
     /// Everything clients have asked for, while somebody wants to know.
     texts: Option<Vec<Text>>,
+    /// Events that were not taken yet, while somebody wants them.
+    events: Option<Events>,
 }
 
 /// Text that a client sent, as it arrived.
@@ -214,6 +219,7 @@ impl Controller {
             replies: 0,
             nonsense: requests::nonsense(options.seed),
             texts: None,
+            events: None,
             options,
         })
     }

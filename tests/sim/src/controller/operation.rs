@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::connection::Phase;
-use super::{Action, Conn, Controller, external_control};
+use super::{Action, Conn, Controller, EventKind, external_control};
 use crate::arm::Motion;
 use crate::fault::{Edge, Fault, FaultKind};
 use crate::firmware::LocalMode;
@@ -211,6 +211,10 @@ impl Controller {
 
     pub(super) fn fault_edge(&mut self, edge: Edge) {
         self.set_conditions();
+        self.event(|| match edge {
+            Edge::Begins(fault) => EventKind::FaultStarts(fault),
+            Edge::Ends(fault) => EventKind::FaultEnds(fault),
+        });
         match edge {
             Edge::Begins(fault) => match fault.kind {
                 FaultKind::Drop => {

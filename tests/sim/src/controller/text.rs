@@ -45,7 +45,17 @@ impl Controller {
                 texts.push(Text { at: now, text: text.clone() });
             }
             let obeys = self.plant.robot.control.obeys_clients();
-            let permitted = obeys && (connection.permitted || !self.upgrade_needs_reconnect());
+            let (peer, opened_in_remote) = (connection.peer, connection.permitted);
+            let permitted = obeys && (opened_in_remote || !self.upgrade_needs_reconnect());
+            if let Assembled::Program(text) = &assembled {
+                let ignored = match (muted, obeys, permitted) {
+                    (true, ..) => Some("fault `mute`"),
+                    (_, false, _) => Some("local control"),
+                    (.., false) => Some("the client connected in local control"),
+                    _ => None,
+                };
+                self.program_event(peer, text, ignored);
+            }
             if muted {
                 continue;
             }

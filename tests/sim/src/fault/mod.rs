@@ -40,6 +40,16 @@ pub enum Direction {
     Down,
 }
 
+impl Direction {
+    /// The selector in a fault's name.
+    pub(crate) const fn selector(self) -> &'static str {
+        match self {
+            Self::Up => "/up",
+            Self::Down => "/down",
+        }
+    }
+}
+
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
@@ -278,6 +288,16 @@ impl Fault {
     #[must_use]
     pub fn active(&self, now: SimTime) -> bool {
         self.start <= now && now < self.end()
+    }
+
+    /// The kind and the selectors, as they are given: `stall/30003/up`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let kind = std::mem::discriminant(&self.kind);
+        let row = TABLE.iter().find(|row| std::mem::discriminant(&(row.make)(Value::default())) == kind);
+        let port = self.port.map(|port| format!("/{}", port.number()));
+        let direction = self.direction.map(Direction::selector);
+        [row.map(|row| row.name.to_owned()), port, direction.map(str::to_owned)].into_iter().flatten().collect()
     }
 
     /// The name of every kind.

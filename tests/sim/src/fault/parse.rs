@@ -257,7 +257,8 @@ mod tests {
     fn every_row_of_the_table_can_be_read_with_its_defaults_and_is_in_the_help() {
         let help = Fault::help();
         for row in TABLE {
-            assert!(Fault::parse(&format!("{}@1s", row.name)).is_ok(), "{}", row.name);
+            let fault = Fault::parse(&format!("{}@1s", row.name));
+            assert_eq!(fault.map(|fault| fault.name()).as_deref(), Ok(row.name));
             assert!(help.contains(row.name), "{}", row.name);
         }
     }

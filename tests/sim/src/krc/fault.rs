@@ -161,6 +161,15 @@ impl Fault {
         all.iter().filter(move |fault| fault.active(now) && fault.in_direction(direction)).map(|fault| fault.kind)
     }
 
+    /// The kind and the direction, as they are given: `drop/up`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let kind = std::mem::discriminant(&self.kind);
+        let row = TABLE.iter().find(|row| std::mem::discriminant(&(row.make)(0.0)) == kind);
+        let direction = self.direction.map(Direction::selector);
+        [row.map(|row| row.name), direction].into_iter().flatten().collect()
+    }
+
     /// The name of every kind.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|row| row.name)
@@ -255,7 +264,8 @@ mod tests {
     #[test]
     fn every_row_of_the_table_can_be_read_with_its_defaults_and_is_in_the_help() {
         for row in TABLE {
-            assert!(format!("{}@1s", row.name).parse::<Fault>().is_ok(), "{}", row.name);
+            let fault = format!("{}@1s", row.name).parse::<Fault>();
+            assert_eq!(fault.map(|fault| fault.name()).as_deref(), Ok(row.name));
             assert!(Fault::help().contains(row.name), "{}", row.name);
         }
     }

@@ -1,0 +1,213 @@
+//! Events of a controller for whoever shows them: clients, programs and faults, in a queue of bounded length.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::IpAddr;
+
+use super::Controller;
+use crate::fault::Fault;
+use crate::port::Port;
+use crate::time::SimTime;
+
+/// Events that are kept until they are taken; newer ones are counted only.
+const KEPT: usize = 1024;
+/// Characters of a program's name that are kept.
+const NAME: usize = 64;
+
+/// An event and its time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// The time of the event.
+    pub at: SimTime,
+    /// The event.
+    pub kind: EventKind,
+}
+
+/// The kind of an event. `Display` gives one line without a time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    /// A client connected.
+    Connected {
+        /// Its address, where the driver knows one.
+        peer: Option<IpAddr>,
+        /// The port it connected to.
+        port: Port,
+    },
+    /// A client's connection ended, whichever side closed it.
+    Disconnected {
+        /// Its address, where the driver knows one.
+        peer: Option<IpAddr>,
+        /// The port it was connected to.
+        port: Port,
+    },
+    /// A program arrived as a whole.
+    Program {
+        /// The sender's address, where it is known.
+        peer: Option<IpAddr>,
+        /// The name behind `def` or `sec`; of a single line the function it calls.
+        name: String,
+        /// Its lines; none for a single statement.
+        lines: Option<usize>,
+        /// Why the controller does not obey it.
+        ignored: Option<&'static str>,
+    },
+    /// A fault begins.
+    FaultStarts(Fault),
+    /// A fault ends.
+    FaultEnds(Fault),
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected { peer, port } => write!(f, "{} connected to port {}", Client(*peer), port.number()),
+            Self::Disconnected { peer, port } => {
+                write!(f, "{} disconnected from port {}", Client(*peer), port.number())
+            }
+            Self::Program { peer, name, lines, ignored } => {
+                let what = if lines.is_some() { "program" } else { "statement" };
+                write!(f, "{what} `{name}` received")?;
+                if let Some(peer) = peer {
+                    write!(f, " from {peer}")?;
+                }
+                match lines {
+                    Some(1) => f.write_str(", 1 line")?,
+                    Some(lines) => write!(f, ", {lines} lines")?,
+                    None => {}
+                }
+                ignored.map_or(Ok(()), |why| write!(f, ", ignored: {why}"))
+            }
+            Self::FaultStarts(fault) => write!(f, "fault `{}` starts", fault.name()),
+            Self::FaultEnds(fault) => write!(f, "fault `{}` ends", fault.name()),
+        }
+    }
+}
+
+/// A client as an event shows it.
+struct Client(Option<IpAddr>);
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(peer) => write!(f, "client {peer}"),
+            None => f.write_str("a client"),
+        }
+    }
+}
+
+/// Events that nobody has taken yet.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    queue: VecDeque<Event>,
+    left_out: u64,
+}
+
+impl Controller {
+    /// Keeps events from now on, at most 1024 until they are taken.
+    pub fn keep_events(&mut self) {
+        self.events.get_or_insert_default();
+    }
+
+    /// Takes the events since the last call, and the number of those that were left out because too many waited.
+    pub fn take_events(&mut self) -> (Vec<Event>, u64) {
+        let Some(events) = &mut self.events else { return (vec![], 0) };
+        (events.queue.drain(..).collect(), std::mem::take(&mut events.left_out))
+    }
+
+    /// Keeps an event where somebody wants events.
+    pub(super) fn event(&mut self, kind: impl FnOnce() -> EventKind) {
+        let Some(events) = &mut self.events else { return };
+        if events.queue.len() < KEPT {
+            events.queue.push_back(Event { at: self.now, kind: kind() });
+        } else {
+            events.left_out += 1;
+        }
+    }
+
+    /// Keeps the arrival of a program's text.
+    pub(super) fn program_event(&mut self, peer: Option<IpAddr>, text: &str, ignored: Option<&'static str>) {
+        self.event(|| {
+            let (name, lines) = describe(text);
+            EventKind::Program { peer, name, lines, ignored }
+        });
+    }
+}
+
+/// Returns the name of a program and its number of lines, or the function that a single statement calls. Characters that are
+/// no part of a name are left out: a terminal shows it.
+fn describe(text: &str) -> (String, Option<usize>) {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let block = ["def ", "sec "].into_iter().find_map(|head| first.strip_prefix(head));
+    let name = block.unwrap_or(first).trim_start();
+    let name = name.chars().take_while(|c| c.is_alphanumeric() || *c == '_').take(NAME).collect();
+    (name, block.map(|_| text.lines().filter(|line| !line.trim().is_empty()).count()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::Options;
+    use std::time::Duration;
+
+    fn lines(controller: &mut Controller) -> Vec<String> {
+        let (events, left_out) = controller.take_events();
+        assert_eq!(left_out, 0);
+        events.into_iter().map(|event| format!("{}: {}", event.at, event.kind)).collect()
+    }
+
+    #[test]
+    fn clients_programs_and_faults_are_events_with_their_times() {
+        let faults = vec![Fault::parse("stall/30001@1s:500ms").unwrap(), Fault::parse("drop@2s").unwrap()];
+        let mut controller = Controller::new(Options { faults, ..Options::default() }).unwrap();
+        controller.keep_events();
+        let peer: IpAddr = "192.168.56.1".parse().unwrap();
+        let conn = controller.connect_from(Port::Primary, Some(peer)).unwrap();
+        controller.connect(Port::Rtde).unwrap();
+        controller.write(conn, b"def weld():\n  sleep(9)\n\nend\nset_digital_out(3, True)\n");
+        controller.advance_to(SimTime::from_millis(100));
+        let expected = [
+            "0.000 s: client 192.168.56.1 connected to port 30001",
+            "0.000 s: a client connected to port 30004",
+            "0.000 s: program `weld` received from 192.168.56.1, 3 lines",
+            "0.000 s: statement `set_digital_out` received from 192.168.56.1",
+        ];
+        assert_eq!(lines(&mut controller), expected);
+        controller.advance_to(SimTime::from_secs(3));
+        let expected = [
+            "1.000 s: fault `stall/30001` starts",
+            "1.500 s: fault `stall/30001` ends",
+            "2.000 s: fault `drop` starts",
+            "2.000 s: fault `drop` ends",
+            "2.000 s: client 192.168.56.1 disconnected from port 30001",
+            "2.000 s: a client disconnected from port 30004",
+        ];
+        assert_eq!(lines(&mut controller), expected);
+    }
+
+    #[test]
+    fn a_program_in_local_control_is_reported_as_ignored() {
+        let options = Options { state: crate::controller::StartState::Local, ..Options::default() };
+        let mut controller = Controller::new(options).unwrap();
+        controller.keep_events();
+        let conn = controller.connect(Port::Secondary).unwrap();
+        controller.write(conn, b"def a\x1b[2J():\nend\n");
+        let told = lines(&mut controller);
+        assert_eq!(told[1], "0.000 s: program `a` received, 2 lines, ignored: local control");
+    }
+
+    #[test]
+    fn events_that_nobody_takes_are_bounded_and_counted() {
+        let mut controller = Controller::new(Options::default()).unwrap();
+        controller.connect(Port::Rtde).unwrap();
+        assert_eq!(controller.take_events(), (vec![], 0), "nobody wants them");
+        controller.keep_events();
+        for _ in 0..KEPT {
+            let conn = controller.connect(Port::Rtde).unwrap();
+            controller.reset(conn);
+        }
+        let (events, left_out) = controller.take_events();
+        assert_eq!((events.len(), left_out), (KEPT, KEPT as u64));
+        controller.advance_to(SimTime::ZERO + Duration::from_secs(1));
+        assert_eq!(controller.take_events(), (vec![], 0));
+    }
+}
