@@ -26,7 +26,7 @@ pub(crate) struct SimUrArgs {
     /// Controller software, 1.5 to 5.25, or 10.0 to 10.12
     #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
     pub software: SoftwareVersion,
-    /// Port p is served at B + p - 29999
+    /// Port p is served at B + p - 29999; 0 chooses a base whose ports are free, and prints it
     #[arg(long, value_name = "B", default_value_t = outrigger_config::FIRST_PORT)]
     pub port_base: u16,
     /// State at the start: running, power-off, idle, local, remote-not-enabled or protective-stop
@@ -35,6 +35,12 @@ pub(crate) struct SimUrArgs {
     /// A fault over time, e.g. stall@5s:200ms; may be repeated; --help lists them
     #[arg(long, value_name = "SPEC")]
     pub fault: Vec<Fault>,
+    /// Joints that follow their targets exactly: no latency, no lag, no velocity error
+    #[arg(long)]
+    pub ideal_drive: bool,
+    /// Time that a flight report takes, 0 to 3600 s
+    #[arg(long, value_name = "SECONDS", default_value_t = REPORT_SECONDS, value_parser = parse_report)]
+    pub flight_report: f64,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -72,9 +78,21 @@ pub(crate) struct SimUrArgs {
     #[cfg(feature = "ros2")]
     #[command(flatten)]
     pub scripts: crate::ros2::ScriptsArgs,
+    /// Print one JSON line on standard output once clients can connect: robot, ports, model, software, pid; everything else
+    /// goes to standard error
+    #[arg(long)]
+    pub ready: bool,
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
+}
+
+/// Time that a flight report takes where nobody says otherwise \[s\].
+const REPORT_SECONDS: f64 = 60.0;
+
+fn parse_report(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| "expected a time in seconds, 0 to 3600".into())
 }
 
 /// A program's name, and where its URScript stands.
@@ -163,6 +181,8 @@ mod tests {
             parse_surface("0,0,0.2,0,0,2,500").map(|found| (found.normal[2], found.stiffness)),
             Ok((1.0, 500.0))
         );
+        assert_eq!(REPORT_SECONDS, outrigger_sim::pendant::OperationTiming::default().report.as_secs_f64());
+        assert!(["-1", "nan", "3601", "1m"].iter().all(|text| parse_report(text).is_err()));
         assert!(parse_file("weld.txt").expect_err("another extension").contains("NAME.installation"));
     }
 }

@@ -2,23 +2,33 @@
 
 mod args;
 mod distance;
+mod journal;
 pub(crate) mod krc;
 pub(crate) mod sensor;
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use args::{ProgramArg, SimUrArgs};
+use outrigger_config::RobotAddress;
+use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::pendant::{InstallationFile, ProgramFile};
 use outrigger_sim::port::Port;
-use outrigger_sim::tcp::{Addresses, BindError, Server};
+use outrigger_sim::tcp::{Addresses, BindError, Running, Server};
+use tokio::sync::mpsc::unbounded_channel;
 
+use self::journal::Journal;
 use crate::exit::{Failure, Outcome};
+use crate::json::Json;
 #[cfg(feature = "ros2")]
 use crate::ros2::Scripts;
-use crate::show::say;
+use crate::show::{Format, Show, tell};
 use crate::signals::{Leaves, Signals};
+
+/// The time between two looks at a simulator.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs the command.
 ///
@@ -31,51 +41,121 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     let options = options(args)?;
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();
-    let addresses = Addresses { listen: args.listen, base: args.port_base, robot_api: args.robot_api_port };
-    let server = Server::bind_at(controller, addresses).map_err(|error| bind_failure(&error))?;
+    let server = bind(controller, args).map_err(|error| bind_failure(&error))?;
+    let sensor = args.distance_to.map(distance::Sensor::to).transpose()?;
+    let mut show = show(args.ready);
     let ports: Vec<String> = served.iter().map(|port| server.address(*port).port().to_string()).collect();
     let software = options.software;
-    say!(
+    show.text(format!(
         "simulated {} with software {software}, {}, at {} Hz, on {} ports {}",
         options.model.name(),
         state_name(options.state),
         1_000_000 / software.generation().period_micros(),
         args.listen,
         ports.join(" "),
-    );
-    if served.contains(&Port::RobotApi) {
-        say!("Robot API: http://{}/universal-robots/robot-api", server.address(Port::RobotApi));
+    ));
+    let robot = robot(args.listen, server.port_base());
+    if server.port_base() != outrigger_config::FIRST_PORT {
+        show.text(format!("other commands reach it as {robot}, e.g. `outrigger monitor {robot}`"));
     }
-    say!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len());
-    let sensor = args.distance_to.map(distance::Sensor::to).transpose()?;
+    if served.contains(&Port::RobotApi) {
+        show.text(format!("Robot API: http://{}/universal-robots/robot-api", server.address(Port::RobotApi)));
+    }
+    show.text(format!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len()));
     if let Some(to) = args.distance_to {
-        say!("distances to {to}, every 10 ms while the surface lies ahead of the tool");
+        show.text(format!("distances to {to}, every 10 ms while the surface lies ahead of the tool"));
     }
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
     let running = Arc::new(running);
+    running.controller().keep_events();
     #[cfg(feature = "ros2")]
     let scripts = args.scripts.ros.then(|| Scripts::join(&args.scripts, Arc::clone(&running))).transpose()?;
-    let runtime = crate::runtime::one_threaded()?;
-    runtime.block_on(async {
-        let mut signals = Signals::listen(Leaves::Nothing)?;
-        let end = async {
-            match args.seconds {
-                None => drop(signals.next().await),
-                Some(seconds) => drop(tokio::time::timeout(Duration::from_secs(seconds), signals.next()).await),
-            }
-        };
+    if args.ready {
+        tell(&ready(&options, &robot, &running, &served))?;
+    }
+    let mut journal = Journal::default();
+    let told = crate::runtime::one_threaded()?.block_on(async {
+        let attended = attend(args.seconds, || journal.of_controller(&running, &mut show));
         match sensor {
-            None => end.await,
+            None => attended.await,
             Some(sensor) => tokio::select! {
-                () = sensor.send(&running) => {}
-                () = end => {}
+                () = sensor.send(&running) => Ok(()),
+                attended = attended => attended,
             },
         }
-        #[cfg(feature = "ros2")]
-        scripts.map(Scripts::finish);
-        drop(running);
-        Ok(())
-    })
+    });
+    #[cfg(feature = "ros2")]
+    scripts.map(Scripts::finish);
+    let now = running.controller().now();
+    drop(running);
+    journal.summary(now).into_iter().for_each(|line| show.text(line));
+    show.finish();
+    told
+}
+
+/// Starts the output of a simulator: standard output, or standard error where that has one line for scripts.
+fn show(ready: bool) -> Show {
+    let (keys, _) = unbounded_channel();
+    Show::start(if ready { Format::Remarks } else { Format::Lines }, "sim", keys)
+}
+
+/// Looks every 50 ms until a signal asks for the end or the time is over, and once more then.
+async fn attend(seconds: Option<u64>, mut look: impl FnMut()) -> Outcome {
+    let mut signals = Signals::listen(Leaves::Nothing)?;
+    let end = async {
+        match seconds {
+            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(end);
+    let mut ticks = tokio::time::interval(LOOK);
+    loop {
+        tokio::select! {
+            _ = signals.next() => break,
+            () = &mut end => break,
+            _ = ticks.tick() => look(),
+        }
+    }
+    look();
+    Ok(())
+}
+
+/// Opens the controller's ports: at the base that was given, or for 0 at one whose ports are free.
+fn bind(controller: Controller, args: &SimUrArgs) -> Result<Server, BindError> {
+    let addresses = Addresses { listen: args.listen, base: args.port_base, robot_api: args.robot_api_port };
+    if args.port_base != 0 {
+        return Server::bind_at(controller, addresses);
+    }
+    // Below the ports that the kernel chooses itself, and seldom where a simulator beside this one begins to look.
+    let first = 15_000 + u16::try_from(std::process::id() % 400).unwrap_or_default() * 23;
+    Server::bind_free(controller, Addresses { base: first, ..addresses })
+}
+
+/// Returns the robot as commands on this machine take it.
+fn robot(listen: IpAddr, base: u16) -> String {
+    let host = match listen {
+        any if !any.is_unspecified() => any,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    RobotAddress::new(&host.to_string(), base).map_or_else(|_| host.to_string(), |robot| robot.to_string())
+}
+
+/// Returns the line for scripts; `ports` has a number for each of a real controller's own.
+fn ready(options: &Options, robot: &str, running: &Running, served: &[Port]) -> String {
+    let mut json = Json::default();
+    json.begin_object().key("type").text("ready").key("robot").text(robot);
+    json.key("address").text(&running.address(Port::Primary).ip().to_string());
+    json.key("port_base").integer(running.port_base());
+    json.key("ports").begin_object();
+    for port in served {
+        json.key(&port.number().to_string()).integer(running.address(*port).port());
+    }
+    json.end_object().key("model").text(options.model.name());
+    json.key("software").text(&options.software.to_string());
+    json.key("pid").integer(std::process::id()).end_object();
+    format!("{}\n", json.as_str())
 }
 
 fn bind_failure(error: &BindError) -> Failure {
@@ -107,6 +187,10 @@ fn options(args: &SimUrArgs) -> Result<Options, Failure> {
     options.external_control.clone_from(&args.external_control);
     options.surface = args.surface;
     options.services_off.clone_from(&args.service_off);
+    options.operations.report = Duration::from_secs_f64(args.flight_report);
+    if args.ideal_drive {
+        options.drive = Drive::IDEAL;
+    }
     Ok(Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..options })
 }
 

@@ -53,9 +53,16 @@ pub(crate) struct SimKrcArgs {
     /// `INT[14]`, `REAL[1]` to `REAL[15]`
     #[arg(long)]
     pub echo: bool,
+    /// An arm that follows its setpoint exactly in joint position control: no lag
+    #[arg(long)]
+    pub ideal_drive: bool,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Print one JSON line on standard output once measurements are sent: addresses, period, model, pid; everything else goes to
+    /// standard error
+    #[arg(long)]
+    pub ready: bool,
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 pub(crate) use args::SimKrcArgs;
 use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
-use outrigger_sim::krc::{Counts, Krc, OperationMode, Options, Reason};
+use outrigger_sim::krc::{Counts, Fault, Krc, OperationMode, Options, Reason};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::udp::{Running, Server};
-use tokio::sync::mpsc::unbounded_channel;
 
+use super::journal::Journal;
 use crate::exit::{Failure, Outcome};
-use crate::show::{Format, Show, say};
-use crate::signals::{Leaves, Signals};
+use crate::json::Json;
+use crate::show::{Show, tell};
 
-/// How often a change is looked for.
-const LOOK: Duration = Duration::from_millis(50);
 /// Unanswered for so long, it says what is missing.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// After this time without a command the remote computer has gone.
+const GONE: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 ///
@@ -32,47 +32,47 @@ pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
     let local = args.local.unwrap_or(SocketAddr::new(any, 0));
     let failed = |error| Failure::Connection(format!("cannot send from {local}: {error}"));
     let server = Server::bind(krc, local, args.remote).map_err(failed)?;
-    say!(
+    let local = server.local().map_err(failed)?;
+    let mut show = super::show(args.ready);
+    show.text(format!(
         "simulated KRC with an LWR 4+: a measurement to {} every {} ms, from port {}",
         args.remote,
         args.period_ms,
-        server.local().map_err(failed)?.port()
-    );
-    say!(
+        local.port()
+    ));
+    show.text(format!(
         "KRL convention {}, starts at {}; {}; seed {}; {} fault(s) to come",
         name_of(options.program.convention, &outrigger_sim::krc::Convention::NAMED),
         options.program.starts_at().name(),
         operation(&options),
         options.seed,
         options.faults.len()
-    );
+    ));
     let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-    crate::runtime::one_threaded()?.block_on(async {
-        let mut signals = Signals::listen(Leaves::Nothing)?;
-        let (keys, _) = unbounded_channel();
-        let mut show = Show::start(Format::Lines, "sim", keys);
-        let mut printed = Printed { remote: Some(args.remote), ..Printed::default() };
-        let end = args.seconds.map(|seconds| tokio::time::sleep(Duration::from_secs(seconds)));
-        let end = async {
-            match end {
-                Some(end) => end.await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::pin!(end);
-        let mut look = tokio::time::interval(LOOK);
-        loop {
-            tokio::select! {
-                _ = signals.next() => break,
-                () = &mut end => break,
-                _ = look.tick() => printed.tell(&running, &mut show),
-            }
-        }
-        printed.tell(&running, &mut show);
-        show.text(summary(&running));
-        show.finish();
-        Ok(())
-    })
+    if args.ready {
+        tell(&ready(args, local))?;
+    }
+    let mut printed = Printed {
+        silent: Some(args.remote),
+        faults: options.faults.iter().map(|fault| (*fault, Phase::Pending)).collect(),
+        ..Printed::default()
+    };
+    let told = crate::runtime::one_threaded()?
+        .block_on(super::attend(args.seconds, || printed.tell(&running, args.remote, &mut show)));
+    let now = running.krc().now();
+    printed.journal.summary(now).into_iter().for_each(|line| show.text(line));
+    show.text(summary(&running));
+    show.finish();
+    told
+}
+
+/// Returns the line for scripts.
+fn ready(args: &SimKrcArgs, local: SocketAddr) -> String {
+    let mut json = Json::default();
+    json.begin_object().key("type").text("ready").key("local").text(&local.to_string());
+    json.key("remote").text(&args.remote.to_string()).key("period_ms").integer(args.period_ms);
+    json.key("model").text("lwr4+").key("pid").integer(std::process::id()).end_object();
+    format!("{}\n", json.as_str())
 }
 
 fn options(args: &SimKrcArgs) -> Result<Options, Failure> {
@@ -92,6 +92,9 @@ fn options(args: &SimKrcArgs) -> Result<Options, Failure> {
     options.program.scale = args.scale;
     options.program.inputs = args.inputs;
     options.arm.contact = args.surface;
+    if args.ideal_drive {
+        options.arm.lag = Duration::ZERO;
+    }
     for assumption in &args.assume {
         assumption.apply(&mut options).map_err(|error| Failure::Usage(error.to_string()))?;
     }
@@ -110,11 +113,25 @@ fn name_of<T: PartialEq>(value: T, named: &[(T, &'static str)]) -> &'static str 
     named.iter().find(|(known, _)| *known == value).map_or("", |(_, name)| name)
 }
 
-/// What was printed last.
+/// The part of a fault's life that was printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Pending,
+    On,
+    Over,
+}
+
+/// The state that was printed last.
 #[derive(Default)]
 struct Printed {
-    /// Who has not answered yet, until that was said.
-    remote: Option<SocketAddr>,
+    journal: Journal,
+    /// The remote computer, until its first answer or until its silence was printed.
+    silent: Option<SocketAddr>,
+    /// The number of commands so far, and when the newest came.
+    heard: (u64, SimTime),
+    /// Whether the remote computer answers.
+    answers: bool,
+    faults: Vec<(Fault, Phase)>,
     state: Option<(FriState, Quality, ControlScheme)>,
     fallbacks: usize,
     /// Digital outputs, and whether the gripper is closed.
@@ -122,38 +139,82 @@ struct Printed {
 }
 
 impl Printed {
-    fn tell(&mut self, running: &Running, show: &mut Show) {
+    fn tell(&mut self, running: &Running, remote: SocketAddr, show: &mut Show) {
         let (now, state, fallbacks, driven, heard) = {
             let krc = running.krc();
             let truth = krc.truth();
             let fallbacks: Vec<_> = krc.fallbacks().iter().skip(self.fallbacks).copied().collect();
             let driven = (truth.outputs, truth.opening <= 0.0);
             let Counts { answered, late, old, malformed, .. } = krc.counts();
-            let heard = answered + late + old + malformed > 0;
-            (krc.now(), (krc.state(), krc.quality(), krc.scheme()), fallbacks, driven, heard)
+            (
+                krc.now(),
+                (krc.state(), krc.quality(), krc.scheme()),
+                fallbacks,
+                driven,
+                answered + late + old + malformed,
+            )
         };
-        if let Some(remote) = self.remote.filter(|_| now.since(SimTime::ZERO) >= PATIENCE) {
-            self.remote = None;
-            if !heard {
-                show.text(format!(
-                    "{now}: nothing answers at {remote}: start the remote computer there, for example `outrigger run` with \
-                     robot.kind = \"krc\", or `outrigger monitor ADDRESS --kind krc`"
-                ));
-            }
-        }
+        let mut lines = self.faults(now);
+        lines.extend(self.remote(now, heard, remote));
         // It lives on while this is printed.
         self.fallbacks += fallbacks.len();
         for (at, reason) in fallbacks {
-            show.text(format!("{at}: command ended: {reason:?}"));
+            lines.extend(self.journal.line(at, format!("command ended: {reason:?}")));
         }
         if self.state != Some(state) {
             self.state = Some(state);
-            show.text(format!("{now}: {}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name()));
+            let text = format!("{}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name());
+            lines.extend(self.journal.change(now, &text));
         }
         if self.driven != driven {
             self.driven = driven;
             let (outputs, closed) = driven;
-            show.text(format!("{now}: outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" }));
+            let text = format!("outputs {outputs:#010b}, gripper {}", if closed { "closed" } else { "open" });
+            lines.extend(self.journal.change(now, &text));
+        }
+        lines.extend(self.journal.due(now));
+        lines.into_iter().for_each(|line| show.text(line));
+    }
+
+    /// Returns lines about faults that began or ended.
+    fn faults(&mut self, now: SimTime) -> Vec<String> {
+        let mut lines = vec![];
+        for (fault, phase) in &mut self.faults {
+            if *phase == Phase::Pending && fault.start <= now {
+                *phase = Phase::On;
+                lines.extend(self.journal.line(fault.start, format!("fault `{}` starts", fault.name())));
+            }
+            if *phase == Phase::On && fault.end() <= now {
+                *phase = Phase::Over;
+                lines.extend(self.journal.line(fault.end(), format!("fault `{}` ends", fault.name())));
+            }
+        }
+        lines
+    }
+
+    /// Returns lines about a remote computer that answers, has never answered or answers no longer.
+    fn remote(&mut self, now: SimTime, heard: u64, remote: SocketAddr) -> Vec<String> {
+        let (before, since) = self.heard;
+        if heard != before {
+            self.heard = (heard, now);
+            self.silent = None;
+            let begins = !std::mem::replace(&mut self.answers, true);
+            return if begins { self.journal.change(now, &format!("client {remote} answers")) } else { vec![] };
+        }
+        if self.answers && now.since(since) >= GONE {
+            self.answers = false;
+            return self.journal.change(now, &format!("client {remote} no longer answers"));
+        }
+        match self.silent.filter(|_| now.since(SimTime::ZERO) >= PATIENCE) {
+            None => vec![],
+            Some(remote) => {
+                self.silent = None;
+                let text = format!(
+                    "nothing answers at {remote}: start the remote computer there, for example `outrigger run` with \
+                     robot.kind = \"krc\", or `outrigger monitor ADDRESS --kind krc`"
+                );
+                self.journal.change(now, &text)
+            }
         }
     }
 }
@@ -199,4 +260,30 @@ fn summary(running: &Running) -> String {
     );
     let head = "| the KRC's grade | answered | bridged | fallbacks | commanding |\n| --- | --- | --- | --- | --- |";
     [&counted, head, &row, &timing, &late].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_comes_and_goes_and_a_fault_are_a_line_each() {
+        let remote = SocketAddr::from(([10, 0, 0, 1], 49_938));
+        let fault: Fault = "drop/up@5s:200ms:5%".parse().expect("a fault");
+        let mut printed = Printed { silent: Some(remote), faults: vec![(fault, Phase::Pending)], ..Printed::default() };
+        let mut shown = vec![];
+        for (millis, heard) in [(100, 0), (2_000, 0), (2_500, 0), (3_000, 40), (3_050, 50), (4_100, 50), (6_000, 50)] {
+            let now = SimTime::from_millis(millis);
+            shown.extend(printed.faults(now));
+            shown.extend(printed.remote(now, heard, remote));
+        }
+        assert!(shown.remove(0).starts_with("2.000 s: nothing answers at 10.0.0.1:49938: start"));
+        let expected = [
+            "3.000 s: client 10.0.0.1:49938 answers",
+            "4.100 s: client 10.0.0.1:49938 no longer answers",
+            "5.000 s: fault `drop/up` starts",
+            "5.200 s: fault `drop/up` ends",
+        ];
+        assert_eq!(shown, expected);
+    }
 }
