@@ -5,9 +5,10 @@
 #   cargo build --release && port-linux/examples/half-turn.sh target/release/outrigger
 set -u
 outrigger=${1:-target/release/outrigger}
-config=$(dirname "$0")/half-turn.toml
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+config=$work/half-turn.toml
+"$outrigger" example half-turn.toml > "$config" || exit
 sed '$!N;/^\[\[law.waypoint\]\]\nat = 4/,$d;P;D' "$config" > "$work/there.toml"
 cp "$config" "$work/back.toml"
 # The first number (the base joint, or the only one) of a member of the summary.

@@ -11,9 +11,10 @@
 set -u
 outrigger=${1:-target/release/outrigger}
 runs=${2:-1:60 2:15 5:15 12:20 50:45 100:75}
-config=$(dirname "$0")/krc-swing.toml
 work=$(mktemp -d)
+config=$work/krc-swing.toml
 trap 'rm -rf "$work"' EXIT
+"$outrigger" example krc-swing.toml > "$config" || exit
 port=49940
 first='' second=''
 if chrt -f 1 true 2> /dev/null; then first='chrt -f 20' second='chrt -f 10'; fi

@@ -18,6 +18,7 @@ use crate::ask::AskArgs;
 use crate::board::BoardCommand;
 use crate::dashboard::DashboardArgs;
 use crate::doctor::DoctorArgs;
+use crate::example::ExampleArgs;
 use crate::exit::{Failure, Outcome};
 use crate::init::InitArgs;
 use crate::io::IoArgs;
@@ -45,6 +46,7 @@ First steps, no robot needed:
   outrigger sim ur --software 5.15       a simulated controller, in one terminal ...
   outrigger monitor 127.0.0.1            ... its state and link in another ...
   outrigger view 127.0.0.1               ... and the arm live on a page in a browser
+  outrigger example half-turn > half-turn.toml    a configuration that moves it; `outrigger example` lists all
   outrigger sim krc --remote 127.0.0.1:49938      a simulated KUKA KRC, and in another terminal:
   outrigger monitor 127.0.0.1 --kind krc
 
@@ -79,6 +81,16 @@ Examples:
     /// Simulate a controller that drivers can connect to, or a sensor that a board or a run reads
     #[command(subcommand)]
     Sim(SimCommand),
+    /// Print an example configuration or program, or the list of them
+    #[command(after_help = "\
+The examples are part of the program; a name may be given without its extension.
+
+Examples:
+  outrigger example
+  outrigger example half-turn > half-turn.toml
+  outrigger sim ur                                       in another terminal
+  outrigger run half-turn.toml --robot 127.0.0.1")]
+    Example(ExampleArgs),
     /// Show a robot's state and the quality of the link, live
     #[command(after_help = "\
 Reads only; nothing is sent to the robot. On a terminal it is a full-screen view (q ends it), piped it \
@@ -429,6 +441,7 @@ fn run(command: Command) -> Outcome {
         Command::Sim(SimCommand::Krc(args)) => crate::simulate::krc::run(&args),
         Command::Sim(SimCommand::Sensor(args)) => crate::simulate::sensor::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
+        Command::Example(args) => crate::example::run(&args),
         Command::Monitor(args) => crate::beside::monitor(&args),
         Command::View(args) => crate::beside::view(&args),
         Command::Io(args) => crate::io::run(&args),

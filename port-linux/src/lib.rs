@@ -53,6 +53,7 @@ mod decode;
 mod demo;
 mod doctor;
 mod engine;
+mod example;
 mod exit;
 mod export;
 pub mod feed;
