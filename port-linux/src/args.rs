@@ -155,9 +155,9 @@ pub(crate) struct RunArgs {
 /// `outrigger replay`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReplayArgs {
-    /// The recording
-    #[arg(value_name = "DUMP")]
-    pub dump: PathBuf,
+    /// The recordings
+    #[arg(value_name = "DUMP", required = true)]
+    pub dumps: Vec<PathBuf>,
 }
 
 /// `outrigger record`.

@@ -250,15 +250,17 @@ Examples:
   outrigger ask half-turn.toml move --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
   outrigger ask 127.0.0.1:40000 watch --json")]
     Ask(AskArgs),
-    /// Run the engine again from a recording, and compare what it does
+    /// Run the engine again from recordings, and compare what it does
     #[command(after_help = "\
 DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board, or the recording of a whole run \
 (run.record). Prints the transitions; exit code 4 with the first difference where the same inputs do \
-not give the same transitions and commands.
+not give the same transitions and commands. Of several recordings it prints a verdict each; the exit code is 4 where one \
+differs, else 1 where one cannot be replayed.
 
 Examples:
   outrigger replay recordings/2026-01-31-12-00-00-UTC-StateStale-0.outrigger
-  outrigger replay swing.mcap")]
+  outrigger replay swing.mcap
+  outrigger replay recordings/*")]
     Replay(ReplayArgs),
     /// Write everything a robot sends to an MCAP file, for Foxglove, PlotJuggler and tables
     #[command(after_help = "\

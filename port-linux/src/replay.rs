@@ -11,6 +11,7 @@ use crate::args::ReplayArgs;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::record::{ENGINE, LOG, each_message, is_recording};
 use crate::show::link_story::LinkStory;
+use crate::show::tell;
 
 /// Runs an engine again from a dump, beside the kind of controller that it was made beside.
 type Again = fn(&[u8], &mut LinkStory) -> Result<Replayed, ReplayError>;
@@ -18,19 +19,75 @@ type Again = fn(&[u8], &mut LinkStory) -> Result<Replayed, ReplayError>;
 /// Where recordings of versions before have their engine's inputs.
 const FIRST_FORM: &str = "/engine/inputs";
 
-/// Runs the engine `again` from what was recorded.
+/// Runs the engine `again` from each recording. One recording is shown with its transitions, several with a verdict each.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
+/// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference; of several files
+/// [`Failure::Fault`] where one differs, else [`Failure::BadInput`] where one cannot be read.
 pub(crate) fn run(args: &ReplayArgs, again: Again) -> Outcome {
-    let path = args.dump.as_path();
+    if let [path] = args.dumps.as_slice() {
+        let (story, ended) = replayed(path, again);
+        write!(std::io::stdout(), "{}", story.text).or_else(|error| output_closed(&error))?;
+        return ended.map_err(|failure| failure.at(path));
+    }
+    let mut verdicts = Verdicts::default();
+    for path in &args.dumps {
+        let (story, ended) = replayed(path, again);
+        let line = verdicts.add(path, &story, ended);
+        tell(&line)?;
+    }
+    verdicts.end()
+}
+
+/// Replays one file.
+fn replayed(path: &Path, again: Again) -> (Story, Outcome) {
     let mut story = Story::of(again);
     let ended = if is_recording(path) { run_of(path, &mut story) } else { fallback_of(path, &mut story) };
     if ended.is_ok() {
-        story.total();
+        let total = story.total();
+        story.text.push_str(&total);
     }
-    write!(std::io::stdout(), "{}", story.text).or_else(|error| output_closed(&error))?;
-    ended.map_err(|failure| failure.at(path))
+    (story, ended)
+}
+
+/// The verdicts on several files.
+#[derive(Debug, Default)]
+struct Verdicts {
+    same: usize,
+    differ: usize,
+    unread: usize,
+}
+
+impl Verdicts {
+    /// Returns the line for a file.
+    fn add(&mut self, path: &Path, story: &Story, ended: Outcome) -> String {
+        let shown = path.display();
+        match ended {
+            Ok(()) => {
+                self.same += 1;
+                format!("{shown}: same: {}", story.total())
+            }
+            Err(Failure::Fault(text)) => {
+                self.differ += 1;
+                format!("{shown}: DIFFERS: {text}\n")
+            }
+            Err(failure) => {
+                self.unread += 1;
+                format!("{shown}: NOT REPLAYED: {failure}\n")
+            }
+        }
+    }
+
+    fn end(&self) -> Outcome {
+        let Self { same, differ, unread } = self;
+        let files = same + differ + unread;
+        let text = format!("{same} of {files} files gave the same; {differ} differ; {unread} could not be replayed");
+        match (differ, unread) {
+            (0, 0) => tell(&format!("{text}\n")),
+            (0, _) => Err(Failure::BadInput(text)),
+            _ => Err(Failure::Fault(text)),
+        }
+    }
 }
 
 /// The recording of a fallback: one dump.
@@ -163,12 +220,12 @@ impl Story {
         }
     }
 
-    fn total(&mut self) {
+    fn total(&self) -> String {
         let Replayed { inputs, transitions, texts, to, .. } = self.total;
         let span = to.since(self.from.unwrap_or(to)).as_secs_f64();
-        self.text.push_str(&format!(
+        format!(
             "{span:.3} s replayed: {inputs} inputs gave the same {transitions} transitions and the same {texts} commands\n"
-        ));
+        )
     }
 }
 
@@ -250,6 +307,39 @@ mod tests {
         *pieces.last_mut().and_then(|piece| piece.last_mut()).expect("a command") ^= 1;
         let (ended, _) = replayed(&pieces);
         assert!(matches!(&ended, Err(Failure::Fault(text)) if text.starts_with("first difference: ")), "{ended:?}");
+    }
+
+    #[test]
+    fn several_files_have_a_verdict_each_and_the_worst_is_the_exit_code() {
+        let folder = std::env::temp_dir().join(format!("outrigger-replay-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("room");
+        let (pieces, inputs) = recorded();
+        // The first half as a dump of its own.
+        let half: Vec<u8> =
+            pieces.iter().take_while(|piece| !piece.is_empty()).flat_map(|piece| piece.to_vec()).collect();
+        let whole = [half.as_slice(), &dump_end(half.len())].concat();
+        let mut other = half;
+        *other.last_mut().expect("a command") ^= 1;
+        let other = [other.as_slice(), &dump_end(other.len())].concat();
+        let verdict = |files: &[(&str, &[u8])]| {
+            let mut verdicts = Verdicts::default();
+            let mut lines = vec![];
+            for (name, bytes) in files {
+                let path = folder.join(name);
+                std::fs::write(&path, bytes).expect("room");
+                let (story, ended) = replayed(&path, krc::replay);
+                lines.push(verdicts.add(&path, &story, ended).replace(&folder.display().to_string(), ""));
+            }
+            (lines, verdicts.end().map_err(|failure| (failure.code(), failure.to_string())))
+        };
+        let (lines, end) = verdict(&[("a", &whole), ("b", b"[robot]"), ("c", &other)]);
+        assert!(inputs > 0 && lines[0].starts_with("/a: same: ") && lines[0].ends_with(" commands\n"), "{lines:?}");
+        assert!(lines[1].starts_with("/b: NOT REPLAYED: "), "{lines:?}");
+        assert!(lines[2].starts_with("/c: DIFFERS: first difference: "), "{lines:?}");
+        assert_eq!(end, Err((4, "1 of 3 files gave the same; 1 differ; 1 could not be replayed".to_owned())));
+        assert_eq!(verdict(&[("a", &whole), ("b", b"")]).1.map_err(|(code, _)| code), Err(1));
+        assert_eq!(verdict(&[("a", &whole), ("d", &whole)]).1, Ok(()));
+        std::fs::remove_dir_all(&folder).expect("ours");
     }
 
     #[test]
