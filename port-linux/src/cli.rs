@@ -415,7 +415,17 @@ fn krc_help() -> String {
 #[must_use]
 pub fn main() -> ExitCode {
     os::wake_promptly();
-    let code = match run(Cli::parse().command) {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => match without_ros2(&error) {
+            Some(failure) => {
+                complain(&failure.told());
+                return failure.into();
+            }
+            None => error.exit(),
+        },
+    };
+    let code = match run(command) {
         Ok(()) => 0,
         Err(failure) => {
             complain(&failure.told());
@@ -427,6 +437,23 @@ pub fn main() -> ExitCode {
         signal_hook::low_level::exit(code.into());
     }
     code.into()
+}
+
+/// Returns how to get ROS 2, where the words are those of a build with it.
+fn without_ros2(error: &clap::Error) -> Option<Failure> {
+    use clap::error::{ContextKind, ContextValue};
+    const HOW: &str = "is part of builds with the feature ros2, which this one and the packages do not have; in the source of this \
+                       version (port-linux/docs/install.md): cargo install --path port-linux --features ros2";
+    if cfg!(feature = "ros2") {
+        return None;
+    }
+    let word = match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::InvalidArg)) {
+        (Some(ContextValue::String(word)), _) if word == "ros2" => "`outrigger ros2`",
+        (_, Some(ContextValue::String(word))) if word == "--ros2" => "--ros2",
+        (_, Some(ContextValue::String(word))) if word == "--ros" => "--ros",
+        _ => return None,
+    };
+    Some(Failure::Usage(format!("{word} {HOW}")))
 }
 
 /// Runs the command that these words are, the first of which is the program's name.
@@ -475,5 +502,25 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[cfg(not(feature = "ros2"))]
+    #[test]
+    fn a_build_without_ros2_says_how_to_get_it_and_of_other_words_what_clap_says() {
+        let told = |words: &[&str]| {
+            let words = std::iter::once(&"outrigger").chain(words);
+            without_ros2(&Cli::try_parse_from(words).expect_err("no such words")).map(|failure| failure.to_string())
+        };
+        for words in [
+            &["ros2"] as &[_],
+            &["ros2", "--help"],
+            &["ros2", "10.0.0.1", "--domain", "7"],
+            &["doctor", "10.0.0.1", "--ros2"],
+            &["sim", "ur", "--ros"],
+        ] {
+            assert!(told(words).is_some_and(|told| told.ends_with("--features ros2")), "{words:?}");
+        }
+        assert_eq!(told(&["ros3"]), None);
+        assert_eq!(told(&["doctor", "10.0.0.1", "--rods"]), None);
     }
 }
