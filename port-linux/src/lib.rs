@@ -38,6 +38,8 @@
 //! ([`show`], [`record`], [`feed`]). Nothing here decides about a protocol: bytes, links, modes and laws are
 //! [`outrigger_core`]'s.
 #![deny(unsafe_code)]
+// They panic where the reader of the output has gone: `say!` and `eprintln_lossy!` do not.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod ask;

@@ -32,7 +32,7 @@ pub(crate) fn run<const N: usize, C: Controller<N>>(
             net = net.with_feed(&feed, None);
             panel = panel.with_feed(feed);
         }
-        let mut onlooker = Onlooker::new(panel);
+        let mut onlooker = Onlooker::for_a_reader(panel);
         C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
         onlooker.finish()
     })

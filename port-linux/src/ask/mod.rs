@@ -5,6 +5,7 @@ mod board;
 mod motion;
 mod words;
 
+use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::net::Shutdown;
 
@@ -96,6 +97,8 @@ struct Conversation<'a> {
     next_id: u32,
     /// The beginning of a line whose end is not there yet.
     begun: String,
+    /// Whether the reader of the output has gone away (`| head`).
+    unread: Cell<bool>,
 }
 
 /// What is heard of a run.
@@ -121,7 +124,7 @@ impl<'a> Conversation<'a> {
             Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
             None => Way::Run(BufReader::new(connect(beside::seat(&args.robot, &args.controller)?)?)),
         };
-        Ok(Self { args, clock, way, until: Some(until), next_id: 1, begun: String::new() })
+        Ok(Self { args, clock, way, until: Some(until), next_id: 1, begun: String::new(), unread: Cell::new(false) })
     }
 
     /// The epoch to ask with.
@@ -201,7 +204,10 @@ impl<'a> Conversation<'a> {
                     self.tell(&line, &answer)?;
                 }
                 None if self.args.json => return Ok(()),
-                None => return print("the run has ended\n"),
+                None => return self.print("the run has ended\n"),
+            }
+            if self.unread.get() {
+                return Ok(());
             }
         }
     }
@@ -209,12 +215,20 @@ impl<'a> Conversation<'a> {
     /// Prints an answer; what is wrong, where something is.
     fn tell(&self, line: &str, answer: &Value) -> Outcome {
         if self.args.json {
-            print(line)?;
+            self.print(line)?;
         }
         if let Some(failure) = said::failure(answer) {
             return Err(failure);
         }
-        if self.args.json { Ok(()) } else { print(&words::of(answer)) }
+        if self.args.json { Ok(()) } else { self.print(&words::of(answer)) }
+    }
+
+    fn print(&self, text: &str) -> Outcome {
+        let mut out = std::io::stdout();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).or_else(|error| {
+            self.unread.set(true);
+            output_closed(&error)
+        })
     }
 
     fn send(&mut self, ask: Ask<'_>) -> Outcome {
@@ -284,10 +298,4 @@ fn parsed(line: &str) -> Result<Value, Failure> {
 /// The run is another software than this.
 fn odd(answer: &Value) -> Failure {
     Failure::Connection(format!("the run answers what is not understood: {answer}; is it of the same version?"))
-}
-
-fn print(text: &str) -> Outcome {
-    let mut out = std::io::stdout();
-    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    printed.or_else(|error| output_closed(&error))
 }

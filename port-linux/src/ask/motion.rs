@@ -6,8 +6,9 @@ use outrigger_core::request::Ask;
 use outrigger_core::time::Duration;
 use serde_json::Value;
 
-use super::{Conversation, Heard, parsed, print, words};
+use super::{Conversation, Heard, parsed, words};
 use crate::exit::{Failure, Outcome};
+use crate::show::{eprint_lossy, eprintln_lossy};
 use crate::signals::{Leaves, Signals};
 
 /// How often is looked whether somebody wants its end.
@@ -27,7 +28,7 @@ impl Conversation<'_> {
         loop {
             if let Some(who) = signals.heard() {
                 said.end();
-                eprintln!("{who}: the motion is cancelled; the arm comes to rest, and stays commanded");
+                eprintln_lossy!("{who}: the motion is cancelled; the arm comes to rest, and stays commanded");
                 self.send(Ask::Cancel)?;
             }
             let line = match self.hear(Some(self.clock.now() + LOOK))? {
@@ -44,7 +45,7 @@ impl Conversation<'_> {
                 continue;
             }
             if self.args.json {
-                print(&line)?;
+                self.print(&line)?;
             }
             if number_of(&answer) != Some(number) {
                 said.end();
@@ -56,7 +57,7 @@ impl Conversation<'_> {
                 said.end();
                 return match end {
                     Ok(_) if self.args.json => Ok(()),
-                    Ok(text) => print(&text),
+                    Ok(text) => self.print(&text),
                     Err(why) => Err(Failure::Fault(why)),
                 };
             }
@@ -83,16 +84,16 @@ impl Said {
         let percent = answer.get("motion").and_then(|motion| motion.get("percent")).and_then(Value::as_u64);
         let Some(percent) = percent else { return };
         if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K{percent:3} %");
+            eprint_lossy!("\r\x1b[K{percent:3} %");
             self.line = true;
         } else if self.tenth.replace(percent / 10) != Some(percent / 10) {
-            eprintln!("{percent:3} %");
+            eprintln_lossy!("{percent:3} %");
         }
     }
 
     fn end(&mut self) {
         if std::mem::take(&mut self.line) {
-            eprintln!();
+            eprintln_lossy!("");
         }
     }
 }

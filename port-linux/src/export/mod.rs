@@ -11,6 +11,7 @@ use crate::args::ExportArgs;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::feed::{FRI, Message, Streams, VARIABLES, name_of, stream_memory};
 use crate::record::{each_raw, is_none, is_recording};
+use crate::show::eprintln_lossy;
 
 /// Runs the command.
 ///
@@ -96,7 +97,7 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
         )));
     }
     if unplaced > 0 {
-        eprintln!("outrigger: {unplaced} values left out: fields that the first state did not have");
+        eprintln_lossy!("outrigger: {unplaced} values left out: fields that the first state did not have");
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ use crate::maker::ur;
 use crate::net::{Net, Trouble};
 use crate::reactor;
 use crate::show::events::{Surroundings, notice};
-use crate::show::{Terminals, words};
+use crate::show::{Terminals, eprintln_lossy, words};
 use crate::signals::{Leaves, Signals};
 use crate::target::Target;
 
@@ -298,7 +298,7 @@ impl Page {
 
     /// What people should know, beside what scripts read.
     fn note(&mut self, text: &str) {
-        eprintln!("outrigger: {text}");
+        eprintln_lossy!("outrigger: {text}");
     }
 
     fn print(&mut self, text: &str) {

@@ -14,7 +14,7 @@ use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::motion::{Asked, Given, Step};
 use crate::robot::{Arrival, Ended, Robot};
-use crate::show::tell;
+use crate::show::{eprint_lossy, eprintln_lossy, tell};
 
 /// Where to, in place of a file.
 #[derive(Args, Clone, Debug)]
@@ -127,16 +127,16 @@ impl Said {
         let text = format!("{:3.0} %{held}", 100.0 * share);
         let tenth = (share * 10.0) as u32;
         if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K{text}");
+            eprint_lossy!("\r\x1b[K{text}");
             self.line = true;
         } else if self.tenth.replace(tenth) != Some(tenth) {
-            eprintln!("{text}");
+            eprintln_lossy!("{text}");
         }
     }
 
     fn end(&mut self) {
         if std::mem::take(&mut self.line) {
-            eprintln!();
+            eprintln_lossy!("");
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::motion::{Motion, Trace};
 use crate::robot::{Ended, Followed, Robot, Stopped};
-use crate::show::tell;
+use crate::show::{eprint_lossy, eprintln_lossy, tell};
 use crate::worker::{writable_within, write_within};
 
 /// `outrigger move`.
@@ -250,11 +250,11 @@ where
 /// Whether whoever sits at the terminal wants a motion that was stopped to go on.
 fn ask(stopped: &Stopped, total: f64) -> bool {
     let why = stopped.reason.map_or("the arm was released".to_owned(), |reason| Ended::Fallback(reason).to_string());
-    eprintln!("\r\x1b[K{why}\nThe motion stands at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
+    eprintln_lossy!("\r\x1b[K{why}\nThe motion stands at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
     for reason in stopped.unmet.iter().filter(|reason| *reason != Reason::Latched) {
-        eprintln!("Not yet: {}.", reason.text());
+        eprintln_lossy!("Not yet: {}.", reason.text());
     }
-    eprint!("Type `resume` to acknowledge and go on from there, which moves the arm; anything else ends it: ");
+    eprint_lossy!("Type `resume` to acknowledge and go on from there, which moves the arm; anything else ends it: ");
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).is_ok() && line.trim() == "resume"
 }
@@ -300,16 +300,16 @@ impl Said {
         let late = if late < LATE { String::new() } else { format!(", late by {late:.1} s") };
         let text = format!("{:3.0} %  {seconds:.1} of {total:.1} s{held}{late}", 100.0 * (seconds / total).min(1.0));
         if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K{text}");
+            eprint_lossy!("\r\x1b[K{text}");
             self.line = true;
         } else if self.second.replace(elapsed / 1_000_000) != Some(elapsed / 1_000_000) {
-            eprintln!("{text}");
+            eprintln_lossy!("{text}");
         }
     }
 
     fn end(&mut self) {
         if std::mem::take(&mut self.line) {
-            eprintln!();
+            eprintln_lossy!("");
         }
     }
 }

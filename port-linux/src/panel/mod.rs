@@ -139,6 +139,11 @@ impl<M: Maker> Panel<M> {
         self.first_session_by = None;
     }
 
+    /// Whether the reader of the output has gone away (`| head`).
+    pub(crate) fn is_unread(&self) -> bool {
+        self.show.is_unread()
+    }
+
     /// Whether the end was asked for.
     pub(crate) const fn is_ending(&self) -> bool {
         self.ending

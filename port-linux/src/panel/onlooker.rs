@@ -23,11 +23,18 @@ pub(crate) struct Onlooker<M> {
     remarks: Option<UnboundedReceiver<String>>,
     /// What a node of ROS 2 says.
     told: Option<UnboundedReceiver<String>>,
+    /// Whether it ends where nobody reads the output any more.
+    for_a_reader: bool,
 }
 
 impl<M: Maker> Onlooker<M> {
     pub(crate) const fn new(panel: Panel<M>) -> Self {
-        Self { panel, progress: None, remarks: None, told: None }
+        Self { panel, progress: None, remarks: None, told: None, for_a_reader: false }
+    }
+
+    /// The same, ending where nobody reads the output any more.
+    pub(crate) fn for_a_reader(panel: Panel<M>) -> Self {
+        Self { for_a_reader: true, ..Self::new(panel) }
     }
 
     /// The same beside a recorder: ends where `progress` has failed, and shows the `remarks` of what is recorded apart.
@@ -37,7 +44,8 @@ impl<M: Maker> Onlooker<M> {
         progress: Arc<Progress>,
         remarks: UnboundedReceiver<String>,
     ) -> Self {
-        Self { panel: panel.with_feed(feed), progress: Some(progress), remarks: Some(remarks), told: None }
+        let (progress, remarks) = (Some(progress), Some(remarks));
+        Self { progress, remarks, ..Self::new(panel.with_feed(feed)) }
     }
 
     /// The same, showing what a node of ROS 2 says.
@@ -70,8 +78,9 @@ where
                 }
             };
             let failed = self.progress.as_ref().is_some_and(|progress| progress.has_failed());
+            let unread = self.for_a_reader && self.panel.is_unread();
             match wish {
-                Wish::Look if failed && !self.panel.is_ending() => {
+                Wish::Look if (failed || unread) && !self.panel.is_ending() => {
                     self.panel.end_now();
                     return Input::Shutdown;
                 }

@@ -17,6 +17,7 @@ pub(crate) use self::upload::upload;
 pub(crate) use self::words::Words;
 use crate::args::ScriptArgs;
 use crate::exit::{Failure, Outcome};
+use crate::show::eprintln_lossy;
 use crate::signals::{Leaves, Signals};
 use crate::target::Target;
 
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     let bytes = read(&args.file)?;
     let shown = args.file.display().to_string();
     let file = ScriptFile::new(&bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
-    file.warnings(|warning| eprintln!("{shown}:{}: warning: {}", warning.line, warning.kind.text()));
+    file.warnings(|warning| eprintln_lossy!("{shown}:{}: warning: {}", warning.line, warning.kind.text()));
     let target = Target::resolve(&args.robot)?;
     let at = target.socket(Upload::PORT);
     let mut config = UploadConfig { wait: args.wait, ..UploadConfig::default() };
@@ -37,11 +38,11 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
         config.verdict = Duration::from_secs(seconds);
     }
     let mut words = Words::new(args.json, shown, at, file);
-    let outcome = crate::runtime::one_threaded()?.block_on(async {
+    let uploaded = crate::runtime::one_threaded()?.block_on(async {
         let mut signals = Signals::listen(Leaves::Nothing)?;
         upload(config, file, at, &mut words, async || signals.next().await).await
-    })?;
-    words.outcome(outcome)
+    });
+    if words.is_unread() { Ok(()) } else { words.outcome(uploaded?) }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {

@@ -26,6 +26,10 @@ pub(crate) struct Words<'t> {
     trouble: Option<String>,
     /// What went wrong in printing.
     unprinted: Option<io::Error>,
+    /// Whether the program has started.
+    started: bool,
+    /// Whether the reader of the output has gone since.
+    unread: bool,
 }
 
 impl Hears for Words<'_> {
@@ -46,15 +50,18 @@ impl Hears for Words<'_> {
         self.trouble = Some(trouble);
     }
 
-    /// Ends the command quietly where nobody reads any more.
+    /// Ends the wait for a program that runs where nobody reads any more: the command is successful then.
     fn goes_on(&mut self) -> Outcome {
-        self.unprinted.take().map_or(Ok(()), |error| output_closed(&error))
+        let Some(error) = self.unprinted.take() else { return Ok(()) };
+        output_closed(&error)?;
+        self.unread = self.started;
+        if self.unread { Err(Failure::BadInput("nobody reads the output".into())) } else { Ok(()) }
     }
 }
 
 impl<'t> Words<'t> {
     pub(crate) const fn new(json: bool, shown: String, at: SocketAddr, file: ScriptFile<'t>) -> Self {
-        Self { json, shown, at, file, software: None, trouble: None, unprinted: None }
+        Self { json, shown, at, file, software: None, trouble: None, unprinted: None, started: false, unread: false }
     }
 
     fn print(&mut self, line: &str) {
@@ -66,8 +73,10 @@ impl<'t> Words<'t> {
 
     /// What is said later depends on this.
     pub(crate) fn learn(&mut self, event: &UploadEvent<'_>) {
-        if let UploadEvent::Software(software) = event {
-            self.software = Some(*software);
+        match event {
+            UploadEvent::Software(software) => self.software = Some(*software),
+            UploadEvent::Started(_) => self.started = true,
+            _ => {}
         }
     }
 
@@ -85,6 +94,11 @@ impl<'t> Words<'t> {
             UploadEvent::Paused(false) => "goes on".into(),
             UploadEvent::Message(message) => spoken(message)?,
         })
+    }
+
+    /// Whether the reader of the output has gone while a program was waited for.
+    pub(super) const fn is_unread(&self) -> bool {
+        self.unread
     }
 
     fn subject(&self) -> String {

@@ -21,7 +21,7 @@ pub mod words;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::Duration as StdDuration;
 
@@ -58,6 +58,20 @@ macro_rules! say {
     }};
 }
 pub(crate) use say;
+
+/// `eprint!` that loses the text where standard error has no reader, and panics never.
+macro_rules! eprint_lossy {
+    ($($text:tt)*) => {{
+        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!($($text)*));
+    }};
+}
+pub(crate) use eprint_lossy;
+
+/// `eprintln!` that loses the line where standard error has no reader, and panics never.
+macro_rules! eprintln_lossy {
+    ($($text:tt)*) => { crate::show::eprint_lossy!("{}\n", format_args!($($text)*)) };
+}
+pub(crate) use eprintln_lossy;
 
 /// How a command speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +143,7 @@ pub struct Show {
     /// What is said from now on is of this epoch.
     epoch: Epoch,
     lost: Arc<Lost>,
+    unread: Arc<AtomicBool>,
 }
 
 /// What was not said, because the reader of the output was too slow, or gone wrong.
@@ -152,6 +167,8 @@ impl Show {
         let (sender, receiver) = sync_channel(WAITING);
         let (title, lost) = (title.to_owned(), Arc::new(Lost::default()));
         let missed = Arc::clone(&lost);
+        let unread = Arc::new(AtomicBool::new(false));
+        let gone = Arc::clone(&unread);
         let place = Arc::new(Place::default());
         if format == Format::View && keys::listen(keys.clone(), Arc::clone(&place)).is_err() {
             // Without them nobody could stop an arm.
@@ -159,16 +176,21 @@ impl Show {
         }
         let speaker = Worker::start("output", move || match format {
             Format::View => view::run(&title, &receiver, &keys, &place),
-            Format::Lines => speak(&receiver, &missed, Standard::Output, line),
-            Format::Json => speak(&receiver, &missed, Standard::Output, json),
-            Format::Remarks => speak(&receiver, &missed, Standard::Error, remark),
+            Format::Lines => speak(&receiver, (&missed, &gone), Standard::Output, line),
+            Format::Json => speak(&receiver, (&missed, &gone), Standard::Output, json),
+            Format::Remarks => speak(&receiver, (&missed, &gone), Standard::Error, remark),
             Format::Silent => receiver.into_iter().for_each(drop),
         });
         let (sender, speaker) = match speaker {
             Ok(speaker) => (Some(sender), Some(speaker)),
             Err(_) => (None, None),
         };
-        Self { sender, speaker, format, epoch: Epoch::default(), lost }
+        Self { sender, speaker, format, epoch: Epoch::default(), lost, unread }
+    }
+
+    /// Whether the reader of the output has gone away (`| head`).
+    pub(crate) fn is_unread(&self) -> bool {
+        self.unread.load(Ordering::Relaxed)
     }
 
     /// How it speaks.
@@ -275,7 +297,12 @@ fn notice_line(notice: &Notice) -> String {
 
 /// Prints one line per message until the sender is gone. What nobody reads any more is drained, what cannot be written is
 /// counted.
-fn speak(messages: &Receiver<Dated>, lost: &Lost, to: Standard, text_of: impl Fn(&Message) -> Option<String>) {
+fn speak(
+    messages: &Receiver<Dated>,
+    (lost, unread): (&Lost, &AtomicBool),
+    to: Standard,
+    text_of: impl Fn(&Message) -> Option<String>,
+) {
     let mut out = Straight::new(to);
     while let Ok(next) = next(messages, LOOK) {
         let Some((epoch, message)) = next else { continue };
@@ -283,6 +310,7 @@ fn speak(messages: &Receiver<Dated>, lost: &Lost, to: Standard, text_of: impl Fn
         match writeln!(out, "{text}") {
             Ok(()) => shown::show(epoch),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                unread.store(true, Ordering::Relaxed);
                 for _ in messages {}
                 return;
             }

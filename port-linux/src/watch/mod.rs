@@ -54,6 +54,9 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
     loop {
         let first_by = device.is_unheard().then_some(first_by);
         let snapshot_at = device.is_talking().then_some(next_snapshot);
+        if show.is_unread() && recordings.is_none() {
+            break;
+        }
         let wake = [end_at, first_by, snapshot_at, device.silent_at(SILENCE)];
         let wake = wake.into_iter().flatten().min();
         tokio::select! {

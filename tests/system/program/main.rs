@@ -3,6 +3,7 @@
 mod ask;
 mod ask_moves;
 mod board;
+mod closed_pipe;
 mod dashboard;
 mod examples;
 mod front_door;
