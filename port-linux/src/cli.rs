@@ -55,7 +55,7 @@ First steps with a robot (nothing here moves it):
   outrigger doctor 192.168.56.101        what this host, link and firmware can do, and what to fix
   outrigger monitor 192.168.0.20 --kind krc       a KUKA KRC, which sends to this host by itself
 
-Exit codes: 0 done, 1 bad input, 2 usage, 3 connection, 4 fallback, fault or failed check.
+Exit codes: 0 done, 1 bad input, 2 usage, 3 connection, 4 fallback, fault or failed check, 130 ended early by Ctrl-C.
 Outrigger performs no safety function: keep the emergency stop in reach."
 )]
 pub(crate) struct Cli {
@@ -178,7 +178,7 @@ answers each, and at the end says how the link was: shares of grades, fallbacks,
 SIGINT, SIGTERM and SIGHUP (a closed terminal) stop the arm and confirm standstill; a second SIGINT or SIGTERM, a \
 quarter of a second later or more, ends at once. Neither waits for the terminal, a pipe or a disk: what they do not take \
 is dropped, counted and told at the end.
-Exit code 4 where it did not command again after a fallback.
+Exit code 4 where it did not command again after a fallback; an end that was asked for, by a signal, too, is 0.
 
 Examples:
   outrigger check-config half-turn.toml
@@ -195,13 +195,14 @@ port-linux/docs/motions.md has them in full. From Linux only: elsewhere it is re
 Everything is checked before anything moves: which waypoint, which joint, which limit. The motion's time goes as fast as \
 the robot's speed slider lets it; any fault ends it with the arm at rest; at a terminal you are asked whether it is to go on, but not with --mode player. \
 SIGINT stops the arm.
-The arm has to stand where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm stands.
+Each joint has to be within 0.02 rad of where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm is.
 With --to, the controller moves the arm to one place by itself: by movej, at the joint speed given, or with --linear by movel, the tool on a \
 straight line at its own speed. What limits can be checked for a pose or a line is checked before anything moves, and the rest is watched; a \
 pose out of reach is refused. With --mode player it makes the motion of the file by itself.
 With --to and --mode servo, buffered or player, the controller connects to this host (program.port, 50001).
 Beside a KUKA LWR give a configuration: q0,...,q6, at any period from 1 to 100 ms.
-Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ended before its end, and why.
+The result is the last line, and alone on standard output; --json makes it one object. Progress and all else are on standard error.
+Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ended before its end, and why, 130 it was ended by Ctrl-C.
 
 Examples:
   outrigger move 192.168.56.101 there.csv --check
@@ -236,7 +237,7 @@ whatever happened until now. A script that has looked at a status gives --epoch.
 
 Requests are lines of JSON over a socket of this user's; port-linux/docs/requests.md has keys, answers and errors.
 Exit codes: 0 done, 1 not understood by the run, 2 usage, 3 nobody runs beside this robot or answers, 4 refused, not set, \
-not reached with --wait, or a motion that did not come to its end.
+not reached with --wait, or a motion that did not come to its end, 130 Ctrl-C has cancelled it.
 
 Examples:
   outrigger ask 192.168.56.101 status

@@ -22,6 +22,9 @@ pub enum Failure {
     /// Exit code 4: a fallback, a fault, or a check that failed.
     #[error("{0}")]
     Fault(String),
+    /// Exit code 130: Ctrl-C ended the command before it had a result.
+    #[error("{0}")]
+    Interrupted(String),
 }
 
 /// As it is told: `fn main() -> Result<(), outrigger::Failure>` shows it so.
@@ -41,6 +44,7 @@ impl Failure {
             Self::Usage(text) => Self::Usage(format!("{shown}: {text}")),
             Self::Connection(text) => Self::Connection(format!("{shown}: {text}")),
             Self::Fault(text) => Self::Fault(format!("{shown}: {text}")),
+            Self::Interrupted(text) => Self::Interrupted(format!("{shown}: {text}")),
         }
     }
 
@@ -60,6 +64,8 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::Connection(_) => 3,
             Self::Fault(_) => 4,
+            // As a shell reports a process that SIGINT has ended.
+            Self::Interrupted(_) => 130,
         }
     }
 }

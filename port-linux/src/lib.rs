@@ -81,6 +81,7 @@ mod panel;
 mod reactor;
 pub mod record;
 mod recordings;
+mod released;
 mod replay;
 mod report;
 mod requests;
@@ -141,6 +142,7 @@ pub use outrigger_core::time::Duration;
 
 pub use self::exit::Failure;
 pub use self::motion::Motion;
+pub use self::released::ReleasedBy;
 pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, States, Stopped};
 
 /// The README's programs are compiled.

@@ -143,8 +143,8 @@ impl<'machine, const N: usize> ApprovedMove<'machine, N> {
 }
 
 impl<const N: usize> Governor<N> {
-    /// So far from where a motion along waypoints begins each joint may be \[rad\].
-    const BEGINS_WITHIN: f32 = 0.02;
+    /// The distance that each joint may have from where a motion along waypoints begins \[rad\].
+    pub const BEGINS_WITHIN: f32 = 0.02;
     /// A tool that goes no further than this \[m\] is taken to turn only.
     const TURNS_ONLY: f32 = 0.001;
 

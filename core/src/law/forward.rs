@@ -28,7 +28,7 @@
 //! law.forward(&forward, &state, &limits)?;
 //! let fast = Forward { what: Forwarded::Speeds(speeds.map(|v| 4.0 * v)), ..forward };
 //! let refused = law.forward(&fast, &state, &limits).unwrap_err();
-//! assert_eq!(refused.to_string(), "joint 6 would reach 2.000 rad/s, of 1.000 rad/s");
+//! assert_eq!(refused.to_string(), "joint 6 would reach 2.000 rad/s; its limit is 1.000 rad/s");
 //! # Ok::<(), outrigger_core::law::ForwardError>(())
 //! ```
 

@@ -47,7 +47,7 @@ impl core::fmt::Display for Excess {
         let Self { joint, quantity, reached, allowed } = self;
         let unit = quantity.unit();
         // People count joints from 1, as the pendant does.
-        write!(f, "joint {} would reach {reached:.3} {unit}, of {allowed:.3} {unit}", joint.saturating_add(1))
+        write!(f, "joint {} would reach {reached:.3} {unit}; its limit is {allowed:.3} {unit}", joint.saturating_add(1))
     }
 }
 

@@ -1,14 +1,13 @@
 //! A motion that a run is asked for: how far it is, until it ends, and its end where that is asked for here.
 
-use std::io::IsTerminal as _;
-
 use outrigger_core::request::Ask;
 use outrigger_core::time::Duration;
 use serde_json::Value;
 
 use super::{Conversation, Heard, parsed, words};
 use crate::exit::{Failure, Outcome};
-use crate::show::{eprint_lossy, eprintln_lossy};
+use crate::released::ReleasedBy;
+use crate::show::{Progress, eprintln_lossy};
 use crate::signals::{Leaves, Signals};
 
 /// How often is looked whether somebody wants its end.
@@ -24,11 +23,13 @@ impl Conversation<'_> {
         let Some(number) = number_of(&answer) else { return Err(super::odd(&answer)) };
         self.send(Ask::Watch)?;
         self.until = None;
-        let mut said = Said::default();
+        let (mut said, mut interrupted) = (Progress::default(), false);
         loop {
             if let Some(who) = signals.heard() {
                 said.end();
-                eprintln_lossy!("{who}: the motion is cancelled; the arm comes to rest, and stays commanded");
+                let by = ReleasedBy::of_signal(who);
+                interrupted |= by.is_interrupt();
+                eprintln_lossy!("{by}: the motion is cancelled; the arm comes to rest, and stays commanded");
                 self.send(Ask::Cancel)?;
             }
             let line = match self.hear(Some(self.clock.now() + LOOK))? {
@@ -58,11 +59,12 @@ impl Conversation<'_> {
                 return match end {
                     Ok(_) if self.args.json => Ok(()),
                     Ok(text) => self.print(&text),
+                    Err(why) if interrupted => Err(Failure::Interrupted(why)),
                     Err(why) => Err(Failure::Fault(why)),
                 };
             }
             if !self.args.json {
-                said.progress(&answer);
+                show(&mut said, &answer);
             }
         }
     }
@@ -72,28 +74,8 @@ fn number_of(answer: &Value) -> Option<u64> {
     answer.get("motion")?.get("number")?.as_u64()
 }
 
-/// What has been said of how far it is.
-#[derive(Default)]
-struct Said {
-    tenth: Option<u64>,
-    line: bool,
-}
-
-impl Said {
-    fn progress(&mut self, answer: &Value) {
-        let percent = answer.get("motion").and_then(|motion| motion.get("percent")).and_then(Value::as_u64);
-        let Some(percent) = percent else { return };
-        if std::io::stderr().is_terminal() {
-            eprint_lossy!("\r\x1b[K{percent:3} %");
-            self.line = true;
-        } else if self.tenth.replace(percent / 10) != Some(percent / 10) {
-            eprintln_lossy!("{percent:3} %");
-        }
-    }
-
-    fn end(&mut self) {
-        if std::mem::take(&mut self.line) {
-            eprintln_lossy!("");
-        }
-    }
+/// Shows how far it is.
+fn show(progress: &mut Progress, answer: &Value) {
+    let percent = answer.get("motion").and_then(|motion| motion.get("percent")).and_then(Value::as_u64);
+    percent.into_iter().for_each(|percent| progress.show(&format!("{percent:3} %"), percent / 10));
 }

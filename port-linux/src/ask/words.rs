@@ -38,7 +38,8 @@ pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String
     let motion = answer.get("motion")?;
     let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();
     let latch = answer.get("latch").filter(|latch| latch.is_object());
-    let why = || latch.map_or_else(|| "the arm was released".to_owned(), reason);
+    let left = answer.get("left").filter(|left| left.is_object());
+    let why = || latch.or(left).map_or_else(|| "the arm was released".to_owned(), reason);
     Some(match text(motion, "state") {
         "waiting" | "running" => return None,
         "done" => Ok("done: the arm rests at the motion's end, and stays commanded\n".into()),
@@ -48,17 +49,17 @@ pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String
              latched and nothing speaks against it",
             why()
         )),
+        "touched" => Err(format!(
+            "the tool touched something, which ended the motion at {percent} %; the arm rests, and stays commanded"
+        )),
         "missed" => Err(format!(
-            "{}; the motion ended at {percent} %, and the arm rests",
+            "{}; the motion ended at {percent} %; the arm rests, and stays commanded",
             motion.get("reason").map_or_else(String::new, reason)
         )),
         "refused" => {
             Err(format!("the motion was not begun: {}", motion.get("reason").map_or_else(String::new, reason)))
         }
-        _ if latch.is_some() => Err(format!("{}; the motion ended at {percent} %, and does not go on", why())),
-        _ => Err(format!(
-            "the motion ended at {percent} %, before its end: the arm was released, or waypoints came late"
-        )),
+        _ => Err(format!("{}; the motion ended at {percent} %, and does not go on", why())),
     })
 }
 
@@ -107,27 +108,20 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_motion_is_told_with_its_reason_and_how_to_go_on() {
-        let of = |state: &str, latch: &str| {
-            let line =
-                format!(r#"{{"latch":{latch},"motion":{{"number":2,"state":"{state}","percent":40,"seconds":20}}}}"#);
-            end_of_motion(&parsed(&line), "10.0.0.2")
+    fn the_end_of_a_motion_is_told_by_what_ended_it() {
+        let end = |state: &str, rest: &str| {
+            let answer = format!(r#"{{"motion":{{"number":1,"state":"{state}","percent":42,"seconds":4.0{rest}}}"#);
+            let answer = if rest.contains("left") { answer } else { format!("{answer}}}") };
+            end_of_motion(&parsed(&answer), "10.0.0.2").expect("it has ended")
         };
-        let latch = r#"{"name":"StateStale","text":"too old","advice":"look"}"#;
-        assert_eq!((of("waiting", "null"), of("running", "null")), (None, None));
-        assert!(of("done", "null").is_some_and(|end| end.is_ok_and(|told| told.starts_with("done: the arm rests"))));
-        for (state, latch, expected) in [
-            ("cancelled", "null", "the motion was cancelled at 40 %"),
-            (
-                "suspended",
-                "null",
-                "the arm was released; the motion stands at 40 %: `outrigger ask 10.0.0.2 resume` goes on",
-            ),
-            ("suspended", latch, "too old (StateStale); look; the motion stands at 40 %"),
-            ("ended", latch, "the motion ended at 40 %, and does not go on"),
-        ] {
-            let told = of(state, latch).expect("an end").expect_err("no good one");
-            assert!(told.contains(expected), "{state}: {told}");
-        }
+        assert!(end("done", "").is_ok_and(|said| said.starts_with("done: the arm rests at the motion's end")));
+        let touched = end("touched", "").expect_err("short of its end");
+        assert!(touched.starts_with("the tool touched something, which ended the motion at 42 %"), "{touched}");
+        let reason = r#","reason":{"name":"GoalTolerance","text":"t","advice":"a"}"#;
+        let missed = end("missed", reason).expect_err("short of its goal");
+        assert_eq!(missed, "t (GoalTolerance); a; the motion ended at 42 %; the arm rests, and stays commanded");
+        let left = r#"},"left":{"name":"Released","text":"released by another process","advice":"a","by":"request"}"#;
+        let stopped = end("stopped", left).expect_err("released");
+        assert_eq!(stopped, "released by another process (Released); a; the motion ended at 42 %, and does not go on");
     }
 }

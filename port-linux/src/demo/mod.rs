@@ -294,7 +294,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
                 wish = self.panel.next() => match wish {
                     Wish::End(_) => return Input::Shutdown,
                     // The script is the operator here.
-                    Wish::Request(_) | Wish::Resume(_) | Wish::Release | Wish::Acknowledge | Wish::Look => {}
+                    Wish::Request(_) | Wish::Resume(_) | Wish::Release(_) | Wish::Acknowledge | Wish::Look => {}
                 },
                 Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival {
                     return Input::Sample(reading.sample(SENSOR, at));

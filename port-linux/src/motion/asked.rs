@@ -162,16 +162,13 @@ fn along<const N: usize>(
     at: JointPositions<N>,
     cycle: Option<Duration>,
 ) -> Result<Ready<N>, String> {
-    let checked = |motion: &Motion<N>| {
-        let slower = "give it more time there, or raise the limit in the configuration";
-        motion.check(&moving.limits).map_err(|unfit| format!("{unfit}; {slower}"))
-    };
+    let checked = |motion: &Motion<N>| motion.check(&moving.limits).map_err(|unfit| unfit.with_remedy());
     checked(&motion)?;
     let tolerances = *motion.tolerances();
     let whole = motion.waypoints().last().map_or(Duration::ZERO, |last| last.at);
     let begins = motion.waypoints().first().filter(|first| first.at == Duration::ZERO);
     let begins = begins.map(|first| first.setpoint.positions);
-    if let Some(beside) = begins.and_then(|begins| begins_beside(&at, &begins)) {
+    if let Some(beside) = begins.and_then(|begins| begins_beside(&at, &begins, &tolerances)) {
         return Err(beside);
     }
     let how = match moving.by {
@@ -284,7 +281,7 @@ mod tests {
             let fast = refused(file("fast.csv", "0,0,1\n10,1,1\n10.5,1,3\n20,0,1\n"));
             assert!(fast.contains("fast.csv: on the way to waypoint 2 joint 2 would reach"), "{fast}");
             let beside = refused(file("beside.csv", "0,0.1,1\n10,1,1\n"));
-            assert!(beside.contains("joint 1 stands 0.100 rad from where the motion begins"), "{beside}");
+            assert!(beside.contains("joint 1 is 0.100 rad from where the motion begins"), "{beside}");
             assert!(refused(Wish::File("/nowhere/at-all.csv".into())).contains("cannot be read"));
             assert!(refused(file("cut.csv", "0,0,1\n1,0,0.")).contains("is the file whole?"));
             let goal = r#"{"goal": {"trajectory": {"points": [{"positions": [0, 1], "time_from_start": 1},
@@ -344,5 +341,37 @@ mod tests {
                 MadeBy::Controller => assert!(matches!(line, Ok(Ready { how: How::Give { .. }, .. })), "{line:?}"),
             }
         }
+    }
+
+    #[test]
+    fn what_is_beyond_a_limit_is_told_with_a_remedy_that_can_help() {
+        for by in [MadeBy::Law, MadeBy::Controller] {
+            let refused = |wish: Wish<2>| ready(&wish, &moving(by), &stands()).expect_err("no motion");
+            let degrees = refused(file("degrees.csv", "0,0,1\n100,90,1\n"));
+            assert!(degrees.ends_with("its limit is 6.283 rad. Are these degrees?"), "{degrees}");
+            let fast = refused(file("faster.csv", "0,0,1\n1,3,1\n"));
+            assert!(fast.contains("; give it more time there"), "{fast}");
+            let mut narrow = moving(by);
+            narrow.limits.position_max = JointPositions([0.5, 2.0]);
+            let far = ready(&file("far.csv", "0,0,1\n100,0.6,1\n"), &narrow, &stands()).expect_err("too far");
+            assert!(far.contains("limits.position_min") && !far.contains("more time"), "{far}");
+            let place =
+                Wish::Place(Asked { target: JointPositions([90.0, 0.0]).into(), speed: 0.1, acceleration: 0.1 });
+            assert!(refused(place).ends_with(". Are these degrees?"));
+        }
+    }
+
+    #[test]
+    fn one_rule_says_how_near_the_arm_has_to_be_to_where_a_motion_begins() {
+        let at = |off: f32| JointPositions([off, 1.0]);
+        let path = |path| Tolerances { path: JointPositions([path; 2]), ..Tolerances::DEFAULT };
+        for (off, tolerance, allowed) in
+            [(0.0199, 0.2, true), (0.0201, 0.2, false), (0.0201, f32::INFINITY, false), (0.006, 0.005, false)]
+        {
+            let said = begins_beside(&at(off), &HOME, &path(tolerance));
+            assert_eq!(said.is_none(), allowed, "{off} {tolerance}: {said:?}");
+        }
+        let said = begins_beside(&at(f32::NAN), &HOME, &Tolerances::DEFAULT).expect("nowhere");
+        assert!(said.ends_with("or give the first waypoint a time > 0 s to start from the current pose"), "{said}");
     }
 }

@@ -49,7 +49,8 @@ impl<const N: usize> Asked<N> {
                 let ranges = limits.position_min.iter().zip(limits.position_max.iter());
                 for ((joint, to), (least, most)) in (1..).zip(goal.iter()).zip(ranges) {
                     if !(least..=most).contains(&to) {
-                        return Err(format!("joint {joint}: found {to} rad, expected {least} to {most}"));
+                        let remedy = super::beyond_position(to);
+                        return Err(format!("joint {joint}: found {to} rad, expected {least} to {most}{remedy}"));
                     }
                 }
             }
@@ -84,6 +85,52 @@ impl<const N: usize> Asked<N> {
     }
 }
 
+/// The largest distance of a joint that has arrived: drives may be off by so much \[rad\].
+const ARRIVED: f32 = 0.01;
+/// The largest distance of a tool that has arrived \[m\], and its turn \[rad\].
+const TOOL_ARRIVED: [f32; 2] = [0.002, 0.01];
+
+/// The distance of an arm from where a move leads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Off<const N: usize> {
+    /// The distance of each joint \[rad\]; `None` where its angle there is not known.
+    pub(crate) joints: Option<JointPositions<N>>,
+    /// The distance of the tool \[m\], and its turn \[rad\]; `None` of a move to joint angles that is not linear.
+    pub(crate) tool: Option<[f32; 2]>,
+}
+
+impl<const N: usize> Off<N> {
+    /// Returns how far an arm with its joints and its tool there is from `target`, which the controller has found at `destination`.
+    pub(crate) fn of(
+        target: &MoveTarget<N>,
+        destination: Option<&Destination<N>>,
+        at: &JointPositions<N>,
+        tool: Option<Pose>,
+    ) -> Self {
+        let (goal, pose) = match target.place() {
+            Place::Joints(goal) => (Some(goal), None),
+            Place::Pose(pose) => (None, Some(pose)),
+        };
+        let goal = destination.map(|destination| &destination.joints).or(goal);
+        let pose = destination.and_then(|destination| destination.line.as_ref()).or(pose);
+        Self {
+            joints: goal.map(|goal| at.zip_with(goal.as_array(), |at, goal| (at - goal).abs())),
+            tool: pose.zip(tool).map(|(to, at)| [to.distance_to(&at), to.angle_to(&at)]),
+        }
+    }
+
+    /// Returns whether that is as near as drives bring an arm. On a line the tool counts, and the joints may have other angles.
+    pub(crate) fn is_arrived(&self, is_linear: bool) -> bool {
+        let joints = is_linear || self.joints.is_some_and(|joints| joints.max_abs() < ARRIVED);
+        joints && self.tool.is_none_or(|off| is_within(off, TOOL_ARRIVED))
+    }
+}
+
+/// Returns whether a tool is no further off, and turned no further.
+pub(crate) fn is_within([off, turned]: [f32; 2], [most, most_turned]: [f32; 2]) -> bool {
+    off <= most && turned <= most_turned
+}
+
 /// A move to be given away, and where is told how it goes.
 #[derive(Debug)]
 pub(crate) struct Giving<const N: usize> {
@@ -95,6 +142,10 @@ pub(crate) struct Giving<const N: usize> {
     offer: Offer,
     step: Step,
     cancelled: bool,
+    /// A contact of the tool has ended it.
+    touched: bool,
+    /// The arm was at its goal when it had ended.
+    arrived: bool,
     told: Arc<Mutex<Given<N>>>,
 }
 
@@ -108,6 +159,12 @@ pub(crate) struct Given<const N: usize> {
     pub(crate) destination: Option<Destination<N>>,
     pub(crate) mode: Mode,
     pub(crate) step: Step,
+    /// The controller has begun with it.
+    pub(crate) begun: bool,
+    /// Somebody has ended it.
+    pub(crate) cancelled: bool,
+    /// A contact of the tool has ended it.
+    pub(crate) touched: bool,
     /// What the robot's slider and limiter let through.
     pub(crate) scaling: f32,
 }
@@ -126,7 +183,17 @@ pub(crate) enum Step {
 
 impl<const N: usize> Default for Given<N> {
     fn default() -> Self {
-        Self { at: None, tool: None, destination: None, mode: Mode::Offline, step: Step::Waiting, scaling: 1.0 }
+        Self {
+            at: None,
+            tool: None,
+            destination: None,
+            mode: Mode::Offline,
+            step: Step::Waiting,
+            begun: false,
+            cancelled: false,
+            touched: false,
+            scaling: 1.0,
+        }
     }
 }
 
@@ -134,7 +201,18 @@ impl<const N: usize> Giving<N> {
     pub(crate) const fn new(asked: Asked<N>, told: Arc<Mutex<Given<N>>>) -> Self {
         let offer = Offer::new(PATIENCE);
         let step = Step::Waiting;
-        Self { asked, is_asked: false, destination: None, number: None, offer, step, cancelled: false, told }
+        Self {
+            asked,
+            is_asked: false,
+            destination: None,
+            number: None,
+            offer,
+            step,
+            cancelled: false,
+            touched: false,
+            arrived: false,
+            told,
+        }
     }
 
     /// Where each joint is to be \[rad\], once that is known.
@@ -150,10 +228,17 @@ impl<const N: usize> Giving<N> {
         self.cancelled = true;
     }
 
+    /// The tool has touched something, which ends it.
+    pub(super) const fn touch(&mut self) {
+        self.touched = true;
+    }
+
     /// How it stands, where the arm is commanded or not.
     pub(super) fn stands(&self, commanded: bool) -> Stage {
         match self.step {
-            Step::Ended => Stage::Done,
+            Step::Ended if self.touched => Stage::Touched,
+            Step::Ended if self.arrived || self.cancelled => Stage::Done,
+            Step::Ended => Stage::Missed(Reason::GoalTolerance),
             Step::Refused(reason) => Stage::Refused(reason),
             Step::NotFound(error) => Stage::NotFound(error),
             Step::Waiting | Step::Runs if !commanded => Stage::Stopped,
@@ -177,6 +262,9 @@ impl<const N: usize> Giving<N> {
         // What came of it stays so, whatever follows.
         if matches!(self.step, Step::Waiting | Step::Runs) {
             self.step = step.unwrap_or(self.step);
+            if let (Step::Ended, Some(state)) = (self.step, engine.state()) {
+                self.end(&state.positions, state.tcp_pose);
+            }
         }
         // Somebody looks at it just now: the next state is soon enough.
         if let Ok(mut told) = self.told.try_lock() {
@@ -186,7 +274,15 @@ impl<const N: usize> Giving<N> {
             }
             told.destination = self.destination;
             told.step = self.step;
+            (told.begun, told.cancelled, told.touched) = (self.number.is_some(), self.cancelled, self.touched);
         }
+    }
+
+    /// Ends it with the arm, and its tool, there.
+    fn end(&mut self, at: &JointPositions<N>, tool: Option<Pose>) {
+        self.step = Step::Ended;
+        let off = Off::of(&self.asked.target, self.destination.as_ref(), at, tool);
+        self.arrived = off.is_arrived(self.asked.target.is_linear());
     }
 
     fn give<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Step> {
@@ -218,5 +314,45 @@ impl<const N: usize> Giving<N> {
             }
             Err(reason) => Some(Step::Refused(reason)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOAL: JointPositions<6> = JointPositions([0.3, 0.0, 0.0, 0.0, 0.0, 0.0]);
+
+    /// A move to [`GOAL`] that the program on the controller has ended with the first joint there.
+    fn ended(at: f32, touched: bool) -> Stage {
+        let asked = Asked { target: MoveTarget::joints(GOAL), speed: 0.5, acceleration: 0.8 };
+        let mut giving = Giving::new(asked, Arc::default());
+        if touched {
+            giving.touch();
+        }
+        giving.end(&JointPositions([at, 0.0, 0.0, 0.0, 0.0, 0.0]), None);
+        giving.stands(true)
+    }
+
+    #[test]
+    fn a_move_is_done_where_the_arm_is_at_its_goal_and_by_no_other_end() {
+        assert_eq!(ended(0.299, false), Stage::Done);
+        assert_eq!(ended(0.25, false), Stage::Missed(Reason::GoalTolerance), "ended short");
+        assert_eq!(ended(0.25, true), Stage::Touched, "a contact of the tool");
+    }
+
+    #[test]
+    fn the_distance_from_a_goal_that_nobody_has_located_is_that_of_what_was_asked_for() {
+        let (at, tool) = (JointPositions::ZERO, Pose { position: [0.4, 0.0, 0.3], rotation: [0.0; 3] });
+        let joints = Off::of(&MoveTarget::joints(GOAL), None, &at, Some(tool));
+        assert_eq!(joints, Off { joints: Some(GOAL), tool: None });
+        assert!(!joints.is_arrived(false));
+        let pose = Pose { position: [0.4, 0.0, 0.349], ..tool };
+        let off = Off::of(&MoveTarget::<6>::pose(pose), None, &at, Some(tool));
+        let [distance, turned] = off.tool.expect("a pose has one");
+        assert!(off.joints.is_none() && (distance - 0.049).abs() < 1e-6 && turned == 0.0, "{off:?}");
+        assert!(!off.is_arrived(true));
+        let there = Off::of(&MoveTarget::<6>::pose(tool).linear(), None, &at, Some(tool));
+        assert!(there.is_arrived(true) && !there.is_arrived(false), "of a move that is no line the joints count, too");
     }
 }

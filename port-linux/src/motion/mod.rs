@@ -16,14 +16,14 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration as StdDuration;
 
-use outrigger_core::command::Limits;
-use outrigger_core::law::{Excess, survey};
+use outrigger_core::command::{Governor, Limits};
+use outrigger_core::law::{Excess, Quantity, survey};
 use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Trajectory, TrajectoryError, Waypoint};
 
 pub(crate) use self::fed::{Feeding, Task};
-pub(crate) use self::given::{Asked, Given, Giving, Step};
+pub(crate) use self::given::{Asked, Given, Giving, Off, Step, is_within};
 pub(crate) use self::played::{Played, Playing};
 pub(crate) use self::spaced::thinned;
 pub(crate) use self::stage::{Stage, Standing};
@@ -65,6 +65,30 @@ impl fmt::Display for Unfit {
 }
 
 impl std::error::Error for Unfit {}
+
+impl Unfit {
+    /// Returns it in words, with a remedy.
+    pub(crate) fn with_remedy(&self) -> String {
+        match self {
+            Self::Waypoints(_) => self.to_string(),
+            Self::Beyond { excess, .. } => match excess.quantity {
+                Quantity::Position => format!("{self}{}", beyond_position(excess.reached)),
+                Quantity::Velocity | Quantity::Acceleration => {
+                    format!("{self}; give it more time there, or raise the limit in the configuration")
+                }
+            },
+        }
+    }
+}
+
+/// A remedy for an angle beyond the limits of its joint \[rad\].
+pub(crate) fn beyond_position(angle: f32) -> &'static str {
+    if angle.abs() > std::f32::consts::TAU {
+        ". Are these degrees?"
+    } else {
+        "; choose angles within the limits, or change `limits.position_min` and `position_max` in the configuration"
+    }
+}
 
 impl<const N: usize> Motion<N> {
     /// The motion through `waypoints`, at rest at its end and, where it begins at time 0, there.
@@ -199,19 +223,21 @@ impl<const N: usize> Motion<N> {
     }
 }
 
-/// So far from where a motion begins each joint may be, where nobody says otherwise \[rad\].
-const BEGINS_WITHIN: f32 = 0.02;
-
-/// The joint that stands too far from where a motion begins, in words.
-fn begins_beside<const N: usize>(at: &JointPositions<N>, begins: &JointPositions<N>) -> Option<String> {
+/// Returns the joint that is too far from where a motion begins, in words. One distance is allowed, whoever makes the motion
+/// ([`Governor::BEGINS_WITHIN`]), or the tolerance on the path where that is less.
+pub(crate) fn begins_beside<const N: usize>(
+    at: &JointPositions<N>,
+    begins: &JointPositions<N>,
+    tolerances: &Tolerances<N>,
+) -> Option<String> {
     let off = at.zip_with(begins.as_array(), |q, b| (q - b).abs());
-    let (joint, off) = (1..).zip(off.0).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (off.is_nan() || off > BEGINS_WITHIN).then(|| {
-        format!(
-            "joint {joint} stands {off:.3} rad from where the motion begins, and {BEGINS_WITHIN} rad are allowed; go there first, or \
-             have the first waypoint due later than at 0 s: then the motion begins where the arm stands"
-        )
-    })
+    let most = tolerances.path.map(|path| path.min(Governor::<N>::BEGINS_WITHIN));
+    let beside = (1..).zip(off.iter().zip(most.iter())).filter(|(_, (off, most))| off.is_nan() || off > most);
+    let (joint, (off, most)) = beside.max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    Some(format!(
+        "joint {joint} is {off:.3} rad from where the motion begins, and {most} rad are allowed; go there first, or give the \
+         first waypoint a time > 0 s to start from the current pose"
+    ))
 }
 
 fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {

@@ -27,6 +27,8 @@ pub(crate) struct Playing<const N: usize> {
     newest: Option<ControllerTime>,
     /// Somebody ended it.
     cancelled: bool,
+    /// A contact of the tool ends it, and has: the arm rests.
+    touched: (bool, bool),
     /// The arm rests after that.
     is_over: bool,
     /// Why it was not begun, or not gone on with, or ended before its end.
@@ -42,6 +44,8 @@ pub(crate) struct Played<const N: usize> {
     pub(crate) against: Option<Reason>,
     /// Why it is not gone on with, though somebody said so.
     pub(crate) refused: Option<Reason>,
+    /// A contact of the tool has ended it.
+    pub(crate) touched: bool,
 }
 
 impl<const N: usize> Playing<N> {
@@ -56,8 +60,21 @@ impl<const N: usize> Playing<N> {
         let moves = |way: &Waypoint<N>| waypoints.first().is_some_and(|first| way.setpoint != first.setpoint);
         waypoints.iter().any(moves).then_some(())?;
         let (number, offer, newest, against) = (None, Offer::new(PATIENCE), None, None);
-        let (cancelled, is_over) = (false, false);
-        Some(Self { waypoints, tolerances, limits, playback, number, offer, newest, cancelled, is_over, against, told })
+        let (cancelled, touched, is_over) = (false, (false, false), false);
+        Some(Self {
+            waypoints,
+            tolerances,
+            limits,
+            playback,
+            number,
+            offer,
+            newest,
+            cancelled,
+            touched,
+            is_over,
+            against,
+            told,
+        })
     }
 
     /// How long it takes at full speed.
@@ -75,12 +92,19 @@ impl<const N: usize> Playing<N> {
         self.cancelled = true;
     }
 
+    /// The tool has touched something, which ends it.
+    pub(super) const fn touch(&mut self) {
+        self.touched.0 = true;
+    }
+
     /// How it stands, where the arm is commanded or not, and how much of its own time has passed.
     pub(super) const fn stands(&self, commanded: bool) -> (Stage, Duration) {
         let stage = match (self.playback.progress(), self.against) {
             _ if self.is_over => Stage::Stopped,
             (Progress::Finished, _) => Stage::Done,
+            _ if self.touched.1 => Stage::Touched,
             (Progress::Waiting | Progress::Suspended, Some(reason)) => Stage::Refused(reason),
+            (Progress::Running | Progress::Endless, Some(reason)) if commanded => Stage::Missed(reason),
             (Progress::Running | Progress::Endless, Some(_)) => Stage::Stopped,
             (Progress::Waiting, None) if commanded && !self.cancelled => Stage::Waits,
             (Progress::Waiting, None) => Stage::Stopped,
@@ -120,16 +144,14 @@ impl<const N: usize> Playing<N> {
             self.playback.shows(led);
         }
         if rests && self.playback.progress() == Progress::Running && !self.cancelled {
-            if self.playback.elapsed() < self.whole() {
-                self.against = Some(Reason::Starved);
-            } else if engine.tolerated().is_some_and(Watch::has_arrived) {
-                self.playback.finish();
-            }
+            self.rests(engine.tolerated().is_some_and(Watch::has_arrived));
         }
         self.is_over = self.cancelled && (rests || self.number.is_none());
         // Somebody looks at it just now: the next state is soon enough.
         let Ok(mut told) = self.told.try_lock() else { return };
-        let Played { trace, against, refused } = &mut *told;
+        let Played { trace, against, refused, touched } = &mut *told;
+        *touched = self.touched.1;
+        trace.at = engine.state().map(|state| state.positions).or(trace.at);
         match (self.playback.progress(), self.against) {
             (Progress::Suspended, Some(reason)) => *refused = refused.or(Some(reason)),
             (_, reason) => *against = against.or(reason),
@@ -145,6 +167,18 @@ impl<const N: usize> Playing<N> {
             let wanted = self.playback.wanted(&self.waypoints).positions;
             let moment = Moment { seconds: 0.0, wanted, actual: state.positions, scaling: state.scaling() };
             trace.note(state.controller_time, moment);
+        }
+    }
+
+    /// The program on the controller has ended it, and the arm rests, at its goal or not.
+    fn rests(&mut self, has_arrived: bool) {
+        let is_whole = self.playback.elapsed() >= self.whole();
+        if is_whole && has_arrived {
+            self.playback.finish();
+        } else if self.touched.0 {
+            self.touched.1 = true;
+        } else if !is_whole {
+            self.against = Some(Reason::Starved);
         }
     }
 
@@ -181,5 +215,51 @@ const fn reason_of(excess: &Excess) -> Reason {
         Quantity::Position => Reason::PositionLimit,
         Quantity::Velocity => Reason::VelocityLimit,
         Quantity::Acceleration => Reason::AccelerationLimit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outrigger_core::robot::JointVelocities;
+
+    fn runs() -> Playing<1> {
+        let way = |q, seconds| Waypoint {
+            setpoint: Setpoint { positions: JointPositions([q]), velocities: JointVelocities::ZERO },
+            accelerations: None,
+            at: Duration::from_secs(seconds),
+        };
+        let waypoints = vec![way(0.0, 0), way(0.5, 4)];
+        let mut playing =
+            Playing::new(waypoints, Tolerances::DEFAULT, Limits::default(), Arc::default()).expect("a way");
+        playing.playback.begun();
+        playing.playback.shows(Duration::from_secs(3));
+        playing
+    }
+
+    #[test]
+    fn a_motion_that_ends_early_is_told_by_what_ended_it() {
+        let stage = |playing: &Playing<1>, commanded| playing.stands(commanded).0;
+        assert_eq!(stage(&runs(), true), Stage::Runs);
+        let mut touched = runs();
+        touched.touch();
+        assert_eq!(stage(&touched, true), Stage::Runs, "until the arm rests");
+        touched.rests(false);
+        assert_eq!((stage(&touched, true), touched.against), (Stage::Touched, None));
+        let mut starved = runs();
+        starved.rests(false);
+        assert_eq!(stage(&starved, true), Stage::Missed(Reason::Starved));
+        assert_eq!(stage(&starved, false), Stage::Stopped);
+    }
+
+    #[test]
+    fn a_motion_at_the_end_of_its_time_waits_for_its_goal_and_a_contact_there_does_not_undo_it() {
+        let mut whole = runs();
+        whole.playback.shows(Duration::from_secs(4));
+        whole.rests(false);
+        assert_eq!(whole.stands(true).0, Stage::Runs, "not within the tolerance yet");
+        whole.touch();
+        whole.rests(true);
+        assert_eq!(whole.stands(true).0, Stage::Done);
     }
 }

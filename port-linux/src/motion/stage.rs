@@ -15,9 +15,11 @@ pub(crate) enum Stage {
     Cancelled,
     /// Commanding ended on its way; a request to resume goes on with it.
     Suspended,
-    /// Commanding ended on its way, or its end came early: nothing goes on with it.
+    /// Commanding ended on its way, and nothing goes on with it.
     Stopped,
-    /// A joint left the tolerance that the motion brought along; the arm came to rest, and stays commanded.
+    /// Ended by a contact of the tool before its end; the arm rests, and stays commanded.
+    Touched,
+    /// Ended short of its goal, or a joint left the tolerance that the motion brought along; the arm came to rest, and stays commanded.
     Missed(Reason),
     /// It was not begun.
     Refused(Reason),
@@ -40,6 +42,7 @@ impl Stage {
             Self::Cancelled => "cancelled",
             Self::Suspended => "suspended",
             Self::Stopped => "stopped",
+            Self::Touched => "touched",
             Self::Missed(_) => "missed",
             Self::Refused(_) | Self::NotFound(_) => "refused",
         }

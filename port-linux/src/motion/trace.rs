@@ -21,6 +21,8 @@ pub(crate) struct Trace<const N: usize> {
     /// How much of it has passed since the motion's end.
     pub(crate) late: Duration,
     pub(crate) mode: Mode,
+    /// The newest measured joints, of whatever mode \[rad\].
+    pub(crate) at: Option<JointPositions<N>>,
     /// Somebody has ended it on its way.
     pub(crate) cancelled: bool,
     /// Each so manieth moment is kept.
@@ -48,6 +50,7 @@ impl<const N: usize> Default for Trace<N> {
             progress: Progress::Waiting,
             late: Duration::ZERO,
             mode: Mode::Offline,
+            at: None,
             cancelled: false,
             stride: 1,
             skipped: 0,

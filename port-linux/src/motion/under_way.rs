@@ -7,7 +7,7 @@ use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::mode::{Asker, Mode};
 use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Waypoint};
+use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Tolerances, Waypoint};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::asked::{How, Ready};
@@ -207,6 +207,15 @@ impl<const N: usize> UnderWay<N> {
         Ok(())
     }
 
+    /// The tool has touched something: that ends what the controller makes by itself.
+    pub(crate) const fn touch(&mut self) {
+        match &mut self.task {
+            Some(Task::Give(giving)) => giving.touch(),
+            Some(Task::Play(playing)) => playing.touch(),
+            Some(Task::Feed(_)) | None => {}
+        }
+    }
+
     /// This asker has gone away: its motion ends with it. One that is suspended is whose who resumes it.
     pub(crate) fn gone<P: Peer<N>, L: Law<N>>(&mut self, asker: Asker, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         if self.begun.as_ref().is_some_and(|begun| begun.asker == Some(asker)) {
@@ -317,7 +326,9 @@ fn follow<const N: usize, P: Peer<N>, L: Law<N>>(
     let (next, last) = (first.len(), first.len() == waypoints.len());
     let against = match (wanted, begins) {
         (None, _) => Some(Against::Law),
-        (Some(wanted), Some(begins)) if begins_beside(&wanted, &begins).is_some() => Some(Against::Elsewhere),
+        (Some(wanted), Some(begins)) if begins_beside(&wanted, &begins, &Tolerances::DEFAULT).is_some() => {
+            Some(Against::Elsewhere)
+        }
         _ => engine.replace(first, last).err().map(Against::Feed),
     };
     match against {

@@ -1,6 +1,5 @@
 //! `outrigger move --to`: one place, to which the controller moves the arm by itself.
 
-use std::io::IsTerminal as _;
 use std::str::FromStr;
 
 use clap::Args;
@@ -9,12 +8,11 @@ use outrigger_core::command::{Destination, MoveTarget};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Pose};
 
-use super::{MoveArgs, robot_of};
-use crate::exit::{Failure, Outcome};
-use crate::json::Json;
+use super::{MoveArgs, result, robot_of};
+use crate::exit::Outcome;
 use crate::motion::{Asked, Given, Step};
-use crate::robot::{Arrival, Ended, Robot};
-use crate::show::{eprint_lossy, eprintln_lossy, tell};
+use crate::robot::Robot;
+use crate::show::{Progress, tell};
 
 /// Where to, in place of a file.
 #[derive(Args, Clone, Debug)]
@@ -95,77 +93,26 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
     if let Some(file) = &args.record {
         robot = robot.recording_to(file);
     }
-    let mut said = Said { shows: !args.json, ..Said::default() };
-    let arrival = robot.move_to_watched(args.goal.asked(goal), |given, from| said.progress(given, from));
-    said.end();
+    let (shows, mut progress) = (!args.json, Progress::default());
+    let arrival = robot.move_to_watched(args.goal.asked(goal), |given, from| {
+        if shows {
+            show(&mut progress, given, from);
+        }
+    });
+    progress.end();
     let arrival = arrival?;
-    told(args, &arrival)?;
-    match arrival.ended {
-        Ended::Released if arrival.is_done => Ok(()),
-        Ended::Released => {
-            Err(Failure::Fault("the move was released or cancelled before its end; the arm is at rest".into()))
-        }
-        fallback @ Ended::Fallback(_) => Err(Failure::Fault(fallback.to_string())),
-    }
+    tell(&if args.json { result::json_of_move(&arrival) } else { result::of_move(&arrival) })?;
+    result::outcome_of_move(&arrival)
 }
 
-/// What has been said of how far it is.
-#[derive(Default)]
-struct Said {
-    shows: bool,
-    tenth: Option<u32>,
-    line: bool,
-}
-
-impl Said {
-    fn progress(&mut self, given: &Given<6>, from: &JointPositions<6>) {
-        let (true, Mode::Command, Step::Runs) = (self.shows, given.mode, given.step) else { return };
-        let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };
-        let way = |from: &JointPositions<6>| to.zip_with(from.as_array(), |to, from| to - from).max_abs();
-        let share = (1.0 - way(&at) / way(from)).clamp(0.0, 1.0);
-        let held = if given.scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
-        let text = format!("{:3.0} %{held}", 100.0 * share);
-        let tenth = (share * 10.0) as u32;
-        if std::io::stderr().is_terminal() {
-            eprint_lossy!("\r\x1b[K{text}");
-            self.line = true;
-        } else if self.tenth.replace(tenth) != Some(tenth) {
-            eprintln_lossy!("{text}");
-        }
-    }
-
-    fn end(&mut self) {
-        if std::mem::take(&mut self.line) {
-            eprintln_lossy!("");
-        }
-    }
-}
-
-fn told(args: &MoveArgs, arrival: &Arrival) -> Outcome {
-    let end = arrival.end_error.max_abs();
-    if !args.json {
-        let what = if arrival.is_done { "there" } else { "not there" };
-        let off = match arrival.tool_error {
-            Some([off, turned]) => {
-                format!("the tool {:.2} mm from the goal, turned {:.2} mrad", off * 1e3, turned * 1e3)
-            }
-            None => format!("{:.2} mrad from the goal", end * 1e3),
-        };
-        return tell(&format!("{what}: {off}, after {:.1} s\n", arrival.elapsed.as_secs_f32()));
-    }
-    let mut json = Json::default();
-    json.begin_object().key("type").text("moved").key("done").boolean(arrival.is_done);
-    json.key("fallback");
-    match arrival.ended {
-        Ended::Fallback(reason) => json.text(reason.name()),
-        Ended::Released => json.null(),
-    };
-    json.key("end_error").single(end);
-    if let Some([off, turned]) = arrival.tool_error {
-        json.key("end_distance").single(off).key("end_turn").single(turned);
-    }
-    json.key("elapsed").float(arrival.elapsed.as_secs_f64()).end_object();
-    tell(&format!("{}\n", json.as_str()))
+/// Shows how far it is.
+fn show(progress: &mut Progress, given: &Given<6>, from: &JointPositions<6>) {
+    let (Mode::Command, Step::Runs) = (given.mode, given.step) else { return };
+    let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };
+    let way = |from: &JointPositions<6>| to.zip_with(from.as_array(), |to, from| to - from).max_abs();
+    let share = (1.0 - way(&at) / way(from)).clamp(0.0, 1.0);
+    let held = if given.scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
+    progress.show(&format!("{:3.0} %{held}", 100.0 * share), (share * 10.0) as u64);
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 mod goal;
 mod page;
+mod result;
 
+use std::cell::RefCell;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -17,10 +19,9 @@ use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::trajectory::Tolerances;
 
 use crate::exit::{Failure, Outcome};
-use crate::json::Json;
 use crate::motion::{Motion, Trace};
 use crate::robot::{Ended, Followed, Robot, Stopped};
-use crate::show::{eprint_lossy, eprintln_lossy, tell};
+use crate::show::{Progress, eprint_lossy, eprintln_lossy, tell, words};
 use crate::worker::{writable_within, write_within};
 
 /// `outrigger move`.
@@ -200,8 +201,7 @@ where
     let Some(file) = &args.file else { return Err(Failure::Usage("found neither FILE nor --to".into())) };
     let motion = tolerated(Motion::<N>::read(file)?, args);
     let wrong = |what: String| Failure::BadInput(format!("{}: {what}", file.display()));
-    let slower = "give it more time there, or raise the limit in a configuration";
-    motion.check(&config.limits).map_err(|unfit| wrong(format!("{unfit}; {slower}")))?;
+    motion.check(&config.limits).map_err(|unfit| wrong(unfit.with_remedy()))?;
     if args.check {
         let (points, seconds) = (motion.waypoints().len(), motion.duration().as_secs_f64());
         return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n", file.display()));
@@ -215,17 +215,20 @@ where
     }
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
-    let mut said = Said::default();
+    let progress = RefCell::new(Progress::default());
     // Somebody who sees the arm, and can be asked.
     let attended = shows && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut asks = |stopped: &Stopped| ask(stopped, total);
+    let mut asks = |stopped: &Stopped| {
+        progress.borrow_mut().end();
+        ask(stopped, total)
+    };
     let mut watch = |trace: &Trace<N>| {
         if shows {
-            said.progress(trace, total);
+            show(&mut progress.borrow_mut(), trace, total);
         }
     };
     let followed = made(&robot, &motion, &mut watch, if attended { Some(&mut asks) } else { None });
-    said.end();
+    progress.borrow_mut().end();
     let followed = followed.map_err(|failure| match failure {
         Failure::BadInput(what) => wrong(what),
         other => other,
@@ -234,24 +237,19 @@ where
         let html = page::html(&file.display().to_string(), name, sent, &followed);
         write_within(DISK, page, html.into_bytes()).map_err(|error| unwritten(page, &error))?;
     }
-    told(args, &followed)?;
-    match followed.ended {
-        Ended::Released if followed.is_done => Ok(()),
-        Ended::Released => {
-            Err(Failure::Fault("the motion was released or cancelled before its end; the arm is at rest".into()))
-        }
-        fallback @ Ended::Fallback(_) => {
-            let at = followed.elapsed.as_secs_f64();
-            Err(Failure::Fault(format!("{fallback}; the motion stands at {at:.1} of {total:.1} s, and does not go on")))
-        }
-    }
+    tell(&if args.json { result::json_of_motion(&followed) } else { result::of_motion(&followed) })?;
+    result::outcome_of_motion(&followed, motion.tolerances(), total)
 }
 
 /// Whether whoever sits at the terminal wants a motion that was stopped to go on.
 fn ask(stopped: &Stopped, total: f64) -> bool {
-    let why = stopped.reason.map_or("the arm was released".to_owned(), |reason| Ended::Fallback(reason).to_string());
-    eprintln_lossy!("\r\x1b[K{why}\nThe motion stands at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
-    for reason in stopped.unmet.iter().filter(|reason| *reason != Reason::Latched) {
+    let why = match stopped.reason {
+        Some(reason) if !reason.is_release() => Ended::Fallback(reason).to_string(),
+        Some(reason) => format!("{} ({})", reason.text(), reason.name()),
+        None => "the arm was released".into(),
+    };
+    eprintln_lossy!("{why}\nThe motion stands at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
+    for reason in words::causes_first(stopped.unmet).into_iter().filter(|reason| *reason != Reason::Latched) {
         eprintln_lossy!("Not yet: {}.", reason.text());
     }
     eprint_lossy!("Type `resume` to acknowledge and go on from there, which moves the arm; anything else ends it: ");
@@ -280,59 +278,17 @@ fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAdd
     Ok((args.other.clone().unwrap_or_else(|| host.control.robot.address.clone()), engine))
 }
 
-/// What has been said of how far it is.
-#[derive(Default)]
-struct Said {
-    second: Option<u64>,
-    line: bool,
-}
-
-impl Said {
-    fn progress<const N: usize>(&mut self, trace: &Trace<N>, total: f64) {
-        let (mode, elapsed) = (trace.mode, trace.elapsed.as_micros());
-        let scaling = trace.moments.last().map_or(1.0, |moment| moment.scaling);
-        if mode != Mode::Command {
-            return;
-        }
-        let seconds = elapsed as f64 * 1e-6;
-        let held = if scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
-        let late = trace.late.as_secs_f64();
-        let late = if late < LATE { String::new() } else { format!(", late by {late:.1} s") };
-        let text = format!("{:3.0} %  {seconds:.1} of {total:.1} s{held}{late}", 100.0 * (seconds / total).min(1.0));
-        if std::io::stderr().is_terminal() {
-            eprint_lossy!("\r\x1b[K{text}");
-            self.line = true;
-        } else if self.second.replace(elapsed / 1_000_000) != Some(elapsed / 1_000_000) {
-            eprintln_lossy!("{text}");
-        }
+/// Shows how far it is.
+fn show<const N: usize>(progress: &mut Progress, trace: &Trace<N>, total: f64) {
+    if trace.mode != Mode::Command {
+        return;
     }
-
-    fn end(&mut self) {
-        if std::mem::take(&mut self.line) {
-            eprintln_lossy!("");
-        }
-    }
-}
-
-fn told<const N: usize>(args: &MoveArgs, followed: &Followed<N>) -> Outcome {
-    let (worst, end) = (followed.worst.max_abs(), followed.end_error.max_abs());
-    if !args.json {
-        let what = if followed.is_done { "done" } else { "not finished" };
-        let text = format!(
-            "{what}: at worst {:.2} mrad from where a joint was wanted, {:.2} mrad at the end\n",
-            worst * 1e3,
-            end * 1e3
-        );
-        return tell(&text);
-    }
-    let mut json = Json::default();
-    json.begin_object().key("type").text("moved").key("done").boolean(followed.is_done);
-    json.key("fallback");
-    match followed.ended {
-        Ended::Fallback(reason) => json.text(reason.name()),
-        Ended::Released => json.null(),
-    };
-    json.key("worst_error").single(worst).key("end_error").single(end);
-    json.key("elapsed").float(followed.elapsed.as_secs_f64()).end_object();
-    tell(&format!("{}\n", json.as_str()))
+    let elapsed = trace.elapsed.as_micros();
+    let scaling = trace.moments.last().map_or(1.0, |moment| moment.scaling);
+    let seconds = elapsed as f64 * 1e-6;
+    let held = if scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
+    let late = trace.late.as_secs_f64();
+    let late = if late < LATE { String::new() } else { format!(", late by {late:.1} s") };
+    let share = 100.0 * (seconds / total).min(1.0);
+    progress.show(&format!("{share:3.0} %  {seconds:.1} of {total:.1} s{held}{late}"), elapsed / 1_000_000);
 }

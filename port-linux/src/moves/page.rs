@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::motion::Moment;
+use crate::released::ReleasedBy;
 use crate::report::plot::{Line, STYLE, Span, TimeChart, escape};
 use crate::report::{HOW_TO_READ, end, figure, key};
-use crate::robot::Followed;
+use crate::robot::{Ended, Followed};
 use crate::show::words::joint_names;
 
 const CLASSES: [&str; 7] = ["j0", "j1", "j2", "j3", "j4", "j5", "j6"];
@@ -17,8 +18,11 @@ pub(super) fn html<const N: usize>(file: &str, robot: &str, sent: &str, followed
     page.push_str("<title>Outrigger move</title>\n<style>\n");
     page.push_str(STYLE);
     page.push_str("</style>\n</head>\n<body>\n<main>\n");
-    let (class, verdict) =
-        if followed.is_done { ("good", "✓ done".to_owned()) } else { ("bad", format!("✗ {}", followed.ended)) };
+    let (class, verdict) = match followed.ended {
+        _ if followed.is_done => ("good", "✓ done".to_owned()),
+        Ended::Released(ReleasedBy::Finished) => ("bad", "✗ ended, but too far from the goal".to_owned()),
+        ended => ("bad", format!("✗ {ended}")),
+    };
     let _ = write!(
         page,
         "<header><h1>Outrigger move</h1><p class=\"lead\">{} on the robot {}: {}.</p><p class=\"verdict {class}\">{}</p>\
@@ -29,8 +33,8 @@ pub(super) fn html<const N: usize>(file: &str, robot: &str, sent: &str, followed
         escape(&verdict)
     );
     for (value, unit, name) in [
-        (format!("{:.2}", followed.worst.max_abs() * 1e3), "mrad", "farthest a joint was from where it was wanted"),
-        (format!("{:.2}", followed.end_error.max_abs() * 1e3), "mrad", "of the worst joint from the goal, at the end"),
+        (format!("{:.2}", followed.worst.max_abs() * 1e3), "mrad", "maximum tracking error of a joint"),
+        (format!("{:.2}", followed.end_error.max_abs() * 1e3), "mrad", "final error of the worst joint"),
         (format!("{:.1}", followed.elapsed.as_secs_f64()), "s", "of the motion's own time"),
     ] {
         let _ = write!(

@@ -199,7 +199,7 @@ fn live<S, const N: usize>(
         reason(json.key("latched"), latch, snapshot.here);
     }
     json.key("not_met").begin_array();
-    snapshot.unmet.iter().for_each(|unmet| reason(json, unmet, snapshot.here));
+    words::causes_first(snapshot.unmet).into_iter().for_each(|unmet| reason(json, unmet, snapshot.here));
     json.end_array();
     if let Some(error) = frame.standoff_error {
         json.key("standoff_error").single(error);

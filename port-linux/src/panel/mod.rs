@@ -5,7 +5,7 @@ mod operators;
 
 use outrigger_core::engine::{Engine, Event, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -17,6 +17,7 @@ use crate::exit::Failure;
 use crate::feed::{Feed, What};
 use crate::maker::{Maker, Showing, Shows};
 use crate::reactor;
+use crate::released::ReleasedBy;
 use crate::show::events::PeerEvent as _;
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Grades, PACE, Unmet};
@@ -116,10 +117,10 @@ impl<M: Maker> Panel<M> {
             _ => (self.next_look, false),
         };
         let wish = tokio::select! {
-            signal = next_signal(&mut self.signals) => Wish::End(signal),
+            signal = next_signal(&mut self.signals) => Wish::End(ReleasedBy::of_signal(signal)),
             Some(key) = self.keys.recv() => key.into(),
             () = reactor::sleep_until(self.clock, first) => if time_up {
-                Wish::End("time is up")
+                Wish::End(ReleasedBy::Time)
             } else {
                 self.next_look = self.clock.now() + self.show.format().pace();
                 Wish::Look
@@ -151,6 +152,11 @@ impl<M: Maker> Panel<M> {
 
     /// Shows what happened.
     pub(crate) fn event(&mut self, event: &Event<M::Event>) {
+        self.event_of(event, None);
+    }
+
+    /// Shows what happened, with the cause of the release that it is.
+    pub(crate) fn event_of(&mut self, event: &Event<M::Event>, released: Option<ReleasedBy>) {
         if matches!(event, Event::Peer(event) if event.begins()) {
             self.first_session_by = None;
             self.begun = true;
@@ -162,6 +168,7 @@ impl<M: Maker> Panel<M> {
         }
         if let Event::Transition(transition) = event {
             self.show.epoch(transition.epoch);
+            released.into_iter().for_each(|by| released_by(transition, by, &mut notice));
         }
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
@@ -275,7 +282,7 @@ impl<M: Maker> Panel<M> {
             ..snapshot
         });
         let here = self.is_here();
-        if let Some(text) = self.unmet.as_mut().and_then(|shown| shown.next(now, mode, unmet, here)) {
+        for text in self.unmet.as_mut().map(|shown| shown.next(now, mode, unmet, here)).unwrap_or_default() {
             self.show.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
         }
     }
@@ -290,9 +297,64 @@ impl<M: Maker> Panel<M> {
     }
 }
 
+/// Gives the transition's notice the cause of the release that it is.
+fn released_by(transition: &Transition, by: ReleasedBy, notice: &mut Notice) {
+    if transition.reason == Some(Reason::Released) {
+        notice.text = format!("{} → {}: {by}", transition.from.name(), transition.to.name());
+    }
+    notice.fields.push(("by", by.name().into()));
+}
+
 async fn next_signal(signals: &mut Option<Signals>) -> &'static str {
     match signals {
         Some(signals) => signals.next().await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::mode::Epoch;
+
+    use super::*;
+    use crate::os::INTERRUPT;
+    use crate::show::events::{PeerEvent, Surroundings, Words, notice};
+
+    struct NoPeer;
+
+    impl PeerEvent for NoPeer {
+        fn words(&self, _: &Surroundings<'_>) -> Option<Words> {
+            None
+        }
+
+        fn begins(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_release_is_told_with_its_cause_to_people_and_scripts() {
+        let said = |reason, by| {
+            let (from, to, epoch) = (Mode::Command, Mode::Stopping, Epoch::from_number(4));
+            let transition = Transition { from, to, reason: Some(reason), at: Instant::ZERO, epoch };
+            let around = Surroundings::without_links(Instant::ZERO, false);
+            let mut notice = notice(&Event::<NoPeer>::Transition(transition), &around).expect("it is told");
+            released_by(&transition, by, &mut notice);
+            (notice.text, notice.fields.into_iter().find(|(name, _)| *name == "by").map(|(_, value)| value))
+        };
+        for (reason, by, text, name) in [
+            (Reason::Released, ReleasedBy::Finished, "Command → Stopping: finished", "finished"),
+            (Reason::Released, ReleasedBy::Signal(INTERRUPT), "Command → Stopping: Ctrl-C", "SIGINT"),
+            (Reason::Released, ReleasedBy::Key, "Command → Stopping: released by key s", "key"),
+            (Reason::Released, ReleasedBy::Request, "Command → Stopping: released by another process", "request"),
+            (
+                Reason::ProgramPaused,
+                ReleasedBy::Pendant(Reason::ProgramPaused),
+                "Command → Stopping: the program was paused at the pendant (ProgramPaused)",
+                "ProgramPaused",
+            ),
+        ] {
+            assert_eq!(said(reason, by), (text.to_owned(), Some(name.to_owned())));
+        }
     }
 }

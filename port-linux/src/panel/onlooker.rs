@@ -85,7 +85,7 @@ where
                     return Input::Shutdown;
                 }
                 Wish::End(_) | Wish::Look => return wish.input(),
-                Wish::Request(_) | Wish::Resume(_) | Wish::Release | Wish::Acknowledge => {}
+                Wish::Request(_) | Wish::Resume(_) | Wish::Release(_) | Wish::Acknowledge => {}
             }
         }
     }

@@ -6,20 +6,21 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::exit::Failure;
 use crate::os::HANG_UP;
+use crate::released::ReleasedBy;
 use crate::show::Key;
 use crate::signals::{Leaves, Signals};
 
 /// What the operator wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// End the command; the word says who asked.
-    End(&'static str),
+    /// End the command, for this cause.
+    End(ReleasedBy),
     /// Ask to command, having seen this epoch.
     Request(Epoch),
     /// Ask to go on with a motion that was suspended.
     Resume(Epoch),
-    /// Take the request back.
-    Release,
+    /// Take the request back, for this cause.
+    Release(ReleasedBy),
     /// Clear the latched reason.
     Acknowledge,
     /// Nothing of the engine: see how it stands.
@@ -34,7 +35,7 @@ impl Wish {
             Self::End(_) => Input::Shutdown,
             Self::Request(epoch) => Input::Request(epoch),
             Self::Resume(epoch) => Input::Resume(epoch),
-            Self::Release => Input::Release,
+            Self::Release(_) => Input::Release,
             Self::Acknowledge => Input::Acknowledge,
             Self::Look => Input::Tick,
         }
@@ -53,9 +54,9 @@ impl Wish {
         match (word, number, rest) {
             ("request", _, None) => epoch.map(Self::Request),
             ("resume", _, None) => epoch.map(Self::Resume),
-            ("release", None, None) => Some(Self::Release),
+            ("release", None, None) => Some(Self::Release(ReleasedBy::Line)),
             ("acknowledge", None, None) => Some(Self::Acknowledge),
-            ("quit", None, None) => Some(Self::End("quit")),
+            ("quit", None, None) => Some(Self::End(ReleasedBy::Quit)),
             _ => None,
         }
     }
@@ -64,11 +65,11 @@ impl Wish {
 impl From<Key> for Wish {
     fn from(key: Key) -> Self {
         match key {
-            Key::HangUp => Self::End(HANG_UP),
+            Key::HangUp => Self::End(ReleasedBy::Signal(HANG_UP)),
             Key::End(who) => Self::End(who),
             Key::Request(seen) => Self::Request(seen),
             Key::Resume(seen) => Self::Resume(seen),
-            Key::Release => Self::Release,
+            Key::Release(by) => Self::Release(by),
             Key::Acknowledge => Self::Acknowledge,
         }
     }
@@ -116,8 +117,11 @@ mod tests {
         let of = |line| Wish::of_line(line, seen);
         assert_eq!((of("request"), of("resume")), (Some(Wish::Request(seen)), Some(Wish::Resume(seen))));
         assert_eq!(of("request 3"), Some(Wish::Request(Epoch::from_number(3))));
-        assert_eq!((of("release"), of("acknowledge")), (Some(Wish::Release), Some(Wish::Acknowledge)));
-        assert_eq!(of("quit"), Some(Wish::End("quit")));
+        assert_eq!(
+            (of("release"), of("acknowledge")),
+            (Some(Wish::Release(ReleasedBy::Line)), Some(Wish::Acknowledge))
+        );
+        assert_eq!(of("quit"), Some(Wish::End(ReleasedBy::Quit)));
         for nonsense in ["", "requests", "request now", "request 3 4", "release 3", "request -1", "request 99999999999"]
         {
             assert_eq!(of(nonsense), None, "{nonsense}");

@@ -10,6 +10,7 @@ use outrigger_core::wire::dashboard::Outcome;
 use super::slot::Status;
 use crate::json::Json;
 use crate::motion::{Against, Stage, Standing};
+use crate::released::ReleasedBy;
 use crate::show::words;
 
 /// What came of something that was asked.
@@ -100,7 +101,7 @@ impl Answer {
             Verdict::Refused(reason, unmet) => {
                 let (expected, found) = ("every precondition held", reason.name());
                 error(&mut json, &Wrong { place: word, expected, found, ..wrong("Refused", reason.text()) });
-                let rest = unmet.iter().filter(|other| other != reason);
+                let rest = words::causes_first(*unmet).into_iter().filter(|other| other != reason);
                 reasons(json.key("reasons"), [*reason].into_iter().chain(rest), here);
             }
             Verdict::Ending => {
@@ -160,7 +161,14 @@ pub(super) fn status(id: Option<u32>, word: &str, status: &Status, robot: &str, 
             json.null();
         }
     }
-    reasons(json.key("unmet"), status.unmet.iter(), here);
+    reasons(json.key("unmet"), words::causes_first(status.unmet).into_iter(), here);
+    json.key("left");
+    match status.left {
+        Some(reason) => left(&mut json, reason, status.released, here),
+        None => {
+            json.null();
+        }
+    }
     json.key("ending").boolean(status.ending);
     motion(json.key("motion"), status.motion, here);
     if let Some(variables) = &status.variables {
@@ -299,6 +307,19 @@ fn reasons(json: &mut Json, of: impl Iterator<Item = Reason>, here: bool) {
     json.end_array();
 }
 
+/// Writes the reason that ended commanding last; of a release, with its cause.
+fn left(json: &mut Json, of: Reason, released: Option<ReleasedBy>, here: bool) {
+    let text = released.map_or_else(|| of.text().to_owned(), |by| by.to_string());
+    // A cause at the pendant names its reason.
+    let text = text.trim_end_matches(&format!(" ({})", of.name())).to_owned();
+    json.begin_object().key("name").text(of.name()).key("text").text(&text);
+    json.key("advice").text(words::advice(of, here));
+    if let Some(by) = released {
+        json.key("by").text(by.name());
+    }
+    json.end_object();
+}
+
 fn reason(json: &mut Json, of: Reason, here: bool) {
     json.begin_object().key("name").text(of.name()).key("text").text(of.text());
     json.key("advice").text(words::advice(of, here)).end_object();
@@ -319,11 +340,32 @@ const fn name(mode: Mode) -> &'static str {
 mod tests {
     use super::*;
 
+    use crate::os::INTERRUPT;
+
     #[test]
     fn a_client_without_a_place_is_told_how_many_have_one() {
         let line = no_place(100);
         let told: serde_json::Value = serde_json::from_str(&line).expect("one object");
         assert!(line.ends_with("}\n") && told["ok"] == false && told["error"]["what"] == "NoPlace", "{line}");
         assert_eq!(told["error"]["expected"], "at most 100 clients");
+    }
+
+    #[test]
+    fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
+        let line =
+            |left, released| status(None, "status", &Status { left, released, ..Status::default() }, "arm", false);
+        assert!(line(None, None).contains(r#""left":null"#));
+        let interrupted = line(Some(Reason::Released), Some(ReleasedBy::Signal(INTERRUPT)));
+        assert!(
+            interrupted.contains(
+                r#""left":{"name":"Released","text":"Ctrl-C","advice":"request again to go on","by":"SIGINT"}"#
+            ),
+            "{interrupted}"
+        );
+        let paused = line(Some(Reason::ProgramPaused), Some(ReleasedBy::Pendant(Reason::ProgramPaused)));
+        let text = r#""name":"ProgramPaused","text":"the program was paused at the pendant","advice""#;
+        assert!(paused.contains(text) && paused.contains(r#""by":"ProgramPaused""#), "{paused}");
+        let stopped = line(Some(Reason::ProtectiveStop), None);
+        assert!(stopped.contains(r#""left":{"name":"ProtectiveStop""#) && !stopped.contains(r#""by""#), "{stopped}");
     }
 }

@@ -77,10 +77,10 @@ async fn read<const N: usize>(
         received.commit(count);
         while let Some(step) = received.poll_message().map(|line| shared.understand(asker, line, at)) {
             let said = match step {
-                Step::PassOn(id, Asked::Release) => {
+                Step::PassOn(id, asked @ Asked::Release(_)) => {
                     // Not for want of a reader of answers, nor of anything else, is the arm not stopped.
                     let to = lines.clone().try_reserve_owned().ok();
-                    let letter = Letter::new(Asked::Release, Reply { id, to });
+                    let letter = Letter::new(asked, Reply { id, to });
                     shared.pass_on(&shared.releases, letter).await
                 }
                 Step::PassOn(id, asked) => {
@@ -179,6 +179,7 @@ mod tests {
 
     use super::super::shared::tests::{Bench, bench};
     use super::*;
+    use crate::released::ReleasedBy;
 
     /// A client with a pipe of so many bytes.
     fn client(bench: &Bench, room: usize) -> DuplexStream {
@@ -261,7 +262,7 @@ mod tests {
                 still
             });
             let letter = bench.releases.recv().await.expect("it comes");
-            assert_eq!(letter.asked, Asked::Release);
+            assert_eq!(letter.asked, Asked::Release(ReleasedBy::Request));
             flood.abort();
             drop(deaf.await);
         });

@@ -26,6 +26,7 @@ use super::slot::{Contacts, Slot, Status};
 use super::streamed::{Newest, Streamed, Streaming, Unheeded};
 use crate::motion::asked::{Ready, Stands};
 use crate::motion::{Against, Standing, UnderWay};
+use crate::released::ReleasedBy;
 use crate::show::Variables;
 
 /// How often is looked at what a request would be refused for, where nothing else changes.
@@ -158,6 +159,14 @@ impl<const N: usize> Desk<N> {
         self.take(letter)
     }
 
+    /// The cause of the release that is on its way to the engine, if one is.
+    pub(crate) fn releases(&self) -> Option<ReleasedBy> {
+        match self.deciding.as_ref()?.0 {
+            Asked::Release(by) => Some(by),
+            _ => None,
+        }
+    }
+
     /// The next input. Dropping the future loses nothing.
     async fn next(&mut self) -> Input {
         poll_fn(|context| {
@@ -209,7 +218,7 @@ impl<const N: usize> Desk<N> {
             }
             Asked::Request(epoch) => Input::Request(epoch),
             Asked::Resume(epoch) => Input::Resume(epoch),
-            Asked::Release => Input::Release,
+            Asked::Release(_) => Input::Release,
             Asked::Acknowledge => Input::Acknowledge,
             Asked::HandBack(_) => Input::HandBack,
             Asked::Resend(_) => Input::Resend,
@@ -334,14 +343,14 @@ impl<const N: usize> Desk<N> {
         }
     }
 
-    /// Something happened.
-    pub(crate) fn event<P>(&mut self, event: &Event<P>) {
+    /// Something happened, by this release where it is one.
+    pub(crate) fn event<P>(&mut self, event: &Event<P>, released: Option<ReleasedBy>) {
         match event {
             Event::Refused(refusal) if refusal.by == Channel::Message => self.refused = Some(*refusal),
             Event::Output { write, news } => self.news(write, news),
             Event::Transition(Transition { from: Mode::Command, reason: Some(reason), .. }) => {
                 // It is told with the mode that it led to.
-                self.status.left = Some(*reason);
+                (self.status.left, self.status.released) = (Some(*reason), released);
                 self.told = false;
             }
             _ => {}
@@ -441,7 +450,7 @@ impl<const N: usize> Desk<N> {
             }
             Asked::HandBack(_) => unless(Word::HandBack),
             Asked::Resend(_) => unless(Word::Resend),
-            Asked::Release | Asked::Sample(..) => Verdict::Done,
+            Asked::Release(_) | Asked::Sample(..) => Verdict::Done,
         };
         reply.give(asked.word(), status, verdict);
     }

@@ -89,7 +89,7 @@ impl<const N: usize> Inside<N> {
         let id = self.next;
         let to = self.lines.clone().try_reserve_owned().ok();
         // Not for want of an answer is the arm not stopped.
-        if to.is_none() && asked != Asked::Release {
+        if to.is_none() && !matches!(asked, Asked::Release(_)) {
             return None;
         }
         let letter = Letter { asked, reply: Reply { id: Some(id), to }, motion };

@@ -8,13 +8,15 @@ use tokio::sync::mpsc::OwnedPermit;
 use super::answer::{Answer, Line, Verdict};
 use super::slot::Status;
 use crate::motion::asked::Ready;
+use crate::released::ReleasedBy;
 
 /// What was asked, understood.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Asked {
     Request(Epoch),
     Resume(Epoch),
-    Release,
+    /// A release, for this cause.
+    Release(ReleasedBy),
     Acknowledge,
     Set(Epoch, Write),
     Sample(Epoch, Sample),
@@ -39,7 +41,7 @@ impl Asked {
         match self {
             Self::Request(_) => "request",
             Self::Resume(_) => "resume",
-            Self::Release => "release",
+            Self::Release(_) => "release",
             Self::Acknowledge => "acknowledge",
             Self::Set(..) => "set",
             Self::Sample(..) => "sample",
@@ -68,7 +70,7 @@ impl Asked {
             | Self::Script(epoch)
             | Self::Move(epoch, _)
             | Self::Resend(epoch) => Some(*epoch),
-            Self::Release | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
+            Self::Release(_) | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
             Self::Cancel | Self::Gone(_) => None,
         }
     }

@@ -27,6 +27,7 @@ use super::streamed::Streamed;
 use crate::clock::Clock;
 use crate::io::Setting;
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
+use crate::released::ReleasedBy;
 
 /// Lines per second of all clients together, in the long run, and how many at once: what this thread is busy with.
 const ALL_LINES: (f32, f32) = (2_000.0, 200.0);
@@ -135,8 +136,8 @@ impl<const N: usize> Shared<N> {
     /// Hands a letter to the loop at once, or not at all.
     #[cfg(feature = "ros2")]
     pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
-        let ends = matches!(letter.asked, Asked::Release | Asked::Gone(_));
-        let lane = if letter.asked == Asked::Release { &self.releases } else { &self.asks };
+        let ends = matches!(letter.asked, Asked::Release(_) | Asked::Gone(_));
+        let lane = if matches!(letter.asked, Asked::Release(_)) { &self.releases } else { &self.asks };
         let may = ends || self.passed_on.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
         let sent = may && lane.try_send(letter).is_ok();
         self.bell.ring();
@@ -223,7 +224,7 @@ impl<const N: usize> Shared<N> {
             Ask::Watch => return Step::Watch(id),
             Ask::Request(epoch) => Asked::Request(epoch),
             Ask::Resume(epoch) => Asked::Resume(epoch),
-            Ask::Release => Asked::Release,
+            Ask::Release => Asked::Release(ReleasedBy::Request),
             Ask::Acknowledge => Asked::Acknowledge,
             Ask::HandBack(epoch) => Asked::HandBack(epoch),
             Ask::Resend(epoch) => Asked::Resend(epoch),

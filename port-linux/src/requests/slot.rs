@@ -8,6 +8,7 @@ use outrigger_core::robot::{Reason, ReasonSet};
 
 use super::streamed::Streaming;
 use crate::motion::Standing;
+use crate::released::ReleasedBy;
 use crate::show::Variables;
 
 /// What is known of contacts of the tool.
@@ -29,6 +30,8 @@ pub(crate) struct Status {
     pub(crate) latch: Option<Reason>,
     /// What commanding ended by last, latched or not.
     pub(crate) left: Option<Reason>,
+    /// The cause of that, where it was a release.
+    pub(crate) released: Option<ReleasedBy>,
     /// What a request would be refused for; nothing while commanding.
     pub(crate) unmet: ReasonSet,
     /// The run is about to end.
@@ -51,6 +54,7 @@ impl Default for Status {
             grade: Grade::Unacceptable,
             latch: None,
             left: None,
+            released: None,
             unmet: ReasonSet::EMPTY,
             ending: false,
             variables: None,

@@ -13,7 +13,9 @@ use outrigger_core::trajectory::{Progress, Spacing, Tolerances};
 
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;
-use crate::motion::{Feeding, Moment, Motion, Task, Trace};
+use crate::motion::{Feeding, Moment, Motion, Task, Trace, begins_beside};
+use crate::released::ReleasedBy;
+use crate::show::words;
 
 /// How often it is told how far the motion is.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -39,15 +41,45 @@ pub struct Stopped {
 pub struct Followed<const N: usize> {
     /// How the session ended.
     pub ended: Ended,
-    /// The motion came to its end.
+    /// The motion came to its end, with each measured joint within the goal's tolerance.
     pub is_done: bool,
     /// How much of the motion's own time passed.
     pub elapsed: Duration,
     /// How far each joint was from where it was wanted, at most \[rad\].
     pub worst: JointPositions<N>,
-    /// How far each joint is from the goal at the end \[rad\].
+    /// The distance of each measured joint from the goal, once the session has ended \[rad\].
     pub end_error: JointPositions<N>,
     pub(crate) moments: Vec<Moment<N>>,
+}
+
+impl<const N: usize> Followed<N> {
+    /// Returns whether the arm has set out on it.
+    #[must_use]
+    pub const fn has_begun(&self) -> bool {
+        !self.moments.is_empty()
+    }
+
+    /// Judges a motion to `goal` that ended so, of an arm that was at `at` before. It is done where its own time is over and each
+    /// measured joint is within the goal's tolerance.
+    pub(super) fn of(
+        ended: Ended,
+        trace: &mut Trace<N>,
+        at: &JointPositions<N>,
+        goal: &JointPositions<N>,
+        tolerances: &Tolerances<N>,
+    ) -> Self {
+        let end_error = trace.at.unwrap_or(*at).zip_with(goal.as_array(), |q, goal| (q - goal).abs());
+        let is_there = end_error.iter().zip(tolerances.goal.iter()).all(|(off, most)| off <= most);
+        let is_over = trace.progress == Progress::Finished && !trace.cancelled;
+        Self {
+            ended,
+            is_done: is_over && is_there && matches!(ended, Ended::Released(_)),
+            elapsed: Duration::from_micros(trace.elapsed.as_micros()),
+            worst: trace.worst,
+            end_error,
+            moments: std::mem::take(&mut trace.moments),
+        }
+    }
 }
 
 impl<const N: usize, P: Peer<N> + 'static> Robot<N, P>
@@ -58,8 +90,8 @@ where
     /// Requests once, moves the arm along `motion`, and returns when it is at rest again: at the end, after a fallback, or
     /// released by SIGINT, SIGTERM or SIGHUP. The motion's time goes as fast as the robot's speed slider lets it.
     ///
-    /// It is held to the motion's tolerances. The arm has to stand within that on its path of where the motion begins; a motion
-    /// whose first waypoint is due later begins where the arm stands.
+    /// It is held to the motion's tolerances. Each joint has to be within 0.02 rad of where the motion begins, or within its tolerance
+    /// on the path where that is less; a motion whose first waypoint is due later begins where the arm is.
     ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins elsewhere;
@@ -92,19 +124,14 @@ where
         let goal = motion.goal();
         let (at, cycle) = self.stands()?;
         let motion = motion.clone().from_rest_at(at);
-        motion.check(&self.config.limits).map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
+        motion.check(&self.config.limits).map_err(|unfit| Failure::BadInput(unfit.with_remedy()))?;
         let tolerances = *motion.tolerances();
         tolerances.check().map_err(|bad| Failure::BadInput(format!("the motion's tolerances: {bad}")))?;
-        let path_tolerance = begins_within(&tolerances);
+        let path_tolerance = goes_on_within(&tolerances);
         let motion = self.in_cycles(motion, cycle, path_tolerance)?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
-        let off = at.zip_with(begin.as_array(), |q, b| (q - b).abs());
-        let apart = (1..).zip(off.0.into_iter().zip(tolerances.path.iter().map(|path| path.min(path_tolerance))));
-        if let Some((joint, (off, most))) = apart.into_iter().find(|(_, (off, most))| off > most) {
-            return Err(Failure::BadInput(format!(
-                "joint {joint} stands {off:.3} rad from where the motion begins, and {most} rad are allowed; go \
-                 there first, or have the first waypoint due later than at 0 s: then the motion begins where the arm stands"
-            )));
+        if let Some(beside) = begins_beside(&at, &begin, &tolerances) {
+            return Err(Failure::BadInput(beside));
         }
         let end = motion.waypoints().last().map_or(at, |last| last.setpoint.positions);
         let stays = motion
@@ -115,7 +142,7 @@ where
             let end_error = at.zip_with(end.as_array(), |a, b| (a - b).abs());
             let elapsed = Duration::ZERO;
             return Ok(Followed {
-                ended: Ended::Released,
+                ended: Ended::Released(ReleasedBy::Finished),
                 is_done: true,
                 elapsed,
                 worst: end_error,
@@ -147,34 +174,28 @@ where
                 let running = Running::start(&self.beside, job, true)?;
                 let stands = || {
                     let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
-                    Stands { progress: trace.progress, elapsed: trace.elapsed, against: None, refused: None }
+                    let cancelled = trace.cancelled;
+                    let (against, refused, touched) = (None, None, false);
+                    Stands { progress: trace.progress, elapsed: trace.elapsed, against, refused, touched, cancelled }
                 };
                 attended(running, stands, patience, &mut || watch(&trace), asks)?
             }
         };
         let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = trace.moments.last().map_or(at, |moment| moment.actual);
-        Ok(Followed {
-            ended,
-            is_done: trace.progress == Progress::Finished && !trace.cancelled && ended == Ended::Released,
-            elapsed: Duration::from_micros(trace.elapsed.as_micros()),
-            worst: trace.worst,
-            end_error: last.zip_with(goal.as_array(), |q, g| (q - g).abs()),
-            moments: std::mem::take(&mut trace.moments),
-        })
+        Ok(Followed::of(ended, &mut trace, &at, &goal, &tolerances))
     }
 
     /// The motion for a robot with this cycle.
     fn in_cycles(&self, motion: Motion<N>, cycle: CoreDuration, path_tolerance: f32) -> Result<Motion<N>, Failure> {
         let slow = |what: String| {
             Failure::BadInput(format!(
-                "in cycles of {} ms, as the robot has them, {what}; give it more time there",
+                "in cycles of {} ms, as the robot has them, {what}",
                 cycle.as_micros() as f64 * 1e-3
             ))
         };
         let spaced = motion.spaced(&Spacing::for_cycle(cycle, path_tolerance));
-        let motion = spaced.map_err(|missed| slow(missed.to_string()))?;
-        motion.check(&self.config.limits).map_err(|unfit| slow(unfit.to_string())).map(|()| motion)
+        let motion = spaced.map_err(|missed| slow(format!("{missed}; give it more time there")))?;
+        motion.check(&self.config.limits).map_err(|unfit| slow(unfit.with_remedy())).map(|()| motion)
     }
 
     /// Where the arm stands, and how long a cycle of the robot is.
@@ -211,6 +232,10 @@ pub(super) struct Stands {
     pub(super) against: Option<Reason>,
     /// Why it is not gone on with.
     pub(super) refused: Option<Reason>,
+    /// A contact of the tool has ended it, with the arm still commanded.
+    pub(super) touched: bool,
+    /// Somebody has ended it.
+    pub(super) cancelled: bool,
 }
 
 /// Until the motion is done, or given up.
@@ -236,12 +261,12 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
         match (seen.mode, stands.progress) {
             (Mode::Command, Progress::Finished) => {
                 std::thread::sleep(GLANCE);
-                running.stop()?;
-                return Ok(Ended::Released);
+                return running.end(if stands.cancelled { ReleasedBy::Cancelled } else { ReleasedBy::Finished });
             }
+            (Mode::Command, _) if stands.touched => return running.end(ReleasedBy::Contact),
             (Mode::Command, _) if stands.against.is_some() => {
-                running.stop()?;
-                return Ok(stands.against.map_or(Ended::Released, Ended::Fallback));
+                let ended = running.end(stands.against.map_or(ReleasedBy::Refused, ReleasedBy::Unfinished))?;
+                return Ok(stands.against.map_or(ended, Ended::Fallback));
             }
             // The arm is let go, and somebody asked again.
             (Mode::Command, Progress::Suspended) if stands.refused.is_some() => running.release(),
@@ -254,21 +279,21 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
                     if goes_on_anyway() {
                         continue;
                     }
-                    let ended = stopped.reason.map_or(Ended::Released, Ended::Fallback);
-                    running.stop()?;
-                    return Ok(ended);
+                    let ended = running.end(ReleasedBy::Abandoned)?;
+                    // A release is told with its cause.
+                    return Ok(stopped.reason.filter(|reason| !reason.is_release()).map_or(ended, Ended::Fallback));
                 }
                 goes_on(&running);
             }
             (Mode::Monitor | Mode::Offline, Progress::Waiting) => {
                 if let Some(latch) = seen.latch {
-                    running.stop()?;
+                    running.end(ReleasedBy::Refused)?;
                     return Ok(Ended::Fallback(latch));
                 }
                 if waited > patience {
-                    let unmet: Vec<&str> = seen.unmet.iter().map(Reason::text).collect();
                     drop(running);
-                    return Err(Failure::Fault(format!("the request was not granted: {}", unmet.join("; "))));
+                    let unmet = words::of_unmet(seen.unmet, false);
+                    return Err(Failure::Fault(format!("the request was not granted:{}", words::one_per_line(&unmet))));
                 }
             }
             _ => {}
@@ -303,9 +328,46 @@ fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
     }
 }
 
-/// How far any joint may be from where a motion begins, or goes on [rad]: no further than the widest tolerance on its path, and where
+/// Returns how far any joint may be from where a motion goes on [rad]: no further than the widest tolerance on its path, and where
 /// there is none, than the default.
-fn begins_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
+fn goes_on_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
     let widest = tolerances.path.iter().filter(|path| path.is_finite()).fold(0.0_f32, f32::max);
     if widest > 0.0 { widest } else { JointServoConfig::default().path_tolerance }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOAL: JointPositions<2> = JointPositions([0.5, 0.0]);
+
+    /// A motion whose own time is over, of an arm whose joint was measured there last.
+    fn followed(at: f32, cancelled: bool, ended: Ended) -> Followed<2> {
+        let at = Some(JointPositions([at, 0.0]));
+        let mut trace = Trace::default();
+        (trace.progress, trace.at, trace.cancelled) = (Progress::Finished, at, cancelled);
+        Followed::of(ended, &mut trace, &JointPositions::ZERO, &GOAL, &Tolerances::DEFAULT)
+    }
+
+    #[test]
+    fn the_joint_is_compared_with_the_goal_where_it_was_measured_last_and_the_goal_tolerance_judges_it() {
+        let finished = Ended::Released(ReleasedBy::Finished);
+        // 0.2° off after a pause: within 0.1 rad, and told.
+        let off = followed(0.5 - 0.0035, false, finished);
+        assert!(off.is_done && (off.end_error.max_abs() - 0.0035).abs() < 1e-5, "{off:?}");
+        assert!(!followed(0.38, false, finished).is_done, "0.12 rad off");
+        assert!(!followed(0.5, true, finished).is_done, "cancelled");
+        assert!(!followed(0.5, false, Ended::Fallback(Reason::ProtectiveStop)).is_done);
+        assert!(followed(0.5, false, Ended::Released(ReleasedBy::Request)).is_done, "released at its end");
+    }
+
+    #[test]
+    fn without_a_state_since_it_began_the_arm_is_where_it_was_before() {
+        let mut trace = Trace::default();
+        let ended = Ended::Fallback(Reason::GradeLow);
+        let at = JointPositions([0.2, 0.0]);
+        let refused = Followed::of(ended, &mut trace, &at, &GOAL, &Tolerances::DEFAULT);
+        assert!(!refused.has_begun() && !refused.is_done);
+        assert!((refused.end_error.max_abs() - 0.3).abs() < 1e-6, "{refused:?}");
+    }
 }

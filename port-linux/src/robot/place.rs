@@ -6,37 +6,37 @@ use std::time::Duration;
 use outrigger_core::command::{Destination, LocateError, MoveTarget, Place};
 use outrigger_core::engine::ur::{CommandPath, Ur};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
-use outrigger_core::robot::{JointPositions, Pose, Reason, State};
+use outrigger_core::robot::{JointPositions, Reason, State};
 
 use super::{Ended, Robot, Running};
 use crate::clock::Clock;
 use crate::exit::Failure;
-use crate::motion::{Asked, Given, Giving, Step, Task};
+use crate::motion::{Asked, Given, Giving, Off, Step, Task, is_within};
+use crate::released::ReleasedBy;
 
 /// How often it is looked at.
 const GLANCE: Duration = Duration::from_millis(50);
 /// An arm is where it is to be, where no joint is further from there \[rad\].
 const THERE: f32 = 1e-4;
-/// The same once the controller has made the move: its drives may be off by so much \[rad\].
-const ARRIVED: f32 = 0.01;
 /// A tool is where it is to be, where it is no further from there \[m\] and turned no further \[rad\].
 const TOOL_THERE: [f32; 2] = [1e-4, 1e-3];
-/// The same once the controller has made the move.
-const TOOL_ARRIVED: [f32; 2] = [0.002, 0.01];
 
 /// How an arm went to one place.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// How the session ended.
     pub ended: Ended,
+    /// The controller has begun with the move.
+    pub has_begun: bool,
     /// The controller has made the move, and the arm is there.
     pub is_done: bool,
     /// How long it took from the request on.
     pub elapsed: Duration,
-    /// How far each joint is from there at the end \[rad\]: from the angles that were asked for, or that the controller found for a
-    /// pose. At the end of a line the tool counts, and the controller may have chosen other angles.
-    pub end_error: JointPositions<6>,
-    /// How far the tool is from there at the end \[m\], and how far turned \[rad\]; `None` of a move to joint angles that was not
+    /// The distance of each measured joint from there at the end \[rad\]: from the angles that were asked for, or that the controller
+    /// found for a pose; `None` where it has found none. At the end of a line the tool counts, and the controller may have chosen
+    /// other angles.
+    pub end_error: Option<JointPositions<6>>,
+    /// The distance of the tool from there at the end \[m\], and its turn \[rad\]; `None` of a move to joint angles that was not
     /// linear.
     pub tool_error: Option<[f32; 2]>,
 }
@@ -83,13 +83,9 @@ impl Robot<6, Ur<'static>> {
         let ((stood, _), clock) = (self.stands_as()?, Clock::start());
         let (from, started) = (stood.positions, clock.now());
         if is_there(&asked.target, &stood) {
-            return Ok(Arrival {
-                ended: Ended::Released,
-                is_done: true,
-                elapsed: Duration::ZERO,
-                end_error: JointPositions::ZERO,
-                tool_error: asked.target.question().map(|_| [0.0; 2]),
-            });
+            let Off { joints: end_error, tool: tool_error } = Off::of(&asked.target, None, &from, stood.tcp_pose);
+            let (ended, elapsed) = (Ended::Released(ReleasedBy::Finished), Duration::ZERO);
+            return Ok(Arrival { ended, has_begun: false, is_done: true, elapsed, end_error, tool_error });
         }
         // One that `outrigger replay` knows.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
@@ -105,7 +101,12 @@ impl Robot<6, Ur<'static>> {
             std::thread::sleep(GLANCE);
             given = glance();
         }
-        let ended = running.stop()?;
+        let ended = running.end(match given.step {
+            _ if given.touched => ReleasedBy::Contact,
+            _ if given.cancelled => ReleasedBy::Cancelled,
+            Step::Refused(_) | Step::NotFound(_) => ReleasedBy::Refused,
+            Step::Waiting | Step::Runs | Step::Ended => ReleasedBy::Finished,
+        })?;
         given = glance();
         match given.step {
             Step::Refused(reason) => return Err(self.refused(reason, given.destination.as_ref())),
@@ -116,18 +117,8 @@ impl Robot<6, Ur<'static>> {
             }
             Step::Waiting | Step::Runs | Step::Ended => {}
         }
-        let (at, destination) = (given.at.unwrap_or(from), given.destination);
-        let goal = destination.map_or(at, |destination| destination.joints);
-        let end_error = at.zip_with(goal.as_array(), |at, goal| (at - goal).abs());
-        let line = destination.and_then(|destination| destination.line);
-        let pose = line.or(pose_of(&asked.target).copied());
-        let tool_error = pose.zip(given.tool).map(|(to, at)| tool_off(&to, &at));
-        // On a line the tool counts.
-        let joints_are_there = line.is_some() || end_error.max_abs() < ARRIVED;
-        let is_there = joints_are_there && tool_error.is_none_or(|off| is_within(off, TOOL_ARRIVED));
-        let is_done = given.step == Step::Ended && ended == Ended::Released && destination.is_some() && is_there;
         let elapsed = Duration::from_micros(clock.now().since(started).as_micros());
-        Ok(Arrival { ended, is_done, elapsed, end_error, tool_error })
+        Ok(arrival(&asked.target, &given, &stood, ended, elapsed))
     }
 
     /// Why the move was refused, with the joint where the limits say so.
@@ -148,20 +139,14 @@ impl Robot<6, Ur<'static>> {
     }
 }
 
-const fn pose_of(target: &MoveTarget<6>) -> Option<&Pose> {
-    match target.place() {
-        Place::Pose(pose) => Some(pose),
-        Place::Joints(_) => None,
-    }
-}
-
-/// How far one pose is from another \[m\], and how far turned \[rad\].
-fn tool_off(to: &Pose, at: &Pose) -> [f32; 2] {
-    [to.distance_to(at), to.angle_to(at)]
-}
-
-fn is_within([off, turned]: [f32; 2], [most, most_turned]: [f32; 2]) -> bool {
-    off <= most && turned <= most_turned
+/// Judges a move to `target` that ended so, of an arm that `stood` so before.
+fn arrival(target: &MoveTarget<6>, given: &Given<6>, stood: &State<6>, ended: Ended, elapsed: Duration) -> Arrival {
+    let at = given.at.unwrap_or(stood.positions);
+    let off = Off::of(target, given.destination.as_ref(), &at, given.tool.or(stood.tcp_pose));
+    let is_over = given.step == Step::Ended && given.begun && !given.cancelled && !given.touched;
+    let is_done = is_over && matches!(ended, Ended::Released(_)) && off.is_arrived(target.is_linear());
+    let Off { joints: end_error, tool: tool_error } = off;
+    Arrival { ended, has_begun: given.begun, is_done, elapsed, end_error, tool_error }
 }
 
 /// Whether the arm stands there already.
@@ -170,6 +155,44 @@ fn is_there(target: &MoveTarget<6>, stood: &State<6>) -> bool {
         Place::Joints(goal) => {
             stood.positions.zip_with(goal.as_array(), |at, goal| (at - goal).abs()).max_abs() < THERE
         }
-        Place::Pose(pose) => stood.tcp_pose.is_some_and(|at| is_within(tool_off(pose, &at), TOOL_THERE)),
+        Place::Pose(pose) => {
+            stood.tcp_pose.is_some_and(|at| is_within([pose.distance_to(&at), pose.angle_to(&at)], TOOL_THERE))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOAL: [f32; 6] = [0.3, 0.0, 0.0, 0.0, 0.0, 0.0];
+
+    fn of(given: &Given<6>, ended: Ended) -> Arrival {
+        let stood = State::default();
+        arrival(&MoveTarget::joints(JointPositions(GOAL)), given, &stood, ended, Duration::ZERO)
+    }
+
+    #[test]
+    fn a_move_that_was_refused_before_it_began_is_as_far_from_its_goal_as_the_arm_is() {
+        let refused = of(&Given::default(), Ended::Fallback(Reason::GradeLow));
+        assert!(!refused.is_done && !refused.has_begun);
+        assert_eq!(refused.end_error.map(|error| error.max_abs()), Some(0.3));
+    }
+
+    #[test]
+    fn a_move_is_done_at_its_goal_whoever_releases_the_arm_afterwards_and_not_by_a_contact_or_a_fault() {
+        let at = |q: f32| Some(JointPositions([q, 0.0, 0.0, 0.0, 0.0, 0.0]));
+        let ended = Given { at: at(0.2995), begun: true, step: Step::Ended, ..Given::default() };
+        for (given, by, is_done) in [
+            (ended, Ended::Released(ReleasedBy::Finished), true),
+            (ended, Ended::Released(ReleasedBy::Request), true),
+            (ended, Ended::Fallback(Reason::LinkClosed), false),
+            (Given { at: at(0.25), ..ended }, Ended::Released(ReleasedBy::Finished), false),
+            (Given { touched: true, ..ended }, Ended::Released(ReleasedBy::Contact), false),
+            (Given { cancelled: true, ..ended }, Ended::Released(ReleasedBy::Cancelled), false),
+            (Given { step: Step::Runs, ..ended }, Ended::Released(ReleasedBy::Request), false),
+        ] {
+            assert_eq!(of(&given, by).is_done, is_done, "{given:?} {by:?}");
+        }
     }
 }

@@ -7,15 +7,12 @@ use outrigger_config::End;
 use outrigger_core::engine::ur::{CommandPath, Ur};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
-use outrigger_core::trajectory::Progress;
 
 use super::follow::{Stands, attended};
 use super::{Ended, Followed, Robot, Running, Stopped};
 use crate::exit::Failure;
-use crate::motion::{Motion, Played, Playing, Task, Trace, thinned};
-
-/// So far from where the motion begins each joint may be \[rad\].
-const BEGINS_WITHIN: f32 = 0.02;
+use crate::motion::{Motion, Played, Playing, Task, Trace, begins_beside, thinned};
+use crate::released::ReleasedBy;
 
 impl Robot<6, Ur<'static>> {
     /// As [`follow`](Self::follow), but the controller makes the motion by itself: a program of ours there gets its waypoints ahead
@@ -64,15 +61,10 @@ impl Robot<6, Ur<'static>> {
         }
         let motion = Motion::through(waypoints);
         let motion = motion.map_err(|unfit| wrong(unfit.to_string()))?;
-        motion.check(&self.config.limits).map_err(|unfit| wrong(unfit.to_string()))?;
+        motion.check(&self.config.limits).map_err(|unfit| wrong(unfit.with_remedy()))?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
-        let off = at.zip_with(begin.as_array(), |q, b| (q - b).abs());
-        if off.max_abs() > BEGINS_WITHIN {
-            let (joint, off) = (1..).zip(off.0).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1, 0.0));
-            return Err(wrong(format!(
-                "joint {joint} stands {off:.3} rad from where the motion begins, and {BEGINS_WITHIN} rad are allowed where the \
-                 controller makes it; go there first, or have the first waypoint due later than at 0 s"
-            )));
+        if let Some(beside) = begins_beside(&at, &begin, &tolerances) {
+            return Err(wrong(beside));
         }
         let error =
             |last: &outrigger_core::robot::JointPositions<6>| last.zip_with(goal.as_array(), |q, g| (q - g).abs());
@@ -80,7 +72,7 @@ impl Robot<6, Ur<'static>> {
         let limits = self.config.limits;
         let Some(playing) = Playing::new(motion.into_waypoints(), tolerances, limits, Arc::clone(&told)) else {
             let (end_error, elapsed) = (error(&at), StdDuration::ZERO);
-            let ended = Ended::Released;
+            let ended = Ended::Released(ReleasedBy::Finished);
             return Ok(Followed { ended, is_done: true, elapsed, worst: end_error, end_error, moments: vec![] });
         };
         // One that `outrigger replay` knows.
@@ -95,23 +87,15 @@ impl Robot<6, Ur<'static>> {
         let running = Running::start(&self.beside, job, true)?;
         let look = || told.lock().unwrap_or_else(PoisonError::into_inner);
         let stands = || {
-            let Played { trace, against, refused } = &mut *look();
+            let Played { trace, against, refused, touched } = &mut *look();
             // Told once: whoever is asked hears of it.
             let rests = matches!(trace.mode, Mode::Monitor | Mode::Offline);
             let refused = if rests { refused.take() } else { *refused };
-            Stands { progress: trace.progress, elapsed: trace.elapsed, against: *against, refused }
+            let (against, touched, cancelled) = (*against, *touched, trace.cancelled);
+            Stands { progress: trace.progress, elapsed: trace.elapsed, against, refused, touched, cancelled }
         };
         let nobody = &mut |_: &Stopped| false;
         let ended = attended(running, stands, patience, &mut || watch(&look().trace), asks.unwrap_or(nobody))?;
-        let mut played = look();
-        let trace = &mut played.trace;
-        Ok(Followed {
-            ended,
-            is_done: trace.progress == Progress::Finished && !trace.cancelled && ended == Ended::Released,
-            elapsed: StdDuration::from_micros(trace.elapsed.as_micros()),
-            worst: trace.worst,
-            end_error: error(&trace.moments.last().map_or(at, |moment| moment.actual)),
-            moments: std::mem::take(&mut trace.moments),
-        })
+        Ok(Followed::of(ended, &mut look().trace, &at, &goal, &tolerances))
     }
 }

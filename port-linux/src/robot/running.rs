@@ -14,6 +14,7 @@ use super::beside::{Beside, Job};
 use crate::attached::{Seen, Watcher};
 use crate::exit::Failure;
 use crate::panel::Operators;
+use crate::released::ReleasedBy;
 use crate::run::Finished;
 use crate::show::Key;
 use crate::signals::Leaves;
@@ -24,8 +25,8 @@ const EVENTS: usize = 1024;
 /// How a session ended: with the arm at rest, unless the link to the robot was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Somebody asked for it, or the law's motion was done.
-    Released,
+    /// Without a fault: the motion was done, or somebody released the arm.
+    Released(ReleasedBy),
     /// Something ended commanding. [`Reason::text`] and [`Reason::advice`] say what, and what to do.
     Fallback(Reason),
 }
@@ -33,7 +34,7 @@ pub enum Ended {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Released => f.write_str("released"),
+            Self::Released(by) => by.fmt(f),
             Self::Fallback(reason) => write!(f, "{} ({}); {}", reason.text(), reason.name(), reason.advice()),
         }
     }
@@ -102,7 +103,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
 
     /// Takes the request back: the arm is brought to rest, and the session goes on.
     pub fn release(&self) {
-        self.tell(Key::Release);
+        self.tell(Key::Release(ReleasedBy::Program));
     }
 
     /// Clears the latched reasons: whoever calls has seen them.
@@ -120,7 +121,12 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     /// # Errors
     /// Those of [`wait`](Self::wait).
     pub fn stop(self) -> Result<Ended, Failure> {
-        self.tell(Key::End(PROGRAM));
+        self.end(ReleasedBy::Program)
+    }
+
+    /// Brings the arm to rest and ends the session, for this cause.
+    pub(super) fn end(self, by: ReleasedBy) -> Result<Ended, Failure> {
+        self.tell(Key::End(by));
         self.wait()
     }
 
@@ -132,17 +138,14 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     /// # Panics
     /// Where the law did.
     pub fn wait(mut self) -> Result<Ended, Failure> {
-        let Some(thread) = self.thread.take() else { return Ok(Ended::Released) };
+        let Some(thread) = self.thread.take() else { return Ok(Ended::Released(ReleasedBy::Program)) };
         let finished = thread.join().unwrap_or_else(|law| std::panic::resume_unwind(law))?;
         if let Some(why) = finished.refusal() {
             return Err(Failure::Fault(why));
         }
-        Ok(finished.fallback.map_or(Ended::Released, Ended::Fallback))
+        Ok(finished.fallback.map_or(Ended::Released(finished.released), Ended::Fallback))
     }
 }
-
-/// Why a session ends that is ended by its handle.
-pub(super) const PROGRAM: &str = "nothing more is asked of the arm";
 
 /// A thread that may command.
 pub(super) fn in_thread<T: Send + 'static>(
@@ -155,7 +158,7 @@ pub(super) fn in_thread<T: Send + 'static>(
 impl<const N: usize, E> Drop for Running<N, E> {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            let _ = self.operator.send(Key::End(PROGRAM));
+            let _ = self.operator.send(Key::End(ReleasedBy::Program));
             let _ = thread.join();
         }
     }

@@ -10,10 +10,11 @@ use outrigger_core::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::beside::Beside;
-use super::running::{PROGRAM, in_thread};
+use super::running::in_thread;
 use crate::attached::Watcher;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;
+use crate::released::ReleasedBy;
 use crate::show::{Format, Key};
 
 /// States that wait for their reader: an eighth of a second at 500 Hz.
@@ -66,7 +67,7 @@ impl<const N: usize> Iterator for States<N> {
 impl<const N: usize> Drop for States<N> {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            let _ = self.operator.send(Key::End(PROGRAM));
+            let _ = self.operator.send(Key::End(ReleasedBy::Program));
             let _ = thread.join();
         }
     }

@@ -22,6 +22,7 @@ use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use super::wanted::compared;
 use crate::exit::Failure;
 use crate::motion::asked::MadeBy;
+use crate::released::ReleasedBy;
 use crate::requests::{Asked, Decided, Inside, Status};
 use crate::target::Target;
 
@@ -205,7 +206,7 @@ impl<const N: usize> Face<N> {
         let asked = match deed {
             Deed::Set(write) => Asked::Set(epoch, write),
             Deed::Request => Asked::Request(epoch),
-            Deed::Release => Asked::Release,
+            Deed::Release => Asked::Release(ReleasedBy::Ros),
             Deed::Acknowledge => Asked::Acknowledge,
             Deed::Force(mode) => {
                 self.guided = Some(Guided::Force { at: now + RENEWAL });

@@ -25,6 +25,7 @@ use super::wanted::{code_of, compared, motion, nanos_of};
 use crate::exit::Failure;
 use crate::motion::Stage;
 use crate::motion::asked::{MadeBy, Ready, Wish, ready};
+use crate::released::ReleasedBy;
 use crate::requests::{Asked, Decided, Inside};
 use crate::worker::Worker;
 
@@ -410,12 +411,18 @@ impl<const N: usize> Followed<N> {
         let status = client.status();
         let standing = status.motion.filter(|motion| motion.number == current.number);
         let why = |what: &str| match status.left {
+            Some(Reason::Released) if status.mode != Mode::Command => {
+                let by = status.released.unwrap_or(ReleasedBy::Input);
+                format!("{what}: {by} ({})", Reason::Released.name())
+            }
             Some(reason) if status.mode != Mode::Command => format!("{what}: {} ({})", reason.text(), reason.name()),
             _ => what.to_owned(),
         };
         // Its own time is over a little before the arm rests.
-        let ended =
-            matches!(standing.map(|motion| motion.stage), Some(Stage::Done | Stage::Cancelled | Stage::Missed(_)));
+        let ended = matches!(
+            standing.map(|motion| motion.stage),
+            Some(Stage::Done | Stage::Cancelled | Stage::Touched | Stage::Missed(_))
+        );
         if ended && client.stands().speed.max_abs() > AT_REST && now < *current.rests_by.get_or_insert(now + RESTS) {
             self.current = Some(current);
             return;
@@ -433,6 +440,8 @@ impl<const N: usize> Followed<N> {
                 (Status::Aborted, FollowError::InvalidGoal, REPLACED.into())
             }
             Some(Stage::Cancelled) => (Status::Aborted, FollowError::InvalidGoal, "somebody else cancelled it".into()),
+            // That it was a contact is told below.
+            Some(Stage::Touched) => (Status::Aborted, FollowError::InvalidGoal, TOUCHED.to_owned()),
             Some(Stage::Missed(reason) | Stage::Refused(reason)) => {
                 (Status::Aborted, code_of(Some(reason)), format!("{} ({})", reason.text(), reason.name()))
             }

@@ -3,6 +3,7 @@
 use outrigger_core::robot::{Reason, ReasonSet};
 
 use crate::exit::{Failure, Outcome};
+use crate::released::ReleasedBy;
 use crate::show::words;
 
 /// How a run ended.
@@ -10,6 +11,8 @@ use crate::show::words;
 pub(crate) struct Finished {
     /// The last fallback, where nobody has acknowledged it or commanded again.
     pub(crate) fallback: Option<Reason>,
+    /// The last release since commanding began, or the cause of the end.
+    pub(crate) released: ReleasedBy,
     /// What the one request would have been refused for, where it was never granted.
     pub(crate) refused: Option<ReasonSet>,
     /// The controller runs on this machine.
@@ -27,13 +30,9 @@ impl Finished {
 
     /// Why commanding never began, where the one request was not granted.
     pub(crate) fn refusal(&self) -> Option<String> {
-        let each = self
-            .refused?
-            .iter()
-            .map(|reason| format!("{} ({}): {}", reason.text(), reason.name(), words::advice(reason, self.here)));
-        let each: Vec<_> = each.collect();
-        let what = if each.is_empty() { "it was refused".into() } else { format!("not met: {}", each.join("; ")) };
-        Some(format!("commanding never began: {what}"))
+        let unmet = words::of_unmet(self.refused?, self.here);
+        let what = if unmet.is_empty() { " it was refused".into() } else { words::one_per_line(&unmet) };
+        Some(format!("commanding never began:{what}"))
     }
 }
 

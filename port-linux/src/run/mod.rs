@@ -1,5 +1,6 @@
 //! `outrigger run`: the co-controller as a service.
 
+mod ending;
 mod finished;
 mod listeners;
 mod plan;

@@ -14,6 +14,7 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::ending::{Ending, Releases};
 use super::finished::Finished;
 use super::listeners::Listening;
 use super::plan::{AROUND, Beside, Plan, RECORDER};
@@ -29,6 +30,7 @@ use crate::motion::UnderWay;
 use crate::page::Page;
 use crate::panel::{Operators, Panel, Wish, next_of};
 use crate::recordings::{Recordings, Report, next_report};
+use crate::released::ReleasedBy;
 use crate::requests::{Desk, next_asked};
 use crate::sensor::{Arrival, Sources};
 use crate::show::events::PeerEvent as _;
@@ -79,8 +81,10 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     done_at: Option<Instant>,
     /// The arm may be moving by our command.
     moves: bool,
-    /// Who ended the run.
-    ending: Option<&'static str>,
+    /// The cause of the run's end.
+    ending: Option<Ending>,
+    /// The causes of its releases.
+    releases: Releases,
     /// Why commanding ended last, where nobody asked for it.
     fell_back: Option<Reason>,
     /// The reason nobody has acknowledged.
@@ -150,6 +154,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             done_at: None,
             moves: false,
             ending: None,
+            releases: Releases::default(),
             fell_back: None,
             latch: None,
             lapsed: false,
@@ -190,23 +195,26 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         if self.recordings.is_some() || self.tail.is_some() { RECORDER } else { 0 }
     }
 
-    fn end(&mut self, who: &'static str) {
+    fn end(&mut self, why: Ending) {
         if self.ending.is_none() {
             self.panel.end_now();
-            self.ending = Some(who);
-            let what = if self.moves { "the arm is stopped first" } else { "the run ends" };
-            self.panel.say("ending", format!("{who}: {what}"), vec![("by", who.into())]);
+            self.ending = Some(why);
+            let what = if self.moves { "stopping" } else { "the run ends" };
+            self.panel.say("ending", format!("{why}; {what}"), vec![("by", why.name().into())]);
             self.inputs.push_back(Input::Shutdown);
         }
     }
 
     /// What an operator wants, as an input.
     fn wish(&mut self, wish: Wish) -> Option<Input> {
-        if let Wish::End(who) = wish {
-            self.end(who);
+        if let Wish::End(by) = wish {
+            self.end(Ending::By(by));
             return None;
         }
         let input = wish.input();
+        if let Wish::Release(by) = wish {
+            self.releases.pass_on(&input, Some(by));
+        }
         if matches!(input, Input::Request(_) | Input::Resume(_))
             && self.desk.as_ref().is_some_and(Desk::waits_for_a_program)
         {
@@ -272,8 +280,8 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         let over = matches!(from, Mode::Arming | Mode::Stopping | Mode::Command)
             && matches!(to, Mode::Monitor | Mode::Offline);
         match (self.settings.end, self.fell_back) {
-            (End::Done | End::Over, Some(_)) if over => self.end("a fallback"),
-            (End::Over, None) if over => self.end("the release"),
+            (End::Done | End::Over, Some(_)) if over => self.end(Ending::Fallback),
+            (End::Over, None) if over => self.end(Ending::Release),
             _ => {}
         }
     }
@@ -306,7 +314,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
         left.iter().for_each(|report| self.recorded(report));
         let here = self.panel.is_here();
-        let Self { panel, tally, ending, fell_back, latch, refused, .. } = self;
+        let Self { panel, tally, ending, releases, fell_back, latch, refused, .. } = self;
         panel.finish()?;
         if let Some(counts) = page.map(Page::finish)
             && !matches!(format, Format::Remarks | Format::Silent)
@@ -316,7 +324,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         let standing = latch.or(fell_back);
         let text = if format == Format::Json {
             let mut json = Json::default();
-            json.begin_object().key("type").text("summary").key("ended_by").text(ending.unwrap_or_default());
+            json.begin_object().key("type").text("summary").key("ended_by").text(ending.map_or("", Ending::name));
             json.key("fallback");
             match standing {
                 Some(reason) => json.text(reason.name()),
@@ -331,7 +339,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         if !text.is_empty() && !matches!(format, Format::Remarks | Format::Silent) {
             tell(&format!("{text}\n"))?;
         }
-        Ok(Finished { fallback: standing, refused, here })
+        Ok(Finished { fallback: standing, released: releases.last(ending), refused, here })
     }
 }
 
@@ -344,15 +352,20 @@ where
     async fn next(&mut self) -> Input {
         loop {
             if let Some(input) = self.inputs.pop_front() {
+                self.releases.pass_on(&input, self.ending.map(Ending::by));
                 return input;
             }
             if let Some(input) = self.desk.as_mut().and_then(Desk::release) {
+                self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));
                 return input;
             }
             let input = tokio::select! {
                 wish = self.panel.next() => self.wish(wish),
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
-                input = next_asked(&mut self.desk) => Some(input),
+                input = next_asked(&mut self.desk) => {
+                    self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));
+                    Some(input)
+                }
                 report = next_report(&mut self.recordings) => { self.recorded(&report); None }
                 text = next_news(&mut self.pendant) => { self.panel.say("pendant", text, vec![]); None }
                 text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
@@ -365,21 +378,24 @@ where
     }
 
     fn handed_over(&mut self) {
+        self.releases.handed_over();
         if let Some(desk) = &mut self.desk {
             desk.handed_over();
         }
     }
 
     fn event(&mut self, event: Event<P::Event>) {
-        self.panel.event(&event);
+        let released = if let Event::Transition(transition) = &event { self.releases.of(transition) } else { None };
+        self.panel.event_of(&event, released);
         self.tally.event(&event);
         if let Some(desk) = &mut self.desk {
-            desk.event(&event);
+            desk.event(&event, released);
         }
         match &event {
             Event::Peer(event) => {
-                if let Some(desk) = self.desk.as_mut().filter(|_| event.touches()) {
-                    desk.touched();
+                if event.touches() {
+                    self.under_way.touch();
+                    self.desk.iter_mut().for_each(Desk::touched);
                 }
                 if let Some(text) = (self.coast)(event) {
                     self.panel.say("coast", text, vec![]);
@@ -396,6 +412,7 @@ where
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, BoxedLaw<N>>, now: Instant) {
+        self.releases.looked();
         if let Some(desk) = &mut self.desk {
             desk.act(engine, &mut self.under_way, now);
             desk.look(engine);
@@ -412,14 +429,15 @@ where
         self.latch = engine.latch();
         if std::mem::take(&mut self.lapsed) {
             self.refused = Some(engine.unmet(now));
-            self.end("the request, which was not granted");
+            self.end(Ending::NotGranted);
         }
         self.tally.observe(engine, now);
         // What somebody asks a run for is no end of it.
         if mode == Mode::Command && law.progress() == Progress::Finished && !self.under_way.is_asked() {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end != End::Never && now >= done_at {
-                self.end(if self.under_way.is_cancelled() { "the motion was cancelled" } else { "the motion is done" });
+                let by = if self.under_way.is_cancelled() { ReleasedBy::Cancelled } else { ReleasedBy::Finished };
+                self.end(Ending::By(by));
             }
         }
         if matches!(mode, Mode::Monitor | Mode::Offline)

@@ -11,6 +11,7 @@ use super::view::PAGES;
 use super::{Key, shown};
 use crate::os;
 use crate::os::INTERRUPT;
+use crate::released::{QUIT, ReleasedBy};
 use crate::signals::ask;
 use crate::worker::Worker;
 
@@ -66,8 +67,6 @@ enum Press {
     Turn(Turn),
 }
 
-const QUIT: &str = "quit";
-
 /// The keys in what one read returned, of somebody who has seen this epoch. Of keys that send a sequence, those that turn
 /// pages mean something here.
 fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
@@ -90,7 +89,7 @@ fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
                 &ESCAPE => return Some(Press::Escape),
                 b'r' => return Some(Press::Key(Key::Request(seen))),
                 b'c' => return Some(Press::Key(Key::Resume(seen))),
-                b's' | b' ' => return Some(Press::Key(Key::Release)),
+                b's' | b' ' => return Some(Press::Key(Key::Release(ReleasedBy::Key))),
                 b'a' => return Some(Press::Key(Key::Acknowledge)),
                 b'\t' => return Some(Press::Turn(Turn::Next)),
                 b'?' => return Some(Press::Turn(Turn::Explain)),
@@ -142,8 +141,9 @@ mod tests {
 
     #[test]
     fn each_key_has_its_meaning_and_control_c_is_an_interrupt() {
-        use Key::{Acknowledge, Release, Request, Resume};
-        assert_eq!(keys(b"rcs a"), [Request(SEEN), Resume(SEEN), Release, Release, Acknowledge].map(Press::Key));
+        use Key::{Acknowledge, Request, Resume};
+        let release = Key::Release(ReleasedBy::Key);
+        assert_eq!(keys(b"rcs a"), [Request(SEEN), Resume(SEEN), release, release, Acknowledge].map(Press::Key));
         assert_eq!(keys(b"q\x03\x1b"), [Press::End(QUIT), Press::End(INTERRUPT), Press::Escape]);
         assert_eq!(keys("xäQ0\r".as_bytes()), []);
     }
@@ -152,7 +152,7 @@ mod tests {
     fn keys_that_send_a_sequence_turn_pages_or_are_no_keys_and_hide_none() {
         let f5_home_end_alt_q = b"\x1b[15~\x1bOH\x1b[1;5F\x1bq";
         assert_eq!(keys(f5_home_end_alt_q), []);
-        let (up, stop) = (Press::Turn(Turn::Scroll(-1)), Press::Key(Key::Release));
+        let (up, stop) = (Press::Turn(Turn::Scroll(-1)), Press::Key(Key::Release(ReleasedBy::Key)));
         assert_eq!(keys(b"\x1b[As\x1bOAs"), [up, stop, up, stop]);
         assert_eq!(keys(b"\x1b[15"), [], "cut off");
         assert_eq!(keys(b"\x1b\x1b"), [Press::Escape]);

@@ -62,24 +62,21 @@ pub(crate) struct Unmet {
 }
 
 impl Unmet {
-    /// What there is to say at `now`: where it has changed, and every [`AGAIN`].
-    pub(crate) fn next(&mut self, now: Instant, mode: Mode, unmet: ReasonSet, here: bool) -> Option<String> {
+    /// Returns the lines that are due at `now`, the cause first: where something has changed, and every [`AGAIN`].
+    pub(crate) fn next(&mut self, now: Instant, mode: Mode, unmet: ReasonSet, here: bool) -> Vec<String> {
         if mode != Mode::Monitor {
             self.said = None;
-            return None;
+            return vec![];
         }
         let due = self.said.is_none_or(|(at, before)| before != unmet || (!unmet.is_empty() && now.since(at) >= AGAIN));
         if !due {
-            return None;
+            return vec![];
         }
         self.said = Some((now, unmet));
         if unmet.is_empty() {
-            return Some("every precondition is met".into());
+            return vec!["every precondition is met".into()];
         }
-        let each = unmet
-            .iter()
-            .map(|reason| format!("{} ({}): {}", reason.text(), reason.name(), words::advice(reason, here)));
-        Some(format!("not met: {}", each.collect::<Vec<_>>().join("; ")))
+        words::of_unmet(unmet, here)
     }
 }
 
@@ -140,16 +137,19 @@ mod tests {
         let mut unmet = Unmet::default();
         let stale = ReasonSet::EMPTY.with(Reason::SourceStale);
         let mut next = |millis, mode, set| unmet.next(at(millis), mode, set, false);
-        assert_eq!(next(0, Mode::Offline, stale), None);
-        let first = next(1_000, Mode::Monitor, stale).expect("said");
-        assert!(first.contains("(SourceStale)") && first.contains(Reason::SourceStale.advice()), "{first}");
-        assert_eq!(next(5_900, Mode::Monitor, stale), None);
-        assert_eq!(next(6_000, Mode::Monitor, stale), Some(first), "again");
-        let more = next(6_100, Mode::Monitor, stale.with(Reason::ForeignProgram)).expect("changed");
-        assert!(more.contains("(SourceStale)") && more.contains("take_over"), "{more}");
-        assert_eq!(next(7_000, Mode::Monitor, ReasonSet::EMPTY).as_deref(), Some("every precondition is met"));
-        assert_eq!(next(60_000, Mode::Monitor, ReasonSet::EMPTY), None);
-        assert_eq!(next(61_000, Mode::Command, stale), None);
-        assert!(next(62_000, Mode::Monitor, stale).is_some(), "after a fallback it is news");
+        let nothing = Vec::<String>::new();
+        assert_eq!(next(0, Mode::Offline, stale), nothing);
+        let first = next(1_000, Mode::Monitor, stale);
+        let [only] = first.as_slice() else { panic!("{first:?}") };
+        assert!(only.contains("(SourceStale)") && only.contains(Reason::SourceStale.advice()), "{only}");
+        assert_eq!(next(5_900, Mode::Monitor, stale), nothing);
+        assert_eq!(next(6_000, Mode::Monitor, stale), first, "again");
+        let more = next(6_100, Mode::Monitor, stale.with(Reason::ForeignProgram));
+        let [foreign, stale_source] = more.as_slice() else { panic!("one line each: {more:?}") };
+        assert!(stale_source.contains("(SourceStale)") && foreign.contains("take_over"), "{more:?}");
+        assert_eq!(next(7_000, Mode::Monitor, ReasonSet::EMPTY), ["every precondition is met"]);
+        assert_eq!(next(60_000, Mode::Monitor, ReasonSet::EMPTY), nothing);
+        assert_eq!(next(61_000, Mode::Command, stale), nothing);
+        assert_eq!(next(62_000, Mode::Monitor, stale).len(), 1, "after a fallback it is news");
     }
 }

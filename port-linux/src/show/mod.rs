@@ -10,6 +10,7 @@ mod keys;
 pub(crate) mod link_story;
 pub(crate) mod log;
 mod place;
+mod progress;
 pub(crate) mod shown;
 mod snapshot;
 mod states;
@@ -30,6 +31,7 @@ use outrigger_core::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
 use self::place::Place;
+pub(crate) use self::progress::Progress;
 pub use self::snapshot::{Arm, Joint, LawError, Snapshot, Word};
 pub use self::states::States;
 use self::straight::{Standard, Straight};
@@ -39,6 +41,7 @@ pub use self::variables::Variables;
 use crate::feed::Reader;
 use crate::json::Json;
 pub use crate::notice::Notice;
+use crate::released::ReleasedBy;
 use crate::terminal;
 use crate::worker::{Joined, LOOK, Worker, within};
 
@@ -111,14 +114,14 @@ impl Format {
 pub enum Key {
     /// The terminal was closed: end the command.
     HangUp,
-    /// End it; the word says who asked.
-    End(&'static str),
+    /// End it, for this cause.
+    End(ReleasedBy),
     /// Ask to command, having seen this epoch.
     Request(Epoch),
     /// Ask to go on with a motion that was suspended.
     Resume(Epoch),
-    /// Take the request back.
-    Release,
+    /// Take the request back, for this cause.
+    Release(ReleasedBy),
     /// Clear the latched reason.
     Acknowledge,
 }
@@ -307,7 +310,11 @@ fn speak(
     while let Ok(next) = next(messages, LOOK) {
         let Some((epoch, message)) = next else { continue };
         let Some(text) = text_of(&message) else { continue };
-        match writeln!(out, "{text}") {
+        let text = match to {
+            Standard::Error => progress::line_above(&text),
+            Standard::Output => format!("{text}\n"),
+        };
+        match out.write_all(text.as_bytes()) {
             Ok(()) => shown::show(epoch),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 unread.store(true, Ordering::Relaxed);

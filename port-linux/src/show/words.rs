@@ -4,7 +4,7 @@ use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteNews, WriteRefusal,
 };
 use outrigger_core::link::Metric;
-use outrigger_core::robot::{Pose, Reason};
+use outrigger_core::robot::{Pose, Reason, ReasonSet};
 
 /// What a person can do about `reason`; `here` where the controller runs on this machine, and no network lies between.
 #[must_use]
@@ -18,6 +18,43 @@ pub const fn advice(reason: Reason, here: bool) -> &'static str {
         Reason::LocalStall => "give the process a core and a real-time priority; see `outrigger doctor`",
         Reason::EvidenceMissing | Reason::ArmingTimeout => "see which precondition is not held in `outrigger monitor`",
         _ => reason.advice(),
+    }
+}
+
+/// Returns the reasons of a set with those first that others follow from: an emergency stop before a robot that does not run.
+#[must_use]
+pub fn causes_first(reasons: ReasonSet) -> Vec<Reason> {
+    const fn rank(reason: Reason) -> u8 {
+        match reason {
+            Reason::LinkClosed => 0,
+            Reason::EmergencyStop | Reason::SafetyFault | Reason::ProtectiveStop | Reason::SafeguardStop => 1,
+            Reason::RobotNotRunning | Reason::NotRemote => 2,
+            Reason::LocalStall | Reason::ClockJump => 3,
+            Reason::StateStale | Reason::StatesMissed | Reason::Unacknowledged => 4,
+            Reason::GradeLow => 5,
+            Reason::EvidenceMissing | Reason::MotionUnknown | Reason::NotGranted => 7,
+            Reason::NotAtRest => 8,
+            Reason::Latched => 9,
+            _ => 6,
+        }
+    }
+    let mut reasons: Vec<Reason> = reasons.iter().collect();
+    reasons.sort_by_key(|reason| rank(*reason));
+    reasons
+}
+
+/// Returns one line for each unmet precondition, the cause first.
+#[must_use]
+pub(crate) fn of_unmet(unmet: ReasonSet, here: bool) -> Vec<String> {
+    let line = |reason: Reason| format!("not met: {} ({}): {}", reason.text(), reason.name(), advice(reason, here));
+    causes_first(unmet).into_iter().map(line).collect()
+}
+
+/// Returns lines as what follows a colon: one behind it, several below it.
+pub(crate) fn one_per_line(lines: &[String]) -> String {
+    match lines {
+        [only] => format!(" {only}"),
+        several => several.iter().map(|line| format!("\n  {line}")).collect(),
     }
 }
 
@@ -137,5 +174,23 @@ pub(crate) fn joint_names(joints: usize) -> &'static [&'static str] {
     match joints {
         7 => &["A1", "A2", "E1", "A3", "A4", "A5", "A6"],
         _ => &["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unmet_preconditions_are_a_line_each_with_the_cause_first() {
+        let unmet = [Reason::RobotNotRunning, Reason::EmergencyStop, Reason::Latched, Reason::NotAtRest];
+        let unmet: ReasonSet = unmet.into_iter().collect();
+        let causes = [Reason::EmergencyStop, Reason::RobotNotRunning, Reason::NotAtRest, Reason::Latched];
+        assert_eq!(causes_first(unmet), causes);
+        let lines = of_unmet(unmet, false);
+        assert!(lines.iter().zip(causes).all(|(line, reason)| line.contains(reason.name())), "{lines:?}");
+        assert_eq!(one_per_line(&lines).lines().skip(1).map(str::trim).collect::<Vec<_>>(), lines);
+        assert_eq!(one_per_line(&lines[..1]), format!(" {}", lines[0]));
+        assert_eq!(causes_first(Reason::ALL.iter().copied().collect()).len(), Reason::ALL.len());
     }
 }

@@ -10,7 +10,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration as StdDuration;
 
 use outrigger::{
-    Duration, Ended, Failure, JointVelocities, Law, Mode, Reason, Robot, Samples, Seen, Sensor, SourceId, State,
+    Duration, Ended, Failure, JointVelocities, Law, Mode, Reason, ReleasedBy, Robot, Samples, Seen, Sensor, SourceId,
+    State,
 };
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::standstill::TELLING;
@@ -235,7 +236,7 @@ fn a_handle_shows_the_session_takes_an_operators_words_and_ends_with_the_arm_at_
             })
             .collect();
         assert_eq!(modes, [Mode::Arming, Mode::Command]);
-        assert_eq!(session.running.stop().expect("it stops"), Ended::Released);
+        assert_eq!(session.running.stop().expect("it stops"), Ended::Released(ReleasedBy::Program));
     });
 }
 

@@ -140,7 +140,7 @@ fn a_program_on_the_controller_follows_it_as_well() {
         let motion = file("servo.csv", &swing(100));
         let done = sent_to(&config, &[motion.to_str().expect("text"), "--mode", "servo"]);
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-        assert!(text(&done.stdout).starts_with("done: at worst "), "{}", text(&done.stdout));
+        assert!(text(&done.stdout).starts_with("Done. Max. tracking error "), "{}", text(&done.stdout));
     });
 }
 
@@ -202,9 +202,9 @@ fn what_cannot_be_followed_is_refused_before_anything_moves() {
         for (name, table, code, expected) in [
             ("fast.csv", fast, 1, "on the way to waypoint 1 joint 1 would reach"),
             ("far.csv", far, 1, "on the way to waypoint 1 joint 1 would reach"),
-            ("elsewhere.csv", swing_from(100, 1.0), 1, "joint 1 stands 1.000 rad from where the motion begins"),
+            ("elsewhere.csv", swing_from(100, 1.0), 1, "joint 1 is 1.000 rad from where the motion begins"),
             ("cut.csv", swing(100).trim_end().to_owned(), 1, "is the file whole?"),
-            ("there.csv", there, 0, "done: at worst 0.00 mrad"),
+            ("there.csv", there, 0, "Done. The arm is there already, final error 0.00 mrad"),
             ("point.json", "{\"points\": [{\"positions\": []}]}".into(), 1, "points[0]: found no 'time_from_start'"),
         ] {
             let refused = moved(&server, &file(name, &table), &[]);
@@ -252,7 +252,7 @@ fn the_controller_takes_the_arm_to_one_place_on_each_generation_and_what_it_cann
             assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
             let again = sent_to(&config, &["--to", "q=0.0,-1.5,-1.5707964,-1.5707964,1.5707964,0.0", "--speed", "0.9"]);
             assert_eq!(again.status.code(), Some(0), "{major}.{minor}: {}", text(&again.stderr));
-            assert!(text(&again.stdout).starts_with("there: "), "{}", text(&again.stdout));
+            assert!(text(&again.stdout).starts_with("Done. Final error "), "{}", text(&again.stdout));
             for (args, said) in [
                 (&["--to", "q=7,0,0,0,0,0"][..], "joint 1: found 7 rad, expected"),
                 (&["--to", "q=1,0,0,0,0,0", "--speed", "5"][..], "found speed 5, expected at most 1"),
@@ -451,7 +451,7 @@ fn a_motion_that_the_controller_could_not_make_is_refused_before_it_moves() {
             table
         });
         for (name, table, expected) in [
-            ("player-beside.csv", swing_from(100, 0.1), "joint 1 stands 0.100 rad from where the motion begins"),
+            ("player-beside.csv", swing_from(100, 0.1), "joint 1 is 0.100 rad from where the motion begins"),
             ("player-jagged.csv", jagged, "waypoint "),
         ] {
             let motion = file(name, &table);

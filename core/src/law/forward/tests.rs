@@ -213,8 +213,8 @@ fn a_refusal_says_which_joint_and_what_was_expected() {
         (refused.name(), refused.to_string())
     };
     let own = |name: &'static str, text: &str| (name, text.to_owned());
-    assert_eq!(said(speeds(-1.5)), own("Beyond", "joint 1 would reach -1.500 rad/s, of -1.000 rad/s"));
-    assert_eq!(said(positions(-6.5)), own("Beyond", "joint 1 would reach -6.500 rad, of -6.283 rad"));
+    assert_eq!(said(speeds(-1.5)), own("Beyond", "joint 1 would reach -1.500 rad/s; its limit is -1.000 rad/s"));
+    assert_eq!(said(positions(-6.5)), own("Beyond", "joint 1 would reach -6.500 rad; its limit is -6.283 rad"));
     assert_eq!(said(positions(0.5)), own("Far", "joint 1 is 0.450 rad from there, and 0.200 rad are allowed"));
     assert_eq!(said(positions(f32::NAN)), own("NotFinite", "a number is NaN or infinite"));
     let brief = Forward { holds: Duration::from_millis(1), ..speeds(0.1) };

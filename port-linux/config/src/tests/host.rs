@@ -115,12 +115,12 @@ fn a_motion_is_judged_by_the_core_and_given_in_one_unit() {
     assert_eq!(motion.at_nanos(20_000_000_000).positions.0[0], -std::f32::consts::PI);
     let [problem] = problems(&valid.replace("20", "2")).try_into().expect("one problem");
     assert!(
-        problem.contains("expected a motion within the velocity limits: joint 1 would reach 2.356 rad/s, of"),
+        problem.contains("expected a motion within the velocity limits: joint 1 would reach 2.356 rad/s; its limit is"),
         "{problem}"
     );
     let far = format!("{head}degrees = 0\n[[law.waypoint]]\nat = 300\ndegrees = [0, 0, -400, 0, 0, 0]\n");
     let [problem] = problems(&far.replace("relative = true\n", "")).try_into().expect("one problem");
-    assert!(problem.contains("joint 3 would reach -6.981 rad, of -6.2"), "{problem}");
+    assert!(problem.contains("joint 3 would reach -6.981 rad; its limit is -6.2"), "{problem}");
     let early = format!("{head}joints = 0\n[[law.waypoint]]\nat = 0\njoints = 1\n");
     let [problem] = problems(&early).try_into().expect("one problem");
     assert!(

@@ -28,7 +28,7 @@ impl Bench {
 
     fn ask(&self, id: u32, asked: Asked) {
         let reply = Reply { id: Some(id), to: self.answers.clone().try_reserve_owned().ok() };
-        let lane = if asked == Asked::Release { &self.releases } else { &self.asks };
+        let lane = if matches!(asked, Asked::Release(_)) { &self.releases } else { &self.asks };
         lane.try_send(Letter::new(asked, reply)).expect("room");
         self.desk.bell.ring();
     }
@@ -67,7 +67,7 @@ fn a_request_is_answered_once_the_engine_has_decided() {
 
     bench.ask(2, Asked::Resume(NOW));
     assert_eq!(bench.next(), Input::Resume(NOW));
-    bench.desk.event(&Event::<()>::Refused(Refusal::of_request(Channel::Message, Reason::NotAtRest)));
+    bench.desk.event(&Event::<()>::Refused(Refusal::of_request(Channel::Message, Reason::NotAtRest)), None);
     bench.observe(4_000, MONITOR);
     let unmet = ReasonSet::EMPTY.with(Reason::RobotNotRunning);
     assert_eq!(bench.answer(), Some((Some(2), Verdict::Refused(Reason::NotAtRest, unmet), Mode::Monitor)));
@@ -81,7 +81,7 @@ fn a_request_is_answered_once_the_engine_has_decided() {
         bench.ask(8, asked);
         bench.next();
         let refusal = Refusal { word, by: Channel::Message, reason: Reason::ProgramAway };
-        bench.desk.event(&Event::<()>::Refused(refusal));
+        bench.desk.event(&Event::<()>::Refused(refusal), None);
         bench.observe(5_000, MONITOR);
         let refused = Verdict::Refused(Reason::ProgramAway, ReasonSet::EMPTY);
         assert_eq!(bench.answer(), Some((Some(8), refused, Mode::Monitor)));
@@ -102,7 +102,7 @@ fn what_acts_and_saw_another_epoch_is_refused_and_a_release_overtakes_everything
         bench.ask(id, asked);
     }
     bench.ask(8, Asked::Sample(NOW, sample));
-    bench.ask(9, Asked::Release);
+    bench.ask(9, Asked::Release(ReleasedBy::Request));
     assert_eq!(bench.next(), Input::Release);
     bench.observe(2_000, MONITOR);
     assert_eq!(bench.answer(), Some((Some(9), Verdict::Done, Mode::Monitor)));
@@ -111,7 +111,7 @@ fn what_acts_and_saw_another_epoch_is_refused_and_a_release_overtakes_everything
         assert_eq!(bench.answer(), Some((Some(id), Verdict::WrongEpoch(old), Mode::Monitor)));
     }
     assert_eq!(bench.answer(), Some((Some(8), Verdict::Done, Mode::Monitor)));
-    bench.ask(10, Asked::Release);
+    bench.ask(10, Asked::Release(ReleasedBy::Request));
     assert_eq!(bench.desk.release(), Some(Input::Release));
 }
 
@@ -128,15 +128,15 @@ fn an_output_is_answered_with_what_became_of_it_or_with_nothing_heard() {
     }
     assert_eq!(bench.answer(), None);
     let confirmed = WriteNews::Confirmed(Duration::from_millis(8));
-    bench.desk.event(&news(WriteNews::Sent));
-    bench.desk.event(&news(confirmed));
+    bench.desk.event(&news(WriteNews::Sent), None);
+    bench.desk.event(&news(confirmed), None);
     assert_eq!(bench.answer(), Some((Some(0), Verdict::Output(HIGH, confirmed), Mode::Monitor)));
     bench.observe(2_000 + NEWS.as_micros(), MONITOR);
     assert_eq!(bench.answer(), Some((Some(1), Verdict::NoNews, Mode::Monitor)));
     // Refused in the same call.
     assert_eq!(bench.next(), Input::Set(HIGH));
     let superseded = news(WriteNews::Superseded);
-    bench.desk.event(&superseded);
+    bench.desk.event(&superseded, None);
     assert_eq!(bench.answer(), Some((Some(16), Verdict::Output(HIGH, WriteNews::Superseded), Mode::Monitor)));
 }
 
@@ -190,7 +190,7 @@ fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothi
 #[test]
 fn what_is_asked_is_done_also_where_nobody_takes_the_answer() {
     let mut bench = Bench::new();
-    let letter = Letter::new(Asked::Release, Reply { id: None, to: None });
+    let letter = Letter::new(Asked::Release(ReleasedBy::Request), Reply { id: None, to: None });
     bench.releases.try_send(letter).expect("room");
     bench.desk.bell.ring();
     assert_eq!(bench.next(), Input::Release);

@@ -124,7 +124,9 @@ fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
 
 /// What a request would be refused for, beside the latch, which is named by itself.
 fn unmet(snapshot: &Snapshot) -> Vec<Reason> {
-    snapshot.unmet.iter().filter(|reason| snapshot.latch.is_none() || *reason != Reason::Latched).collect()
+    let mut unmet = words::causes_first(snapshot.unmet);
+    unmet.retain(|reason| snapshot.latch.is_none() || *reason != Reason::Latched);
+    unmet
 }
 
 fn is_ready(snapshot: &Snapshot) -> bool {

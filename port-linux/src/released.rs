@@ -1,0 +1,153 @@
+//! The cause of a release: the person, program or event that ended commanding where no fault did.
+//!
+//! The core knows a release as one reason, [`Reason::Released`]. This process knows which of its inputs it was.
+
+use std::fmt;
+
+use outrigger_core::robot::Reason;
+
+use crate::os::{HANG_UP, INTERRUPT};
+
+/// The cause of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleasedBy {
+    /// The end of the motion, or of the law.
+    Finished,
+    /// A request to cancel the motion.
+    Cancelled,
+    /// A motion that is not gone on with after a stop.
+    Abandoned,
+    /// A motion that was refused, or has no goal.
+    Refused,
+    /// A motion that ended before its goal, with the arm still commanded: the reason.
+    Unfinished(Reason),
+    /// A contact of the tool, which ended the motion.
+    Contact,
+    /// A signal to this process, by its name. `SIGINT` is Ctrl-C.
+    Signal(&'static str),
+    /// The operator's word to end this process.
+    Quit,
+    /// A key of the live view.
+    Key,
+    /// A line on standard input.
+    Line,
+    /// Another process, by `outrigger ask`.
+    Request,
+    /// A client of ROS 2.
+    Ros,
+    /// The end of the time that was asked for.
+    Time,
+    /// The program that holds the session's handle.
+    Program,
+    /// An input of the robot or of this device.
+    Input,
+    /// A stop or a pause at the pendant: its reason.
+    Pendant(Reason),
+}
+
+impl ReleasedBy {
+    /// The wish to end this process that [`Signals`](crate::signals::Signals) reports by this word.
+    #[must_use]
+    pub(crate) fn of_signal(word: &'static str) -> Self {
+        if word == QUIT { Self::Quit } else { Self::Signal(word) }
+    }
+
+    /// Returns whether it was Ctrl-C.
+    #[must_use]
+    pub fn is_interrupt(self) -> bool {
+        self == Self::Signal(INTERRUPT)
+    }
+
+    /// The name used in machine-readable output.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+            Self::Abandoned => "abandoned",
+            Self::Refused => "refused",
+            Self::Contact => "contact",
+            Self::Signal(name) => name,
+            Self::Quit => QUIT,
+            Self::Key => "key",
+            Self::Line => "line",
+            Self::Request => "request",
+            Self::Ros => "ros2",
+            Self::Time => "time",
+            Self::Program => "program",
+            Self::Input => "input",
+            Self::Unfinished(reason) | Self::Pendant(reason) => reason.name(),
+        }
+    }
+}
+
+/// As a clause that follows a colon.
+impl fmt::Display for ReleasedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match *self {
+            Self::Finished => "finished",
+            Self::Cancelled => "the motion was cancelled",
+            Self::Abandoned => "the motion does not go on",
+            Self::Refused => "the motion was refused",
+            Self::Contact => "the tool touched something, which ended the motion",
+            Self::Signal(name) if name == INTERRUPT => "Ctrl-C",
+            Self::Signal(name) if name == HANG_UP => "the terminal was closed",
+            Self::Signal(name) => name,
+            Self::Quit => "the operator quit",
+            Self::Key => "released by key s",
+            Self::Line => "released on standard input",
+            Self::Request => "released by another process",
+            Self::Ros => "released by a ROS 2 client",
+            Self::Time => "the time is over",
+            Self::Program => "released by the program",
+            Self::Input => "released by an input",
+            Self::Unfinished(reason) | Self::Pendant(reason) => {
+                return write!(f, "{} ({})", reason.text(), reason.name());
+            }
+        })
+    }
+}
+
+/// The word by which keys and lines end this process.
+pub(crate) const QUIT: &str = "quit";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_cause_has_a_name_and_words_of_its_own() {
+        use ReleasedBy::*;
+        let signals = [Signal(INTERRUPT), Signal(HANG_UP), Signal("SIGTERM")];
+        let pendant = [Pendant(Reason::ProgramStopped), Pendant(Reason::ProgramPaused)];
+        let others = [
+            Finished,
+            Cancelled,
+            Abandoned,
+            Refused,
+            Unfinished(Reason::Starved),
+            Contact,
+            Quit,
+            Key,
+            Line,
+            Request,
+            Ros,
+            Time,
+            Program,
+            Input,
+        ];
+        let all: Vec<_> = signals.into_iter().chain(pendant).chain(others).collect();
+        let names: BTreeSet<_> = all.iter().map(|by| by.name()).collect();
+        let words: BTreeSet<_> = all.iter().map(ToString::to_string).collect();
+        assert_eq!((names.len(), words.len()), (all.len(), all.len()), "{names:?} {words:?}");
+    }
+
+    #[test]
+    fn a_signal_is_not_taken_for_the_operators_word() {
+        assert_eq!(ReleasedBy::of_signal(QUIT), ReleasedBy::Quit);
+        assert_eq!(ReleasedBy::of_signal("SIGTERM"), ReleasedBy::Signal("SIGTERM"));
+        assert!(ReleasedBy::of_signal(INTERRUPT).is_interrupt() && !ReleasedBy::of_signal(HANG_UP).is_interrupt());
+    }
+}

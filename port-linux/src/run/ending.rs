@@ -1,0 +1,157 @@
+//! The end of a run, and the causes of its releases.
+
+use std::fmt;
+
+use outrigger_core::engine::Input;
+use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::robot::Reason;
+
+use crate::released::ReleasedBy;
+
+/// The cause of a run's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Somebody asked for it, or the motion is done.
+    By(ReleasedBy),
+    /// A fallback, in a run that ends with the first.
+    Fallback,
+    /// A release, in a run that ends with the first.
+    Release,
+    /// The one request, which was not granted.
+    NotGranted,
+}
+
+impl Ending {
+    /// Returns the one who asked for it.
+    pub(super) const fn by(self) -> ReleasedBy {
+        match self {
+            Self::By(by) => by,
+            Self::Fallback | Self::Release | Self::NotGranted => ReleasedBy::Program,
+        }
+    }
+
+    /// The name used in machine-readable output.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::By(by) => by.name(),
+            Self::Fallback => "fallback",
+            Self::Release => "release",
+            Self::NotGranted => "not-granted",
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::By(ReleasedBy::Finished) => f.write_str("motion complete"),
+            Self::By(by) => by.fmt(f),
+            Self::Fallback => f.write_str("a fault ended commanding"),
+            Self::Release => f.write_str("the arm was released"),
+            Self::NotGranted => f.write_str("the request was not granted"),
+        }
+    }
+}
+
+/// The cause of each release, found by the input that it follows from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Releases {
+    /// The cause that the input on its way to the engine has.
+    waiting: Option<ReleasedBy>,
+    /// The cause that the input has which the engine handles.
+    handled: Option<ReleasedBy>,
+    /// The cause of the last release since commanding began.
+    last: Option<ReleasedBy>,
+}
+
+impl Releases {
+    /// `input` is about to be passed on, for this cause where it releases.
+    pub(super) fn pass_on(&mut self, input: &Input, by: Option<ReleasedBy>) {
+        self.waiting = by.filter(|_| matches!(input, Input::Release | Input::Shutdown));
+    }
+
+    /// The engine handles the input that was passed on last.
+    pub(super) const fn handed_over(&mut self) {
+        self.handled = self.waiting.take();
+    }
+
+    /// The engine has handled it.
+    pub(super) const fn looked(&mut self) {
+        self.handled = None;
+    }
+
+    /// Returns the cause of the release that `transition` is, if it is one.
+    pub(super) fn of(&mut self, transition: &Transition) -> Option<ReleasedBy> {
+        if matches!(transition.to, Mode::Arming | Mode::Command) {
+            self.last = None;
+        }
+        let reason = transition.reason.filter(|reason| reason.is_release())?;
+        let pendant = (reason != Reason::Released).then_some(ReleasedBy::Pendant(reason));
+        let by = pendant.or(self.handled);
+        match transition.from {
+            // No input of this process: a line at the robot, or at this device.
+            Mode::Arming | Mode::Command => Some(*self.last.insert(by.unwrap_or(ReleasedBy::Input))),
+            // A later release only repeats the first.
+            Mode::Stopping => self.last.or(by),
+            Mode::Monitor | Mode::Offline => by,
+        }
+    }
+
+    /// Returns the last release since commanding began, or else the cause of the end.
+    pub(super) fn last(&self, ending: Option<Ending>) -> ReleasedBy {
+        self.last.or(ending.map(Ending::by)).unwrap_or(ReleasedBy::Program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::mode::{ModeConfig, ModeMachine};
+    use outrigger_core::time::{Duration, Instant};
+
+    use super::*;
+
+    fn transition(to: Mode, reason: Option<Reason>) -> Transition {
+        let epoch = ModeMachine::new(ModeConfig::new(Duration::from_millis(8))).epoch();
+        Transition { at: Instant::ZERO, from: Mode::Command, to, reason, epoch }
+    }
+
+    const RELEASED: Option<Reason> = Some(Reason::Released);
+
+    #[test]
+    fn a_release_is_that_of_the_input_which_it_follows_from() {
+        let mut releases = Releases::default();
+        releases.pass_on(&Input::Release, Some(ReleasedBy::Request));
+        // Another input comes first, in which a line at the robot released.
+        assert_eq!(releases.of(&transition(Mode::Stopping, RELEASED)), Some(ReleasedBy::Input));
+        releases.looked();
+        assert_eq!(releases.of(&transition(Mode::Command, None)), None);
+        releases.handed_over();
+        assert_eq!(releases.of(&transition(Mode::Stopping, RELEASED)), Some(ReleasedBy::Request));
+        releases.looked();
+        assert_eq!(releases.last(Some(Ending::By(ReleasedBy::Finished))), ReleasedBy::Request);
+        // The end of the stop, and of the session, are no releases of their own.
+        let stopped = Transition { from: Mode::Stopping, ..transition(Mode::Monitor, RELEASED) };
+        assert_eq!(releases.of(&stopped), Some(ReleasedBy::Request));
+        let over = Transition { from: Mode::Monitor, ..transition(Mode::Offline, RELEASED) };
+        assert_eq!(releases.of(&over), None);
+    }
+
+    #[test]
+    fn a_release_that_released_nothing_is_not_blamed_for_a_later_one() {
+        let mut releases = Releases::default();
+        releases.pass_on(&Input::Release, Some(ReleasedBy::Key));
+        releases.handed_over();
+        releases.looked();
+        assert_eq!(releases.of(&transition(Mode::Stopping, RELEASED)), Some(ReleasedBy::Input));
+    }
+
+    #[test]
+    fn a_stop_at_the_pendant_is_told_apart_from_a_release_here_and_a_fault_is_neither() {
+        let mut releases = Releases::default();
+        let paused = Some(Reason::ProgramPaused);
+        assert_eq!(releases.of(&transition(Mode::Stopping, paused)), Some(ReleasedBy::Pendant(Reason::ProgramPaused)));
+        assert_eq!(releases.of(&transition(Mode::Command, None)), None);
+        assert_eq!(releases.of(&transition(Mode::Stopping, Some(Reason::ProtectiveStop))), None);
+        assert_eq!(releases.last(Some(Ending::By(ReleasedBy::Signal("SIGTERM")))), ReleasedBy::Signal("SIGTERM"));
+    }
+}

@@ -1,0 +1,72 @@
+//! The progress of a command: one line at the end of standard error that is written over, with other lines above it.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Mutex, PoisonError};
+
+use super::straight::{Standard, Straight};
+
+/// The line that a terminal shows at its end.
+static LINE: Mutex<Option<String>> = Mutex::new(None);
+
+/// Back to the beginning of a line, and what stood there away.
+const ANEW: &str = "\r\x1b[K";
+
+/// The progress of a command. Dropping it ends its line.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    terminal: bool,
+    step: Option<u64>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self { terminal: std::io::stderr().is_terminal(), step: None }
+    }
+}
+
+impl Progress {
+    /// Shows `text`: on a terminal in place of what was shown before, elsewhere as one more line with each new `step`.
+    pub(crate) fn show(&mut self, text: &str, step: u64) {
+        if self.terminal {
+            let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = Straight::new(Standard::Error).write_all(format!("{ANEW}{text}").as_bytes());
+            *line = Some(text.to_owned());
+        } else if self.step.replace(step) != Some(step) {
+            let _ = Straight::new(Standard::Error).write_all(format!("{text}\n").as_bytes());
+        }
+    }
+
+    /// Leaves the line as it is, and goes on behind it.
+    pub(crate) fn end(&mut self) {
+        if self.terminal && LINE.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
+            let _ = Straight::new(Standard::Error).write_all(b"\n");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Returns `text` as a line of its own, above the line of progress where one is shown.
+pub(super) fn line_above(text: &str) -> String {
+    above(text, LINE.lock().unwrap_or_else(PoisonError::into_inner).as_deref())
+}
+
+fn above(text: &str, progress: Option<&str>) -> String {
+    progress.map_or_else(|| format!("{text}\n"), |progress| format!("{ANEW}{text}\n{progress}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_goes_above_the_line_of_progress_and_that_stays_last() {
+        assert_eq!(above("Command → Stopping: Ctrl-C", None), "Command → Stopping: Ctrl-C\n");
+        let shown = above("Command → Stopping: Ctrl-C", Some(" 25 %  1.0 of 4.0 s"));
+        assert_eq!(shown, "\r\x1b[KCommand → Stopping: Ctrl-C\n 25 %  1.0 of 4.0 s");
+    }
+}
