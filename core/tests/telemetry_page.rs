@@ -61,8 +61,14 @@ fn every_enumeration_is_numbered_as_listed() {
     check("Mode", Mode::ALL.iter().map(|mode| (mode.name(), number(mode))).collect());
     check("Grade", Grade::ALL.iter().map(|grade| (grade.name(), number(grade))).collect());
     check("Reason", Reason::ALL.iter().map(|reason| (reason.name(), number(reason))).collect());
-    check("SafetyMode", SafetyMode::NAMED.iter().map(|(mode, _)| (mode.name(), number(mode))).collect());
-    check("MasterSafety", MasterSafetyState::NAMED.iter().map(|(state, _)| (state.name(), number(state))).collect());
-    check("MessageSource", MessageSource::NAMED.iter().map(|(source, _)| (source.name(), number(source))).collect());
+    check("SafetyMode", SafetyMode::NAMED.iter().map(|(mode, _)| (mode.name().unwrap(), number(mode))).collect());
+    check(
+        "MasterSafety",
+        MasterSafetyState::NAMED.iter().map(|(state, _)| (state.name().unwrap(), number(state))).collect(),
+    );
+    check(
+        "MessageSource",
+        MessageSource::NAMED.iter().map(|(source, _)| (source.name().unwrap(), number(source))).collect(),
+    );
     check("Metric", Metric::ALL.iter().map(|metric| (metric.name(), number(metric))).collect());
 }

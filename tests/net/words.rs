@@ -98,9 +98,9 @@ fn of_krc(event: &KrcEvent) -> String {
         KrcEvent::Silent => "krc-silent".into(),
         KrcEvent::Foreign(count) => format!("krc-foreign {count}"),
         KrcEvent::Malformed { count, error } => format!("krc-malformed {count} {error}"),
-        KrcEvent::State(state) => format!("krc-state {} {}", state.raw(), state.name()),
-        KrcEvent::Quality(quality) => format!("krc-quality {} {}", quality.raw(), quality.name()),
-        KrcEvent::Scheme(scheme) => format!("krc-scheme {} {}", scheme.raw(), scheme.name()),
+        KrcEvent::State(state) => format!("krc-state {} {state}", state.raw()),
+        KrcEvent::Quality(quality) => format!("krc-quality {} {quality}", quality.raw()),
+        KrcEvent::Scheme(scheme) => format!("krc-scheme {} {scheme}", scheme.raw()),
         KrcEvent::Power(on) => format!("krc-power {on}"),
         KrcEvent::OtherScheme { krc, ours } => format!("krc-other-scheme {} {}", krc.raw(), ours.raw()),
     }
@@ -150,7 +150,7 @@ fn said(report: &Report) -> String {
     let kind = match report.kind {
         ReportKind::Text => "text".into(),
         ReportKind::Popup => "popup".into(),
-        ReportKind::Safety(mode) => format!("safety {}", mode.map_or("-", |mode| mode.name())),
+        ReportKind::Safety(mode) => format!("safety {}", mode.map_or("-".into(), |mode| mode.to_string())),
         ReportKind::Error => "error".into(),
         ReportKind::Key => "key".into(),
         ReportKind::RuntimeException(at) => format!("exception {at:?}"),

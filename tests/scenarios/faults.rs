@@ -217,6 +217,7 @@ fn at_rest_in_time(rig: &Rig<'_>, fell: SimTime, reason: Reason, what: &str) {
         Reason::ProtectiveStop,
         Reason::SafeguardStop,
         Reason::SafetyFault,
+        Reason::SafetyNotNormal,
         Reason::RobotNotRunning,
     ];
     let mut said = rig.record().commands_since(fell).filter(|command| command.mode != Mode::Command);

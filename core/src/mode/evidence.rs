@@ -176,6 +176,7 @@ pub(super) const fn stops_the_robot(reason: Reason) -> bool {
             | Reason::SafeguardStop
             | Reason::EmergencyStop
             | Reason::SafetyFault
+            | Reason::SafetyNotNormal
     )
 }
 
@@ -200,11 +201,11 @@ const fn master_obstacle(state: MasterSafetyState) -> Option<Reason> {
         MasterSafetyState::Ok => None,
         MasterSafetyState::RobotEmergencyStop | MasterSafetyState::ExternalEmergencyStop => Some(Reason::EmergencyStop),
         MasterSafetyState::SafeguardStop => Some(Reason::SafeguardStop),
+        MasterSafetyState::Fault => Some(Reason::SafetyFault),
         MasterSafetyState::Undefined
         | MasterSafetyState::Bootloader
-        | MasterSafetyState::Fault
         | MasterSafetyState::Booting
         | MasterSafetyState::Initializing
-        | MasterSafetyState::Unknown(_) => Some(Reason::SafetyFault),
+        | MasterSafetyState::Unknown(_) => Some(Reason::SafetyNotNormal),
     }
 }

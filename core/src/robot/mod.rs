@@ -25,7 +25,7 @@ mod settings;
 mod state;
 mod text;
 mod version;
-mod wire_enum;
+pub(crate) mod wire_enum;
 
 pub use authority::Authority;
 pub(crate) use bad_value::wording;

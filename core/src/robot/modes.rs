@@ -81,6 +81,7 @@ wire_enum! {
         ProfisafeSafeguardStop = 19 "PROFISAFE_SAFEGUARD_STOP",
         ProfisafeEmergencyStop = 20 "PROFISAFE_EMERGENCY_STOP",
         SafetyApiSafeguardStop = 22 "SAFETY_API_SAFEGUARD_STOP",
+        IoPlaneStop = 23 "IO_PLANE_STOP",
     }
 }
 
@@ -264,10 +265,10 @@ impl RobotMode {
         list.iter().find(|(mode, _)| *mode == self).map(|(_, raw)| *raw)
     }
 
-    /// The controller's own name; `UNKNOWN` where there is none.
+    /// The controller's own name; `None` for a number without one. Displaying the value shows that number.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
+    pub const fn name(self) -> Option<&'static str> {
+        Some(match self {
             Self::NoController => "NO_CONTROLLER",
             Self::Running => "RUNNING",
             Self::Freedrive => "FREEDRIVE",
@@ -288,8 +289,15 @@ impl RobotMode {
             Self::Idle => "IDLE",
             Self::Backdrive => "BACKDRIVE",
             Self::UpdatingFirmware => "UPDATING_FIRMWARE",
-            Self::Unknown(_) => "UNKNOWN",
-        }
+            Self::Unknown(_) => return None,
+        })
+    }
+}
+
+impl core::fmt::Display for RobotMode {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self::Unknown(raw) = self else { return f.pad(self.name().unwrap_or_default()) };
+        write!(f, "UNKNOWN {raw}")
     }
 }
 

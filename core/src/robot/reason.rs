@@ -48,7 +48,7 @@ reasons! {
     LinkClosed "the connection was closed" "check that the controller is on and the port is enabled",
     Unacknowledged "the controller does not acknowledge what is sent" "check the cable and the controller's load",
     EvidenceMissing "a fact the decision needs is missing or too old" "see which precondition is not held, and whether the link that shows it is up",
-    RobotNotRunning "the robot is not in mode RUNNING" "power the arm on and release the brakes",
+    RobotNotRunning "the robot is not in mode RUNNING" "in POWER_OFF or IDLE, power the arm on and release the brakes; in any other mode, look at the teach pendant",
     ProtectiveStop "the robot is in a protective stop" "find the cause, unlock on the pendant or by dashboard, then acknowledge",
     SafeguardStop "the robot is in a safeguard stop" "close the safeguard, then acknowledge",
     EmergencyStop "an emergency stop is pressed" "release it, bring the robot up, then acknowledge",
@@ -102,6 +102,7 @@ reasons! {
     NotYours "somebody else let a hand or a force move the arm" "only who began it renews it; anybody may end or release it",
     GuideLimit "a hand or a force moved the arm faster or further than it may" "move it more slowly or less far, or allow more where it is asked for; acknowledge and request",
     GoalTolerance "the arm did not come to its goal in time" "check payload and what holds the arm; allow it more time, or be further off",
+    SafetyNotNormal "the safety system reports neither normal nor reduced operation" "see the safety mode shown, and the teach pendant for what it requires; then acknowledge",
 }
 
 impl Reason {

@@ -40,7 +40,7 @@ impl ControllerTime {
     }
 }
 
-/// What the safety system says, in one form for every generation.
+/// The report of the safety system, in one form for every generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -73,19 +73,20 @@ impl Safety {
                 | SafetyMode::RobotEmergencyStop
                 | SafetyMode::ImmiEmergencyStop
                 | SafetyMode::ProfisafeEmergencyStop => Some(Reason::EmergencyStop),
+                SafetyMode::Violation | SafetyMode::Fault => Some(Reason::SafetyFault),
                 SafetyMode::Recovery
-                | SafetyMode::Violation
-                | SafetyMode::Fault
                 | SafetyMode::ValidateJointId
                 | SafetyMode::UndefinedSafetyMode
                 | SafetyMode::ProfisafeWaitingForParameters
-                | SafetyMode::Unknown(_) => Some(Reason::SafetyFault),
+                | SafetyMode::IoPlaneStop
+                | SafetyMode::Unknown(_) => Some(Reason::SafetyNotNormal),
             },
             Self::FromRobotMode(mode) => match mode {
                 RobotMode::SecurityStopped => Some(Reason::ProtectiveStop),
                 RobotMode::EmergencyStopped => Some(Reason::EmergencyStop),
                 RobotMode::SafeguardStop => Some(Reason::SafeguardStop),
                 RobotMode::FatalError => Some(Reason::SafetyFault),
+                RobotMode::Unknown(_) => Some(Reason::SafetyNotNormal),
                 _ => None,
             },
             Self::Unknown => Some(Reason::EvidenceMissing),

@@ -1,5 +1,5 @@
-//! Enumerations as they stand on the wire. Every number survives: what is not known is kept as `Unknown(raw)`, because
-//! controllers extend these lists between releases.
+//! Enumerations as they stand on the wire. Every number survives: one without a name is kept as `Unknown(raw)` and
+//! displayed with that number, because controllers extend these lists between releases.
 
 /// An enumeration by its numbers of the type named, each with the controller's own name and, where that does not say it, its
 /// meaning.
@@ -37,16 +37,34 @@ macro_rules! wire_enum {
                 }
             }
 
-            /// The controller's own name, as reports have it; `UNKNOWN` where there is none.
+            /// The controller's own name; `None` for a number without one. Displaying the value shows that number.
             #[must_use]
-            pub const fn name(self) -> &'static str {
+            pub const fn name(self) -> Option<&'static str> {
                 match self {
-                    $(Self::$variant => $text,)+
-                    Self::Unknown(_) => "UNKNOWN",
+                    $(Self::$variant => Some($text),)+
+                    Self::Unknown(_) => None,
                 }
             }
         }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                $crate::robot::wire_enum::display(f, self.name(), self.raw())
+            }
+        }
     };
+}
+
+/// Writes a value's name, or `UNKNOWN` and its number.
+pub(crate) fn display(
+    f: &mut core::fmt::Formatter<'_>,
+    name: Option<&str>,
+    raw: impl core::fmt::Display,
+) -> core::fmt::Result {
+    match name {
+        Some(name) => f.pad(name),
+        None => write!(f, "UNKNOWN {raw}"),
+    }
 }
 
 pub(crate) use wire_enum;

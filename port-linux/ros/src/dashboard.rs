@@ -440,7 +440,7 @@ fn support_file_written(o: &Outcome) -> Vec<u8> {
 
 fn program_state(o: &Outcome) -> Vec<u8> {
     let state = match o.value {
-        Value::Program { state, .. } => ProgramStateMsg { state: state.name().into() },
+        Value::Program { state, .. } => ProgramStateMsg { state: state.to_string() },
         _ => ProgramStateMsg::default(),
     };
     encode(&GetProgramStateResponse { state, program_name: o.name(), answer: o.text.clone(), success: o.success })

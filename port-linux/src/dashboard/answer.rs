@@ -15,7 +15,7 @@ pub(super) fn readable(text: Text<'_>) -> String {
 
 /// The answer in words; what an answer of success says by itself is `done`.
 #[must_use]
-pub(super) fn words(reply: &Reply<'_>) -> String {
+pub(crate) fn words(reply: &Reply<'_>) -> String {
     match reply {
         Reply::Done(added) if added.0.is_empty() => "done".into(),
         // Nothing else answers with a number.
@@ -24,18 +24,18 @@ pub(super) fn words(reply: &Reply<'_>) -> String {
         }
         Reply::Done(added) => format!("done: {}", readable(*added)),
         Reply::Running(yes) | Reply::RemoteControl(yes) => (if *yes { "yes" } else { "no" }).into(),
-        Reply::RobotMode(mode) => mode.name().into(),
+        Reply::RobotMode(mode) => mode.to_string(),
         Reply::LoadedProgram(None) => "none".into(),
         Reply::LoadedProgram(Some(path)) => readable(*path),
         Reply::ProgramSaved { saved, program } => {
             format!("{} {}", if *saved { "yes" } else { "no" }, readable(*program)).trim_end().into()
         }
-        Reply::ProgramState { state, program: None } => state.name().into(),
-        Reply::ProgramState { state, program: Some(name) } => format!("{} {}", state.name(), readable(*name)),
+        Reply::ProgramState { state, program: None } => state.to_string(),
+        Reply::ProgramState { state, program: Some(name) } => format!("{state} {}", readable(*name)),
         Reply::Software { text, .. } => readable(*text),
         Reply::UserRole(role) => role.word().into(),
         Reply::OperationalMode(mode) => mode.map_or("none, no password is set for it", |mode| mode.word()).into(),
-        Reply::Safety(mode) => mode.name().into(),
+        Reply::Safety(mode) => mode.to_string(),
         Reply::SerialNumber(text) | Reply::RobotModel(text) | Reply::Other(text) => readable(*text),
         Reply::Refused(Refusal::NotUnderstood(_)) => "not known to this controller".into(),
         Reply::Refused(Refusal::Failed(text)) => readable(*text),
@@ -44,14 +44,14 @@ pub(super) fn words(reply: &Reply<'_>) -> String {
 }
 
 /// The answer as the value of a JSON key; what is no answer is null.
-pub(super) fn value(reply: &Reply<'_>, json: &mut Json) {
+pub(crate) fn value(reply: &Reply<'_>, json: &mut Json) {
     match reply {
         Reply::Done(_) => json.boolean(true),
         Reply::Running(yes) | Reply::RemoteControl(yes) | Reply::ProgramSaved { saved: yes, .. } => json.boolean(*yes),
-        Reply::RobotMode(mode) => json.text(mode.name()),
+        Reply::RobotMode(mode) => json.text(&mode.to_string()),
         Reply::LoadedProgram(Some(path)) => json.text(&readable(*path)),
         Reply::ProgramState { state, program } => {
-            json.begin_object().key("state").text(state.name()).key("program");
+            json.begin_object().key("state").text(&state.to_string()).key("program");
             match program {
                 Some(name) => json.text(&readable(*name)),
                 None => json.null(),
@@ -61,7 +61,7 @@ pub(super) fn value(reply: &Reply<'_>, json: &mut Json) {
         Reply::Software { version, .. } => json.text(&version.to_string()),
         Reply::UserRole(role) => json.text(role.word()),
         Reply::OperationalMode(Some(mode)) => json.text(mode.word()),
-        Reply::Safety(mode) => json.text(mode.name()),
+        Reply::Safety(mode) => json.text(&mode.to_string()),
         Reply::SerialNumber(text) | Reply::RobotModel(text) => json.text(&readable(*text)),
         Reply::LoadedProgram(None) | Reply::OperationalMode(None) | Reply::Refused(_) | Reply::Other(_) => json.null(),
     };

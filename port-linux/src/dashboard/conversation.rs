@@ -276,7 +276,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         if self.args.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Ok(false);
         }
-        let stop = finding.safety().map_or("", |mode| mode.name());
+        let stop = finding.safety().map_or(String::new(), |mode| mode.to_string());
         self.line(&format!("Look at the robot: is the cause of {stop} found and gone, and nobody in reach?"));
         self.line("Type `acknowledge` to recover, anything else to leave it as it is.");
         let mut answer = String::new();

@@ -1,6 +1,6 @@
 //! `outrigger dashboard`: power, brakes, stops and programs of a robot, and what it tells of them.
 
-mod answer;
+pub(crate) mod answer;
 mod args;
 pub(crate) mod connection;
 mod conversation;

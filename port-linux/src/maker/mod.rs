@@ -1,6 +1,8 @@
 //! One kind of controller each: how it is reached and run beside, its events in words, its arm, its figures and counts.
 //! Whatever runs, shows and records a session is the same for all.
 
+#[cfg(test)]
+mod enumerations;
 pub(crate) mod krc;
 pub(crate) mod ur;
 

@@ -254,7 +254,7 @@ fn of_arm<S, const N: usize>(json: &mut Json, frame: &Frame<S, N>, chain: Option
         json.key("speed_scaling").single(scaling);
     }
     if let Some(program) = arm.program {
-        json.key("program_state").text(program.name());
+        json.key("program_state").text(&program.to_string());
     }
     if let Some(chain) = chain {
         json.key("arm").begin_array();

@@ -167,14 +167,16 @@ impl Modes {
     /// Numbers, and the controller's own names for them.
     pub(super) fn visit(&self, visitor: &mut dyn FieldVisitor) {
         let generation = if self.cb2 { Generation::Cb2 } else { Generation::Cb3 };
-        let mut named = |key: &str, name_key: &str, raw: Option<i32>, name: &dyn Fn(i32) -> &'static str| {
+        let mut named = |key: &str, name_key: &str, raw: Option<i32>, name: &dyn Fn(i32) -> String| {
             if let Some(raw) = raw {
                 visitor.field(key, Value::Signed(raw.into()));
                 visitor.field(name_key, Value::Text(name(raw).as_bytes()));
             }
         };
-        let safety = |raw| SafetyMode::from_raw(raw).name();
-        named("robot_mode", "robot_mode_name", self.robot_mode, &|raw| RobotMode::from_raw(generation, raw).name());
+        let safety = |raw| SafetyMode::from_raw(raw).to_string();
+        named("robot_mode", "robot_mode_name", self.robot_mode, &|raw| {
+            RobotMode::from_raw(generation, raw).to_string()
+        });
         named("safety_mode", "safety_mode_name", self.safety_mode, &safety);
         named("safety_status", "safety_status_name", self.safety_status, &safety);
         if let Some(state) = self.program_state {

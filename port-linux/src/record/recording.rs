@@ -213,7 +213,7 @@ fn write_primary<W: Write + Seek>(
             let name = payload.name();
             file.message(&format!("/messages/{name}"), name, at, &visit)?;
             let Some((level, text)) = spoken(&payload) else { return Ok(()) };
-            file.log(level, at, robot_message.named_source().name(), &text)
+            file.log(level, at, &robot_message.named_source().to_string(), &text)
         }
         MessageKind::ProgramState(_) => file.message("/program_state", "program_state", at, &visit),
         MessageKind::RobotState(_) | MessageKind::Internal { .. } => Ok(()),
@@ -230,7 +230,7 @@ fn spoken(payload: &RobotMessagePayload<'_>) -> Option<(Level, String)> {
         P::Popup(popup) => (Level::Info, format!("pop-up: {}: {}", popup.title, popup.text)),
         P::Version(version) => (Level::Info, format!("{} {}", version.project_name, version.software())),
         P::SafetyMode(safety) => {
-            let mode = safety.detail.safety_mode().map_or("changed", |mode| mode.name());
+            let mode = safety.detail.safety_mode().map_or("changed".into(), |mode| mode.to_string());
             (Level::Warning, format!("safety mode {mode} (C{}A{})", safety.code, safety.argument))
         }
         P::ErrorCode(error) => (Level::Error, format!("C{}A{}", error.code, error.argument)),

@@ -200,9 +200,8 @@ impl<'t> Words<'t> {
         let software = self.software.map_or(String::new(), |software| format!(" (software {software})"));
         match *silence {
             Silence { robot_mode: Some(mode), .. } if mode != RobotMode::Running => format!(
-                "nothing was heard of {subject}, and the robot is {}: bring it to RUNNING (power on, release the \
-                 brakes), then send it again",
-                mode.name()
+                "nothing was heard of {subject}, and the robot is {mode}: bring it to RUNNING (power on, release the \
+                 brakes), then send it again"
             ),
             Silence { ran_before: true, .. } => format!(
                 "nothing was heard of {subject}: this software{software} names no programs, and one ran before, so \
@@ -246,7 +245,7 @@ impl<'t> Words<'t> {
             UploadOutcome::Unheard(silence) => {
                 json.key("robot_mode");
                 match silence.robot_mode {
-                    Some(mode) => json.text(mode.name()),
+                    Some(mode) => json.text(&mode.to_string()),
                     None => json.null(),
                 };
                 json.key("program_before").boolean(silence.ran_before).key("program_now").boolean(silence.runs_now);
@@ -308,7 +307,7 @@ fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
         ReportKind::Text => text,
         ReportKind::Popup if message.title.is_empty() => format!("pop-up: {text}"),
         ReportKind::Popup => format!("pop-up: {}: {text}", printable(message.title)),
-        ReportKind::Safety(mode) => format!("safety mode {}", mode.map_or("changed", |mode| mode.name())),
+        ReportKind::Safety(mode) => format!("safety mode {}", mode.map_or("changed".into(), |mode| mode.to_string())),
         ReportKind::Error => format!("C{code}A{argument} {text}"),
         _ => return None,
     })
@@ -347,7 +346,7 @@ fn message_json(message: &ControllerMessage<'_>, json: &mut Json) {
     json.key("source").integer(message.source.raw());
     match message.kind {
         ReportKind::Safety(Some(mode)) => {
-            json.key("safety_mode").text(mode.name());
+            json.key("safety_mode").text(&mode.to_string());
         }
         ReportKind::RuntimeException(Some((line, column))) => {
             json.key("controller_line").integer(line).key("column").integer(column);

@@ -130,8 +130,24 @@ pub struct Word {
     pub key: &'static str,
     /// For people.
     pub name: &'static str,
-    /// The controller's own word.
-    pub value: &'static str,
+    /// The controller's own name for the value; `None` for a number without a name here.
+    pub value: Option<&'static str>,
+    /// The number, where the value has no name.
+    pub number: i64,
+}
+
+impl Word {
+    /// A value with a name.
+    #[must_use]
+    pub const fn named(key: &'static str, name: &'static str, value: &'static str) -> Self {
+        Self { key, name, value: Some(value), number: 0 }
+    }
+
+    /// The value for people and scripts: its name, or `UNKNOWN` and its number.
+    #[must_use]
+    pub fn said(&self) -> String {
+        self.value.map_or_else(|| format!("UNKNOWN {}", self.number), str::to_owned)
+    }
 }
 
 impl Arm {
@@ -211,7 +227,7 @@ impl Snapshot {
                 line.push_str(&format!("  round trip {:.2} ms", trip.as_secs_f64() * 1e3));
             }
         }
-        let words: Vec<_> = state.words.iter().map(|word| word.value).collect();
+        let words: Vec<_> = state.words.iter().map(|word| word.said()).collect();
         line.push_str(&format!("  {}  q ", words.join("/")));
         let degrees: Vec<_> = state.joints.iter().map(|joint| format!("{:.2}", joint.angle.to_degrees())).collect();
         line.push_str(&degrees.join(" "));
@@ -274,8 +290,8 @@ impl Snapshot {
                 json.end_array();
             }
         }
-        for Word { key, value, .. } in self.state.iter().flat_map(|state| &state.words) {
-            json.key(key).text(value);
+        for word in self.state.iter().flat_map(|state| &state.words) {
+            json.key(word.key).text(&word.said());
         }
         for (name, value) in &self.counters {
             json.key(name).integer(*value);

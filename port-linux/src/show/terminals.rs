@@ -59,7 +59,11 @@ impl Terminals {
         let [a, b] = board.analog_inputs;
         let [first, second] = [0, 1].map(|index: usize| {
             let (value, domain) = (board.analog_outputs[index], board.analog_output_domains[index]);
-            if domain == 0 { format!("{:.2} mA", milliamperes(value)) } else { format!("{value:.2} V") }
+            match domain {
+                0 => format!("{:.2} mA", milliamperes(value)),
+                1 => format!("{value:.2} V"),
+                other => format!("{value:.3} (domain {other})"),
+            }
         });
         Some([format!("{a:.3}, {b:.3}"), format!("{first}, {second}")])
     }

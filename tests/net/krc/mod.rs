@@ -219,7 +219,7 @@ pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     let plan = make(draw, index);
     let Plan { mut about, options, config, motion, convention, mut acts, insists, patience, length } = plan;
     acts.sort_by_key(|(at, _)| *at);
-    let scheme = |control: &Control| control.scheme().name();
+    let scheme = |control: &Control| control.scheme().to_string();
     about += &format!(", {} {}", scheme(&config.peer.control), convention.name());
     let mut log = Log::default();
     let mut rig = Rig::new(options.clone(), config, motion, convention);
@@ -379,7 +379,7 @@ fn told(act: &Act) -> String {
         Act::Inputs(inputs) => format!("inputs {inputs:03b}"),
         Act::Enabled(held) => format!("enabled {held}"),
         Act::Push(down) => format!("push {down}N"),
-        Act::Control(control) => format!("control {}", control.scheme().name()),
+        Act::Control(control) => format!("control {}", control.scheme()),
         Act::Bool(krl, value) => format!("bool {krl} {value}"),
         Act::Senses(senses) => format!("senses {senses:?}").to_lowercase(),
     }

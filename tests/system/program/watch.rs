@@ -313,7 +313,7 @@ fn where_nothing_comes_it_says_what_to_check() {
     let listen = free_port();
     let (_, ended) = watched(&["--seconds", "1"], &listen, || {
         let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-        board.send_to(b"ORTM\x09rest", &listen).expect("sent");
+        board.send_to(b"ORTM\x0arest", &listen).expect("sent");
     });
     let text = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(3), "{text}");

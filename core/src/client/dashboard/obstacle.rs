@@ -74,24 +74,23 @@ impl core::fmt::Display for Obstacle {
         match self {
             Self::Unsupported(unsupported) => unsupported.fmt(f),
             Self::LocalControl => f.write_str("the controller is in local control"),
-            Self::Safety(mode) => write!(f, "the safety mode is {}", mode.name()),
-            Self::RobotMode(mode) => write!(f, "the robot mode is {}", mode.name()),
+            Self::Safety(mode) => write!(f, "the safety mode is {mode}"),
+            Self::RobotMode(mode) => write!(f, "the robot mode is {mode}"),
             Self::OtherStop { acknowledged, found } => {
-                write!(f, "{} was acknowledged, and now the safety mode is {}", acknowledged.name(), found.name())
+                write!(f, "{acknowledged} was acknowledged, and now the safety mode is {found}")
             }
             Self::NotCleared { mode, waited } => {
-                write!(f, "the safety mode is still {} after {} s", mode.name(), seconds(*waited))
+                write!(f, "the safety mode is still {mode} after {} s", seconds(*waited))
             }
-            Self::NotReached { wanted, found, waited } => write!(
-                f,
-                "the robot mode is still {} after {} s, not {}",
-                found.name(),
-                seconds(*waited),
-                wanted.name()
-            ),
+            Self::NotReached { wanted, found, waited } => {
+                write!(f, "the robot mode is still {found} after {} s, not {wanted}", seconds(*waited))
+            }
             Self::Program { request, found, waited } => {
                 write!(f, "{} s after '{}' the program is ", seconds(*waited), request.words())?;
-                f.write_str(found.map_or("not the one that was asked for", ProgramState::name))
+                match found {
+                    Some(state) => state.fmt(f),
+                    None => f.write_str("not the one that was asked for"),
+                }
             }
             Self::Role(role) => write!(f, "the user role is still {}", role.word()),
             Self::NoSuchFile(name) => write!(f, "the controller has no file {name}"),
@@ -152,8 +151,9 @@ const fn advice_on(mode: SafetyMode) -> &'static str {
             "hold the enabling device in its middle position"
         }
         SafetyMode::ValidateJointId => "confirm the joints on the teach pendant",
-        SafetyMode::UndefinedSafetyMode | SafetyMode::ProfisafeWaitingForParameters | SafetyMode::Unknown(_) => {
-            "look at the teach pendant"
-        }
+        SafetyMode::UndefinedSafetyMode
+        | SafetyMode::ProfisafeWaitingForParameters
+        | SafetyMode::IoPlaneStop
+        | SafetyMode::Unknown(_) => "look at the teach pendant",
     }
 }

@@ -143,7 +143,7 @@ impl core::fmt::Display for ControlRefusal {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let when = "it changes while the KRC is in its monitor state and nothing is asked of it";
         match self {
-            Self::OtherScheme(scheme) => write!(f, "the control scheme in force is {}: {when}", scheme.name()),
+            Self::OtherScheme(scheme) => write!(f, "the control scheme in force is {scheme}: {when}"),
             Self::OtherFields(flags) => write!(f, "commands have the fields {:#06x}: {when}", flags.bits()),
             Self::BadValue(value) => value.fmt(f),
         }

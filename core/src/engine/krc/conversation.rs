@@ -130,6 +130,9 @@ impl Status {
     }
 
     pub(super) const fn gate(self, control: &Control) -> PeerGate {
+        if let Quality::Unknown(_) = self.quality {
+            return PeerGate::No;
+        }
         match self.state {
             FriState::Command if self.power && control.leads_in(self.scheme) => PeerGate::Granted,
             FriState::Command => PeerGate::Ready,

@@ -200,6 +200,18 @@ fn the_krcs_own_quality_permits_a_request_or_does_not() {
 }
 
 #[test]
+fn a_number_without_a_name_permits_nothing() {
+    let mut bench = Bench::new(KrcConfig::default());
+    let (monitor, command) = (1, 2);
+    for (counter, (state, quality)) in (1..).zip([(command, 7), (monitor, 4), (9, 3), (u16::MAX, u16::MAX)]) {
+        let newer = MeasurementRepr { state, quality, ..measurement(counter) };
+        let _ = bench.give(A, &bytes(&newer));
+        let unmet: Vec<_> = bench.session.unmet(bench.now).iter().collect();
+        assert!(unmet.contains(&Reason::NotGranted), "state {state}, quality {quality}: {unmet:?}");
+    }
+}
+
+#[test]
 fn what_is_no_measurement_is_counted_and_says_why() {
     let mut bench = Bench::new(KrcConfig::default());
     assert_eq!(bench.give(A, &[0; 915]), None);

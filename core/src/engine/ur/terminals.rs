@@ -82,7 +82,9 @@ impl ToolIo {
 
 fn shown(value: f32, domain: u8) -> ShownAnalog {
     if domain != 0 {
-        return ShownAnalog { domain: AnalogDomain::Voltage, level: value / 10.0 };
+        // A domain without a name confirms no level.
+        let level = if domain == 1 { value / 10.0 } else { f32::NAN };
+        return ShownAnalog { domain: AnalogDomain::Voltage, level };
     }
     // In amperes on this interface; a terminal that gives 20 mA at most says so in milliamperes where it says more.
     let milliamperes = if value.abs() > 0.1 { value } else { value * 1e3 };
@@ -102,5 +104,6 @@ mod tests {
             assert_eq!(shown.domain, expected);
             assert!((shown.level - 0.5).abs() < 1e-5, "{shown:?}");
         }
+        assert!(shown(5.0, 2).level.is_nan(), "the domain has no name");
     }
 }

@@ -5,14 +5,15 @@ use super::*;
 #[test]
 fn each_missing_precondition_refuses_the_request_and_names_itself() {
     type Case = (Reason, fn(&mut World));
-    let cases: [Case; 12] = [
+    let cases: [Case; 13] = [
         (Reason::GradeLow, |w| w.link_entry = false),
         (Reason::RobotNotRunning, |w| w.robot_mode = RobotMode::Idle),
         (Reason::ProtectiveStop, |w| w.safety = SafetyMode::ProtectiveStop),
         (Reason::SafeguardStop, |w| w.safety = SafetyMode::SafeguardStop),
         (Reason::EmergencyStop, |w| w.safety = SafetyMode::RobotEmergencyStop),
         (Reason::EmergencyStop, |w| w.master = Some(MasterSafetyState::ExternalEmergencyStop)),
-        (Reason::SafetyFault, |w| w.master = Some(MasterSafetyState::Booting)),
+        (Reason::SafetyFault, |w| w.master = Some(MasterSafetyState::Fault)),
+        (Reason::SafetyNotNormal, |w| w.master = Some(MasterSafetyState::Booting)),
         (Reason::NotRemote, |w| w.remote = Some(false)),
         (Reason::SourceStale, |w| w.sources = Err(Reason::SourceStale)),
         (Reason::NotAtRest, |w| w.at_rest = false),
@@ -33,6 +34,37 @@ fn each_missing_precondition_refuses_the_request_and_names_itself() {
         }
         expect!(t: Monitor);
         t.arm();
+    }
+}
+
+#[test]
+fn numbers_newer_than_this_version_are_never_commanded_and_the_advice_claims_nothing_of_them() {
+    const NUMBERS: [i32; 7] = [i32::MIN, -2, 21, 24, 77, 255, i32::MAX];
+    let spoilt = NUMBERS.iter().flat_map(|raw| {
+        let (robot, safety) = (RobotMode::from_raw(crate::robot::Generation::Cb3, *raw), SafetyMode::from_raw(*raw));
+        [
+            World { robot_mode: robot, ..GOOD },
+            World { safety, ..GOOD },
+            World { master: Some(MasterSafetyState::from_raw(*raw)), ..GOOD },
+        ]
+    });
+    for world in spoilt.chain([World { safety: SafetyMode::from_raw(23), ..GOOD }]) {
+        let mut t = Trace::connected();
+        t.world = world;
+        t.state(8);
+        let reason = t.request().unwrap_err();
+        assert!(matches!(reason, Reason::RobotNotRunning | Reason::SafetyNotNormal), "{world:?}: {reason:?}");
+        for claim in ["restart", "violation", "fault", "pressed", "close the", "unlock"] {
+            let said = [reason.text(), reason.advice()].concat();
+            assert!(!said.contains(claim), "{reason:?} says '{claim}' of a number without a name");
+        }
+        // It also ends what is commanded, without a word that could move the arm.
+        t.world = GOOD;
+        t.state(8);
+        t.arm();
+        t.world = world;
+        state!(t 8 => Silent);
+        assert_eq!((t.machine.mode(), t.machine.latch()), (Mode::Stopping, Some(reason)));
     }
 }
 

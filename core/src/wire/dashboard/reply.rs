@@ -231,8 +231,9 @@ fn robot_mode(word: &[u8]) -> Option<RobotMode> {
     named(RobotMode::CB3, RobotMode::name, word)
 }
 
-fn named<T: Copy>(all: &[(T, i32)], name: fn(T) -> &'static str, word: &[u8]) -> Option<T> {
-    let known = all.iter().find(|(value, _)| name(*value).as_bytes().eq_ignore_ascii_case(word));
+fn named<T: Copy>(all: &[(T, i32)], name: fn(T) -> Option<&'static str>, word: &[u8]) -> Option<T> {
+    let known =
+        all.iter().find(|(value, _)| name(*value).is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(word)));
     known.map(|(value, _)| *value)
 }
 

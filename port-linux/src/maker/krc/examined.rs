@@ -73,7 +73,7 @@ impl Examined<7, Krc> for KrcExamined {
             ));
         }
         if let Some(quality) = self.quality.filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect)) {
-            findings.push(format!("the KRC rates the link {}: most KRL programs wait for PERFECT", quality.name()));
+            findings.push(format!("the KRC rates the link {quality}: most KRL programs wait for PERFECT"));
         }
         // The link was named above, in more words.
         for reason in self.unmet.iter().filter(|reason| *reason != Reason::GradeLow) {

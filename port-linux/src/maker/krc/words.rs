@@ -84,12 +84,23 @@ pub(crate) fn silence(counts: &KrcCounts, listens: SocketAddr) -> String {
 /// State of the interface and quality of the link by the KRC's own words.
 pub(crate) fn rating(state: Option<FriState>, quality: Option<Quality>) -> [Word; 2] {
     [
-        Word { key: "krc_state", name: "KRC", value: state.map_or("silent", FriState::name) },
-        Word { key: "krc_quality", name: "quality", value: quality.map_or("unknown", Quality::name) },
+        word("krc_state", "KRC", state.map(|state| (state.name(), state.raw())), "silent"),
+        word("krc_quality", "quality", quality.map(|quality| (quality.name(), quality.raw())), "unknown"),
     ]
 }
 
-/// How things stand, in a line.
+/// A value by its name and number, or `absent` where there is none.
+fn word(
+    key: &'static str,
+    name: &'static str,
+    value: Option<(Option<&'static str>, u16)>,
+    absent: &'static str,
+) -> Word {
+    let (value, number) = value.unwrap_or((Some(absent), 0));
+    Word { key, name, value, number: number.into() }
+}
+
+/// The state of command and link, in a line.
 pub(crate) fn standing(mode: Mode, figures: &Figures, state: Option<FriState>, quality: Option<Quality>) -> String {
     let answers = figures.answers.map_or_else(String::new, |answers| {
         let trip = answers.shortest.map_or_else(String::new, |s| format!(", round trip from {} µs", s.as_micros()));
@@ -101,8 +112,8 @@ pub(crate) fn standing(mode: Mode, figures: &Figures, state: Option<FriState>, q
         figures.grade.name(),
         figures.jitter.as_micros(),
         figures.sequence.lost,
-        state.map_or("silent", FriState::name),
-        quality.map_or("unknown", Quality::name)
+        state.map_or("silent".into(), |state| state.to_string()),
+        quality.map_or("unknown".into(), |quality| quality.to_string())
     )
 }
 
@@ -115,9 +126,9 @@ pub(crate) fn all(krc: &Krc) -> [Word; 4] {
         None => "unknown",
     };
     let [state, quality] = rating(krc.state(), krc.quality());
-    let scheme = krc.scheme().map_or("unknown", |scheme| scheme.name());
-    let scheme = Word { key: "krc_scheme", name: "scheme", value: scheme };
-    [state, quality, scheme, Word { key: "drives", name: "drives", value: power }]
+    let scheme = krc.scheme().map(|scheme| (scheme.name(), scheme.raw()));
+    let scheme = word("krc_scheme", "scheme", scheme, "unknown");
+    [state, quality, scheme, Word::named("drives", "drives", power)]
 }
 
 /// How far the arm coasts at worst.
@@ -140,13 +151,12 @@ impl PeerEvent for KrcEvent {
             Self::Malformed { count, error } => {
                 ("malformed", format!("{count} datagram(s) that are no measurements ignored: {error}"))
             }
-            Self::State(state) => ("krc-state", format!("KRC: {}", state.name())),
-            Self::Quality(quality) => ("krc-quality", format!("KRC: quality {}", quality.name())),
-            Self::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {}", scheme.name())),
-            Self::OtherScheme { krc, ours } => (
-                "krc-other-scheme",
-                format!("the KRC commands in {}, `robot.control` asks for {}", krc.name(), ours.name()),
-            ),
+            Self::State(state) => ("krc-state", format!("KRC: {state}")),
+            Self::Quality(quality) => ("krc-quality", format!("KRC: quality {quality}")),
+            Self::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {scheme}")),
+            Self::OtherScheme { krc, ours } => {
+                ("krc-other-scheme", format!("the KRC commands in {krc}, `robot.control` asks for {ours}"))
+            }
             Self::Power(true) => ("krc-power", "KRC: drives on".into()),
             Self::Power(false) => ("krc-power", "KRC: drives off".into()),
         };

@@ -311,15 +311,20 @@ const fn by_activity(activity: Activity) -> ProgramState {
 }
 
 /// Robot mode and safety, as the controller names them.
-fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> {
-    let safety = match safety {
-        Safety::Mode(mode) => mode.name(),
-        Safety::FromRobotMode(mode) => mode.name(),
-        Safety::Unknown => "UNKNOWN",
+pub(super) fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> {
+    const ABSENT: (Option<&str>, i64) = (Some("UNKNOWN"), 0);
+    let of_robot = |mode: RobotMode| {
+        let number = if let RobotMode::Unknown(raw) = mode { raw.into() } else { 0 };
+        (mode.name(), number)
     };
-    let mode = robot_mode.map_or("UNKNOWN", |mode| mode.name());
+    let safety = match safety {
+        Safety::Mode(mode) => (mode.name(), mode.raw().into()),
+        Safety::FromRobotMode(mode) => of_robot(mode),
+        Safety::Unknown => ABSENT,
+    };
+    let mode = robot_mode.map_or(ABSENT, of_robot);
     let words = [("robot_mode", "robot", mode), ("safety", "safety", safety)];
-    words.map(|(key, name, value)| Word { key, name, value }).to_vec()
+    words.map(|(key, name, (value, number))| Word { key, name, value, number }).to_vec()
 }
 
 #[cfg(test)]

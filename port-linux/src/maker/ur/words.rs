@@ -71,9 +71,9 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
                 Ending::Position => "a joint would have passed the position limit that it checks itself",
                 Ending::Divergence => "a target was too far from where the arm is",
                 Ending::Version => "it is of another version of Outrigger",
-                Ending::Unknown(_) => "for a reason that this version does not know",
+                Ending::Unknown(number) => &format!("for a reason that this version does not know, number {number}"),
             };
-            (format!("our program on the controller has ended: {why}"), vec![("why", ending.name().into())])
+            (format!("our program on the controller has ended: {why}"), vec![("why", ending.to_string())])
         }
         ProgramNews::Other { version: 0 } => {
             said("a program that is none of ours, or of an earlier run, has connected from the controller: turned away")
@@ -95,9 +95,11 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
                 TrajectoryResult::Success => "it has been made to its end",
                 TrajectoryResult::Canceled => "it was cancelled, or a point of it could not be moved to",
                 TrajectoryResult::Failure => "a point of it did not come in time, or was none",
-                TrajectoryResult::Unknown(_) => "in a way that this version does not know",
+                TrajectoryResult::Unknown(number) => {
+                    &format!("in a way that this version does not know, number {number}")
+                }
             };
-            (format!("External Control says how the trajectory ended: {how}"), vec![("result", result.name().into())])
+            (format!("External Control says how the trajectory ended: {how}"), vec![("result", result.to_string())])
         }
         ProgramNews::Late(by) => {
             let seconds = by.as_secs_f64();
@@ -197,7 +199,7 @@ fn reported(report: &Report) -> String {
         ReportKind::Text => format!("controller: {text}"),
         ReportKind::Popup => format!("controller shows a pop-up: {text}"),
         ReportKind::Safety(mode) => {
-            format!("controller: safety mode {} {text}", mode.map_or("changed", |mode| mode.name()))
+            format!("controller: safety mode {} {text}", mode.map_or("changed".into(), |mode| mode.to_string()))
         }
         ReportKind::Error => format!("controller reports {code} {text}"),
         ReportKind::Key => format!("controller: {text}"),

@@ -193,12 +193,13 @@ const TABLE: &[Term] = terms! {
     "PROFISAFE_SAFEGUARD_STOP" "safety: the controller of the plant asks for a stop",
     "PROFISAFE_EMERGENCY_STOP" "safety: the controller of the plant asks for an emergency stop",
     "SAFETY_API_SAFEGUARD_STOP" "safety: a program on the controller asks for a stop",
+    "IO_PLANE_STOP" "safety: a mode of software 5.26 and 10.13; see the pendant",
     "VALIDATE_JOINT_ID" "safety: a joint was exchanged; confirm it on the pendant",
     "UNDEFINED_SAFETY_MODE" "safety: the controller itself does not know",
     "VIOLATION" "safety: a limit was exceeded; see the pendant",
     "FAULT" "safety: the safety system itself has a fault; see the pendant",
     "FATAL_ERROR" "robot: see the pendant",
-    "UNKNOWN" "the controller did not tell, or by a number that has no name here",
+    "UNKNOWN" "not reported by the controller; with a number, a value that this version has no name for",
     "NO_CONTROLLER" "robot: the controller program does not run",
     "RUNNING" "robot: it has power, its brakes are open, it can move",
     "FREEDRIVE" "robot: it lets itself be moved by hand",
@@ -339,12 +340,12 @@ mod tests {
         words.extend(Grade::ALL.iter().map(|grade| grade.name()));
         words.extend(Metric::ALL.iter().map(|metric| metric.name()));
         words.extend(Reason::ALL.iter().map(|reason| reason.name()));
-        words.extend(RobotMode::CB2.iter().chain(RobotMode::CB3).map(|(mode, _)| mode.name()));
-        words.extend(ProgramState::NAMED.iter().map(|(state, _)| state.name()));
-        words.extend(FriState::NAMED.iter().map(|(state, _)| state.name()));
-        words.extend(Quality::NAMED.iter().map(|(quality, _)| quality.name()));
-        words.extend(ControlScheme::NAMED.iter().map(|(scheme, _)| scheme.name()));
-        words.extend(SafetyMode::NAMED.iter().map(|(mode, _)| mode.name()));
+        words.extend(RobotMode::CB2.iter().chain(RobotMode::CB3).filter_map(|(mode, _)| mode.name()));
+        words.extend(ProgramState::NAMED.iter().filter_map(|(state, _)| state.name()));
+        words.extend(FriState::NAMED.iter().filter_map(|(state, _)| state.name()));
+        words.extend(Quality::NAMED.iter().filter_map(|(quality, _)| quality.name()));
+        words.extend(ControlScheme::NAMED.iter().filter_map(|(scheme, _)| scheme.name()));
+        words.extend(SafetyMode::NAMED.iter().filter_map(|(mode, _)| mode.name()));
         let rows: Vec<_> = words.into_iter().map(str::to_owned).collect();
         assert_eq!(find(&rows).unexplained, [""; 0]);
     }

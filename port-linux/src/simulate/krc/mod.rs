@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
     show.text(format!(
         "KRL convention {}, starts at {}; {}; seed {}; {} fault(s) to come",
         name_of(options.program.convention, &outrigger_sim::krc::Convention::NAMED),
-        options.program.starts_at().name(),
+        options.program.starts_at(),
         operation(&options),
         options.seed,
         options.faults.len()
@@ -163,7 +163,7 @@ impl Printed {
         }
         if self.state != Some(state) {
             self.state = Some(state);
-            let text = format!("{}, quality {}, scheme {}", state.0.name(), state.1.name(), state.2.name());
+            let text = format!("{}, quality {}, scheme {}", state.0, state.1, state.2);
             lines.extend(self.journal.change(now, &text));
         }
         if self.driven != driven {

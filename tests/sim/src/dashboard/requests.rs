@@ -125,9 +125,9 @@ static REQUESTS: &[Request] = &[
     order("power on", cb(3, 0), e(0), |_, _| Reply::act("Powering on", Action::PowerOn)),
     order("power off", cb(3, 0), e(0), |_, _| Reply::act("Powering off", Action::PowerOff)),
     order("brake release", cb(3, 0), e(0), |_, _| Reply::act("Brake releasing", Action::ReleaseBrakes)),
-    ask("safetymode", cb(3, 0), e(0), |c, _| Reply::say(format!("Safetymode: {}", c.robot.safety_mode().name()))),
+    ask("safetymode", cb(3, 0), e(0), |c, _| Reply::say(format!("Safetymode: {}", c.robot.safety_mode()))),
     // Of the CB series, the options know.
-    ask("safetystatus", None, e(4), |c, _| Reply::say(format!("Safetystatus: {}", c.robot.safety_status().name()))),
+    ask("safetystatus", None, e(4), |c, _| Reply::say(format!("Safetystatus: {}", c.robot.safety_status()))),
     order("unlock protective stop", cb(3, 1), e(0), |c, _| match c.robot.stop {
         Stop::Protective { at } if c.now.since(at) < UNLOCK_AFTER => Reply::say(LOCKED),
         _ => Reply::act("Protective stop releasing", Action::UnlockProtectiveStop),
@@ -165,7 +165,7 @@ fn robot_mode(c: &mut Context<'_>, _: &str) -> Reply {
     let mode = c.robot.mode(c.now);
     match c.firmware.generation() {
         Generation::Cb2 => Reply::say(format!("Robotmode: {}", mode.raw(Generation::Cb2).unwrap_or(-1))),
-        _ => Reply::say(format!("Robotmode: {}", mode.name())),
+        _ => Reply::say(format!("Robotmode: {mode}")),
     }
 }
 

@@ -103,7 +103,7 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, timestamp: u64) -> Opt
         }
         Notice::Safety(mode) => {
             let safety_mode_type = u8::try_from(mode.raw()).unwrap_or(0);
-            let text = Text(mode.name().as_bytes());
+            let text = Text(mode.name().unwrap_or_default().as_bytes());
             let detail = match firmware.generation() {
                 Generation::Cb2 => SafetyDetail::Security(text),
                 Generation::Cb3 => SafetyDetail::Mode { safety_mode_type, text },

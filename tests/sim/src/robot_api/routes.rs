@@ -40,8 +40,10 @@ const fn put(path: &'static str, since: (u8, u8), answer: Respond) -> Route {
 static ROUTES: &[Route] = &[
     get("/openapi.json", FIRST, |c, _, _| Answer::json(description(c))),
     put("/robotstate/v1/state", FIRST, robot_state),
-    get("/robotstate/v1/robotmode", SECOND, |c, _, _| Answer::json(json!({"mode": c.robot.mode(c.now).name()}))),
-    get("/robotstate/v1/safetymode", SECOND, |c, _, _| Answer::json(json!({"mode": c.robot.safety_mode().name()}))),
+    get("/robotstate/v1/robotmode", SECOND, |c, _, _| Answer::json(json!({"mode": c.robot.mode(c.now).to_string()}))),
+    get("/robotstate/v1/safetymode", SECOND, |c, _, _| {
+        Answer::json(json!({"mode": c.robot.safety_mode().to_string()}))
+    }),
     Route { until: Some(SECOND), ..put("/program/v1/load", FIRST, |_, r, _| load(r, "programName")) },
     put("/program/v1/loaded", SECOND, |_, r, _| load(r, "name")),
     get("/program/v1/loaded", SECOND, |c, _, _| match &c.pendant.loaded {

@@ -101,7 +101,7 @@ fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
         .state
         .iter()
         .flat_map(|state| &state.words)
-        .map(|word| format!("{} {}", word.name, word.value))
+        .map(|word| format!("{} {}", word.name, word.said()))
         .collect();
     if !words.is_empty() {
         head.push(Span::from(format!("   {}", words.join(", "))));

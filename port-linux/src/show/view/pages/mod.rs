@@ -105,7 +105,7 @@ fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
         None => parts.push(Standing::Bad.says("no link")),
     }
     let words = snapshot.state.iter().flat_map(|arm| &arm.words);
-    parts.extend(words.map(|word| Span::from(format!("{} {}", word.name, word.value))));
+    parts.extend(words.map(|word| Span::from(format!("{} {}", word.name, word.said()))));
     let mut line = Line::from(vec![Span::from(" "), badge(snapshot.mode)]);
     for part in parts {
         if line.width() + part.width() + 2 <= usize::from(width) {

@@ -15,6 +15,7 @@ use ratatui::backend::TestBackend;
 use super::super::place::Turn;
 use super::super::{Arm, Word};
 use super::*;
+use crate::json::Json;
 use crate::show::{LawError, States, words};
 
 fn figures() -> Figures {
@@ -67,10 +68,7 @@ fn lwr() -> Arm {
         target_velocities: JointVelocities([0.2; 7]),
         ..State::default()
     };
-    let words = vec![
-        Word { key: "krc_state", name: "KRC", value: "MON" },
-        Word { key: "krc_quality", name: "quality", value: "PERFECT" },
-    ];
+    let words = vec![Word::named("krc_state", "KRC", "MON"), Word::named("krc_quality", "quality", "PERFECT")];
     Arm::new(&state, words).with_setpoints(q.map(|q| q + 0.001))
 }
 
@@ -79,7 +77,7 @@ fn beside_ur(rtde: Option<(RtdeCounts, Cadence)>) -> Snapshot {
     let states = States { by: LinkId::RTDE, why: "asked for".into(), stream, dropped_bytes: 0, rtde };
     let state = State::<6> { positions: JointPositions([-3.1; 6]), ..State::default() };
     let words = [("robot_mode", "robot"), ("safety", "safety")];
-    let words = words.map(|(key, name)| Word { key, name, value: "UNKNOWN" }).to_vec();
+    let words = words.map(|(key, name)| Word::named(key, name, "UNKNOWN")).to_vec();
     let arm = Arm::new(&state, words);
     Snapshot { states: Some(states), latch: None, ..snapshot(arm) }
 }
@@ -115,6 +113,19 @@ fn shows(rows: &[String], expected: &[&str]) {
 }
 
 #[test]
+fn a_number_that_has_no_name_here_is_shown_to_people_and_to_scripts() {
+    let mut arm = lwr();
+    arm.words = vec![Word { key: "safety", name: "safety", value: None, number: 24 }];
+    let mut shown = snapshot(arm);
+    let mut json = Json::default();
+    shown.json(&mut json);
+    assert!(json.as_str().contains(r#""safety":"UNKNOWN 24""#), "{}", json.as_str());
+    shown.latch = Some(Reason::SafetyNotNormal);
+    shows(&drawn("run", Some(shown.clone()), 100, 30), &["safety UNKNOWN 24", "SafetyNotNormal"]);
+    assert!(shown.line().contains("UNKNOWN 24"), "{}", shown.line());
+}
+
+#[test]
 fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_and_the_newest_event() {
     let rows = drawn("run", Some(snapshot(lwr())), 80, 24);
     shows(
@@ -139,10 +150,7 @@ fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_a
 /// What is said of every reason that can be latched, beside figures of a run beside a KRC.
 fn latched(reason: Reason, unmet: ReasonSet) -> Snapshot {
     let mut arm = lwr();
-    arm.words.extend([
-        Word { key: "krc_scheme", name: "scheme", value: "POSITION" },
-        Word { key: "drives", name: "drives", value: "on" },
-    ]);
+    arm.words.extend([Word::named("krc_scheme", "scheme", "POSITION"), Word::named("drives", "drives", "on")]);
     let values = [("motion", "running"), ("KRC", "100 % answered, 123456 missed, latency 10.35 ms, jitter 12.02 ms")];
     let values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     Snapshot { latch: Some(reason), unmet, values, ..snapshot(arm) }

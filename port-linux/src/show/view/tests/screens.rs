@@ -64,7 +64,7 @@ impl Scene {
 }
 
 fn word(key: &'static str, name: &'static str, value: &'static str) -> Word {
-    Word { key, name, value }
+    Word::named(key, name, value)
 }
 
 /// A UR5e that holds its distance, and tells everything that such a robot tells.
