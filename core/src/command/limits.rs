@@ -15,10 +15,10 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
     pub struct Limits<const N: usize> in "" {
-        /// Lowest joint angles \[rad\].
-        pub position_min: JointPositions<N> [Self::POSITION] = JointPositions([-TAU; N]),
-        /// Highest joint angles \[rad\].
-        pub position_max: JointPositions<N> [Self::POSITION] = JointPositions([TAU; N]),
+        /// Lowest joint angles \[rad\]: [`NONE`](Self::NONE) below zero for a joint that turns without end.
+        pub position_min nowhere: JointPositions<N> [Self::POSITION] = JointPositions([-TAU; N]),
+        /// Highest joint angles \[rad\]: [`NONE`](Self::NONE) for a joint that turns without end.
+        pub position_max nowhere: JointPositions<N> [Self::POSITION] = JointPositions([TAU; N]),
         /// Highest joint speeds, either way \[rad/s\].
         pub velocity: JointVelocities<N> [Self::VELOCITY] = JointVelocities([1.0; N]),
         /// Highest change of the commanded joint speeds \[rad/s²\].
@@ -63,8 +63,13 @@ impl core::fmt::Display for LimitsError {
 impl core::error::Error for LimitsError {}
 
 impl<const N: usize> Limits<N> {
+    /// The angle that stands for no limit \[rad\]: 100 turns. There, angles of 32 bits are still 0.06 mrad apart; beyond, they
+    /// are too coarse to command by.
+    pub const NONE: f32 = 100.0 * TAU;
     /// Range of each angle of [`position_min`](Self::position_min) and [`position_max`](Self::position_max).
-    pub const POSITION: Range<f32> = Range { least: -2.0 * TAU, most: 2.0 * TAU, text: "-4π to 4π rad" };
+    pub const POSITION: Range<f32> = Range { least: -Self::NONE, most: Self::NONE, text: "-200π to 200π rad" };
+    /// The same of a joint that does not turn without end, for files that name an arm.
+    pub const BOUNDED: Range<f32> = Range { least: -2.0 * TAU, most: 2.0 * TAU, text: "-4π to 4π rad" };
     /// Range of each [`velocity`](Self::velocity).
     pub const VELOCITY: Range<f32> = Range { least: 0.001, most: TAU, text: "0.001 to 2π rad/s" };
     /// Range of each [`acceleration`](Self::acceleration) and [`braking`](Self::braking).
@@ -80,7 +85,7 @@ impl<const N: usize> Limits<N> {
         self.check_ranges().map_err(told)?;
         let mut ranges = (0_u8..).zip(self.position_min.iter().zip(self.position_max.iter()));
         ranges.find(|(_, (min, max))| min >= max).map_or(Ok(()), |(joint, _)| {
-            let expected = "angles within two turns, each lowest below its highest";
+            let expected = "each lowest angle below its highest";
             Err(told(BadValue::new("position_min", expected, Some(joint))))
         })
     }
@@ -143,6 +148,17 @@ mod tests {
     fn the_defaults_can_be_held() {
         assert_eq!(Limits::<6>::default().check(), Ok(()));
         assert_eq!(Limits::<7>::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn an_angle_of_no_limit_is_known_to_a_tenth_of_a_milliradian() {
+        let none = Limits::<6>::NONE;
+        assert!(f32::from_bits(none.to_bits() + 1) - none < 1e-4);
+        let mut limits = Limits::<6>::default();
+        (limits.position_min.0[5], limits.position_max.0[5]) = (-none, none);
+        assert_eq!(limits.check(), Ok(()));
+        limits.position_max.0[5] = f32::INFINITY;
+        assert!(limits.check().is_err(), "the arm would be commanded to angles that 32 bits do not tell apart");
     }
 
     #[test]

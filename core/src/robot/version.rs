@@ -104,6 +104,15 @@ models! {
 }
 
 impl RobotModel {
+    /// The joint that turns without end, counted from 0 at the base, by its data sheet: wrist 3 of the small arms.
+    #[must_use]
+    pub const fn endless_joint(self) -> Option<usize> {
+        match self {
+            Self::Ur3 | Self::Ur3e => Some(5),
+            _ => None,
+        }
+    }
+
     /// The most it is rated to carry \[kg\], by its data sheet, with later releases of its software where those raised it.
     #[must_use]
     pub const fn rated_payload(self) -> f32 {

@@ -52,12 +52,13 @@ impl<I> Control<I> {
     {
         let robot = RobotSettings::read(root.section("robot"));
         let mut section = root.section("limits");
-        let limits = limits::read(&mut section, Limits::default());
+        let endless = robot.as_ref().and_then(|robot| robot.model?.endless_joint());
+        let limits = limits::read(&mut section, Limits::default(), endless);
         section.finish();
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
-        let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
+        let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits, endless });
         let outputs =
-            OutputsSettings::read(root.section("outputs"), &Surroundings { sources: &names, limits: &limits });
+            OutputsSettings::read(root.section("outputs"), &Surroundings { sources: &names, limits: &limits, endless });
         let session = SessionSettings::read(root);
         UrConfig { limits, ..session.config() }.conflicts(|conflict| root.complain_of(&conflict));
         let sources = sources.into_iter().collect::<Option<_>>();

@@ -165,11 +165,11 @@ impl<I: Input> Common<I> {
         robot.finish();
         let variables = VariableSettings::read_all(root.sections("variable"), named, &mut peer);
         let mut section = root.section("limits");
-        let limits = limits::read(&mut section, default.limits);
+        let limits = limits::read(&mut section, default.limits, None);
         peer.tracking.read(&mut section);
         section.finish();
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
-        let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits });
+        let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits, endless: None });
         let mut judging = root.section("session");
         let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
         mode.read(&mut judging);

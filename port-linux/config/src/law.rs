@@ -28,6 +28,8 @@ const KINDS: [(&str, Kind); 4] =
 pub(crate) struct Surroundings<'a, const N: usize> {
     pub(crate) sources: &'a [Option<Named<'a>>],
     pub(crate) limits: &'a Limits<N>,
+    /// The joint that turns without end.
+    pub(crate) endless: Option<usize>,
 }
 
 /// A law, and what its motion has behind the waypoints that an engine holds: those are fed while it runs.
@@ -82,7 +84,7 @@ fn joint_servo<const N: usize>(
         (config.proportional, config.derivative) = (0.0, 0.0);
     }
     config.sensor = sensor(section, around);
-    let (reference, behind) = reference(section)?;
+    let (reference, behind) = reference(section, around.endless)?;
     *rest = behind;
     if let Err((to, excess)) = reference.check(around.limits).and_then(|()| check_rest(&reference, rest, around.limits))
     {
@@ -286,7 +288,10 @@ fn check_rest<const N: usize>(
     (MAX_WAYPOINTS as u32..).zip(legs).try_for_each(|(to, held)| held.map_err(|excess| (to, excess)))
 }
 
-fn reference<const N: usize>(section: &mut Section<'_, '_>) -> Option<(Reference<N>, Vec<Waypoint<N>>)> {
+fn reference<const N: usize>(
+    section: &mut Section<'_, '_>,
+    endless: Option<usize>,
+) -> Option<(Reference<N>, Vec<Waypoint<N>>)> {
     let relative = section.flag("relative", false);
     let waypoints = section.sections("waypoint");
     if waypoints.is_empty() {
@@ -295,7 +300,7 @@ fn reference<const N: usize>(section: &mut Section<'_, '_>) -> Option<(Reference
         }
         return Some((Reference::Hold, vec![]));
     }
-    let waypoints: Vec<_> = waypoints.into_iter().map(waypoint).collect();
+    let waypoints: Vec<_> = waypoints.into_iter().map(|table| waypoint(table, endless)).collect();
     let mut waypoints: Vec<_> = waypoints.into_iter().collect::<Option<_>>()?;
     let rest = waypoints.split_off(waypoints.len().min(MAX_WAYPOINTS));
     let begun = if rest.is_empty() { Trajectory::through(&waypoints) } else { Trajectory::beginning(&waypoints) };
@@ -326,13 +331,14 @@ fn follows<const N: usize>(begun: &Trajectory<N>, rest: &[Waypoint<N>]) -> Resul
     }
 }
 
-fn waypoint<const N: usize>(mut section: Section<'_, '_>) -> Option<Waypoint<N>> {
+fn waypoint<const N: usize>(mut section: Section<'_, '_>, endless: Option<usize>) -> Option<Waypoint<N>> {
     let at = section.number("at", (0.0..=86_400.0, "s"));
     if at.is_none() && !section.has("at") {
         section.complain("at", "the time from the start of the motion [s]");
     }
-    let radians = section.numbers("joints", (-13.0..=13.0, "rad"));
-    let degrees = section.numbers("degrees", (-720.0..=720.0, "°"));
+    let most = |most: f32| endless.map(|joint| (joint, most));
+    let radians = section.angles("joints", (-13.0..=13.0, "rad"), most(Limits::<N>::NONE));
+    let degrees = section.angles("degrees", (-720.0..=720.0, "°"), most(Limits::<N>::NONE.to_degrees()));
     match (section.has("joints"), section.has("degrees")) {
         (true, true) => section.complain("degrees", "nothing here, for `joints` says it already"),
         (false, false) => section.complain("joints", format!("{N} angles as `joints` [rad] or `degrees`")),

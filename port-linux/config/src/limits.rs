@@ -1,12 +1,25 @@
 //! `[limits]`: what the arm may do.
 
 use outrigger_core::command::Limits;
+use outrigger_core::robot::JointPositions;
 
 use crate::reader::Section;
 
-/// Absent is as in `default`. What else the table has is left to the caller.
-pub(crate) fn read<const N: usize>(section: &mut Section<'_, '_>, default: Limits<N>) -> Limits<N> {
+/// The table over `default`; its other keys are left to the caller. The joint `endless` may have no limit, `inf`, or one at any
+/// number of turns.
+pub(crate) fn read<const N: usize>(
+    section: &mut Section<'_, '_>,
+    default: Limits<N>,
+    endless: Option<usize>,
+) -> Limits<N> {
     let mut limits = default;
+    let mut angles = |key| {
+        let angles = section.angles(key, Limits::<N>::BOUNDED, endless.map(|joint| (joint, f32::INFINITY)))?;
+        let bounded = |angle: f32| if angle.is_infinite() { Limits::<N>::NONE.copysign(angle) } else { angle };
+        Some(JointPositions(angles.map(bounded)))
+    };
+    limits.position_min = angles("position_min").unwrap_or(limits.position_min);
+    limits.position_max = angles("position_max").unwrap_or(limits.position_max);
     limits.read(section);
     if let Err(error) = limits.check() {
         section.complain(error.field, error.to_string());

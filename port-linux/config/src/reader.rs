@@ -396,6 +396,36 @@ impl<'d, 'i> Section<'d, 'i> {
         numbers
     }
 
+    /// `N` numbers like [`numbers`](Self::numbers), of which the joint `endless.0` may be at most `endless.1` either way.
+    pub(crate) fn angles<const N: usize>(
+        &mut self,
+        key: &str,
+        range: impl Into<Span<f32>>,
+        endless: Option<(usize, f32)>,
+    ) -> Option<[f32; N]> {
+        let range = range.into();
+        let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
+        let within = |joint: usize, angle: f32| match endless {
+            Some((endless, most)) if endless == joint => angle.abs() <= most,
+            _ => range.contains(&angle),
+        };
+        let any = (f32::NEG_INFINITY..=f32::INFINITY, "").into();
+        let angles: Option<[f32; N]> = match value.get_ref() {
+            DeValue::Array(items) => exactly(items, &any),
+            single => as_number(single).map(|n| [n; N]),
+        };
+        let angles = angles.filter(|angles| (0..).zip(angles).all(|(joint, angle)| within(joint, *angle)));
+        if angles.is_none() {
+            let more = match endless {
+                Some((joint, _)) => format!(", joint {} at any number of turns", joint + 1),
+                None if N == 6 => "; more for the last where `robot.model` is \"ur3\" or \"ur3e\"".into(),
+                None => String::new(),
+            };
+            self.mistyped(key, value, format!("one number or {N} in {}{more}", range.text));
+        }
+        angles
+    }
+
     /// `R` rows of `C` numbers, if the key is there. Which numbers they may be is judged by who knows what they are for.
     pub(crate) fn rows<const R: usize, const C: usize>(&mut self, key: &str, expected: &str) -> Option<[[f32; C]; R]> {
         let value = self.take(key, Takes::Rows(R, C))?;

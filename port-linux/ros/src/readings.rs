@@ -48,12 +48,14 @@ pub struct Readings {
     leads: Option<(Port, u64)>,
     /// The layout of 30003, or of the robot's mode on 30001, is CB2's.
     is_cb2: bool,
+    /// `robotType` of the configuration data.
+    robot_type: Option<i32>,
     software: Option<SoftwareVersion>,
 }
 
 impl Default for Readings {
     fn default() -> Self {
-        Self { slots: [None; COUNT], leads: None, is_cb2: false, software: None }
+        Self { slots: [None; COUNT], leads: None, is_cb2: false, robot_type: None, software: None }
     }
 }
 
@@ -111,6 +113,14 @@ impl Readings {
     #[must_use]
     pub const fn is_cb2(&self) -> bool {
         self.is_cb2
+    }
+
+    /// Whether the arm is a UR3 or a UR3e, whose wrist 3 turns without end; `false` until the controller has sent the type.
+    #[must_use]
+    pub fn wrist_turns_without_end(&self) -> bool {
+        /// `core/docs/protocol/ur-client-interfaces.md 3.8`.
+        const SMALL: i32 = 3;
+        self.robot_type == Some(SMALL)
     }
 
     /// The port that a variable came by: some tell it in another unit, or only a part of it.
@@ -256,6 +266,7 @@ impl Taking<'_> {
                     self.take(of, values);
                 }
             }
+            ("configuration_data", "robot_type") => self.readings.robot_type = Some(value as i32),
             ("tool_mode_info", "output_mode") => self.take(Variable::ToolOutputMode, values),
             ("cartesian_info", _) => {
                 let poses = [Variable::ActualTcpPose, Variable::TcpOffset];

@@ -13,6 +13,8 @@ const LINKS: [&str; 6] =
     ["shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link"];
 /// The elbow turns half as far as the others.
 const ELBOW: usize = 2;
+/// The joint that turns without end on small arms.
+const WRIST_3: usize = 5;
 /// A longer shift along an axis is one that calibration draws two parallel axes along each other by \[m\]: no stick is as long.
 const LONGEST: f64 = 1.0;
 /// Of a stick \[m\].
@@ -25,6 +27,8 @@ pub struct Geometry {
     a: [f64; 6],
     d: [f64; 6],
     alpha: [f64; 6],
+    /// Wrist 3 turns without end.
+    endless: bool,
 }
 
 impl Geometry {
@@ -37,6 +41,7 @@ impl Geometry {
             a: of(Variable::DhA)?,
             d: of(Variable::DhD)?,
             alpha: of(Variable::DhAlpha)?,
+            endless: readings.wrist_turns_without_end(),
         })
     }
 }
@@ -45,7 +50,7 @@ impl Geometry {
 #[must_use]
 pub fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6]) -> String {
     let prefix = arm.joints.first().map_or("", |first| first.strip_suffix(UR_JOINTS[0]).unwrap_or_default());
-    let Geometry { theta, a, d, alpha } = geometry;
+    let Geometry { theta, a, d, alpha, endless } = geometry;
     let mut text = String::from("<?xml version=\"1.0\"?>\n<robot name=\"ur\">\n");
     let _ = writeln!(text, "  <link name=\"{prefix}base_link\"/>\n  <link name=\"{prefix}base\"/>");
     fixed(&mut text, prefix, "base_link", "base", [0.0; 3], [0.0, 0.0, std::f64::consts::PI]);
@@ -56,10 +61,15 @@ pub fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6]) -> String {
             [theta, a, d, alpha, &velocity].map(|of| of.get(number).copied().unwrap_or_default());
         let (xyz, turned) = shift;
         let most = std::f64::consts::PI * if number == ELBOW { 1.0 } else { 2.0 };
+        let (kind, range) = if *endless && number == WRIST_3 {
+            ("continuous", String::new())
+        } else {
+            ("revolute", format!("lower=\"-{most:.6}\" upper=\"{most:.6}\" "))
+        };
         let _ = write!(
             text,
-            "  <joint name=\"{name}\" type=\"revolute\">\n    <parent link=\"{prefix}{parent}\"/>\n    <child link=\"{prefix}{link}\"/>\n    \
-             {}\n    <axis xyz=\"0 0 1\"/>\n    <limit lower=\"-{most:.6}\" upper=\"{most:.6}\" effort=\"0\" velocity=\"{velocity:.6}\"/>\n  \
+            "  <joint name=\"{name}\" type=\"{kind}\">\n    <parent link=\"{prefix}{parent}\"/>\n    <child link=\"{prefix}{link}\"/>\n    \
+             {}\n    <axis xyz=\"0 0 1\"/>\n    <limit {range}effort=\"0\" velocity=\"{velocity:.6}\"/>\n  \
              </joint>\n  <link name=\"{prefix}{link}\">\n{}  </link>\n",
             origin(xyz, turns(turned, theta)),
             sticks(a, d),
@@ -147,6 +157,19 @@ mod tests {
         // No stick is 30 m long.
         assert!(!text.contains("length=\"30"), "{text}");
         assert_eq!(text.matches("<link ").count(), text.matches("<joint ").count() + 1);
+    }
+
+    #[test]
+    fn wrist_3_of_a_small_arm_is_continuous_and_has_no_range() {
+        let mut readings = told();
+        readings.sub_package("configuration_data", 0, |visitor: &mut dyn FieldVisitor| {
+            visitor.field("robot_type", Value::Signed(3));
+        });
+        let geometry = Geometry::of(&readings).expect("it has told");
+        let text = text(&geometry, &Arm::new(&UR_JOINTS, &Names::new("", "").unwrap()), [3.0; 6]);
+        let wrist = text.split("<joint ").find(|joint| joint.starts_with("name=\"wrist_3_joint\"")).expect("a joint");
+        assert!(wrist.contains("type=\"continuous\"") && wrist.contains("<limit effort="), "{wrist}");
+        assert_eq!((text.matches("type=\"revolute\"").count(), text.matches("lower=").count()), (5, 5));
     }
 
     #[test]

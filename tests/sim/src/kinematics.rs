@@ -7,7 +7,7 @@ mod jacobian;
 
 pub use jacobian::{Jacobian, joint_speeds, speed_at, torques_of};
 
-use crate::model::Lengths;
+use crate::model::{Lengths, POSITION_LIMIT};
 
 /// x, y, z.
 pub type Vec3 = [f64; 3];
@@ -174,6 +174,8 @@ pub struct Chain {
     flange: Frame,
     elbow: Vec3,
     lengths: Lengths,
+    /// Range of each joint ± \[rad\].
+    ranges: [f64; 6],
 }
 
 impl Chain {
@@ -200,7 +202,20 @@ impl Chain {
             },
             elbow: [l.a2, 0.0, l.d1],
             lengths: l,
+            ranges: [POSITION_LIMIT; 6],
         }
+    }
+
+    /// The same chain with other joint ranges ± \[rad\].
+    #[must_use]
+    pub const fn within(self, ranges: [f64; 6]) -> Self {
+        Self { ranges, ..self }
+    }
+
+    /// Whether joint `joint` at `angle` \[rad\] is within its range.
+    #[must_use]
+    pub fn has(&self, joint: usize, angle: f64) -> bool {
+        self.ranges.get(joint).is_some_and(|range| angle.abs() <= *range)
     }
 
     /// The rotation of each joint about its axis at `q` \[rad\]: sines and cosines are computed once for all that is carried.

@@ -41,7 +41,8 @@ pub struct ArmModel {
     software: &'static [(SoftwareVersion, SoftwareVersion)],
 }
 
-/// Joint range ± \[rad\]: one turn and 3° (recorded in configuration data of software 5.8).
+/// Joint range ± \[rad\]: one turn and 3° (recorded in configuration data of software 5.8). What is published for a joint that
+/// turns without end is not known; the simulated configuration data have this range for it as well.
 pub const POSITION_LIMIT: f64 = std::f64::consts::TAU + 3.0 * std::f64::consts::PI / 180.0;
 /// What the controller allows above the nominal speed \[rad/s\] (same recording: 3.3416 for 180°/s).
 const SPEED_MARGIN: f64 = 0.2;
@@ -135,6 +136,17 @@ impl ArmModel {
     #[must_use]
     pub fn speed_limits(&self) -> [f64; 6] {
         self.nominal_speed_deg.map(|deg| deg.to_radians() + SPEED_MARGIN)
+    }
+
+    /// Joint ranges ± \[rad\]. By the data sheets wrist 3 of UR3 and UR3e turns without end; a recording of a UR3e has it at
+    /// 12.628 rad.
+    #[must_use]
+    pub fn position_limits(&self) -> [f64; 6] {
+        let mut limits = [POSITION_LIMIT; 6];
+        if matches!(self.model, RobotModel::Ur3 | RobotModel::Ur3e) {
+            limits[5] = f64::INFINITY;
+        }
+        limits
     }
 
     /// The dashboard's word for the arm: no trailing `e`.

@@ -76,6 +76,42 @@ fn limits_that_cannot_be_held_are_refused_by_the_core() {
 }
 
 #[test]
+fn wrist_3_of_a_small_arm_may_have_no_limit_and_no_other_joint_may() {
+    const NONE: f32 = Limits::<6>::NONE;
+    let with = |model: &str, limits: &str| format!("{ROBOT}robot.model = \"{model}\"\n[limits]\n{limits}\n");
+    let highest = |model: &str, last: &str| with(model, &format!("position_max = [6.2, 6.2, 6.2, 6.2, 6.2, {last}]"));
+    for model in ["ur3", "ur3e"] {
+        for (last, expected) in [("13.0", 13.0), ("600", 600.0), ("inf", NONE)] {
+            let read = Configuration::parse(&highest(model, last)).expect("a limit");
+            assert_eq!(read.control.limits.position_max.0, [6.2, 6.2, 6.2, 6.2, 6.2, expected]);
+        }
+        let endless = with(model, "position_min = [-6, -6, -6, -6, -6, -inf]\nposition_max = [6, 6, 6, 6, 6, inf]");
+        let limits = Configuration::parse(&endless).expect("no limit").control.limits;
+        assert_eq!((limits.position_min.0[5], limits.position_max.0[5]), (-NONE, NONE));
+        let [first] = problems(&with(model, "position_max = [13, 6, 6, 6, 6, 6]")).try_into().expect("one problem");
+        assert!(first.contains("expected one number or 6 in -4π to 4π rad, joint 6 at any number"), "{first}");
+        let [far] = problems(&highest(model, "629")).try_into().expect("one problem");
+        assert!(far.contains("position_max of joint 6: expected -200π to 200π rad"), "{far}");
+        let [never] = problems(&with(model, "position_min = [-6, -6, -6, -6, -6, inf]")).try_into().expect("one");
+        assert!(never.contains("each lowest angle below its highest"), "{never}");
+    }
+    for last in ["13.0", "inf", "nan"] {
+        let [problem] = problems(&highest("ur5e", last)).try_into().expect("one problem");
+        assert!(problem.contains("limits.position_max: found [6.2"), "{problem}");
+        assert!(problem.contains("-4π to 4π rad; more for the last where `robot.model` is \"ur3\""), "{problem}");
+    }
+    // A motion may go there as well.
+    let motion = |joints: &str| {
+        let limits = "position_max = [6, 6, 6, 6, 6, inf]\n[[law.waypoint]]\nat = 0.0\ndegrees = [0, 0, 0, 0, 0, 700]\n";
+        with("ur3e", &format!("{limits}[[law.waypoint]]\nat = 60.0\n{joints}"))
+    };
+    for joints in ["joints = [0, 0, 0, 0, 0, 20.0]", "degrees = [0, 0, 0, 0, 0, 1200]"] {
+        assert!(Configuration::parse(&motion(joints)).is_ok(), "{joints}");
+    }
+    assert!(problems(&motion("joints = [0, 0, 0, 0, 20.0, 0]"))[0].contains("in -13 to 13 rad"));
+}
+
+#[test]
 fn keys_that_belong_to_another_input_are_refused() {
     let source = format!("{ROBOT}[[source]]\nname = \"d\"\ninput = \"stdin\"\nbaud = 9600\nformat = \"postcard\"\n");
     let found = problems(&source);

@@ -13,7 +13,7 @@ pub use motion::{Motion, Targets};
 
 use crate::dynamics::{Dynamics, Masses, Payload};
 use crate::kinematics::{Chain, Frame, Jacobian, Pose6, Vec3, torques_of};
-use crate::model::{ArmModel, POSITION_LIMIT};
+use crate::model::ArmModel;
 use crate::rng::Rng;
 use compliance::Situation;
 use drive::Motors;
@@ -115,7 +115,7 @@ impl Arm {
             offset: [0.0; 6],
             options,
             dynamics: Dynamics::new(model.lengths, &Masses::of(&model.lengths)),
-            chain: Chain::new(model.lengths),
+            chain: Chain::new(model.lengths).within(model.position_limits()),
             speed_limits: model.speed_limits(),
             motors: Motors::new(drive, dt, rng),
             past: Past::new(JOINT_HISTORY, q),
@@ -202,7 +202,7 @@ impl Arm {
         let compliance = self.compliance;
         let qd = self.situation().freedrive(&compliance);
         let qd = std::array::from_fn(|j| {
-            let outward = self.q[j].abs() > POSITION_LIMIT && self.q[j] * qd[j] > 0.0;
+            let outward = !self.chain.has(j, self.q[j]) && self.q[j] * qd[j] > 0.0;
             if outward { 0.0 } else { qd[j].clamp(-self.speed_limits[j], self.speed_limits[j]) }
         });
         self.motion = Motion::Rest;
@@ -329,7 +329,7 @@ impl Arm {
     /// Whether joint positions \[rad\] are within their ranges.
     #[must_use]
     pub fn is_within(&self, q: &[f64; 6]) -> bool {
-        q.iter().all(|angle| angle.abs() <= POSITION_LIMIT)
+        (0..).zip(q).all(|(joint, angle)| self.chain.has(joint, *angle))
     }
 
     /// Largest joint speed the controller tolerates \[rad/s\].
@@ -342,7 +342,7 @@ impl Arm {
     fn exceeded(&self) -> Option<Exceeded> {
         let out = |joint: &usize| {
             let (q, qd) = (self.q[*joint], self.targets.qd[*joint]);
-            q.abs() > POSITION_LIMIT && q * qd > 0.0
+            !self.chain.has(*joint, q) && q * qd > 0.0
         };
         if let Some(joint) = (0..6).find(out) {
             return Some(Exceeded::Position { joint });
@@ -426,6 +426,7 @@ impl Arm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::POSITION_LIMIT;
     use outrigger_core::robot::RobotModel;
 
     fn arm(drive: &Drive) -> Arm {
@@ -453,6 +454,21 @@ mod tests {
         assert_eq!(arm.step(1.0), Some(Exceeded::Position { joint: 4 }));
         arm.motion = Motion::Speed { qd: [0.0, 0.0, 0.0, 0.0, -0.1, 0.0], acceleration: 1000.0 };
         assert_eq!(arm.step(1.0), None);
+    }
+
+    #[test]
+    fn wrist_3_of_a_small_arm_turns_without_end_and_its_other_joints_do_not() {
+        for model in [RobotModel::Ur3, RobotModel::Ur3e] {
+            let model = ArmModel::of(model);
+            let options = ForceOptions::default();
+            let mut arm = Arm::new(&model, &Drive::IDEAL, options, [0.0; 6], 0.002, &mut Rng::new(1, 0));
+            arm.motion = Motion::Speed { qd: [0.0, 0.0, 0.0, 0.0, 0.0, 3.0], acceleration: 40.0 };
+            (0..3000).for_each(|_| assert_eq!(arm.step(1.0), None));
+            assert!(arm.q[5] > 4.0 * std::f64::consts::PI && arm.is_within(&arm.q), "{:?}", arm.q);
+            arm.q[4] = POSITION_LIMIT + 0.01;
+            arm.motion = Motion::Speed { qd: [0.0, 0.0, 0.0, 0.0, 0.1, 0.0], acceleration: 40.0 };
+            assert_eq!((0..100).find_map(|_| arm.step(1.0)), Some(Exceeded::Position { joint: 4 }));
+        }
     }
 
     #[test]

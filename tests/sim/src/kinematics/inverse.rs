@@ -5,7 +5,6 @@
 use std::f64::consts::{PI, TAU};
 
 use super::{Chain, Frame, Pose6, Rotation, add, norm, scale, sub};
-use crate::model::POSITION_LIMIT;
 
 /// How far a solution may be from the pose \[m, rad\].
 const TOLERANCE: f64 = 1e-7;
@@ -24,7 +23,7 @@ impl Chain {
             let turn = found.rotation.inverse().after(flange.rotation).to_vector();
             norm(sub(found.position, flange.position)) < TOLERANCE && norm(turn) < TOLERANCE
         };
-        let all = self.postures(&flange, near).into_iter().filter_map(|q| turned(q, near)).filter(reached);
+        let all = self.postures(&flange, near).into_iter().filter_map(|q| self.turned(q, near)).filter(reached);
         all.min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
@@ -71,23 +70,23 @@ impl Chain {
         }
         found
     }
-}
 
-/// The same posture with every joint the whole turns away that bring it nearest, within its range.
-fn turned(q: [f64; 6], near: &[f64; 6]) -> Option<[f64; 6]> {
-    let mut out = q;
-    for (joint, near) in out.iter_mut().zip(near) {
-        let nearest = *joint + TAU * ((near - *joint) / TAU).round();
-        let turns = [nearest, nearest - TAU, nearest + TAU].into_iter().filter(|q| q.abs() <= POSITION_LIMIT);
-        *joint = turns.min_by(|a, b| (a - near).abs().total_cmp(&(b - near).abs()))?;
+    /// The same posture with every joint the whole turns away that bring it nearest, within its range.
+    fn turned(&self, q: [f64; 6], near: &[f64; 6]) -> Option<[f64; 6]> {
+        let mut out = q;
+        for (number, (joint, near)) in out.iter_mut().zip(near).enumerate() {
+            let nearest = *joint + TAU * ((near - *joint) / TAU).round();
+            let turns = [nearest, nearest - TAU, nearest + TAU].into_iter().filter(|q| self.has(number, *q));
+            *joint = turns.min_by(|a, b| (a - near).abs().total_cmp(&(b - near).abs()))?;
+        }
+        Some(out)
     }
-    Some(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ArmModel;
+    use crate::model::{ArmModel, POSITION_LIMIT};
     use crate::rng::Rng;
     use outrigger_core::robot::RobotModel;
 
@@ -129,6 +128,15 @@ mod tests {
             assert!(found.iter().all(|q| q.abs() <= POSITION_LIMIT));
             assert!(far(&found) <= far(&q) + 1e-6, "{found:?} is farther from {near:?} than {q:?}");
         }
+    }
+
+    #[test]
+    fn wrist_3_of_a_small_arm_stays_on_the_turn_it_is_on() {
+        let model = ArmModel::of(RobotModel::Ur3e);
+        let chain = Chain::new(model.lengths).within(model.position_limits());
+        let q = [0.3, -1.2, 1.4, -0.5, -1.0, 12.628];
+        let found = chain.inverse(&chain.tool(&q, &TCP).to_pose(), &TCP, &q).expect("it was there");
+        assert!(farthest(&found, &q) < 1e-6, "{found:?}");
     }
 
     #[test]
