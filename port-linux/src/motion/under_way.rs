@@ -336,3 +336,6 @@ fn follow<const N: usize, P: Peer<N>, L: Law<N>>(
         None => Ok(Feeding::new(waypoints, next, None)),
     }
 }
+
+#[cfg(test)]
+mod tests;

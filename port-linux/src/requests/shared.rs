@@ -345,4 +345,18 @@ pub(super) mod tests {
         let sample = taken(None);
         assert_eq!((sample.value.as_slice(), sample.source, sample.taken_at), (&[2.0, 0.5][..], SourceId(1), at));
     }
+
+    #[test]
+    fn an_asker_that_is_gone_ends_its_motion_once_and_one_without_a_motion_nothing() {
+        let mut bench = bench();
+        crate::runtime::one_threaded().unwrap().block_on(async {
+            bench.shared.gone(Asker(3), &AtomicBool::new(false)).await;
+            assert!(bench.asks.try_recv().is_err());
+            let moves = AtomicBool::new(true);
+            bench.shared.gone(Asker(3), &moves).await;
+            bench.shared.gone(Asker(3), &moves).await;
+            assert_eq!(bench.asks.try_recv().expect("a letter").asked, Asked::Gone(Asker(3)));
+            assert!(bench.asks.try_recv().is_err(), "it was told once");
+        });
+    }
 }
