@@ -1,6 +1,8 @@
 //! Lists every suite in real time as ignored, with the reason and the command that runs it; and holds that list against the
-//! manifest.
+//! manifest, and the tables of `README.md` against the sources.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Completion, Trial};
@@ -8,7 +10,11 @@ use outrigger_system::SUITES;
 use outrigger_tests::require;
 
 fn main() -> ExitCode {
-    let mut tests = vec![require::test("each_suite_of_the_manifest_is_listed", &[], each_suite_is_listed)];
+    let mut tests = vec![
+        require::test("each_suite_of_the_manifest_is_listed", &[], each_suite_is_listed),
+        require::test("each_file_is_in_the_readme_and_each_twin_there_is_a_plain_test", &[], the_readme_is_whole),
+        require::test("a_test_that_is_missing_or_ignored_is_no_twin", &[], only_plain_tests_are_twins),
+    ];
     tests.extend(SUITES.iter().map(|suite| {
         Trial::ignorable_test(suite.name, move || {
             Ok(Completion::ignored_with(format!(
@@ -35,4 +41,94 @@ fn each_suite_is_listed() {
         .collect();
     let listed: Vec<_> = SUITES.iter().map(|suite| (suite.name.to_owned(), suite.feature.to_owned())).collect();
     assert_eq!(targets, listed);
+}
+
+/// The files that the tables have to name: those of the suites, and those with unit tests in real time.
+fn files_in_real_time() -> BTreeSet<String> {
+    let (root, suites) = (require::workspace(), require::workspace().join("tests/system"));
+    let mut files = BTreeSet::new();
+    for folder in std::fs::read_dir(&suites).expect("the suites").map(|entry| entry.expect("an entry").path()) {
+        if folder.is_dir() && !folder.ends_with("src") {
+            collect(&folder, &suites, &mut files, &|_: &str| true);
+        }
+    }
+    let ignored = |text: &str| text.contains("#[ignore = \"in real time");
+    for folder in ["port-linux/src", "tests/sim"] {
+        collect(&root.join(folder), root, &mut files, &ignored);
+    }
+    files
+}
+
+/// Adds sources below `folder` whose text is `wanted`, by their paths from `root`.
+fn collect(folder: &Path, root: &Path, files: &mut BTreeSet<String>, wanted: &impl Fn(&str) -> bool) {
+    for entry in std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(&path, root, files, wanted);
+        } else if path.extension().is_some_and(|kind| ["rs", "py", "cpp", "hpp"].iter().any(|source| kind == *source))
+            && wanted(&std::fs::read_to_string(&path).expect("UTF-8"))
+        {
+            files.insert(path.strip_prefix(root).expect("below it").display().to_string());
+        }
+    }
+}
+
+/// The text of each pair of backticks.
+fn spans(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// The three cells of a row about files; the first one is empty where the row continues the one above.
+fn row(line: &str) -> Option<[&str; 3]> {
+    let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
+    let cells: [&str; 3] = cells.try_into().ok()?;
+    (cells[0].is_empty() || spans(cells[0]).any(|span| span.contains('/'))).then_some(cells)
+}
+
+/// Returns `true` if `text` has a function of this name that is not marked as ignored.
+fn has_plain_test(text: &str, name: &str) -> bool {
+    let at = ["(", "<"].iter().find_map(|next| text.find(&format!("fn {name}{next}")));
+    at.is_some_and(|at| text[..at].rsplit("\n\n").next().is_some_and(|before| !before.contains("#[ignore")))
+}
+
+/// Finds faults in a row's third cell: twins that are no plain tests, or neither a twin nor a reason.
+fn wrong_twins(cell: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let is_name =
+        |span: &str| span.contains('_') && span.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+    let (mut wrong, mut source, mut twins) = (vec![], None, 0);
+    for span in spans(cell) {
+        if span.ends_with(".rs") {
+            source = read(span);
+        } else if is_name(span) {
+            twins += 1;
+            if !source.as_deref().is_some_and(|text| has_plain_test(text, span)) {
+                wrong.push(format!("{span} is no plain test of the file before it"));
+            }
+        }
+    }
+    if twins == 0 && !cell.starts_with("None: ") {
+        wrong.push(format!("neither a twin nor a reason: {cell}"));
+    }
+    wrong
+}
+
+fn the_readme_is_whole() {
+    let (files, mut named, mut wrong) = (files_in_real_time(), BTreeSet::new(), vec![]);
+    let read = |path: &str| std::fs::read_to_string(require::workspace().join(path)).ok();
+    for [about, _, twins] in include_str!("README.md").lines().filter_map(row) {
+        named.extend(spans(about).map(str::to_owned));
+        wrong.extend(wrong_twins(twins, read));
+    }
+    wrong.extend(files.difference(&named).map(|file| format!("{file} is in no table")));
+    wrong.extend(named.difference(&files).map(|file| format!("{file} is no file in real time")));
+    assert!(wrong.is_empty(), "tests/system/README.md:\n{}", wrong.join("\n"));
+}
+
+fn only_plain_tests_are_twins() {
+    let text =
+        "#[test]\nfn quick() {}\n\n#[test]\n#[ignore = \"in real time\"]\nfn slow_one() {}\n\nfn of_any<B>() {}\n";
+    let wrong = |cell| wrong_twins(cell, |path| (path == "a.rs").then(|| text.to_owned())).len();
+    assert_eq!(wrong("`a.rs`: `of_any`"), 0);
+    assert_eq!(wrong("`a.rs`: `of_any`, `slow_one`, `not_there`"), 2);
+    assert_eq!((wrong("`b.rs`: `of_any`"), wrong("`of_any`"), wrong("speed"), wrong("None: speed")), (1, 1, 1, 0));
 }
