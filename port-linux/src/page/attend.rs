@@ -363,3 +363,14 @@ async fn send(to: &mut OwnedWriteHalf, shared: &Shared, text: &str) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_told_to_scripts_under_their_keys() {
+        let counts = Counts { opened: 1, sent: 2, dropped: 3, refused: 4, asleep: 5 };
+        assert_eq!(counts.json(), r#"{"type":"page","opened":1,"sent":2,"dropped":3,"asleep":5,"refused":4}"#);
+    }
+}

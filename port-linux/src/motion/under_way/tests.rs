@@ -1,9 +1,10 @@
 //! Motions that somebody asks for, beside an engine and an ideal arm in virtual time: who may begin one, and what ends it.
 
+use outrigger_core::command::Samples;
 use outrigger_core::engine::ur::{LINKS, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, Output};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{JointVelocities, SoftwareVersion, State};
 
 use self::peer::Peer as Robot;
 use super::*;
@@ -12,22 +13,35 @@ use crate::motion::asked::{MadeBy, Moving, Stands, Wish, ready};
 #[path = "../../../../core/examples/peer/mod.rs"]
 mod peer;
 
+/// The law of a run that waits for motions.
+fn hold() -> AnyLaw<6> {
+    AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()))
+}
+
+/// A law that follows no positions.
+struct Still;
+
+impl Law<6> for Still {
+    fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
+        Ok(JointVelocities::ZERO)
+    }
+}
+
 /// Between two states.
 const CYCLE: Duration = Duration::from_millis(2);
 
-struct Session {
-    engine: UrEngine<'static, AnyLaw<6>>,
+struct Session<L: Law<6>> {
+    engine: UrEngine<'static, L>,
     robot: Robot,
     under_way: UnderWay<6>,
     now: Instant,
 }
 
-impl Session {
+impl<L: Law<6>> Session<L> {
     /// One that may be commanded.
-    fn monitoring() -> Self {
+    fn monitoring(law: L) -> Self {
         let room = || -> &'static mut [u8] { vec![0; 2_048].leak() };
         let memory = Memory { primary: room(), realtime: room(), rtde: None };
-        let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let engine = UrEngine::new(UrConfig::default(), law, memory).expect("an engine");
         let robot = Robot::new(SoftwareVersion::new(5, 15));
         let mut session = Self { engine, robot, under_way: UnderWay::new(None), now: Instant::ZERO };
@@ -36,8 +50,8 @@ impl Session {
         session
     }
 
-    fn commanding() -> Self {
-        let mut session = Self::monitoring();
+    fn commanding(law: L) -> Self {
+        let mut session = Self::monitoring(law);
         session.input(Input::Request(session.engine.mode_machine().epoch()));
         session.run_until(|session| session.engine.mode() == Mode::Command);
         session
@@ -125,7 +139,7 @@ impl Session {
 
 #[test]
 fn a_motion_that_is_asked_for_is_made_and_nobody_elses_meanwhile() {
-    let mut session = Session::commanding();
+    let mut session = Session::commanding(hold());
     assert_eq!(session.under_way.cancel(&mut session.engine, session.now), Err(Against::Nothing));
     assert_eq!(session.ask(1, 0.3), Ok(1));
     session.run_until_it_is(Stage::Runs);
@@ -141,15 +155,24 @@ fn a_motion_that_is_asked_for_is_made_and_nobody_elses_meanwhile() {
 
 #[test]
 fn none_is_begun_while_nothing_is_commanded() {
-    let mut session = Session::monitoring();
+    let mut session = Session::monitoring(hold());
     assert_eq!(session.ask(1, 0.3), Err(Against::Reason(Reason::NotCommanding)));
     assert_eq!(session.under_way.standing(), None);
 }
 
 #[test]
+fn none_is_begun_by_a_law_that_follows_no_joints_and_commanding_goes_on() {
+    let mut session = Session::commanding(Still);
+    let against = session.ask(1, 0.3).expect_err("nothing follows it");
+    assert_eq!((against, against.name()), (Against::Law, "NoJointLaw"));
+    session.cycle();
+    assert_eq!((session.engine.mode(), session.under_way.standing()), (Mode::Command, None));
+}
+
+#[test]
 fn it_ends_with_its_asker_or_by_a_word_of_anybody_and_the_arm_rests_and_stays_commanded() {
     for by_word in [false, true] {
-        let mut session = Session::commanding();
+        let mut session = Session::commanding(hold());
         session.is_on_its_way(1, 1.0);
         session.under_way.gone(Asker(2), &mut session.engine, session.now);
         assert!(!session.under_way.is_cancelled(), "it is another's");
@@ -169,7 +192,7 @@ fn it_ends_with_its_asker_or_by_a_word_of_anybody_and_the_arm_rests_and_stays_co
 
 #[test]
 fn a_motion_that_a_release_suspends_goes_on_by_word_alone_whoever_asked_for_it() {
-    let mut session = Session::commanding();
+    let mut session = Session::commanding(hold());
     session.is_on_its_way(1, 1.0);
     session.input(Input::Release);
     session.run_until_it_is(Stage::Suspended);
