@@ -149,7 +149,7 @@ fn a_motion_beyond_the_limits_or_cut_off_is_refused_and_check_says_what_could_be
     const UR: [f64; 6] = [0.0, -1.5, -1.5, -1.5, 1.5, 0.0];
     const LWR: [f64; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 0.9, 0.0];
     let folder = folder("motion");
-    let config = |name, robot| file(&folder, name, &format!("{robot}\nlaw.kind = \"joint-servo\"\n"));
+    let config = |name: &str, robot: &str| file(&folder, name, &format!("{robot}\nlaw.kind = \"joint-servo\"\n"));
     let ur = config("ur.toml", "robot.address = \"127.0.0.1:40000\"");
     let krc = config("krc.toml", "robot = { kind = \"krc\", listen = \"127.0.0.1:49938\" }");
     let six = file(&folder, "six.csv", &swing(&UR, 4.0));

@@ -126,7 +126,7 @@ impl<L: Law<6>> Session<L> {
         self.under_way.begin(motion, Asker(asker), &mut self.engine)
     }
 
-    /// The same, until a part of it is behind.
+    /// Asks likewise, and runs until more than a tenth of the motion is done.
     fn is_on_its_way(&mut self, asker: u32, angle: f64) {
         self.ask(asker, angle).expect("it begins");
         self.run_until(|session| session.under_way.standing().is_some_and(|standing| standing.percent > 10));
