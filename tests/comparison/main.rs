@@ -14,7 +14,7 @@ mod plot;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, Row, compare, taken_away};
+use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, compare, taken_away};
 
 use page::Page;
 
@@ -67,11 +67,8 @@ fn main() -> ExitCode {
     };
     let mut rows = compare(&Mode::all(), mechanisms, runs);
     rows.extend(compare(&[Mode::long(seconds)], mechanisms, runs));
-    let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+    let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(&rows)).collect();
     print(&COLUMNS.map(str::to_owned), &cells);
-    for row in &rows {
-        row.differences().iter().for_each(|difference| println!("{}: {difference}", row.mode.about));
-    }
     let Some(report) = report else { return ExitCode::SUCCESS };
     let steady: Vec<Mode> =
         rows.iter().map(|row| row.mode.clone()).filter(|mode| !mode.slides() && mode.name != "long").collect();

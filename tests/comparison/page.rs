@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, Row, Sample};
+use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, NUMBERS, Row, Sample};
 
 use crate::plot::{Line, Mark, Paper, SCRIPT, STYLE as SHARED, Span, TimeChart, escape};
 
@@ -86,8 +86,8 @@ impl Page<'_> {
              more.</p>\n",
             self.runs
         );
-        let rows: Vec<Vec<String>> = self.rows.iter().map(Row::cells).collect();
-        table(page, &COLUMNS.map(str::to_owned), &rows, 2..COLUMNS.len() - 1);
+        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.cells(&self.rows)).collect();
+        table(page, &COLUMNS.map(str::to_owned), &rows, NUMBERS);
         page.push_str("</section>\n");
     }
 
@@ -101,7 +101,7 @@ impl Page<'_> {
         let rows: Vec<Vec<String>> = reported
             .map(|row| {
                 let words = row.mode.reported.map_or("", |reported| reported.words);
-                let differences = row.differences();
+                let differences = row.differences(&self.rows);
                 let differences = if differences.is_empty() { "no figure".to_owned() } else { differences.join("; ") };
                 let software = row.mode.software();
                 let name = format!("{} ({}.{})", row.mode.about, software.major, software.minor);

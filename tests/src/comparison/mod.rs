@@ -19,5 +19,5 @@ mod rows;
 pub use clients::Client;
 pub use course::{Course, Figures, Sample, Wanted};
 pub use mechanism::{Mechanism, Mechanisms};
-pub use mode::{Commander, Mode, Reported};
-pub use rows::{COLUMNS, Row, compare, taken_away};
+pub use mode::{Beside, Commander, Later, Mode, Reported};
+pub use rows::{COLUMNS, NUMBERS, Row, compare, taken_away};

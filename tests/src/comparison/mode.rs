@@ -45,10 +45,37 @@ pub struct Reported {
     pub last: Option<f64>,
     /// How far off at worst \[deg\].
     pub worst: Option<f64>,
+    /// A comparison with another way.
+    pub beside: Option<Beside>,
+    /// A disagreement without a figure.
+    pub otherwise: &'static str,
+}
+
+/// How much later one way is than another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// The name of the other way.
+    pub other: &'static str,
+    /// Words for the other way.
+    pub about: &'static str,
+    /// The figure that is compared.
+    pub figure: Later,
+    /// The report's own words.
+    pub reported: &'static str,
+}
+
+/// A figure in which one way is later than another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Later {
+    /// First motion.
+    First,
+    /// Reaction.
+    Reaction,
 }
 
 impl Reported {
-    const NOTHING: Self = Self { words: "", assumed: "", late: None, first: None, last: None, worst: None };
+    const NOTHING: Self =
+        Self { words: "", assumed: "", late: None, first: None, last: None, worst: None, beside: None, otherwise: "" };
 }
 
 /// The last software of CB2, the first whose `servoj` takes a look-ahead, and a UR5e.
@@ -103,6 +130,7 @@ impl Mode {
                           the reaction comes near the report's. The arm does not oscillate here: it is stiff, and a line that comes \
                           too late for its cycle is made up for by the next.",
                 late: Some(170.0),
+                otherwise: "no oscillation here; `halting`, the one tuned parameter, was chosen to bring the reaction near the reported figure",
                 ..Reported::NOTHING
             }),
             Self::client("precomputed", "`servoj`, 1000 lines computed before".into(), CB2, Client::Precomputed)
@@ -144,7 +172,19 @@ impl Mode {
             path("speedj-there", "`speedj` streamed, a line per cycle, only to −180°", CB3, CommandPath::Text)
                 .open_loop()
                 .there(),
-            path("reverse-speedj", "`speedj` by Outrigger's program", CB3, CommandPath::ReverseSpeedJ).open_loop(),
+            path("reverse-speedj", "`speedj` by Outrigger's program", CB3, CommandPath::ReverseSpeedJ)
+                .open_loop()
+                .says(Reported {
+                    words: "–",
+                    assumed: "An order to the program takes effect a control cycle later than a line of text does.",
+                    beside: Some(Beside {
+                        other: "speedj",
+                        about: "streamed at 125 Hz",
+                        figure: Later::Reaction,
+                        reported: "not later in the report",
+                    }),
+                    ..Reported::NOTHING
+                }),
             path("closed-loop", "`speedj` streamed, closed loop, P 20, D 0.1", CB3, CommandPath::Text).says(Reported {
                 words: "0° off at the end",
                 assumed: "The joint is measured without noise, and its drive has no friction.",
@@ -214,6 +254,12 @@ impl Mode {
                       alone, with a position every 20 ms. How it ended its motion is not known: here the program ends 0.1 s after the last position.",
                         late: Some(160.0),
                         last: Some(-1.5),
+                        beside: Some(Beside {
+                            other: "threaded-1.8-0.08-resident",
+                            about: "without the upload",
+                            figure: Later::First,
+                            reported: "70 ms reported",
+                        }),
                         ..Reported::NOTHING
                     }),
                     ("threaded-1.8-0.008-uploaded", _) => mode.says(Reported {

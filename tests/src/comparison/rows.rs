@@ -1,8 +1,10 @@
 //! Every mode in several runs, as rows of a table.
 
+use std::ops::Range;
+
 use super::course::{Course, Figures};
 use super::mechanism::{Mechanism, Mechanisms};
-use super::mode::{Mode, Reported};
+use super::mode::{Beside, Later, Mode, Reported};
 use crate::in_parallel;
 
 /// One mode in all its runs.
@@ -19,7 +21,7 @@ pub struct Row {
 }
 
 /// What stands in the cells of a row.
-pub const COLUMNS: [&str; 11] = [
+pub const COLUMNS: [&str; 12] = [
     "way",
     "software",
     "first motion, ms",
@@ -31,7 +33,15 @@ pub const COLUMNS: [&str; 11] = [
     "velocity ripple, °/s",
     "end deceleration, rad/s²",
     "report of 2015",
+    DISAGREEMENT,
 ];
+
+/// The last column. The report's arm moved its end joint.
+const DISAGREEMENT: &str =
+    "where simulation and report disagree (the base joint moves here, the end joint in the report)";
+
+/// The columns that hold numbers.
+pub const NUMBERS: Range<usize> = 2..COLUMNS.len() - 2;
 
 /// Each mode this many times. The result is the same whatever the number of processors.
 #[must_use]
@@ -108,9 +118,9 @@ impl Row {
         if off < 0.05 { format!("{}", Number(mean, 1)) } else { format!("{} ± {off:.1}", Number(mean, 1)) }
     }
 
-    /// The row as cells, as [`COLUMNS`] names them.
+    /// The row as cells, as [`COLUMNS`] names them; `rows` has the rows that it is compared with.
     #[must_use]
-    pub fn cells(&self) -> Vec<String> {
+    pub fn cells(&self, rows: &[Self]) -> Vec<String> {
         let last = Number(self.worst(|run| run.last), 2).to_string();
         let all = self.stopped == self.runs.len();
         let last = match self.stopped {
@@ -131,13 +141,21 @@ impl Row {
             Number(self.worst(|run| run.ripple), 2).to_string(),
             Number(self.worst(|run| run.deceleration), 1).to_string(),
             self.mode.reported.map_or_else(|| "–".to_owned(), |reported| reported.words.to_owned()),
+            match self.mode.reported {
+                None => "–".to_owned(),
+                Some(_) => Some(self.differences(rows))
+                    .filter(|all| !all.is_empty())
+                    .map_or("no figure".into(), |all| all.join("; ")),
+            },
         ]
     }
 
     /// Where the simulation says otherwise than the report: by how much.
     #[must_use]
-    pub fn differences(&self) -> Vec<String> {
-        let Some(Reported { late, first, last, worst, .. }) = self.mode.reported else { return vec![] };
+    pub fn differences(&self, rows: &[Self]) -> Vec<String> {
+        let Some(Reported { late, first, last, worst, beside, otherwise, .. }) = self.mode.reported else {
+            return vec![];
+        };
         let difference = |what: &str, unit: &str, ours: f64, theirs: f64| {
             let decimals = if unit == " ms" { 0 } else { 2 };
             let by = Number(ours - theirs, decimals);
@@ -157,10 +175,24 @@ impl Row {
             all.push(format!("first motion: after {cycles:.1} control cycles here, {least:.0} to {most:.0} reported"));
         }
         if let Some(last) = last {
-            all.push(difference("size of the final error", "°", self.worst(|run| run.last).abs(), last.abs()));
+            let ours = self.worst(|run| run.last);
+            let sign = if last * ours < 0.0 { ", and of the other sign" } else { "" };
+            all.push(difference("final error", "°", ours, last) + sign);
         }
         if let Some(worst) = worst {
             all.push(difference("tracking error", "°", self.worst(|run| run.distance), worst));
+        }
+        if let Some(Beside { other, about, figure, reported }) = beside
+            && let Some(other) = rows.iter().find(|row| row.mode.name == other)
+        {
+            let (what, later) = match figure {
+                Later::First => ("first motion", self.mean(|run| run.first) - other.mean(|run| run.first)),
+                Later::Reaction => ("reaction", self.mean(|run| run.reaction) - other.mean(|run| run.reaction)),
+            };
+            all.push(format!("{what}: {} ms later than {about} here, {reported}", Number(later, 0)));
+        }
+        if !otherwise.is_empty() {
+            all.push(otherwise.to_owned());
         }
         all
     }
