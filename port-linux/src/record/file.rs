@@ -139,8 +139,13 @@ impl<W: Write + Seek> File<W> {
         self.writer.finish().map(drop)
     }
 
-    /// A channel for messages like the one that `visit` shows, where there is none yet.
-    fn described(&mut self, topic: &str, schema: &str, visit: &dyn Fn(&mut dyn FieldVisitor)) -> Result<(), McapError> {
+    /// Adds a channel for messages like the one that `visit` shows, where there is none yet.
+    pub(super) fn described(
+        &mut self,
+        topic: &str,
+        schema: &str,
+        visit: &dyn Fn(&mut dyn FieldVisitor),
+    ) -> Result<(), McapError> {
         if self.channels.contains_key(topic) {
             return Ok(());
         }

@@ -127,11 +127,13 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
 
     /// How the link stands, in figures.
     fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) -> Result<(), McapError> {
-        self.file.message("/link", "link", at, &|visitor| {
+        let fields = |age: Option<Duration>, visitor: &mut dyn FieldVisitor| {
             let ms = |span: Duration| Value::F64(span.as_secs_f64() * 1e3);
             visitor.field("mode", Value::Text(mode.name().as_bytes()));
             visitor.field("grade", Value::Text(figures.grade.name().as_bytes()));
-            visitor.field("age_ms", figures.age.map_or(Value::F64(f64::NAN), ms));
+            if let Some(age) = age {
+                visitor.field("age_ms", ms(age));
+            }
             visitor.field("jitter_ms", ms(figures.jitter));
             visitor.field("accepted", Value::Unsigned(figures.sequence.accepted));
             visitor.field("lost", Value::Unsigned(figures.sequence.lost));
@@ -141,7 +143,10 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
             visitor.field("consecutive_misses", Value::Unsigned(figures.consecutive_misses.into()));
             visitor.field("epoch", Value::Unsigned(figures.epoch.into()));
             visitor.field("local_stalls", Value::Unsigned(figures.local_stalls.into()));
-        })
+        };
+        // Before the first state there is no age: the schema has it all the same.
+        self.file.described("/link", "link", &|visitor| fields(Some(Duration::ZERO), visitor))?;
+        self.file.message("/link", "link", at, &|visitor| fields(figures.age, visitor))
     }
 }
 

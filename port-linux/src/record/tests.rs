@@ -172,6 +172,65 @@ fn what_the_controller_says_is_in_the_log_and_in_a_channel_of_its_kind() {
     assert_eq!(recorded.fact("recording", "robot"), "here");
 }
 
+/// Returns where a value is of another type than its schema says.
+fn misfit(schema: &serde_json::Value, value: &serde_json::Value, path: &str) -> Option<String> {
+    use serde_json::Value;
+    let fits = match schema["type"].as_str() {
+        Some("number") => value.is_number(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => false,
+    };
+    let each = || match value {
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(n, item)| misfit(&schema["items"], item, &format!("{path}[{n}]")))
+        }
+        Value::Object(fields) => fields.iter().find_map(|(name, field)| match &schema["properties"][name] {
+            Value::Null => Some(format!("{path}.{name} is not in the schema")),
+            known => misfit(known, field, &format!("{path}.{name}")),
+        }),
+        _ => None,
+    };
+    if fits { each() } else { Some(format!("{path} is {value}, of {schema}")) }
+}
+
+#[test]
+fn every_message_fits_its_own_schema_also_before_the_first_state() {
+    use crate::law::BoxedLaw;
+    use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
+    use outrigger_core::mode::Mode;
+    let feed = Feed::new(64);
+    let (reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
+    let engine = KrcEngine::new(KrcConfig::default(), BoxedLaw::<7>::idle(), ()).unwrap();
+    let mut figures = engine.figures(at(0));
+    assert_eq!(figures.age, None);
+    feed.put(at(0), crate::feed::What::Link { mode: Mode::Offline, figures: Box::new(figures) });
+    figures.age = Some(outrigger_core::time::Duration::from_millis(2));
+    feed.put(at(100), crate::feed::What::Link { mode: Mode::Monitor, figures: Box::new(figures) });
+    tap.opened(at(101), 30_003);
+    tap.received(at(102), &packet(1.0));
+    tap.opened(at(103), 30_001);
+    tap.received(at(104), &words("seam 1 done"));
+    drop(tap);
+    let recorded = Recorded::of(feed, reader);
+    let mut topics = vec![];
+    for message in mcap::MessageStream::new(&recorded.bytes).unwrap() {
+        let message = message.unwrap();
+        let Some(schema) = &message.channel.schema else { continue };
+        let schema = serde_json::from_slice(&schema.data).unwrap();
+        let value = serde_json::from_slice(&message.data).unwrap();
+        assert_eq!(misfit(&schema, &value, &message.channel.topic), None);
+        topics.push(message.channel.topic.clone());
+    }
+    assert_eq!(topics.iter().filter(|topic| *topic == "/link").count(), 2);
+    assert!(topics.iter().any(|topic| topic == "/joint_states") && topics.iter().any(|topic| topic == "/log"));
+    let link = recorded.text("/link");
+    assert!(link.contains(r#""age_ms":2.0"#) && !link.contains("null"), "{link}");
+}
+
 #[test]
 fn a_recording_that_is_cut_off_anywhere_is_refused_once_everything_before_was_read() {
     let feed = Feed::new(1 << 12);
