@@ -314,9 +314,10 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("outrigger-replay-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("room");
         let (pieces, inputs) = recorded();
-        // The first half as a dump of its own.
-        let half: Vec<u8> =
-            pieces.iter().take_while(|piece| !piece.is_empty()).flat_map(|piece| piece.to_vec()).collect();
+        // The header and the first half as a dump of its own.
+        let (header, rest) = pieces.split_first().expect("a header");
+        let entries = rest.iter().skip_while(|piece| piece.is_empty()).take_while(|piece| !piece.is_empty());
+        let half: Vec<u8> = std::iter::once(header).chain(entries).flat_map(|piece| piece.to_vec()).collect();
         let whole = [half.as_slice(), &dump_end(half.len())].concat();
         let mut other = half;
         *other.last_mut().expect("a command") ^= 1;
@@ -327,7 +328,7 @@ mod tests {
             for (name, bytes) in files {
                 let path = folder.join(name);
                 std::fs::write(&path, bytes).expect("room");
-                let (story, ended) = replayed(&path, krc::replay);
+                let (story, ended) = super::replayed(&path, krc::replay);
                 lines.push(verdicts.add(&path, &story, ended).replace(&folder.display().to_string(), ""));
             }
             (lines, verdicts.end().map_err(|failure| (failure.code(), failure.to_string())))
