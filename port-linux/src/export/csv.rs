@@ -148,6 +148,39 @@ impl FieldVisitor for Columns<'_> {
 mod tests {
     use super::*;
 
+    /// The names in the table of `recording.md`, without dots.
+    fn documented() -> Vec<String> {
+        let page = include_str!("../../docs/recording.md");
+        let table = page.split("| fields of 30003 | unit |").nth(1).expect("the table");
+        let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let names = rows.flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2));
+        names.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_page_has_the_columns_of_30003_and_no_others() {
+        use outrigger_core::wire::realtime::{Packet, SIZES};
+        let documented = documented();
+        let mut seen = vec![];
+        for size in SIZES {
+            let mut bytes = vec![0; size];
+            bytes[..4].copy_from_slice(&i32::try_from(size).unwrap().to_be_bytes());
+            let packet = Packet::new_checked(&bytes).unwrap();
+            let (text, _) = table(&[&|visitor| packet.visit(visitor)]);
+            for column in text.lines().next().unwrap().split(',').skip(1) {
+                // A number of a vector is a column, `reserved_820_0` and all.
+                let name = match column.strip_prefix("reserved_") {
+                    Some(_) => "reserved_OFFSET",
+                    None => column.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_'),
+                };
+                assert!(documented.iter().any(|known| known == name), "{column} is not on the page");
+                seen.push(name.to_owned());
+            }
+        }
+        let missing: Vec<_> = documented.iter().filter(|name| !seen.contains(name)).collect();
+        assert_eq!(missing, [""; 0], "on the page, and no column");
+    }
+
     type State<'a> = &'a dyn Fn(&mut dyn FieldVisitor);
 
     fn table(states: &[State<'_>]) -> (String, u64) {
