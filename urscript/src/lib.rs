@@ -2,8 +2,9 @@
 //!
 //! * The **render half** (always there; `no_std`, no dependency, no heap, no reachable panic in release): typed
 //!   statements that become program text in the caller's memory. See [`SpeedJ`], [`Sec`], [`ServiceLine`].
-//! * The **interpreter half** (feature `std`): what a controller does with such text. A simulator feeds received bytes
-//!   to a line assembler, compiles each program and steps it one control cycle at a time.
+//! * The **interpreter half** (feature `std`): runs such text for simulated controllers, as far as
+//!   `tests/sim/docs/fidelity.md` says. A simulator feeds received bytes to a line assembler, compiles each program and
+//!   steps it one control cycle at a time.
 //!
 //! Nothing here opens a socket, reads a clock or decides whether an arm may move.
 //!
