@@ -51,6 +51,6 @@ pub use stored::Stored;
 pub use tolerances::{Tolerances, Watch};
 #[cfg(not(all(feature = "trajectories", feature = "forward")))]
 pub use waypoints::Never;
-pub use waypoints::{Accelerations, MAX_WAYPOINTS, Trajectory, TrajectoryError, Waypoint};
+pub use waypoints::{Accelerations, MAX_WAYPOINTS, REST_SPEED, Trajectory, TrajectoryError, Waypoint};
 
 pub(crate) use sampler::within;

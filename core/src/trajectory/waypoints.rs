@@ -9,6 +9,9 @@ use crate::time::{Duration, to_f32};
 /// Most waypoints of one trajectory.
 pub const MAX_WAYPOINTS: usize = 16;
 
+/// Joint speed \[rad/s\] below which the first and last waypoint count as at rest: solvers and planners leave 1e-17 to 1e-4 rad/s.
+pub const REST_SPEED: f32 = 1e-3;
+
 /// A setpoint with the time it is due, from the start of the motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -47,8 +50,19 @@ impl<const N: usize> Waypoint<N> {
         positions.is_finite() && velocities.is_finite() && accelerations
     }
 
-    fn is_at_rest(&self) -> bool {
-        self.setpoint.velocities == JointVelocities::ZERO
+    /// Returns the waypoint as an end of a motion: with zero speeds, if all are below [`REST_SPEED`]. `number` is its index.
+    ///
+    /// # Errors
+    /// [`TrajectoryError::NotAtRest`] with the first joint that moves.
+    pub fn at_rest(mut self, number: u32) -> Result<Self, TrajectoryError> {
+        let moves = |speed: f32| speed.is_nan() || speed.abs() >= REST_SPEED;
+        for (joint, speed) in (0..).zip(self.setpoint.velocities.iter()) {
+            if moves(speed) {
+                return Err(TrajectoryError::NotAtRest { waypoint: number, joint });
+            }
+        }
+        self.setpoint.velocities = JointVelocities::ZERO;
+        Ok(self)
     }
 
     fn due_nanos(&self) -> u64 {
@@ -68,8 +82,13 @@ pub enum TrajectoryError {
     Order(u32),
     /// A number of this waypoint is NaN or infinite.
     NotFinite(u32),
-    /// The first or last waypoint has a speed: a motion begins and ends at rest.
-    NotAtRest(u32),
+    /// A joint, from 0, has a speed of at least [`REST_SPEED`] at the first or last waypoint.
+    NotAtRest {
+        /// The waypoint.
+        waypoint: u32,
+        /// The joint.
+        joint: u8,
+    },
     /// The motion has its last waypoint already.
     Complete,
 }
@@ -79,10 +98,16 @@ impl core::fmt::Display for TrajectoryError {
         match self {
             Self::TooFew => f.write_str("a trajectory needs at least two waypoints"),
             Self::TooMany => write!(f, "more than {MAX_WAYPOINTS} waypoints"),
-            Self::Order(0) => f.write_str("the first waypoint must be at time 0"),
+            Self::Order(0) => {
+                f.write_str("the first waypoint must be at time 0; in place of a motion under way, later")
+            }
             Self::Order(i) => write!(f, "waypoint {i} must be later than the one before"),
             Self::NotFinite(i) => write!(f, "waypoint {i} has a number that is NaN or infinite"),
-            Self::NotAtRest(i) => write!(f, "waypoint {i} is an end of the trajectory and must have no speed"),
+            Self::NotAtRest { waypoint, joint } => write!(
+                f,
+                "waypoint {waypoint} is an end of the motion, where joint {} must be slower than {REST_SPEED} rad/s",
+                joint.saturating_add(1)
+            ),
             Self::Complete => f.write_str("the motion has its last waypoint already"),
         }
     }
@@ -135,28 +160,31 @@ impl<const N: usize> Trajectory<N> {
             own.push(*waypoint).map_err(|_| TrajectoryError::TooMany)?;
             previous = waypoint.at;
         }
-        let end = waypoints.last().ok_or(TrajectoryError::TooFew)?;
-        if last && !end.is_at_rest() {
-            return Err(TrajectoryError::NotAtRest(waypoints.len().saturating_sub(1) as u32));
+        if waypoints.is_empty() {
+            return Err(TrajectoryError::TooFew);
+        }
+        if last && let Some(end) = own.last_mut() {
+            *end = end.at_rest(waypoints.len().saturating_sub(1) as u32)?;
         }
         Ok(Self { waypoints: own, forgotten: 0, open: !last })
     }
 
     fn of(waypoints: &[Waypoint<N>], open: bool) -> Result<Self, TrajectoryError> {
-        let [first, .., last] = waypoints else {
+        if waypoints.len() < 2 {
             return Err(TrajectoryError::TooFew);
-        };
-        let own = Vec::from_slice(waypoints).map_err(|_| TrajectoryError::TooMany)?;
+        }
+        let mut own: Vec<_, MAX_WAYPOINTS> = Vec::from_slice(waypoints).map_err(|_| TrajectoryError::TooMany)?;
         let mut previous = None;
         for (i, waypoint) in (0..).zip(waypoints) {
             follows(waypoint, previous, i)?;
             previous = Some(waypoint.at);
         }
-        if !first.is_at_rest() {
-            return Err(TrajectoryError::NotAtRest(0));
+        if let Some(first) = own.first_mut() {
+            *first = first.at_rest(0)?;
         }
-        if !(open || last.is_at_rest()) {
-            return Err(TrajectoryError::NotAtRest(own.len().saturating_sub(1) as u32));
+        let end = own.len().saturating_sub(1) as u32;
+        if !open && let Some(last) = own.last_mut() {
+            *last = last.at_rest(end)?;
         }
         Ok(Self { waypoints: own, forgotten: 0, open })
     }
@@ -166,14 +194,14 @@ impl<const N: usize> Trajectory<N> {
     ///
     /// # Errors
     /// What is wrong with it; [`TrajectoryError::TooMany`] where there is no [room](Self::room) now.
-    pub fn feed(&mut self, waypoint: Waypoint<N>, last: bool, elapsed: u64) -> Result<(), TrajectoryError> {
+    pub fn feed(&mut self, mut waypoint: Waypoint<N>, last: bool, elapsed: u64) -> Result<(), TrajectoryError> {
         if !self.open {
             return Err(TrajectoryError::Complete);
         }
         let number = self.number(self.waypoints.len());
         follows(&waypoint, self.waypoints.last().map(|before| before.at), number)?;
-        if last && !waypoint.is_at_rest() {
-            return Err(TrajectoryError::NotAtRest(number));
+        if last {
+            waypoint = waypoint.at_rest(number)?;
         }
         if self.waypoints.is_full() {
             let passed = self.passed(elapsed);
@@ -281,6 +309,40 @@ mod tests {
         Waypoint { setpoint, accelerations: None, at: Duration::from_millis(millis) }
     }
 
+    const fn not_at_rest(waypoint: u32) -> TrajectoryError {
+        TrajectoryError::NotAtRest { waypoint, joint: 0 }
+    }
+
+    #[test]
+    fn a_speed_below_the_bound_at_an_end_counts_as_none_and_one_above_is_refused_by_waypoint_and_joint() {
+        // What a solver and a planner leave at the ends of a motion.
+        for speed in [0.0, 3e-17, -1e-15, 4e-7, 1e-4, -9.9e-4] {
+            let (first, last) = (waypoint(0.0, speed, 0), waypoint(1.0, speed, 1_000));
+            let whole = Trajectory::through(&[first, waypoint(0.5, 0.5, 500), last]).unwrap();
+            let mut fed = Trajectory::beginning(&[first, waypoint(0.5, 0.5, 500)]).unwrap();
+            fed.feed(last, true, 0).unwrap();
+            for motion in [whole, fed] {
+                let ends = [motion.at_nanos(0), motion.at_nanos(1_000_000_000)];
+                assert_eq!(ends.map(|end| end.velocities.0[0]), [0.0; 2], "{speed}");
+                assert_eq!(motion.last().map(|end| end.setpoint.velocities.0[0]), Some(0.0), "{speed}");
+            }
+        }
+        for speed in [REST_SPEED, -REST_SPEED, 0.1] {
+            let (still, moves) = ([0.0; 2], [0.0, speed]);
+            let way = |velocities, millis| Waypoint {
+                setpoint: Setpoint { positions: JointPositions([0.0; 2]), velocities: JointVelocities(velocities) },
+                accelerations: None,
+                at: Duration::from_millis(millis),
+            };
+            let through = |first, last| Trajectory::through(&[way(first, 0), way(last, 1_000)]).err();
+            assert_eq!(through(moves, still), Some(TrajectoryError::NotAtRest { waypoint: 0, joint: 1 }));
+            let refused = through(still, moves).unwrap();
+            assert_eq!(refused, TrajectoryError::NotAtRest { waypoint: 1, joint: 1 });
+            let said = refused.to_string();
+            assert_eq!(said, "waypoint 1 is an end of the motion, where joint 2 must be slower than 0.001 rad/s");
+        }
+    }
+
     #[test]
     fn waypoints_that_make_no_motion_are_refused_by_number() {
         let error = |waypoints: &[Waypoint<1>]| Trajectory::through(waypoints).err();
@@ -290,8 +352,8 @@ mod tests {
         let stands = [waypoint(0.0, 0.0, 0), waypoint(0.0, 0.0, 5), waypoint(0.0, 0.0, 5)];
         assert_eq!(error(&stands), Some(TrajectoryError::Order(2)));
         assert_eq!(error(&[waypoint(0.0, 0.0, 0), waypoint(f32::NAN, 0.0, 5)]), Some(TrajectoryError::NotFinite(1)));
-        assert_eq!(error(&[waypoint(0.0, 0.1, 0), waypoint(0.0, 0.0, 5)]), Some(TrajectoryError::NotAtRest(0)));
-        assert_eq!(error(&[waypoint(0.0, 0.0, 0), waypoint(0.0, 0.1, 5)]), Some(TrajectoryError::NotAtRest(1)));
+        assert_eq!(error(&[waypoint(0.0, 0.1, 0), waypoint(0.0, 0.0, 5)]), Some(not_at_rest(0)));
+        assert_eq!(error(&[waypoint(0.0, 0.0, 0), waypoint(0.0, 0.1, 5)]), Some(not_at_rest(1)));
         let many: Vec<_, 32> = (0..17).map(|i| waypoint(0.0, 0.0, i)).collect();
         assert_eq!(error(&many), Some(TrajectoryError::TooMany));
     }
@@ -346,9 +408,21 @@ mod tests {
         assert_eq!((fed.room(0), fed.room(late)), (0, 3));
         assert_eq!(fed.feed(waypoint(0.0, 0.0, 15), false, late), Err(TrajectoryError::Order(16)));
         assert_eq!(fed.feed(waypoint(f32::NAN, 0.0, 16), false, late), Err(TrajectoryError::NotFinite(16)));
-        assert_eq!(fed.feed(waypoint(0.0, 0.5, 16), true, late), Err(TrajectoryError::NotAtRest(16)));
+        assert_eq!(fed.feed(waypoint(0.0, 0.5, 16), true, late), Err(not_at_rest(16)));
         fed.feed(waypoint(0.0, 0.5, 16), false, late).unwrap();
         assert_eq!(fed.feed(waypoint(0.0, 0.0, 16), false, late), Err(TrajectoryError::Order(17)));
+    }
+
+    #[cfg(feature = "trajectories")]
+    #[test]
+    fn a_motion_that_replaces_another_ends_at_rest_by_the_same_bound() {
+        let now = Setpoint { positions: JointPositions([0.0]), velocities: JointVelocities([0.3]) };
+        let on = Trajectory::going_on(now, &[waypoint(0.5, 0.5, 500), waypoint(1.0, 1e-4, 1_000)], true).unwrap();
+        assert_eq!((on.at_nanos(0).velocities, on.last().unwrap().setpoint.velocities.0), (now.velocities, [0.0]));
+        let refused = Trajectory::going_on(now, &[waypoint(0.5, 0.1, 500)], true).err();
+        assert_eq!(refused, Some(not_at_rest(0)));
+        let none = Trajectory::<1>::going_on(now, &[], true).err();
+        assert_eq!(none, Some(TrajectoryError::TooFew));
     }
 
     #[cfg(feature = "trajectories")]

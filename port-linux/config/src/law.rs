@@ -323,12 +323,8 @@ fn follows<const N: usize>(begun: &Trajectory<N>, rest: &[Waypoint<N>]) -> Resul
         }
         before = waypoint.at;
     }
-    match rest.last() {
-        Some(last) if last.setpoint.velocities.max_abs() > 0.0 => {
-            Err(TrajectoryError::NotAtRest((MAX_WAYPOINTS + rest.len() - 1) as u32))
-        }
-        _ => Ok(()),
-    }
+    let end = (MAX_WAYPOINTS + rest.len()).saturating_sub(1) as u32;
+    rest.last().map_or(Ok(()), |last| last.at_rest(end).map(|_| ()))
 }
 
 fn waypoint<const N: usize>(mut section: Section<'_, '_>, endless: Option<usize>) -> Option<Waypoint<N>> {

@@ -47,7 +47,7 @@ pub(super) fn read<const N: usize>(text: &str) -> Result<Motion<N>, String> {
 fn place(error: outrigger_core::trajectory::TrajectoryError) -> Option<usize> {
     use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
     match error {
-        Order(number) | NotFinite(number) | NotAtRest(number) => usize::try_from(number).ok(),
+        Order(number) | NotFinite(number) | NotAtRest { waypoint: number, .. } => usize::try_from(number).ok(),
         _ => None,
     }
 }

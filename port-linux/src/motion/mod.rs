@@ -91,33 +91,30 @@ pub(crate) fn beyond_position(angle: f32) -> &'static str {
 }
 
 impl<const N: usize> Motion<N> {
-    /// The motion through `waypoints`, at rest at its end and, where it begins at time 0, there.
+    /// The motion through `waypoints`, at rest at its end and, where it begins at time 0, there: a speed below
+    /// [`REST_SPEED`](outrigger_core::trajectory::REST_SPEED) counts as none.
     ///
     /// # Errors
     /// [`Unfit::Waypoints`], with the first that cannot be.
-    pub fn through(waypoints: Vec<Waypoint<N>>) -> Result<Self, Unfit> {
-        let wrong = |error| Err(Unfit::Waypoints(error));
-        let Some(last) = waypoints.last() else { return wrong(TrajectoryError::TooFew) };
+    pub fn through(mut waypoints: Vec<Waypoint<N>>) -> Result<Self, Unfit> {
         let mut before = None;
         for (number, waypoint) in (0..).zip(&waypoints) {
             if !is_finite(waypoint) {
-                return wrong(TrajectoryError::NotFinite(number));
+                return Err(Unfit::Waypoints(TrajectoryError::NotFinite(number)));
             }
             if before.is_some_and(|before| waypoint.at <= before) {
-                return wrong(TrajectoryError::Order(number));
+                return Err(Unfit::Waypoints(TrajectoryError::Order(number)));
             }
             before = Some(waypoint.at);
         }
-        let end = u32::try_from(waypoints.len() - 1).unwrap_or(u32::MAX);
-        let moves = |waypoint: &Waypoint<N>| waypoint.setpoint.velocities.max_abs() > 0.0;
-        if waypoints.first().is_some_and(|first| first.at == Duration::ZERO && moves(first)) {
-            return wrong(TrajectoryError::NotAtRest(0));
+        if let Some(first) = waypoints.first_mut().filter(|first| first.at == Duration::ZERO) {
+            *first = first.at_rest(0).map_err(Unfit::Waypoints)?;
         }
-        if moves(last) {
-            return wrong(TrajectoryError::NotAtRest(end));
-        }
+        let end = u32::try_from(waypoints.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let last = waypoints.last_mut().ok_or(Unfit::Waypoints(TrajectoryError::TooFew))?;
+        *last = last.at_rest(end).map_err(Unfit::Waypoints)?;
         if end == 0 && last.at == Duration::ZERO {
-            return wrong(TrajectoryError::TooFew);
+            return Err(Unfit::Waypoints(TrajectoryError::TooFew));
         }
         Ok(Self { waypoints, tolerances: Tolerances::DEFAULT })
     }

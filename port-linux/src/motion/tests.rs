@@ -51,8 +51,8 @@ fn a_table_that_is_none_is_refused_with_its_line() {
         ("0,0,0\n\n2,0,0\n1,1,1\n", "line 4: waypoint 2 must be later than the one before"),
         ("0,0,0\n1,0,0\n1,0,0\n", "line 3: waypoint 2 must be later than the one before"),
         ("0,0,0\n1,0,0,0.1,0\n", "line 2: found 5 numbers, expected 3 as in line 1"),
-        ("0,0,0,0,0\n1,0,0,0.1,0\n", "line 2: waypoint 1 is an end of the trajectory and must have no speed"),
-        ("0,0,0,0.1,0\n1,0,0,0,0\n", "line 1: waypoint 0 is an end of the trajectory and must have no speed"),
+        ("0,0,0,0,0\n1,0,0,0.1,0\n", "line 2: waypoint 1 is an end of the motion, where joint 1 must be slower than 0.001 rad/s"),
+        ("0,0,0,0.1,0\n1,0,0,0,0\n", "line 1: waypoint 0 is an end of the motion, where joint 1 must be slower than 0.001 rad/s"),
         ("0,0,0\n", "a trajectory needs at least two waypoints"),
         ("0,0,0\n1,0.5,0.", "line 2: found no end of this line, expected one: is the file whole?"),
     ] {
@@ -62,6 +62,28 @@ fn a_table_that_is_none_is_refused_with_its_line() {
         told(Motion::parse(b"0,0,0\n1,\xff,0\n", false)),
         "line 2: found bytes that are no text, expected numbers"
     );
+}
+
+#[test]
+fn speeds_at_the_ends_below_the_bound_count_as_none_in_a_table_and_in_json() {
+    for speed in [0.0, 1e-15, -3e-17, 4e-7, 1e-4, -9.9e-4] {
+        let text = format!("0,0,0,0,{speed}\n1,1,1,0.5,0.5\n2,2,2,{speed},0\n");
+        let point = |at: u8, v: [f64; 2]| {
+            format!(r#"{{"positions": [{at}, {at}], "velocities": [{}, {}], "time_from_start": {at}}}"#, v[0], v[1])
+        };
+        let points = [point(0, [0.0, speed]), point(1, [0.5; 2]), point(2, [speed, 0.0])].join(", ");
+        for motion in [table(&text), json(&format!("{{\"points\": [{points}]}}"))] {
+            let motion = motion.expect("a motion");
+            let speeds: Vec<_> = motion.waypoints().iter().map(|way| way.setpoint.velocities.0).collect();
+            assert_eq!(speeds, [[0.0; 2], [0.5; 2], [0.0; 2]], "{speed}");
+        }
+    }
+    let end = r#"{"points": [{"positions": [0, 0], "time_from_start": 0},
+        {"positions": [1, 1], "velocities": [0, 0.1], "time_from_start": 5}]}"#;
+    let expected = "points: waypoint 1 is an end of the motion, where joint 2 must be slower than 0.001 rad/s";
+    assert_eq!(told(json(end)), expected);
+    // Where the motion begins later it begins at rest where the arm stands, and may pass its first waypoint.
+    assert!(table("1,0,0,0.2,0\n2,1,1,0,0\n").is_ok());
 }
 
 #[test]

@@ -163,6 +163,18 @@ fn a_motion_is_judged_by_the_core_and_given_in_one_unit() {
         problem.ends_with("expected a motion from rest to rest: waypoint 1 must be later than the one before"),
         "{problem}"
     );
+    // What is left of a speed at an end counts as none; more is told by waypoint and joint.
+    let ends = |speed: f32| format!("{valid}velocities = [0, {speed}, 0, 0, 0, 0]\n");
+    let configuration = Configuration::parse(&ends(1e-4)).expect("valid");
+    let LawConfig::JointServo { reference: Reference::Relative(motion), .. } = configuration.control.law else {
+        panic!("another law")
+    };
+    assert_eq!(motion.last().expect("it has waypoints").setpoint.velocities.max_abs(), 0.0);
+    let [problem] = problems(&ends(0.1)).try_into().expect("one problem");
+    let said = "expected a motion from rest to rest: waypoint 1 is an end of the motion, where joint 2 must be slower than 0.001 rad/s";
+    assert!(problem.ends_with(said), "{problem}");
+    let still = format!("{head}joints = 0.5\n[[law.waypoint]]\nat = 20\njoints = 0.5\n");
+    Configuration::parse(&still).expect("an arm may be held for a while");
     let twice = format!("{valid}joints = 0\n");
     let [problem] = problems(&twice).try_into().expect("one problem");
     assert!(problem.starts_with("line 10: law.waypoint[1].degrees: found [-180"), "{problem}");

@@ -60,16 +60,16 @@ impl Legs {
             wrong(TrajectoryError::NotFinite(self.count))
         } else if from.at >= to.at || i32::try_from(to.at.as_micros()).is_err() {
             wrong(TrajectoryError::Order(self.count))
-        } else if last && to.setpoint.velocities.max_abs() > 0.0 {
-            wrong(TrajectoryError::NotAtRest(self.count))
         } else {
-            Ok(Leg::between(from, to))
+            let to = if last { to.at_rest(self.count).map_err(FeedError::Waypoint)? } else { *to };
+            Ok(Leg::between(from, &to))
         }
     }
 
     /// One waypoint more, which follows the one before as [`to`](Self::to) says.
     pub(super) fn put(&mut self, to: &Waypoint<6>, last: bool) {
-        self.whole = self.ways.push_back(*to).is_ok() && last;
+        let to = if last { to.at_rest(self.count).unwrap_or(*to) } else { *to };
+        self.whole = self.ways.push_back(to).is_ok() && last;
         self.count = self.count.saturating_add(1);
     }
 
@@ -218,4 +218,29 @@ fn accelerations(from: &Waypoint<6>, to: &Waypoint<6>) -> (JointAccelerations<6>
         *stop = (2.0 * v0 + 4.0 * v1 - 6.0 * slope) / seconds;
     }
     (begin, stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robot::JointVelocities;
+
+    #[test]
+    fn the_last_leg_ends_at_rest_where_its_speed_is_below_the_bound_and_is_refused_above() {
+        let end = |speed| {
+            let mut velocities = JointVelocities::ZERO;
+            velocities.0[4] = speed;
+            let setpoint = Setpoint { positions: JointPositions([0.1; 6]), velocities };
+            Waypoint { setpoint, accelerations: None, at: Duration::from_secs(1) }
+        };
+        let mut legs = Legs::default();
+        legs.begin(JointPositions::ZERO);
+        let refused = legs.to(&end(0.1), true).unwrap_err();
+        assert_eq!(refused, FeedError::Waypoint(TrajectoryError::NotAtRest { waypoint: 1, joint: 4 }));
+        assert!(legs.to(&end(0.1), false).is_ok(), "it is passed");
+        assert!(legs.to(&end(-1e-4), true).unwrap().at(1.0).velocities.max_abs() < 1e-6);
+        legs.put(&end(-1e-4), true);
+        let order = legs.next(0).unwrap();
+        assert!(order.what == What::LastLeg && order.velocities == [micro(0.0); 6], "{order:?}");
+    }
 }
