@@ -19,9 +19,10 @@ use outrigger_ros::messages::{
 
 use super::action::{Action, Came, reject};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
+use super::outcome::{Ended, REPLACED, TOUCHED, Whose, aborted, ended_as};
 use super::settings::{ONLY_LOOKS, Remarks};
 use super::touch::Touch;
-use super::wanted::{code_of, compared, motion, nanos_of};
+use super::wanted::{compared, motion, nanos_of};
 use crate::exit::Failure;
 use crate::motion::Stage;
 use crate::motion::asked::{MadeBy, Ready, Wish, ready};
@@ -34,10 +35,6 @@ const FEEDBACK: Duration = Duration::from_millis(50);
 /// Longest wait for commanding, and for the end of a motion that is to make room.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// What a goal is told that another one followed.
-const REPLACED: &str = "a new goal took its place";
-/// What a goal is told whose motion a contact ended.
-const TOUCHED: &str = "the tool touches something, and the motion has ended";
 /// No joint is faster \[rad/s\].
 const AT_REST: f32 = 0.02;
 /// Longest wait for that.
@@ -95,15 +92,6 @@ struct Current {
     rests_by: Option<Instant>,
     /// Contacts before it.
     contacts: u32,
-}
-
-/// How a motion has ended.
-struct Ended<'t> {
-    how: Status,
-    code: FollowError,
-    text: &'t str,
-    /// By a contact.
-    touched: bool,
 }
 
 /// What this node does about trajectories.
@@ -410,14 +398,7 @@ impl<const N: usize> Followed<N> {
         let Some(mut current) = self.current.take() else { return };
         let status = client.status();
         let standing = status.motion.filter(|motion| motion.number == current.number);
-        let why = |what: &str| match status.left {
-            Some(Reason::Released) if status.mode != Mode::Command => {
-                let by = status.released.unwrap_or(ReleasedBy::Input);
-                format!("{what}: {by} ({})", Reason::Released.name())
-            }
-            Some(reason) if status.mode != Mode::Command => format!("{what}: {} ({})", reason.text(), reason.name()),
-            _ => what.to_owned(),
-        };
+        let why_left = status.left.filter(|_| status.mode != Mode::Command);
         // Its own time is over a little before the arm rests.
         let ended = matches!(
             standing.map(|motion| motion.stage),
@@ -427,29 +408,10 @@ impl<const N: usize> Followed<N> {
             self.current = Some(current);
             return;
         }
-        let (how, code, text) = match standing.map(|motion| motion.stage) {
-            Some(Stage::Waits | Stage::Runs) => {
-                self.current = Some(current);
-                return;
-            }
-            Some(Stage::Done) => (Status::Succeeded, FollowError::Successful, "Goal successfully reached!".to_owned()),
-            Some(Stage::Cancelled) if current.cancelling => {
-                (Status::Canceled, FollowError::Successful, "cancelled: the arm rests".into())
-            }
-            Some(Stage::Cancelled) if current.makes_room => {
-                (Status::Aborted, FollowError::InvalidGoal, REPLACED.into())
-            }
-            Some(Stage::Cancelled) => (Status::Aborted, FollowError::InvalidGoal, "somebody else cancelled it".into()),
-            // That it was a contact is told below.
-            Some(Stage::Touched) => (Status::Aborted, FollowError::InvalidGoal, TOUCHED.to_owned()),
-            Some(Stage::Missed(reason) | Stage::Refused(reason)) => {
-                (Status::Aborted, code_of(Some(reason)), format!("{} ({})", reason.text(), reason.name()))
-            }
-            Some(Stage::Suspended | Stage::Stopped) => {
-                (Status::Aborted, code_of(status.left), why("commanding ended on its way"))
-            }
-            Some(Stage::NotFound(why)) => (Status::Aborted, FollowError::InvalidGoal, why.text().into()),
-            None => (Status::Aborted, FollowError::InvalidGoal, why("another motion took its place")),
+        let whose = Whose { cancelled: current.cancelling, makes_room: current.makes_room };
+        let Some((how, code, text)) = ended_as(standing.map(|motion| motion.stage), whose, why_left, status.released) else {
+            self.current = Some(current);
+            return;
         };
         let touched = contact::touched(current.contacts, status.contacts.seen);
         let by_contact = contact::until(how, touched, status.mode == Mode::Command);
@@ -502,8 +464,4 @@ impl<const N: usize> Followed<N> {
         }
         self.touch.leave(dds, stamp);
     }
-}
-
-const fn aborted(text: &str) -> Ended<'_> {
-    Ended { how: Status::Aborted, code: FollowError::InvalidGoal, text, touched: false }
 }

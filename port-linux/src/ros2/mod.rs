@@ -16,6 +16,7 @@ mod listing;
 mod node;
 mod offers;
 mod origin;
+mod outcome;
 mod parameters;
 mod peers;
 mod pendant;

@@ -1,10 +1,10 @@
 //! What a goal wants as a motion of this run, and where the arm stands on its way as messages have it.
 
-use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Tolerances};
 use outrigger_ros::follow::{self, Point, Tolerance, Wanted};
-use outrigger_ros::messages::{FollowError, JointTrajectoryPoint, Time};
+use outrigger_ros::messages::{JointTrajectoryPoint, Time};
 
 use crate::motion::asked::Stands;
 use crate::motion::{Motion, Row, of_rows};
@@ -12,15 +12,6 @@ use crate::motion::{Motion, Row, of_rows};
 /// Since 1970.
 pub(super) fn nanos_of(stamp: Time) -> u64 {
     u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec)
-}
-
-/// Which code of a result a reason is.
-pub(super) fn code_of(reason: Option<Reason>) -> FollowError {
-    match reason {
-        Some(Reason::PathTolerance) => FollowError::PathTolerance,
-        Some(Reason::GoalTolerance) => FollowError::GoalTolerance,
-        _ => FollowError::InvalidGoal,
-    }
 }
 
 /// Where the arm is wanted, where it is, and what lies between.
