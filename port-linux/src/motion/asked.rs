@@ -12,10 +12,8 @@ use outrigger_core::trajectory::{Setpoint, Spacing, Tolerances, Waypoint};
 use super::given::{Asked, Giving};
 use super::played::Playing;
 use super::spaced::thinned;
-use super::{Motion, begins_beside};
+use super::{Motion, SAME, Start, begins_beside, rests};
 
-/// A goal nearer than this is where the arm is \[rad\].
-const THERE: f32 = 1e-4;
 /// For people.
 const EXPECTED: &str = "file=PATH, or q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=";
 
@@ -70,6 +68,13 @@ pub(super) enum How<const N: usize> {
     Play(Box<Playing<N>>),
     /// Likewise, to one place.
     Give { giving: Giving<N>, from: JointPositions<N> },
+    /// Send nothing: the motion has no length and the arm is at its position.
+    Stay,
+}
+
+impl<const N: usize> Ready<N> {
+    /// The plan for an arm that is already at the goal.
+    const STAY: Self = Self { how: How::Stay, whole: Duration::ZERO, replaces: false };
 }
 
 /// What is asked for, in words.
@@ -147,11 +152,11 @@ pub(crate) fn ready<const N: usize>(
             let path = Path::new(path);
             let motion = Motion::<N>::read(path).map_err(|failure| failure.to_string())?;
             let named = |what: String| format!("{}: {what}", path.display());
-            along(motion, moving, at, stands.cycle).map_err(named)
+            along(motion, moving, at, stands).map_err(named)
         }
         #[cfg(feature = "ros2")]
-        Wish::Motion(motion) => along((**motion).clone(), moving, at, stands.cycle),
-        Wish::Place(asked) => place(at, *asked, moving),
+        Wish::Motion(motion) => along((**motion).clone(), moving, at, stands),
+        Wish::Place(asked) => place(at, *asked, moving, stands),
     }
 }
 
@@ -160,7 +165,7 @@ fn along<const N: usize>(
     motion: Motion<N>,
     moving: &Moving<N>,
     at: JointPositions<N>,
-    cycle: Option<Duration>,
+    stands: &Stands<N>,
 ) -> Result<Ready<N>, String> {
     let checked = |motion: &Motion<N>| motion.check(&moving.limits).map_err(|unfit| unfit.with_remedy());
     checked(&motion)?;
@@ -168,13 +173,22 @@ fn along<const N: usize>(
     let whole = motion.waypoints().last().map_or(Duration::ZERO, |last| last.at);
     let begins = motion.waypoints().first().filter(|first| first.at == Duration::ZERO);
     let begins = begins.map(|first| first.setpoint.positions);
-    if let Some(beside) = begins.and_then(|begins| begins_beside(&at, &begins, &tolerances)) {
-        return Err(beside);
-    }
+    let begins_here = || begins.and_then(|begins| begins_beside(&at, &begins, &tolerances)).map_or(Ok(()), Err);
     let how = match moving.by {
         MadeBy::Law => {
-            let spacing =
-                Spacing::for_cycle(cycle.unwrap_or(Duration::ZERO), JointServoConfig::default().path_tolerance);
+            // A replacement starts from the setpoint of the active motion, not from the measured position.
+            if stands.wanted.is_none() && matches!(motion.clone().start_at(at, &stands.speed)?, Start::There(_)) {
+                return Ok(Ready::STAY);
+            }
+            begins_here()?;
+            if whole == Duration::ZERO {
+                return Err(
+                    "a motion is active, and a single waypoint at 0 s cannot replace it; give it a time later than 0 s"
+                        .into(),
+                );
+            }
+            let cycle = stands.cycle.unwrap_or(Duration::ZERO);
+            let spacing = Spacing::for_cycle(cycle, JointServoConfig::default().path_tolerance);
             let motion = motion.spaced(&spacing).map_err(|missed| format!("{missed}; give it more time there"))?;
             checked(&motion)?;
             let mut waypoints = motion.into_waypoints();
@@ -185,17 +199,24 @@ fn along<const N: usize>(
         }
         MadeBy::Controller => {
             let thin = Motion::through(thinned(motion.from_rest_at(at).into_waypoints())?);
-            let thin = thin.map_err(|unfit| unfit.to_string())?;
+            let thin = thin.map_err(|unfit| unfit.to_string())?.with_tolerances(tolerances);
+            let Start::Moves(thin) = thin.start_at(at, &stands.speed)? else { return Ok(Ready::STAY) };
+            begins_here()?;
             checked(&thin)?;
             let playing = Playing::new(thin.into_waypoints(), tolerances, moving.limits, Arc::default());
-            How::Play(Box::new(playing.ok_or("nothing would move: the arm stands at every waypoint")?))
+            How::Play(Box::new(playing))
         }
     };
     Ok(Ready { how, whole, replaces: false })
 }
 
 /// One place: by the controller's own motion, or as the shortest cubic that is nowhere faster or steeper.
-fn place<const N: usize>(at: JointPositions<N>, asked: Asked<N>, moving: &Moving<N>) -> Result<Ready<N>, String> {
+fn place<const N: usize>(
+    at: JointPositions<N>,
+    asked: Asked<N>,
+    moving: &Moving<N>,
+    stands: &Stands<N>,
+) -> Result<Ready<N>, String> {
     asked.check(&moving.limits)?;
     let Asked { target, speed, acceleration } = asked;
     let give = || How::Give { giving: Giving::new(asked, Arc::default()), from: at };
@@ -210,8 +231,8 @@ fn place<const N: usize>(at: JointPositions<N>, asked: Asked<N>, moving: &Moving
         }
     };
     let longest = to.zip_with(at.as_array(), |to, at| to - at).max_abs();
-    if longest < THERE {
-        return Err("q: the arm is there already".into());
+    if longest < SAME {
+        return rests(&stands.speed).map(|()| Ready::STAY);
     }
     let whole = (1.5 * longest / speed).max((6.0 * longest / acceleration).sqrt());
     let whole = Duration::from_micros((f64::from(whole) * 1e6).ceil() as u64);
@@ -311,6 +332,38 @@ mod tests {
     }
 
     #[test]
+    fn a_motion_of_no_length_is_made_already_where_the_arm_rests_and_refused_elsewhere() {
+        let under_way = Stands { wanted: Some(Setpoint::default()), ..stands() };
+        for by in [MadeBy::Law, MadeBy::Controller] {
+            for (name, text) in [
+                ("here.csv", "0,0,1\n"),
+                ("here.json", r#"{"points": [{"positions": [0, 1], "time_from_start": 0}]}"#),
+                ("still.csv", "0,0,1\n5,0,1\n9,0,1\n"),
+                ("later.csv", "5,0,1\n"),
+                ("near.csv", "0,0.01,0.99\n"),
+            ] {
+                let stays = ready(&file(name, text), &moving(by), &stands());
+                assert!(matches!(stays, Ok(Ready { how: How::Stay, .. })), "{by:?} {name}: {stays:?}");
+            }
+            for text in ["0,0,1.019\n", "0,0,0.981\n2,0,0.981\n"] {
+                let near = ready(&file("19-mrad.csv", text), &moving(by), &stands());
+                assert!(matches!(near, Ok(Ready { how: How::Stay, .. })), "{by:?} {text}: {near:?}");
+            }
+            for text in ["0,0,1.03\n", "0,0,1.03\n2,0,1.03\n"] {
+                let beside = ready(&file("beside-it.csv", text), &moving(by), &stands()).expect_err("it is elsewhere");
+                assert!(beside.contains("beside-it.csv: joint 2 is 0.030 rad from"), "{beside}");
+            }
+            let empty = ready(&file("none.json", r#"{"points": []}"#), &moving(by), &stands()).expect_err("it is none");
+            assert!(empty.contains("found no waypoint, expected at least one"), "{empty}");
+        }
+        // A replacement of an active motion is decided by the law.
+        let one = ready(&file("one.csv", "0,0,1\n"), &moving(MadeBy::Law), &under_way).expect_err("no way to it");
+        assert!(one.contains("a single waypoint at 0 s cannot replace it"), "{one}");
+        let back = ready(&file("back.csv", "5,0,1\n"), &moving(MadeBy::Law), &under_way);
+        assert!(matches!(back, Ok(Ready { how: How::Follow { .. }, .. })), "{back:?}");
+    }
+
+    #[test]
     fn a_place_is_held_to_the_limits_and_gone_to_no_faster_than_asked() {
         let to = JointPositions([0.6, 1.0]);
         let place = |speed, acceleration| Wish::Place(Asked { target: to.into(), speed, acceleration });
@@ -334,7 +387,10 @@ mod tests {
             let slowly = |target| Wish::Place(Asked { target, speed: 0.1, acceleration: 0.1 });
             let far = ready(&slowly(JointPositions([9.0, 1.0]).into()), by).expect_err("too far");
             assert!(far.starts_with("joint 1: found 9 rad, expected"), "{far}");
-            assert!(ready(&slowly(HOME.into()), by).is_err_and(|said| said.contains("there already")));
+            assert!(matches!(ready(&slowly(HOME.into()), by), Ok(Ready { how: How::Stay, .. })));
+            let passes = Stands { speed: JointVelocities([0.0, 0.2]), ..stands() };
+            let passes = super::ready(&slowly(HOME.into()), &moving(by), &passes).expect_err("it moves");
+            assert!(passes.contains("still moving at 0.200 rad/s"), "{passes}");
             let line = ready(&slowly(MoveTarget::joints(to).linear()), by);
             match by {
                 MadeBy::Law => assert!(line.is_err_and(|said| said.contains("session.path = \"player\""))),

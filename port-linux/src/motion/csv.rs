@@ -37,9 +37,9 @@ pub(super) fn read<const N: usize>(text: &str) -> Result<Motion<N>, String> {
     of_rows(&rows).map_err(|unfit| match unfit {
         Unfit::Waypoints(error) => match place(error).and_then(|number| lines.get(number)) {
             Some(line) => format!("line {line}: {error}"),
-            None if rows.is_empty() => "found no waypoint, expected lines of t,q0,…".into(),
             None => error.to_string(),
         },
+        Unfit::Empty => "found no waypoint, expected lines of t,q0,…".into(),
         Unfit::Beyond { .. } => unfit.to_string(),
     })
 }

@@ -10,6 +10,7 @@ use outrigger_core::robot::{JointPositions, Pose, Reason};
 use outrigger_core::time::{Duration, Instant};
 
 use super::stage::Stage;
+use super::start::SAME;
 
 /// So long it may take, once commanding, until a move can be given away.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -303,6 +304,9 @@ impl<const N: usize> Giving<N> {
         if !commands {
             return None;
         }
+        if is_there(&destination, engine) {
+            return Some(Step::Ended);
+        }
         let Asked { speed, acceleration, .. } = self.asked;
         let Some(asked) = JointMove::towards(destination, speed, acceleration) else {
             return Some(Step::Refused(Reason::Internal));
@@ -315,6 +319,13 @@ impl<const N: usize> Giving<N> {
             Err(reason) => Some(Step::Refused(reason)),
         }
     }
+}
+
+/// Returns whether the arm is at standstill at this destination, so that nothing needs to be sent. The joints decide, also for a line.
+fn is_there<const N: usize, P: Peer<N>, L: Law<N>>(to: &Destination<N>, engine: &Engine<'_, N, P, L>) -> bool {
+    let rests = engine.evidence().at_rest.is_some_and(|held| held.value);
+    let off = |at: &JointPositions<N>| to.joints.zip_with(at.as_array(), |to, at| to - at).max_abs();
+    rests && engine.state().is_some_and(|state| off(&state.positions) < SAME)
 }
 
 #[cfg(test)]

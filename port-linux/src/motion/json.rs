@@ -32,7 +32,7 @@ pub(super) fn read<const N: usize>(text: &str) -> Result<Motion<N>, String> {
         .map(|(number, point)| row(point, &order).map_err(|what| format!("points[{number}]: {what}")))
         .collect();
     let motion = of_rows(&rows?).map_err(|unfit| match unfit {
-        Unfit::Waypoints(error) => format!("points: {error}"),
+        Unfit::Empty | Unfit::Waypoints(_) => format!("points: {unfit}"),
         Unfit::Beyond { .. } => unfit.to_string(),
     })?;
     Ok(motion.with_tolerances(tolerances))

@@ -9,6 +9,7 @@ mod played;
 mod recording;
 mod spaced;
 mod stage;
+mod start;
 mod trace;
 mod under_way;
 
@@ -27,6 +28,7 @@ pub(crate) use self::given::{Asked, Given, Giving, Off, Step, is_within};
 pub(crate) use self::played::{Played, Playing};
 pub(crate) use self::spaced::thinned;
 pub(crate) use self::stage::{Stage, Standing};
+pub(crate) use self::start::{SAME, Start, rests};
 pub(crate) use self::trace::{Moment, Trace};
 pub(crate) use self::under_way::{Against, UnderWay};
 use crate::exit::Failure;
@@ -34,7 +36,8 @@ use crate::exit::Failure;
 /// A motion through any number of waypoints, each a setpoint with the time it is due.
 ///
 /// Between two waypoints with accelerations it is quintic, else cubic. Where the first waypoint is due later than at the
-/// beginning, the motion goes there from where the arm stands. It has tolerances: [`Tolerances::DEFAULT`], those of its file, or others.
+/// beginning, the motion goes there from where the arm stands. If all waypoints are at one position, the motion has no length: it is
+/// done at once if the arm is there, within 0.02 rad and the goal tolerance, and refused otherwise. It has tolerances: [`Tolerances::DEFAULT`], those of its file, or others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
@@ -44,6 +47,8 @@ pub struct Motion<const N: usize> {
 /// Why waypoints make no motion for an arm.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unfit {
+    /// There is none.
+    Empty,
     /// What is wrong with them.
     Waypoints(TrajectoryError),
     /// On the way to waypoint `to`, by its number from 0, the arm would exceed a limit.
@@ -58,6 +63,7 @@ pub enum Unfit {
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Empty => f.write_str("found no waypoint, expected at least one"),
             Self::Waypoints(error) => error.fmt(f),
             Self::Beyond { to, excess } => write!(f, "on the way to waypoint {to} {excess}"),
         }
@@ -95,7 +101,7 @@ impl<const N: usize> Motion<N> {
     /// [`REST_SPEED`](outrigger_core::trajectory::REST_SPEED) counts as none.
     ///
     /// # Errors
-    /// [`Unfit::Waypoints`], with the first that cannot be.
+    /// [`Unfit::Empty`] or [`Unfit::Waypoints`], with the first that cannot be.
     pub fn through(mut waypoints: Vec<Waypoint<N>>) -> Result<Self, Unfit> {
         let mut before = None;
         for (number, waypoint) in (0..).zip(&waypoints) {
@@ -111,11 +117,8 @@ impl<const N: usize> Motion<N> {
             *first = first.at_rest(0).map_err(Unfit::Waypoints)?;
         }
         let end = u32::try_from(waypoints.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        let last = waypoints.last_mut().ok_or(Unfit::Waypoints(TrajectoryError::TooFew))?;
+        let last = waypoints.last_mut().ok_or(Unfit::Empty)?;
         *last = last.at_rest(end).map_err(Unfit::Waypoints)?;
-        if end == 0 && last.at == Duration::ZERO {
-            return Err(Unfit::Waypoints(TrajectoryError::TooFew));
-        }
         Ok(Self { waypoints, tolerances: Tolerances::DEFAULT })
     }
 
@@ -188,6 +191,13 @@ impl<const N: usize> Motion<N> {
     /// # Errors
     /// The first limit that it would exceed, and where.
     pub fn check(&self, limits: &Limits<N>) -> Result<(), Unfit> {
+        if let [only] = self.waypoints.as_slice() {
+            let setpoint = Setpoint { positions: only.setpoint.positions, ..Setpoint::default() };
+            let stands = |at| Waypoint { setpoint, accelerations: None, at };
+            let stands = Leg::between(&stands(Duration::ZERO), &stands(Duration::from_secs(1)));
+            let held = survey(&stands, limits, Some(&JointPositions::ZERO));
+            held.map_err(|excess| Unfit::Beyond { to: 0, excess })?;
+        }
         let legs = self.waypoints.windows(2).map(|pair| match pair {
             [from, to] => survey(&Leg::between(from, to), limits, Some(&JointPositions::ZERO)),
             _ => Ok(()),

@@ -49,19 +49,17 @@ pub(crate) struct Played<const N: usize> {
 }
 
 impl<const N: usize> Playing<N> {
-    /// Of waypoints from time 0 on, for an arm with these limits; `None` where nothing moves.
+    /// Plays these waypoints, which start at time 0 and are not all at one position, on an arm with these limits.
     pub(crate) fn new(
         waypoints: Vec<Waypoint<N>>,
         tolerances: Tolerances<N>,
         limits: Limits<N>,
         told: Arc<Mutex<Played<N>>>,
-    ) -> Option<Self> {
+    ) -> Self {
         let playback = Playback::of(&waypoints);
-        let moves = |way: &Waypoint<N>| waypoints.first().is_some_and(|first| way.setpoint != first.setpoint);
-        waypoints.iter().any(moves).then_some(())?;
         let (number, offer, newest, against) = (None, Offer::new(PATIENCE), None, None);
         let (cancelled, touched, is_over) = (false, (false, false), false);
-        Some(Self {
+        Self {
             waypoints,
             tolerances,
             limits,
@@ -74,7 +72,7 @@ impl<const N: usize> Playing<N> {
             is_over,
             against,
             told,
-        })
+        }
     }
 
     /// How long it takes at full speed.

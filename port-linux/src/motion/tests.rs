@@ -53,7 +53,6 @@ fn a_table_that_is_none_is_refused_with_its_line() {
         ("0,0,0\n1,0,0,0.1,0\n", "line 2: found 5 numbers, expected 3 as in line 1"),
         ("0,0,0,0,0\n1,0,0,0.1,0\n", "line 2: waypoint 1 is an end of the motion, where joint 1 must be slower than 0.001 rad/s"),
         ("0,0,0,0.1,0\n1,0,0,0,0\n", "line 1: waypoint 0 is an end of the motion, where joint 1 must be slower than 0.001 rad/s"),
-        ("0,0,0\n", "a trajectory needs at least two waypoints"),
         ("0,0,0\n1,0.5,0.", "line 2: found no end of this line, expected one: is the file whole?"),
     ] {
         assert_eq!(told(table(text)), expected, "{text:?}");
@@ -110,7 +109,7 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
         ("{".to_owned(), "line 1, column 1: EOF while parsing an object at line 1 column 1"),
         ("[]".into(), "found no object, expected one with 'points'"),
         ("{}".into(), "found no list 'points'"),
-        ("{\"points\": []}".into(), "points: a trajectory needs at least two waypoints"),
+        ("{\"points\": []}".into(), "points: found no waypoint, expected at least one"),
         (point("\"positions\": [0, 0]"), "points[1]: found no 'time_from_start'"),
         (point("\"time_from_start\": 1"), "points[1]: found no 'positions'"),
         (point("\"positions\": [0], \"time_from_start\": 1"), "points[1]: found 1 positions, expected 2"),
@@ -189,6 +188,8 @@ fn a_motion_beyond_the_limits_is_told_by_waypoint_and_joint() {
     assert_eq!((to, excess.joint, excess.quantity), (2, 1, Quantity::Velocity));
     let text = motion.check(&Limits::default()).expect_err("the same").to_string();
     assert!(text.starts_with("on the way to waypoint 2 joint 2 would reach "), "{text}");
+    let alone = table("0,0,99\n").expect("a motion").check(&Limits::default());
+    assert!(alone.is_err_and(|unfit| unfit.to_string().starts_with("on the way to waypoint 0 joint 2 would reach 99")));
 }
 
 #[test]

@@ -150,6 +150,15 @@ impl<const N: usize> UnderWay<N> {
             },
             How::Play(playing) => (Task::Play(*playing), None),
             How::Give { giving, from } => (Task::Give(giving), Some(from)),
+            // The law's own motion moves the arm away.
+            How::Stay if engine.law().progress() == Progress::Running => return Err(Against::Elsewhere),
+            // Done at once; nothing is sent.
+            How::Stay => {
+                self.end_task();
+                self.count = self.count.wrapping_add(1);
+                self.begun = Some(Begun::made(self.count));
+                return Ok(self.count);
+            }
         };
         self.end_task();
         self.count = self.count.wrapping_add(1);
@@ -270,6 +279,13 @@ impl<const N: usize> Begun<N> {
         let tenths = if tenths > u32::MAX as u64 { u32::MAX } else { tenths as u32 };
         let standing = Standing { number, stage: Stage::Waits, percent: 0, tenths };
         Self { asker, standing, whole, from: None, cancelled: false, missed: None }
+    }
+
+    /// A motion of no length: done already.
+    const fn made(number: u32) -> Self {
+        let mut begun = Self::new(number, None, Duration::ZERO);
+        (begun.standing.stage, begun.standing.percent) = (Stage::Done, 100);
+        begun
     }
 
     fn look<P: Peer<N>, L: Law<N>>(&mut self, task: &Task<N>, engine: &Engine<'_, N, P, L>) {

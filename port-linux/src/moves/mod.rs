@@ -204,7 +204,9 @@ where
     motion.check(&config.limits).map_err(|unfit| wrong(unfit.with_remedy()))?;
     if args.check {
         let (points, seconds) = (motion.waypoints().len(), motion.duration().as_secs_f64());
-        return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n", file.display()));
+        // The robot is not asked for its position.
+        let only = if motion.duration().is_zero() { "; the arm has to be there already" } else { "" };
+        return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits{only}\n", file.display()));
     }
     if let Some(page) = &args.report {
         writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;

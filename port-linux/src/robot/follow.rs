@@ -13,7 +13,7 @@ use outrigger_core::trajectory::{Progress, Spacing, Tolerances};
 
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;
-use crate::motion::{Feeding, Moment, Motion, Task, Trace, begins_beside};
+use crate::motion::{Feeding, Moment, Motion, Start, Task, Trace, begins_beside};
 use crate::released::ReleasedBy;
 use crate::show::words;
 
@@ -80,6 +80,12 @@ impl<const N: usize> Followed<N> {
             moments: std::mem::take(&mut trace.moments),
         }
     }
+
+    /// The result of a motion of no length: nothing was sent, and the joints are `off` from its position \[rad\].
+    pub(super) const fn there(off: JointPositions<N>) -> Self {
+        let (ended, elapsed) = (Ended::Released(ReleasedBy::Finished), Duration::ZERO);
+        Self { ended, is_done: true, elapsed, worst: off, end_error: off, moments: vec![] }
+    }
 }
 
 impl<const N: usize, P: Peer<N> + 'static> Robot<N, P>
@@ -91,7 +97,8 @@ where
     /// released by SIGINT, SIGTERM or SIGHUP. The motion's time goes as fast as the robot's speed slider lets it.
     ///
     /// It is held to the motion's tolerances. Each joint has to be within 0.02 rad of where the motion begins, or within its tolerance
-    /// on the path where that is less; a motion whose first waypoint is due later begins where the arm is.
+    /// on the path where that is less; a motion whose first waypoint is due later begins where the arm is. If all waypoints are at one
+    /// position, it is done at once if the arm is already there, and nothing is sent.
     ///
     /// # Errors
     /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins elsewhere;
@@ -122,33 +129,20 @@ where
         asks: Option<&mut dyn FnMut(&Stopped) -> bool>,
     ) -> Result<Followed<N>, Failure> {
         let goal = motion.goal();
-        let (at, cycle) = self.stands()?;
-        let motion = motion.clone().from_rest_at(at);
-        motion.check(&self.config.limits).map_err(|unfit| Failure::BadInput(unfit.with_remedy()))?;
+        let (state, cycle) = self.stands_as()?;
+        let at = state.positions;
         let tolerances = *motion.tolerances();
         tolerances.check().map_err(|bad| Failure::BadInput(format!("the motion's tolerances: {bad}")))?;
+        let motion = match motion.clone().start_at(at, &state.velocities).map_err(Failure::BadInput)? {
+            Start::There(off) => return Ok(Followed::there(off)),
+            Start::Moves(motion) => motion,
+        };
+        motion.check(&self.config.limits).map_err(|unfit| Failure::BadInput(unfit.with_remedy()))?;
         let path_tolerance = goes_on_within(&tolerances);
         let motion = self.in_cycles(motion, cycle, path_tolerance)?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
         if let Some(beside) = begins_beside(&at, &begin, &tolerances) {
             return Err(Failure::BadInput(beside));
-        }
-        let end = motion.waypoints().last().map_or(at, |last| last.setpoint.positions);
-        let stays = motion
-            .waypoints()
-            .iter()
-            .all(|way| way.setpoint.positions.zip_with(at.as_array(), |a, b| a - b).max_abs() < 1e-4);
-        if stays {
-            let end_error = at.zip_with(end.as_array(), |a, b| (a - b).abs());
-            let elapsed = Duration::ZERO;
-            return Ok(Followed {
-                ended: Ended::Released(ReleasedBy::Finished),
-                is_done: true,
-                elapsed,
-                worst: end_error,
-                end_error,
-                moments: vec![],
-            });
         }
         let (trajectory, next) = motion.beginning().map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
         let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, f32::min);
@@ -196,11 +190,6 @@ where
         let spaced = motion.spaced(&Spacing::for_cycle(cycle, path_tolerance));
         let motion = spaced.map_err(|missed| slow(format!("{missed}; give it more time there")))?;
         motion.check(&self.config.limits).map_err(|unfit| slow(unfit.with_remedy())).map(|()| motion)
-    }
-
-    /// Where the arm stands, and how long a cycle of the robot is.
-    pub(super) fn stands(&self) -> Result<(JointPositions<N>, CoreDuration), Failure> {
-        self.stands_as().map(|(state, cycle)| (state.positions, cycle))
     }
 
     /// How the arm stands, and how long a cycle of the robot is.

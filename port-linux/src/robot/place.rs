@@ -11,13 +11,11 @@ use outrigger_core::robot::{JointPositions, Reason, State};
 use super::{Ended, Robot, Running};
 use crate::clock::Clock;
 use crate::exit::Failure;
-use crate::motion::{Asked, Given, Giving, Off, Step, Task, is_within};
+use crate::motion::{Asked, Given, Giving, Off, SAME, Step, Task, is_within, rests};
 use crate::released::ReleasedBy;
 
 /// How often it is looked at.
 const GLANCE: Duration = Duration::from_millis(50);
-/// An arm is where it is to be, where no joint is further from there \[rad\].
-const THERE: f32 = 1e-4;
 /// A tool is where it is to be, where it is no further from there \[m\] and turned no further \[rad\].
 const TOOL_THERE: [f32; 2] = [1e-4, 1e-3];
 
@@ -83,6 +81,7 @@ impl Robot<6, Ur<'static>> {
         let ((stood, _), clock) = (self.stands_as()?, Clock::start());
         let (from, started) = (stood.positions, clock.now());
         if is_there(&asked.target, &stood) {
+            rests(&stood.velocities).map_err(Failure::BadInput)?;
             let Off { joints: end_error, tool: tool_error } = Off::of(&asked.target, None, &from, stood.tcp_pose);
             let (ended, elapsed) = (Ended::Released(ReleasedBy::Finished), Duration::ZERO);
             return Ok(Arrival { ended, has_begun: false, is_done: true, elapsed, end_error, tool_error });
@@ -149,11 +148,11 @@ fn arrival(target: &MoveTarget<6>, given: &Given<6>, stood: &State<6>, ended: En
     Arrival { ended, has_begun: given.begun, is_done, elapsed, end_error, tool_error }
 }
 
-/// Whether the arm stands there already.
+/// Returns whether the arm is already at the target.
 fn is_there(target: &MoveTarget<6>, stood: &State<6>) -> bool {
     match target.place() {
         Place::Joints(goal) => {
-            stood.positions.zip_with(goal.as_array(), |at, goal| (at - goal).abs()).max_abs() < THERE
+            stood.positions.zip_with(goal.as_array(), |at, goal| (at - goal).abs()).max_abs() < SAME
         }
         Place::Pose(pose) => {
             stood.tcp_pose.is_some_and(|at| is_within([pose.distance_to(&at), pose.angle_to(&at)], TOOL_THERE))
@@ -194,5 +193,19 @@ mod tests {
         ] {
             assert_eq!(of(&given, by).is_done, is_done, "{given:?} {by:?}");
         }
+    }
+
+    #[test]
+    fn an_arm_is_at_a_target_from_which_it_is_no_further_than_its_measurement_says() {
+        let at = JointPositions([0.1, -1.5, 1.5, -1.6, -1.5, 0.0]);
+        let pose = Pose { position: [0.4, -0.2, 0.3], rotation: [0.0, 3.0, 0.0] };
+        let stood = State { positions: at, tcp_pose: Some(pose), ..State::default() };
+        let there = |target: MoveTarget<6>| is_there(&target, &stood);
+        assert!(there(MoveTarget::joints(at.map(|q| q + 5e-5))));
+        assert!(there(MoveTarget::joints(at.map(|q| q + 5e-5)).linear()));
+        assert!(!there(MoveTarget::joints(at.map(|q| q + 2e-4))));
+        let beside = |x: f32| MoveTarget::pose(Pose { position: [0.4 + x, -0.2, 0.3], ..pose });
+        assert!(there(beside(5e-5)) && !there(beside(2e-4)));
+        assert!(!is_there(&beside(0.0), &State { tcp_pose: None, ..stood }));
     }
 }

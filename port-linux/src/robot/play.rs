@@ -11,8 +11,7 @@ use outrigger_core::mode::Mode;
 use super::follow::{Stands, attended};
 use super::{Ended, Followed, Robot, Running, Stopped};
 use crate::exit::Failure;
-use crate::motion::{Motion, Played, Playing, Task, Trace, begins_beside, thinned};
-use crate::released::ReleasedBy;
+use crate::motion::{Motion, Played, Playing, Start, Task, Trace, begins_beside, thinned};
 
 impl Robot<6, Ur<'static>> {
     /// As [`follow`](Self::follow), but the controller makes the motion by itself: a program of ours there gets its waypoints ahead
@@ -50,7 +49,8 @@ impl Robot<6, Ur<'static>> {
         asks: Option<&mut dyn FnMut(&Stopped) -> bool>,
     ) -> Result<Followed<6>, Failure> {
         let wrong = |what: String| Failure::BadInput(what);
-        let (goal, (at, _), tolerances) = (motion.goal(), self.stands()?, *motion.tolerances());
+        let (goal, (state, _), tolerances) = (motion.goal(), self.stands_as()?, *motion.tolerances());
+        let at = state.positions;
         tolerances.check().map_err(|bad| wrong(format!("the motion's tolerances: {bad}")))?;
         let mut waypoints = thinned(motion.clone().from_rest_at(at).into_waypoints()).map_err(wrong)?;
         let external = self.config.peer.path == CommandPath::ExternalControl;
@@ -60,21 +60,19 @@ impl Robot<6, Ur<'static>> {
             waypoints.iter_mut().for_each(|waypoint| waypoint.accelerations = None);
         }
         let motion = Motion::through(waypoints);
-        let motion = motion.map_err(|unfit| wrong(unfit.to_string()))?;
+        let motion = motion.map_err(|unfit| wrong(unfit.to_string()))?.with_tolerances(tolerances);
+        let motion = match motion.start_at(at, &state.velocities).map_err(wrong)? {
+            Start::There(off) => return Ok(Followed::there(off)),
+            Start::Moves(motion) => motion,
+        };
         motion.check(&self.config.limits).map_err(|unfit| wrong(unfit.with_remedy()))?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
         if let Some(beside) = begins_beside(&at, &begin, &tolerances) {
             return Err(wrong(beside));
         }
-        let error =
-            |last: &outrigger_core::robot::JointPositions<6>| last.zip_with(goal.as_array(), |q, g| (q - g).abs());
         let told = Arc::<Mutex<Played<6>>>::default();
         let limits = self.config.limits;
-        let Some(playing) = Playing::new(motion.into_waypoints(), tolerances, limits, Arc::clone(&told)) else {
-            let (end_error, elapsed) = (error(&at), StdDuration::ZERO);
-            let ended = Ended::Released(ReleasedBy::Finished);
-            return Ok(Followed { ended, is_done: true, elapsed, worst: end_error, end_error, moments: vec![] });
-        };
+        let playing = Playing::new(motion.into_waypoints(), tolerances, limits, Arc::clone(&told));
         // One that `outrigger replay` knows.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let mut job = self.job(law, None)?;

@@ -100,7 +100,21 @@ fn a_run_follows_motions_that_it_is_asked_for_whoever_makes_them() {
         assert!(off(&to) < 5e-3, "{path}: {}", off(&to));
         assert!(run.done(&["status"]).contains("motion 2: done, 100 %"), "{path}: {}", run.done(&["status"]));
 
+        // It is there: nothing is sent, and nothing moves.
+        let row = |at: u8| format!("{at},{}\n", to.map(|q| format!("{q:.7}")).join(","));
+        for table in [row(0), row(0) + &row(7)] {
+            let said = run.done(&["move", &file(&folder, "stays.csv", &table), "--json"]);
+            assert!(said.contains("\"state\":\"done\",\"percent\":100"), "{path}: {said}");
+        }
+        run.done(&["move", "--to", &there]);
+        assert!(off(&to) < 5e-3, "{path}: {}", off(&to));
+
         for (name, table, said) in [
+            (
+                "one.csv",
+                swing(100).lines().take(2).fold(String::new(), |all, line| all + line + "\n"),
+                "joint 1 is 0.3",
+            ),
             ("elsewhere.csv", swing(100), "joint 1 stands 0.3"),
             (
                 "fast.csv",

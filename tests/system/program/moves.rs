@@ -222,6 +222,46 @@ fn what_cannot_be_followed_is_refused_before_anything_moves() {
     });
 }
 
+#[test]
+fn a_motion_of_no_length_is_done_where_the_arm_is_and_refused_elsewhere_and_nothing_is_sent() {
+    let server = serve();
+    server.controller().keep_texts();
+    let row = |at: u8, base: f64| {
+        let base = [base, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let home: String = HOME.iter().zip(base).fold(String::new(), |mut row, (q, base)| {
+            write!(row, ",{:.7}", q + base).expect("room");
+            row
+        });
+        format!("{at}{home}\n")
+    };
+    let point = |at: u8| {
+        format!(r#"{{"positions": {HOME:?}, "velocities": [1e-4, 0, 0, 0, 0, -1e-15], "time_from_start": {at}}}"#)
+    };
+    let (done, elsewhere) = ("done: at worst 0.00 mrad", "joint 1 is 0.100 rad from the motion's only position");
+    for (name, motion, code, said) in [
+        ("one.csv", row(0, 0.0), 0, done),
+        ("same.csv", row(0, 0.0) + &row(5, 0.0) + &row(9, 0.0), 0, done),
+        ("one.json", format!("{{\"points\": [{}]}}", point(0)), 0, done),
+        ("same.json", format!("{{\"points\": [{}, {}]}}", point(0), point(3)), 0, done),
+        ("beside.csv", row(0, 0.1), 1, elsewhere),
+        ("stays-beside.csv", row(0, 0.1) + &row(4, 0.1), 1, elsewhere),
+        ("none.csv", "t,q0,q1,q2,q3,q4,q5\n".into(), 1, "found no waypoint"),
+        ("none.json", "{\"points\": []}".into(), 1, "points: found no waypoint, expected at least one"),
+    ] {
+        let motion = file(name, &motion);
+        for mode in ["stream", "servo", "player", "pass-through"] {
+            let ended = moved(&server, &motion, &["--mode", mode]);
+            let found = text(&ended.stdout) + &text(&ended.stderr);
+            assert!(ended.status.code() == Some(code) && found.contains(said), "{name} {mode}: {found}");
+        }
+    }
+    let home = HOME.map(|q| format!("{q:.7}")).join(",");
+    let there = sent_to(&patient(&server, "there", ""), &["--to", &format!("q={home}")]);
+    assert_eq!(there.status.code(), Some(0), "{}", text(&there.stderr));
+    let texts = server.controller().texts().to_vec();
+    assert!(texts.is_empty(), "{texts:?}");
+}
+
 /// A controller with this software, and a configuration for it: where it is, and a port of ours.
 fn with_player(software: SoftwareVersion) -> (Running, PathBuf) {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
