@@ -1,105 +1,174 @@
-//! A motion as a table: `t,q0…[,qd0…][,qdd0…]`, a waypoint a line.
+//! A motion as a table: one waypoint per line, with a time and the joints.
+//!
+//! The first line decides the separator: semicolons, else commas, else blanks or tabs. With a separator other than the comma, numbers
+//! may have decimal commas.
 
-use super::{LONGEST, Motion, Row, Unfit, of_rows};
+use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
 
-/// Reads a table. A first line of names, blank lines, and lines that begin with `#` are left out.
-pub(super) fn read<const N: usize>(text: &str) -> Result<Motion<N>, String> {
+use super::columns::{Columns, may_be};
+use super::reading::Zero;
+use super::{Motion, Reading, Row, Unfit, of_rows};
+
+/// Reads a table. The first line may be a header, also as a `#` comment; blank lines and other comments are skipped.
+pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
     let mut rows: Vec<Row<N>> = Vec::new();
     // The line of each row, for what is wrong only beside the others.
     let mut lines = Vec::new();
-    let mut columns = None;
+    let (mut separator, mut columns, mut zero) = (None, None, Zero::of(reading));
     for (line, content) in (1..).zip(text.lines()) {
+        let placed = |(column, what): (usize, String)| at(line, column, &what);
         let content = content.trim();
-        let is_names = rows.is_empty() && content.starts_with(|c: char| c.is_ascii_alphabetic());
-        if content.is_empty() || content.starts_with('#') {
+        if let Some(comment) = content.strip_prefix('#') {
+            // NumPy writes the header as a comment.
+            if columns.is_none() && rows.is_empty() {
+                let names = Separator::of::<N>(comment.trim());
+                if let Ok(named) = Columns::named::<N>(&names.split(comment.trim())) {
+                    columns = Some((line, named));
+                }
+            }
             continue;
         }
-        let fields: Vec<&str> = content.split(',').map(str::trim).collect();
-        if is_names && columns.is_none() && fields.iter().all(|field| field.parse::<f64>().is_err()) {
-            columns = Some((line, check_names::<N>(&fields).map_err(|what| format!("line {line}: {what}"))?));
+        if content.is_empty() {
             continue;
         }
-        let (of, count) = *columns.get_or_insert((line, fields.len()));
-        check_count::<N>(count).map_err(|what| format!("line {of}: {what}"))?;
-        if fields.len() != count {
-            return Err(format!("line {line}: found {} numbers, expected {count} as in line {of}", fields.len()));
+        if separator.is_none() && content.starts_with(['{', '[']) {
+            return Err(at(line, 1, "found JSON, expected a table: rename the file to .json"));
         }
-        rows.push(row(&fields).map_err(|what| format!("line {line}: {what}"))?);
+        let separator = *separator.get_or_insert_with(|| Separator::of::<N>(content));
+        let fields = separator.split(content);
+        if rows.is_empty() && columns.is_none() && content.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"') {
+            columns = Some((line, Columns::named::<N>(&fields).map_err(placed)?));
+            continue;
+        }
+        let (of, known) = match columns {
+            Some(known) => known,
+            None => *columns.insert((line, Columns::unnamed::<N>(fields.len()).map_err(placed)?)),
+        };
+        if fields.len() != known.count {
+            let (found, expected) = (fields.len(), known.count);
+            return Err(at(
+                line,
+                found.min(expected) + 1,
+                &format!("found {found} numbers, expected {expected} as in line {of}"),
+            ));
+        }
+        zero.is_first |= known.is_clock;
+        let degrees = known.is_degrees.map(|is_degrees| is_degrees || reading.degrees);
+        rows.push(row(&fields, separator, &mut zero, degrees).map_err(placed)?);
         lines.push(line);
     }
-    if !text.is_empty() && !text.ends_with('\n') && lines.last() == Some(&text.lines().count()) {
-        // Whoever cuts a file off in the middle of its last number gets another number.
-        return Err(format!(
-            "line {}: found no end of this line, expected one: is the file whole?",
-            text.lines().count()
-        ));
+    if !text.is_empty() && !text.ends_with('\n') {
+        let (line, last) = text.lines().enumerate().last().map_or((1, ""), |(number, last)| (number + 1, last));
+        if lines.last() == Some(&line) {
+            // A file cut off inside its last number would yield another number.
+            let what = "found no end of this line, expected one: is the file whole? If it is, add a newline";
+            return Err(at(line, last.chars().count() + 1, what));
+        }
     }
-    of_rows(&rows).map_err(|unfit| match unfit {
-        Unfit::Waypoints(error) => match place(error).and_then(|number| lines.get(number)) {
-            Some(line) => format!("line {line}: {error}"),
-            None => error.to_string(),
-        },
-        Unfit::Empty => "found no waypoint, expected lines of t,q0,…".into(),
-        Unfit::Beyond { .. } => unfit.to_string(),
+    of_rows(&rows).map_err(|unfit| {
+        let place = match unfit {
+            Unfit::Waypoints(Order(number) | NotFinite(number)) => Some((number, 1)),
+            Unfit::Waypoints(NotAtRest { waypoint, joint }) => Some((waypoint, 2 + N + usize::from(joint))),
+            _ => None,
+        };
+        let line = place.and_then(|(number, column)| Some((lines.get(usize::try_from(number).ok()?)?, column)));
+        match line {
+            Some((line, column)) => at(*line, column, &unfit.to_string()),
+            None if rows.is_empty() => "found no waypoint, expected lines of t,q0,…".into(),
+            None => unfit.to_string(),
+        }
     })
 }
 
-fn place(error: outrigger_core::trajectory::TrajectoryError) -> Option<usize> {
-    use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
-    match error {
-        Order(number) | NotFinite(number) | NotAtRest { waypoint: number, .. } => usize::try_from(number).ok(),
-        _ => None,
-    }
+fn at(line: usize, column: usize, what: &str) -> String {
+    format!("line {line}, column {column}: {what}")
 }
 
-/// Whether these are the names of a table's columns, in order: how many.
-fn check_names<const N: usize>(names: &[&str]) -> Result<usize, String> {
-    let joints = |prefix: &'static str| (0..N).map(move |joint| format!("{prefix}{joint}"));
-    let expected = std::iter::once("t".to_owned()).chain(joints("q")).chain(joints("qd")).chain(joints("qdd"));
-    for (found, expected) in names.iter().zip(expected) {
-        if *found != expected {
-            return Err(format!("found column '{found}', expected '{expected}'"));
+/// A column separator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Separator {
+    Semicolon,
+    Blanks,
+    Comma,
+}
+
+impl Separator {
+    /// Returns the separator of a table with this first line.
+    fn of<const N: usize>(line: &str) -> Self {
+        let has = |separator| line.contains(separator);
+        match (has(';'), has(',')) {
+            (true, _) => Self::Semicolon,
+            (false, false) => Self::Blanks,
+            // Tabs between numbers with decimal commas.
+            (false, true) if has('\t') && may_be::<N>(line.split_whitespace().count()) && !line.contains(",\t") => {
+                Self::Blanks
+            }
+            (false, true) => Self::Comma,
         }
     }
-    check_count::<N>(names.len()).map(|()| names.len())
-}
 
-fn check_count<const N: usize>(count: usize) -> Result<(), String> {
-    let [positions, speeds, accelerations] = [1 + N, 1 + 2 * N, 1 + 3 * N];
-    if [positions, speeds, accelerations].contains(&count) {
-        return Ok(());
+    fn split(self, line: &str) -> Vec<&str> {
+        match self {
+            Self::Semicolon => line.split(';').map(str::trim).collect(),
+            Self::Blanks => line.split_whitespace().collect(),
+            Self::Comma => line.split(',').map(str::trim).collect(),
+        }
     }
-    Err(format!(
-        "found {count} columns, expected {positions} (t and {N} angles), {speeds} (and {N} speeds) or {accelerations} \
-         (and {N} accelerations)"
-    ))
+
+    fn number(self, field: &str) -> Option<f64> {
+        field.parse().ok().or_else(|| match self {
+            Self::Semicolon | Self::Blanks if !field.contains('.') => field.replacen(',', ".", 1).parse().ok(),
+            _ => None,
+        })
+    }
 }
 
-fn row<const N: usize>(fields: &[&str]) -> Result<Row<N>, String> {
-    let number = |column: usize| -> Result<f64, String> {
-        let field = fields.get(column).copied().unwrap_or_default();
-        let number: f64 =
-            field.parse().map_err(|_| format!("found '{field}' in column {}, expected a number", column + 1))?;
+fn row<const N: usize>(
+    fields: &[&str],
+    separator: Separator,
+    zero: &mut Zero,
+    degrees: [bool; 3],
+) -> Result<Row<N>, (usize, String)> {
+    let number = |place: usize| -> Result<f64, (usize, String)> {
+        let field = fields.get(place).copied().unwrap_or_default();
+        let number = separator.number(field).ok_or_else(|| (place + 1, not_a_number(field)))?;
         if number.is_finite() {
             Ok(number)
         } else {
-            Err(format!("found {field} in column {}, expected a finite number", column + 1))
+            Err((place + 1, format!("found {field}, expected a finite number")))
         }
     };
-    let at = number(0)?;
-    if !(0.0..=LONGEST).contains(&at) {
-        return Err(format!("found time {at}, expected 0 to {LONGEST} s"));
-    }
-    let group = |first: usize| -> Result<Option<[f32; N]>, String> {
+    let at = zero.seconds(number(0)?).map_err(|what| (1, what))?;
+    let mut groups = [None; 3];
+    for (group, (numbers, is_degrees)) in groups.iter_mut().zip(degrees).enumerate() {
+        let first = 1 + group * N;
         if fields.len() <= first {
-            return Ok(None);
+            break;
         }
-        let mut numbers = [0.0; N];
-        for (joint, n) in numbers.iter_mut().enumerate() {
-            *n = number(first + joint)? as f32;
+        let values = numbers.insert([0.0; N]);
+        for (joint, value) in values.iter_mut().enumerate() {
+            let found = number(first + joint)?;
+            *value = if is_degrees { found.to_radians() } else { found } as f32;
+            if !value.is_finite() {
+                return Err((
+                    first + joint + 1,
+                    format!("found {found:e}, expected a number that fits 32-bit floating point"),
+                ));
+            }
         }
-        Ok(Some(numbers))
+    }
+    let [positions, velocities, accelerations] = groups;
+    let positions = positions.ok_or_else(|| (1, "found no angles".to_owned()))?;
+    Ok(Row { at, positions, velocities, accelerations })
+}
+
+fn not_a_number(field: &str) -> String {
+    let more = if field.contains(|c: char| c.is_whitespace()) {
+        "; separate all columns by commas, or all by semicolons or blanks"
+    } else if field.starts_with('"') {
+        " without quotation marks"
+    } else {
+        ""
     };
-    let positions = group(1)?.ok_or("found no angles")?;
-    Ok(Row { at, positions, velocities: group(1 + N)?, accelerations: group(1 + 2 * N)? })
+    format!("found '{field}', expected a number{more}")
 }

@@ -5,37 +5,69 @@ use outrigger_core::time::Duration;
 use outrigger_core::trajectory::Tolerances;
 use serde_json::{Map, Value};
 
-use super::{LONGEST, Motion, Row, Unfit, of_rows};
+use super::reading::Zero;
+use super::{LONGEST, Motion, Reading, Row, Unfit, of_rows};
 
 /// Names of a UR's joints, base first; a prefix may stand before each.
 const UR: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
 
-/// Reads a trajectory, a goal with one, or a message with a goal.
-pub(super) fn read<const N: usize>(text: &str) -> Result<Motion<N>, String> {
+/// Fields that may contain the trajectory, outermost first: in a goal, and in MoveIt's plan responses and displayed trajectories.
+const AROUND: [&str; 4] = ["goal", "motion_plan_response", "trajectory", "joint_trajectory"];
+
+/// Reads a trajectory, or a message that contains one.
+pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| format!("line {}, column {}: {error}", error.line(), error.column()))?;
     let mut tolerances = Tolerances::DEFAULT;
     let mut object = value.as_object().ok_or("found no object, expected one with 'points'")?;
-    for name in ["goal", "trajectory"] {
-        if let Some(inner) = object.get(name).and_then(Value::as_object) {
+    for name in AROUND {
+        let inner = match object.get(name) {
+            Some(Value::Array(list)) => match list.as_slice() {
+                [only] => only.as_object(),
+                _ => {
+                    return Err(format!(
+                        "{name}: found {} trajectories, expected one: put each into its own file",
+                        list.len()
+                    ));
+                }
+            },
+            inner => inner.and_then(Value::as_object),
+        };
+        if let Some(inner) = inner {
+            single(object)?;
             tolerate(object, &mut tolerances)?;
             object = inner;
         }
     }
+    single(object)?;
     tolerate(object, &mut tolerances)?;
     let order = order::<N>(object.get("joint_names"))?;
-    let points = object.get("points").and_then(Value::as_array).ok_or("found no list 'points'")?;
+    let points = object.get("points").and_then(Value::as_array).ok_or_else(|| {
+        format!("found no list 'points', expected one at the top level or inside {}", AROUND.join(", "))
+    })?;
+    let mut zero = Zero::of(reading);
     let rows: Result<Vec<Row<N>>, String> = points
         .iter()
         .enumerate()
-        .map(|(number, point)| row(point, &order).map_err(|what| format!("points[{number}]: {what}")))
+        .map(|(number, point)| {
+            row(point, &order, &mut zero, reading.degrees).map_err(|what| format!("points[{number}]: {what}"))
+        })
         .collect();
     let motion = of_rows(&rows?).map_err(|unfit| match unfit {
         Unfit::Empty | Unfit::Waypoints(_) => format!("points: {unfit}"),
         Unfit::Beyond { .. } => unfit.to_string(),
     })?;
     Ok(motion.with_tolerances(tolerances))
+}
+
+/// Refuses trajectories of multi-degree-of-freedom joints (platforms), which an arm does not have.
+fn single(object: &Map<String, Value>) -> Result<(), String> {
+    let points = |name: &str| object.get(name)?.get("points")?.as_array().map(Vec::len);
+    match ["multi_dof_trajectory", "multi_dof_joint_trajectory"].into_iter().find(|name| points(name) > Some(0)) {
+        Some(name) => Err(format!("found points in {name}, expected none: this arm has no such joints; remove them")),
+        None => Ok(()),
+    }
 }
 
 /// Takes over the tolerances of a goal. In ROS 0 stands for the default and -1 for none; a list is of every joint, or empty.
@@ -146,7 +178,7 @@ fn numbered(name: &str) -> Option<usize> {
     digits.parse().ok()
 }
 
-fn row<const N: usize>(point: &Value, order: &[usize; N]) -> Result<Row<N>, String> {
+fn row<const N: usize>(point: &Value, order: &[usize; N], zero: &mut Zero, is_degrees: bool) -> Result<Row<N>, String> {
     let group = |name: &str| -> Result<Option<[f32; N]>, String> {
         let Some(list) = point.get(name).filter(|value| !value.is_null()) else { return Ok(None) };
         let list = list.as_array().ok_or_else(|| format!("found no list in '{name}'"))?;
@@ -159,14 +191,12 @@ fn row<const N: usize>(point: &Value, order: &[usize; N]) -> Result<Row<N>, Stri
         let mut numbers = [0.0; N];
         for ((place, value), joint) in list.iter().enumerate().zip(order) {
             let number = value.as_f64().ok_or_else(|| format!("{name}[{place}]: found {value}, expected a number"))?;
-            numbers[*joint] = number as f32;
+            numbers[*joint] = if is_degrees { number.to_radians() } else { number } as f32;
         }
         Ok(Some(numbers))
     };
     let at = time(point.get("time_from_start").ok_or("found no 'time_from_start'")?, "time_from_start")?;
-    if !(0.0..=LONGEST).contains(&at) {
-        return Err(format!("found time_from_start {at} s, expected 0 to {LONGEST} s"));
-    }
+    let at = zero.seconds(at).map_err(|what| format!("time_from_start: {what}"))?;
     let positions = group("positions")?.ok_or("found no 'positions'")?;
     Ok(Row { at, positions, velocities: group("velocities")?, accelerations: group("accelerations")? })
 }

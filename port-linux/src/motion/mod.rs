@@ -1,11 +1,13 @@
 //! Motions of any length: read from a file, judged, followed, and shown.
 
 pub(crate) mod asked;
+mod columns;
 mod csv;
 mod fed;
 mod given;
 mod json;
 mod played;
+mod reading;
 mod recording;
 mod spaced;
 mod stage;
@@ -26,6 +28,7 @@ use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Traje
 pub(crate) use self::fed::{Feeding, Task};
 pub(crate) use self::given::{Asked, Given, Giving, Off, Step, is_within};
 pub(crate) use self::played::{Played, Playing};
+pub(crate) use self::reading::Reading;
 pub(crate) use self::spaced::thinned;
 pub(crate) use self::stage::{Stage, Standing};
 pub(crate) use self::start::{SAME, Start, rests};
@@ -47,7 +50,7 @@ pub struct Motion<const N: usize> {
 /// Why waypoints make no motion for an arm.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unfit {
-    /// There is none.
+    /// The list of waypoints is empty.
     Empty,
     /// What is wrong with them.
     Waypoints(TrajectoryError),
@@ -128,31 +131,56 @@ impl<const N: usize> Motion<N> {
     /// # Errors
     /// [`Failure::BadInput`] with the line and what was expected there.
     pub fn read(path: &Path) -> Result<Self, Failure> {
+        Self::read_as(path, Reading::default())
+    }
+
+    /// Reads a file with options for its unit and its start.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read), and [`Failure::Usage`] for options that do not apply to a recording.
+    pub(crate) fn read_as(path: &Path, reading: Reading) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
         let unread = |error| wrong(format!("cannot be read: {error}"));
         let is = |name| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
         let length = std::fs::metadata(path).map_err(unread)?.len();
         if is("mcap") {
+            if reading != Reading::default() {
+                let what = "a recording is in rad and starts when the arm starts to move: remove --degrees and --from-first-time";
+                return Err(Failure::Usage(what.into()));
+            }
             return recording::read(path);
         }
         if length > LARGEST {
             return Err(wrong(format!("found {length} bytes, expected at most {LARGEST}: cut the motion in two")));
         }
         let text = std::fs::read(path).map_err(unread)?;
-        Self::parse(&text, is("json")).map_err(wrong)
+        Self::parse_as(&text, is("json"), reading).map_err(wrong)
     }
 
-    /// The same from its bytes: JSON or a table.
+    /// Reads a motion from the bytes of a file: JSON or a table.
     ///
     /// # Errors
     /// What is wrong, and where.
     pub fn parse(bytes: &[u8], is_json: bool) -> Result<Self, String> {
+        Self::parse_as(bytes, is_json, Reading::default())
+    }
+
+    fn parse_as(bytes: &[u8], is_json: bool, reading: Reading) -> Result<Self, String> {
+        if let [0xff, 0xfe, ..] | [0xfe, 0xff, ..] = bytes {
+            return Err(
+                "line 1, column 1: found UTF-16, expected UTF-8: save it so, as \"CSV UTF-8\" in a spreadsheet".into(),
+            );
+        }
         let text = std::str::from_utf8(bytes).map_err(|error| {
-            let line =
-                bytes.get(..error.valid_up_to()).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
-            format!("line {}: found bytes that are no text, expected numbers", line + 1)
+            let before =
+                bytes.get(..error.valid_up_to()).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+            let (line, column) =
+                (before.split('\n').count(), before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1);
+            format!("line {line}, column {column}: found bytes that are no text, expected numbers")
         })?;
-        if is_json { json::read(text) } else { csv::read(text) }
+        // Spreadsheets write a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if is_json { json::read(text, reading) } else { csv::read(text, reading) }
     }
 
     /// The waypoints.

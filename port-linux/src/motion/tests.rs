@@ -1,6 +1,7 @@
 use super::*;
 use outrigger_core::law::Quantity;
 use outrigger_core::robot::JointVelocities;
+use proptest::strategy::Strategy as _;
 
 fn table(text: &str) -> Result<Motion<2>, String> {
     Motion::parse(text.as_bytes(), false)
@@ -24,7 +25,8 @@ fn a_table_has_its_columns_by_count_and_names_are_checked() {
     let middle = full.waypoints()[1];
     assert_eq!(middle.setpoint.velocities, JointVelocities([0.5; 2]));
     assert_eq!(middle.accelerations.map(|a| a.0), Some([0.1, -0.1]));
-    assert_eq!(told(table("t,q1,q0\n0,0,0\n")), "line 1: found column 'q1', expected 'q0'");
+    let swapped = told(table("t,q1,q0\n0,0,0\n"));
+    assert!(swapped.starts_with("line 1, column 3: found column 'q0', expected 'q2'; "), "{swapped}");
 }
 
 #[test]
@@ -38,29 +40,113 @@ fn speeds_that_are_not_given_are_those_of_a_smooth_motion() {
 }
 
 #[test]
-fn a_table_that_is_none_is_refused_with_its_line() {
+fn a_table_that_is_none_is_refused_with_its_line_and_column() {
     for (text, expected) in [
         ("", "found no waypoint, expected lines of t,q0,…"),
         ("# nothing\n", "found no waypoint, expected lines of t,q0,…"),
-        ("0,0\n", "line 1: found 2 columns, expected 3 (t and 2 angles), 5 (and 2 speeds) or 7 (and 2 accelerations)"),
-        ("0,0,0\n1,0\n", "line 2: found 2 numbers, expected 3 as in line 1"),
-        ("0,0,0\n1,x,0\n", "line 2: found 'x' in column 2, expected a number"),
-        ("0,0,0\n1,NaN,0\n", "line 2: found NaN in column 2, expected a finite number"),
-        ("0,0,0\n1,1e39,0\n", "line 2: waypoint 1 has a number that is NaN or infinite"),
-        ("0,0,0\n-1,0,0\n", "line 2: found time -1, expected 0 to 86400 s"),
-        ("0,0,0\n\n2,0,0\n1,1,1\n", "line 4: waypoint 2 must be later than the one before"),
-        ("0,0,0\n1,0,0\n1,0,0\n", "line 3: waypoint 2 must be later than the one before"),
-        ("0,0,0\n1,0,0,0.1,0\n", "line 2: found 5 numbers, expected 3 as in line 1"),
-        ("0,0,0,0,0\n1,0,0,0.1,0\n", "line 2: waypoint 1 is an end of the motion, where joint 1 must be slower than 0.001 rad/s"),
-        ("0,0,0,0.1,0\n1,0,0,0,0\n", "line 1: waypoint 0 is an end of the motion, where joint 1 must be slower than 0.001 rad/s"),
-        ("0,0,0\n1,0.5,0.", "line 2: found no end of this line, expected one: is the file whole?"),
+        (
+            "0,0\n",
+            "line 1, column 2: found 2 columns, expected 3 (t and 2 angles), 5 (and 2 speeds) or 7 (and 2 accelerations)",
+        ),
+        ("0,0,0\n1,0\n", "line 2, column 3: found 2 numbers, expected 3 as in line 1"),
+        ("0,0,0\n1,x,0\n", "line 2, column 2: found 'x', expected a number"),
+        ("t,q0,q1\ns,rad,rad\n0,0,0\n", "line 2, column 1: found 's', expected a number"),
+        ("0,0,0\n1,\"0\",0\n", "line 2, column 2: found '\"0\"', expected a number without quotation marks"),
+        ("0,0,0\n1,NaN,0\n", "line 2, column 2: found NaN, expected a finite number"),
+        ("0,0,0\n1,1e39,0\n", "line 2, column 2: found 1e39, expected a number that fits 32-bit floating point"),
+        ("0,0,0\n-1,0,0\n", "line 2, column 1: found time -1 s, expected 0 to 86400 s"),
+        ("0,0,0\n\n2,0,0\n1,1,1\n", "line 4, column 1: waypoint 2 must be later than the one before"),
+        ("0,0,0\n1,0,0\n1,0,0\n", "line 3, column 1: waypoint 2 must be later than the one before"),
+        ("0,0,0\n1,0,0,0.1,0\n", "line 2, column 4: found 5 numbers, expected 3 as in line 1"),
+        (
+            "0,0,0,0,0\n1,0,0,0.1,0\n",
+            "line 2, column 4: waypoint 1 is an end of the motion, where joint 1 must be slower than 0.001 rad/s",
+        ),
+        (
+            "0,0,0,0,-0.1\n1,0,0,0,0\n",
+            "line 1, column 5: waypoint 0 is an end of the motion, where joint 2 must be slower than 0.001 rad/s",
+        ),
+        (
+            "0,0,0\n1,0.5,0.",
+            "line 2, column 9: found no end of this line, expected one: is the file whole? If it is, add a newline",
+        ),
+        ("{\"points\": []}\n", "line 1, column 1: found JSON, expected a table: rename the file to .json"),
+        ("0;0;0\n0,5;1;0,0,1\n", "line 2, column 3: found '0,0,1', expected a number"),
+        (
+            "0,0,0\n1,0 0,0\n",
+            "line 2, column 2: found '0 0', expected a number; separate all columns by commas, or all by semicolons or blanks",
+        ),
     ] {
         assert_eq!(told(table(text)), expected, "{text:?}");
     }
     assert_eq!(
         told(Motion::parse(b"0,0,0\n1,\xff,0\n", false)),
-        "line 2: found bytes that are no text, expected numbers"
+        "line 2, column 3: found bytes that are no text, expected numbers"
     );
+    let utf_16 = told(Motion::parse(b"\xff\xfe0\0,\0", false));
+    assert!(utf_16.starts_with("line 1, column 1: found UTF-16, expected UTF-8"), "{utf_16}");
+}
+
+#[test]
+fn tables_of_other_programs_are_the_same_motion() {
+    let expected = table("0,0,0\n1,1,0.5\n2.5,0,0\n").expect("a motion");
+    for text in [
+        // A spreadsheet, elsewhere, and as text with tabs.
+        "\u{feff}t,q0,q1\r\n0,0,0\r\n1,1,0.5\r\n2.5,0,0\r\n",
+        "t;q0;q1\r\n0;0;0\r\n1;1;0,5\r\n2,5;0;0\r\n",
+        "0;0;0\n1;1;0.5\n2.5;0;0\n",
+        "0\t0\t0\n1\t1\t0,5\n2,5\t0\t0\n",
+        "0,0\t0,0\t0,0\n1,0\t1,0\t0,5\n2,5\t0,0\t0,0\n",
+        // UR's recorder, by the controller's clock, MATLAB, NumPy.
+        "timestamp actual_q_0 actual_q_1\n9010.25 0 0\n9011.25 1 0.5\n9012.75 0 0\n",
+        "time,q1,q2\n0,0,0\n1,1,0.5\n2.5,0,0\n",
+        "# t q0 q1\n0.0e+00 0.0e+00 0.0e+00\n1.0e+00 1.0e+00 5.0e-01\n2.5e+00 0.0e+00 0.0e+00\n",
+        "# a remark, with commas\n  0   0   0\n  1   1   0.5\n  2.5 0   0\n",
+    ] {
+        assert_eq!(table(text).as_ref(), Ok(&expected), "{text}");
+    }
+    let degrees = "t,q0_deg,q1_deg,qd0_deg,qd1_deg\n0,0,0,0,0\n1,180,-90,90,0\n2,0,0,0,0\n";
+    let named = table(degrees).expect("a motion").waypoints()[1].setpoint;
+    let half = std::f32::consts::FRAC_PI_2;
+    assert_eq!((named.positions.0, named.velocities.0), ([2.0 * half, -half], [half, 0.0]));
+    // Also behind a `#`, where other remarks are left out.
+    assert_eq!(table(&format!("# {degrees}")).expect("a motion").waypoints()[1].setpoint, named);
+    let asked = Reading { degrees: true, ..Reading::default() };
+    let by_option = Motion::<2>::parse_as(degrees.replace("_deg", "").as_bytes(), false, asked).expect("a motion");
+    assert_eq!(by_option.waypoints()[1].setpoint, named);
+    let both = Motion::<2>::parse_as(degrees.as_bytes(), false, asked).expect("a motion");
+    assert_eq!(both.waypoints()[1].setpoint, named, "once is enough");
+    let point = r#"{"points": [{"positions": [180, -90], "velocities": [0, 0], "time_from_start": 2}]}"#;
+    let json = Motion::<2>::parse_as(point.as_bytes(), true, asked).expect("a motion");
+    assert_eq!(json.goal().0, named.positions.0);
+}
+
+#[test]
+fn the_times_of_a_clock_are_questioned_and_begin_with_the_first_where_that_is_asked_for() {
+    let clock = "9010.081,0,0\n9011.081,1,1\n9013.081,0,0\n";
+    let said = told(table(clock));
+    assert!(
+        said.starts_with("line 1, column 1: the first waypoint is due at 9010.081 s, and the arm would take that long"),
+        "{said}"
+    );
+    assert!(said.contains("--from-first-time") && said.contains("add a waypoint at 0 s"), "{said}");
+    let epoch = told(table(&clock.replace("901", "1701234501")));
+    assert!(epoch.contains("expected 0 to 86400 s; if these are clock times"), "{epoch}");
+    let point = r#"{"points": [{"positions": [0, 0], "time_from_start": {"sec": 9010, "nanosec": 0}},
+        {"positions": [1, 1], "time_from_start": {"sec": 9012, "nanosec": 0}}]}"#;
+    let in_json = told(json(point));
+    assert!(in_json.starts_with("points[0]: time_from_start: the first waypoint is due at 9010 s"), "{in_json}");
+    let asked = Reading { from_first_time: true, ..Reading::default() };
+    let begins = Motion::<2>::parse_as(clock.as_bytes(), false, asked).expect("a motion");
+    assert_eq!((begins.waypoints()[0].at, begins.duration()), (Duration::ZERO, StdDuration::from_secs(3)));
+    assert_eq!(
+        Motion::<2>::parse_as(point.as_bytes(), true, asked).expect("a motion").duration(),
+        StdDuration::from_secs(2)
+    );
+    let back = Motion::<2>::parse_as(b"9010,0,0\n9000,1,1\n", false, asked).expect_err("back in time");
+    assert_eq!(back, "line 2, column 1: found time 9000 s, expected none before the first, 9010 s");
+    // A way of a minute is one.
+    assert_eq!(table("60,1,1\n").expect("a motion").duration(), StdDuration::from_secs(60));
 }
 
 #[test]
@@ -86,6 +172,57 @@ fn speeds_at_the_ends_below_the_bound_count_as_none_in_a_table_and_in_json() {
 }
 
 #[test]
+fn what_moveit_puts_around_a_trajectory_is_taken_off() {
+    let points =
+        r#""points": [{"positions": [0, 0], "time_from_start": 0}, {"positions": [1, 1], "time_from_start": 5}]"#;
+    let expected = json(&format!("{{{points}}}")).expect("a motion");
+    let none = r#""multi_dof_joint_trajectory": {"joint_names": [], "points": []}"#;
+    let robot = format!(r#"{{"joint_trajectory": {{{points}}}, {none}}}"#);
+    for text in [
+        robot.clone(),
+        format!(r#"{{"trajectory": {robot}}}"#),
+        format!(r#"{{"goal": {{"trajectory": {robot}}}}}"#),
+        format!(r#"{{"model_id": "ur5e", "trajectory": [{robot}], "trajectory_start": {{}}}}"#),
+        format!(r#"{{"motion_plan_response": {{"group_name": "arm", "trajectory": {robot}}}}}"#),
+    ] {
+        assert_eq!(json(&text).as_ref(), Ok(&expected), "{text}");
+    }
+    let two = told(json(&format!(r#"{{"trajectory": [{robot}, {robot}]}}"#)));
+    assert_eq!(two, "trajectory: found 2 trajectories, expected one: put each into its own file");
+    let platform = robot.replace(r#""points": []"#, r#""points": [{}]"#);
+    let said = told(json(&platform));
+    assert!(said.starts_with("found points in multi_dof_joint_trajectory, expected none"), "{said}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn whatever_a_table_has_it_is_a_motion_or_a_line_and_a_column(
+        bytes in proptest::prop_oneof![
+            proptest::collection::vec(proptest::prelude::any::<u8>(), 0..80),
+            proptest::collection::vec(proptest::sample::select(b"0123456789.,;+-eE \t\r\n#\"tqd_gaN\xef\xbb\xbf".to_vec()), 0..80),
+            // Lines that are nearly some.
+            "(t,q0,q1\n|t;q1;q2\n|timestamp actual_q_0 actual_q_1\n|# remark\n)?([0-9]{1,3}[,; ][0-9.-]{0,4}[,; ][0-9.-]{1,4}[\r]?\n){0,4}"
+                .prop_map(String::into_bytes),
+        ],
+        (degrees, from_first_time, is_json) in proptest::prelude::any::<(bool, bool, bool)>(),
+    ) {
+        let reading = Reading { degrees, from_first_time };
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
+        match Motion::<2>::parse_as(&bytes, is_json, reading) {
+            Ok(motion) => proptest::prop_assert!(motion.waypoints().iter().all(is_finite)),
+            Err(_) if is_json => {}
+            Err(said) if said.starts_with("found no waypoint") => {}
+            Err(said) => {
+                let place = said.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+                let place = place.and_then(|(place, _)| place.split_once(", column "));
+                let place = place.and_then(|(line, column)| Some((line.parse::<usize>().ok()?, column.parse::<usize>().ok()?)));
+                proptest::prop_assert!(place.is_some_and(|(line, column)| (1..=lines).contains(&line) && column > 0), "{}", said);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_goal_of_ros_is_read_with_its_joints_in_its_own_order() {
     let goal = r#"{"goal": {"trajectory": {"joint_names": ["left_1", "left_0"], "points": [
         {"positions": [0.2, 0.1], "velocities": [], "time_from_start": {"sec": 0, "nanosec": 500000000}},
@@ -108,7 +245,10 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
     for (text, expected) in [
         ("{".to_owned(), "line 1, column 1: EOF while parsing an object at line 1 column 1"),
         ("[]".into(), "found no object, expected one with 'points'"),
-        ("{}".into(), "found no list 'points'"),
+        (
+            "{}".into(),
+            "found no list 'points', expected one at the top level or inside goal, motion_plan_response, trajectory, joint_trajectory",
+        ),
         ("{\"points\": []}".into(), "points: found no waypoint, expected at least one"),
         (point("\"positions\": [0, 0]"), "points[1]: found no 'time_from_start'"),
         (point("\"time_from_start\": 1"), "points[1]: found no 'positions'"),
@@ -119,7 +259,7 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
         ),
         (
             point("\"positions\": [0, 0], \"time_from_start\": -1"),
-            "points[1]: found time_from_start -1 s, expected 0 to 86400 s",
+            "points[1]: time_from_start: found time -1 s, expected 0 to 86400 s",
         ),
         (
             point("\"positions\": [0, 0], \"time_from_start\": 0"),

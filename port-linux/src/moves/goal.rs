@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use outrigger_config::AnyConfiguration;
-use outrigger_core::command::{Destination, MoveTarget};
+use outrigger_core::command::{Destination, MoveTarget, Place};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Pose};
 
@@ -43,6 +43,19 @@ impl GoalArgs {
 /// A place: each joint's angle \[rad\], or the pose of the tool \[m, rad\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Goal(MoveTarget<6>);
+
+impl Goal {
+    /// Converts angles given in degrees.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a pose.
+    fn in_degrees(self) -> Result<Self, Failure> {
+        let Place::Joints(degrees) = self.0.place() else {
+            return Err(Failure::Usage("--degrees applies to q= only; a pose has a rotation vector in rad".into()));
+        };
+        Ok(Self(MoveTarget::joints(degrees.map(f32::to_radians))))
+    }
+}
 
 impl FromStr for Goal {
     type Err = String;
@@ -88,6 +101,7 @@ fn above_zero(text: &str) -> Result<f32, String> {
 /// # Errors
 /// Those of [`Robot::move_to`], and [`Failure::Fault`] where the arm did not come there.
 pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -> Outcome {
+    let goal = if args.degrees { goal.in_degrees()? } else { goal };
     let (address, config) = robot_of(args, file)?;
     let mut robot = Robot::ur(&address.to_string())?.with_config(config).answering();
     if let Some(file) = &args.record {
@@ -142,6 +156,16 @@ mod tests {
             let found = at(wrong).expect_err(wrong);
             assert!(found.contains(said) && found.contains("pose= and x,y,z in m"), "{wrong}: {found}");
         }
+    }
+
+    #[test]
+    fn angles_may_be_in_degrees_and_those_of_a_pose_may_not() {
+        let at = |text: &str| text.parse::<Goal>().expect("a place").in_degrees();
+        let Ok(Goal(target)) = at("q=0,-90,180,0,45,360") else { panic!("they are angles") };
+        let Place::Joints(joints) = target.place() else { panic!("{target:?}") };
+        let pi = std::f32::consts::PI;
+        assert_eq!(joints.0, [0.0, -pi / 2.0, pi, 0.0, pi / 4.0, 2.0 * pi]);
+        assert!(matches!(at("pose=0.4,-0.2,0.3,0,3.14,0"), Err(Failure::Usage(_))));
     }
 
     #[test]

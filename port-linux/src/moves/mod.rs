@@ -19,7 +19,7 @@ use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::trajectory::Tolerances;
 
 use crate::exit::{Failure, Outcome};
-use crate::motion::{Motion, Trace};
+use crate::motion::{Motion, Reading, Trace};
 use crate::robot::{Ended, Followed, Robot, Stopped};
 use crate::show::{Progress, eprint_lossy, eprintln_lossy, tell, words};
 use crate::worker::{writable_within, write_within};
@@ -33,6 +33,12 @@ pub(crate) struct MoveArgs {
     /// The motion: a table of t,q0,... (.csv) FollowJointTrajectory as JSON (.json), or what was recorded (.mcap)
     #[arg(value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
     pub file: Option<PathBuf>,
+    /// FILE is in degrees (angles, speeds, accelerations), or the angles of --to q=... are
+    #[arg(long)]
+    pub degrees: bool,
+    /// Start at the first waypoint of FILE, whatever its time: for clock times
+    #[arg(long, conflicts_with = "to")]
+    pub from_first_time: bool,
     #[command(flatten)]
     pub goal: goal::GoalArgs,
     /// How it is carried out; default: session.path of a configuration, else stream
@@ -199,7 +205,8 @@ where
     P::Options: Send,
 {
     let Some(file) = &args.file else { return Err(Failure::Usage("found neither FILE nor --to".into())) };
-    let motion = tolerated(Motion::<N>::read(file)?, args);
+    let reading = Reading { degrees: args.degrees, from_first_time: args.from_first_time };
+    let motion = tolerated(Motion::<N>::read_as(file, reading)?, args);
     let wrong = |what: String| Failure::BadInput(format!("{}: {what}", file.display()));
     motion.check(&config.limits).map_err(|unfit| wrong(unfit.with_remedy()))?;
     if args.check {

@@ -1,0 +1,161 @@
+//! The columns of a table, by name or by count: time, joint positions, and optionally joint speeds and accelerations.
+//!
+//! | times | positions | speeds | accelerations |
+//! |---|---|---|---|
+//! | `t`, `time` | `q0` … | `qd0` … | `qdd0` … |
+//! | `timestamp` (clock time) | `q_0` … | `qd_0` … | `qdd_0` … |
+//! | | `actual_q_0` … | `actual_qd_0` … | |
+//! | | `target_q_0` … | `target_qd_0` … | `target_qdd_0` … |
+//!
+//! Joints are numbered from 0 or from 1. Case and quotation marks are ignored. The suffix `_deg` means degrees.
+
+/// The meaning of a table's columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Columns {
+    /// Number of columns.
+    pub(super) count: usize,
+    /// Set if times are clock times, so that the motion starts at the first one.
+    pub(super) is_clock: bool,
+    /// Set for positions, speeds and accelerations in degrees.
+    pub(super) is_degrees: [bool; 3],
+}
+
+/// The number of the faulty column, from 1, and the error.
+pub(super) type Wrong = (usize, String);
+
+const TIMES: [&str; 3] = ["t", "time", CLOCK];
+/// The name that UR's `record.py` gives to the controller's clock.
+const CLOCK: &str = "timestamp";
+/// Name prefixes before the joint's number: positions, speeds, accelerations.
+const PREFIXES: [&[&str]; 3] = [
+    &["q", "q_", "actual_q_", "target_q_"],
+    &["qd", "qd_", "actual_qd_", "target_qd_"],
+    &["qdd", "qdd_", "target_qdd_"],
+];
+const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
+                      remove other columns, or leave out the header";
+
+impl Columns {
+    /// Returns the columns of a table without a header.
+    ///
+    /// # Errors
+    /// The count does not fit.
+    pub(super) fn unnamed<const N: usize>(count: usize) -> Result<Self, Wrong> {
+        check_count::<N>(count)?;
+        Ok(Self { count, is_clock: false, is_degrees: [false; 3] })
+    }
+
+    /// Returns the columns of a table with this header.
+    ///
+    /// # Errors
+    /// The first unknown or misplaced name.
+    pub(super) fn named<const N: usize>(names: &[&str]) -> Result<Self, Wrong> {
+        let names: Vec<String> = names.iter().map(|name| name.trim_matches('"').trim().to_ascii_lowercase()).collect();
+        let mut columns = Self { count: names.len(), is_clock: false, is_degrees: [false; 3] };
+        let mut first_number = 0;
+        for (place, name) in names.iter().enumerate() {
+            let wrong = |expected: String| (place + 1, format!("found column '{name}', expected {expected}; {REMEDY}"));
+            let Some(place) = place.checked_sub(1) else {
+                if !TIMES.contains(&name.as_str()) {
+                    return Err(wrong("'t', 'time' or 'timestamp'".into()));
+                }
+                columns.is_clock = name == CLOCK;
+                continue;
+            };
+            let (group, joint) = (place / N, place % N);
+            let Some((slot, prefixes)) = columns.is_degrees.get_mut(group).zip(PREFIXES.get(group)) else {
+                return Err(wrong("no more".into()));
+            };
+            let (stem, is_degrees) = name.strip_suffix("_deg").map_or((name.as_str(), false), |stem| (stem, true));
+            let (prefix, number) = stem.split_at(stem.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+            let number = number.parse::<usize>().ok();
+            if place == 0 {
+                first_number = usize::from(number == Some(1));
+            }
+            let fits = prefixes.contains(&prefix) && number == Some(joint + first_number);
+            if joint == 0 && fits {
+                *slot = is_degrees;
+            }
+            if !fits || *slot != is_degrees {
+                let prefix = prefixes.first().copied().unwrap_or_default();
+                let unit = if *slot && joint > 0 { "_deg" } else { "" };
+                return Err(wrong(format!("'{prefix}{}{unit}'", joint + first_number)));
+            }
+        }
+        check_count::<N>(names.len()).map(|()| columns)
+    }
+}
+
+fn check_count<const N: usize>(count: usize) -> Result<(), Wrong> {
+    let fits = |count: usize| [1 + N, 1 + 2 * N, 1 + 3 * N].contains(&count);
+    if fits(count) {
+        return Ok(());
+    }
+    // Every decimal comma has split a number in two.
+    let halves = if count.is_multiple_of(2) && fits(count / 2) {
+        "; for decimal commas, separate columns by semicolons or tabs"
+    } else {
+        ""
+    };
+    Err((
+        count.max(1),
+        format!(
+            "found {count} columns, expected {} (t and {N} angles), {} (and {N} speeds) or {} (and {N} accelerations){halves}",
+            1 + N,
+            1 + 2 * N,
+            1 + 3 * N
+        ),
+    ))
+}
+
+/// Returns whether a table can have this many columns.
+pub(super) fn may_be<const N: usize>(count: usize) -> bool {
+    check_count::<N>(count).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(names: &str) -> Result<Columns, Wrong> {
+        Columns::named::<2>(&names.split(' ').collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_of_other_programs_are_known_with_their_units() {
+        let radians = Columns { count: 3, is_clock: false, is_degrees: [false; 3] };
+        for names in ["t q0 q1", "time q1 q2", "Time Q1 Q2", "\"t\" \"q0\" \"q1\"", "t target_q_0 target_q_1"] {
+            assert_eq!(named(names), Ok(radians), "{names}");
+        }
+        assert_eq!(named("timestamp actual_q_0 actual_q_1"), Ok(Columns { is_clock: true, ..radians }));
+        assert_eq!(named("t q0_deg q1_deg"), Ok(Columns { is_degrees: [true, false, false], ..radians }));
+        let mixed = Columns { count: 7, is_degrees: [false, true, false], ..radians };
+        assert_eq!(named("t q1 q2 qd1_deg qd2_deg qdd1 qdd2"), Ok(mixed));
+    }
+
+    #[test]
+    fn a_name_that_is_another_is_told_with_its_column_and_what_to_do() {
+        for (names, column, said) in [
+            ("x q0 q1", 1, "found column 'x', expected 't', 'time' or 'timestamp'; "),
+            ("t q1 q0", 3, "found column 'q0', expected 'q2'; "),
+            ("t q0 q2", 3, "found column 'q2', expected 'q1'; "),
+            ("t joint_a q1", 2, "found column 'joint_a', expected 'q0'; "),
+            ("t q0_deg q1", 3, "found column 'q1', expected 'q1_deg'; "),
+            ("t q0 q1 qdd0 qdd1", 4, "found column 'qdd0', expected 'qd0'; "),
+            ("t q1 q2 qd0 qd1", 4, "found column 'qd0', expected 'qd1'; "),
+            ("t q0 q1 qd0 qd1 qdd0 qdd1 mode", 8, "found column 'mode', expected no more; "),
+            ("t q0 q99999999999999999999", 3, "found column 'q99999999999999999999', expected 'q1'; "),
+        ] {
+            let (at, what) = named(names).expect_err(names);
+            assert!(
+                at == column && what.starts_with(said) && what.ends_with("or leave out the header"),
+                "{names}: {at} {what}"
+            );
+        }
+        assert_eq!(named("t q0").expect_err("too few").0, 2);
+        assert!(named("t q0 q1 qd0").expect_err("too few").1.starts_with("found 4 columns, expected 3"));
+        let halves = Columns::unnamed::<2>(6).expect_err("cut in two").1;
+        assert!(halves.ends_with("; for decimal commas, separate columns by semicolons or tabs"), "{halves}");
+        assert!(!Columns::unnamed::<2>(4).expect_err("too many").1.contains("commas"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Options for reading a file of waypoints: the unit of angles, and the start of its times.
+
+use super::LONGEST;
+
+/// Options for a file that does not state them itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Reading {
+    /// Angles, speeds and accelerations are in degrees.
+    pub(crate) degrees: bool,
+    /// The motion starts at the first waypoint, whatever its time.
+    pub(crate) from_first_time: bool,
+}
+
+/// A first waypoint later than this is taken for a clock time \[s\]: moving there takes no arm this long.
+const SOON: f64 = 60.0;
+
+/// The start from which a file's times are counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Zero {
+    /// Set if times count from the first one.
+    pub(super) is_first: bool,
+    first: Option<f64>,
+}
+
+impl Zero {
+    pub(super) const fn of(reading: Reading) -> Self {
+        Self { is_first: reading.from_first_time, first: None }
+    }
+
+    /// Converts the time of the next waypoint to a time since the start of the motion \[s\].
+    ///
+    /// # Errors
+    /// A message if the time is out of range, or seems to be a clock time.
+    pub(super) fn seconds(&mut self, time: f64) -> Result<f64, String> {
+        let is_first = self.first.is_none();
+        let first = *self.first.get_or_insert(time);
+        let at = if self.is_first { time - first } else { time };
+        let clock = "if these are clock times, subtract the first from all (`outrigger move --from-first-time` does)";
+        if self.is_first && at < 0.0 {
+            return Err(format!("found time {time} s, expected none before the first, {first} s"));
+        }
+        if !(0.0..=LONGEST).contains(&at) {
+            let hint = if is_first { format!("; {clock}") } else { String::new() };
+            return Err(format!("found time {time} s, expected 0 to {LONGEST} s{hint}"));
+        }
+        if is_first && at > SOON {
+            return Err(format!(
+                "the first waypoint is due at {time} s, and the arm would take that long to get there from its current position; {clock}; \
+                 if it is meant so, add a waypoint at 0 s with the current position"
+            ));
+        }
+        Ok(at)
+    }
+}
