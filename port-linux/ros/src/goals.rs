@@ -1,6 +1,6 @@
 //! The goals of one action: which there are, how they stand, and who waits for their results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::messages::{
     CancelGoalRequest, CancelGoalResponse, GoalId, GoalInfo, GoalStatus, GoalStatusArray, Status, Time,
@@ -10,6 +10,8 @@ use crate::messages::{
 const KEPT: u64 = 15 * 60 * 1_000_000_000;
 /// Ended goals are kept at most.
 const MOST: usize = 64;
+/// The number of rejected goals whose reason is kept.
+const REJECTED_KEPT: usize = 16;
 /// Who may wait for the result of one goal, at most.
 const WAITING: usize = 16;
 
@@ -26,6 +28,8 @@ struct Goal<R, W> {
 #[derive(Debug)]
 pub struct Goals<R, W> {
     goals: Vec<Goal<R, W>>,
+    /// The newest rejected goals with their results: the reply to a goal carries no reason, the reply to a result request does.
+    rejected: VecDeque<(GoalId, R)>,
 }
 
 /// `return_code` of an answer to a cancel.
@@ -35,7 +39,7 @@ const TERMINATED: i8 = 3;
 
 impl<R, W> Default for Goals<R, W> {
     fn default() -> Self {
-        Self { goals: vec![] }
+        Self { goals: vec![], rejected: VecDeque::new() }
     }
 }
 
@@ -51,6 +55,18 @@ impl<R: Clone, W> Goals<R, W> {
         let info = GoalInfo { goal_id, stamp };
         self.goals.push(Goal { info, status: Status::Executing, result: None, waiting: vec![] });
         Ok(())
+    }
+
+    /// Stores the result of a rejected goal, for clients that request it although the goal was rejected.
+    pub fn reject(&mut self, goal_id: GoalId, result: R) {
+        if self.find(&goal_id).is_some() {
+            return;
+        }
+        self.rejected.retain(|(id, _)| *id != goal_id);
+        if self.rejected.len() >= REJECTED_KEPT {
+            self.rejected.pop_front();
+        }
+        self.rejected.push_back((goal_id, result));
     }
 
     fn find(&mut self, goal_id: &GoalId) -> Option<&mut Goal<R, W>> {
@@ -99,9 +115,12 @@ impl<R: Clone, W> Goals<R, W> {
         (cancelled.goals_canceling.iter().map(|info| info.goal_id).collect(), cancelled)
     }
 
-    /// Somebody asks for a result: it, or they wait for it. `None` where there is no such goal, or too many wait.
+    /// Returns a goal's result, or lets `who` wait for it. `None` if there is no such goal or too many wait. A rejected goal has its
+    /// result with the status of an unknown one.
     pub fn ask(&mut self, goal_id: &GoalId, who: W) -> Result<(), (W, Option<(Status, R)>)> {
-        let Some(goal) = self.find(goal_id) else { return Err((who, None)) };
+        let rejected = self.rejected.iter().find(|(id, _)| id == goal_id);
+        let rejected = rejected.map(|(_, result)| (Status::Unknown, result.clone()));
+        let Some(goal) = self.find(goal_id) else { return Err((who, rejected)) };
         match &goal.result {
             Some((result, _)) => Err((who, Some((goal.status, result.clone())))),
             None if goal.waiting.len() < WAITING => {
@@ -186,6 +205,26 @@ mod tests {
         assert_eq!(goals.statuses().status_list[0].status, Status::Succeeded as i8);
         assert!(!goals.forget(5 + KEPT - 1) && goals.forget(5 + KEPT));
         assert_eq!(goals.status(&id(1)), Status::Unknown);
+    }
+
+    #[test]
+    fn why_a_goal_was_rejected_is_told_to_whoever_asks_for_its_result() {
+        let mut goals = Goals::default();
+        goals.accept(id(1), at(1)).expect("a new one");
+        goals.reject(id(1), "it was accepted");
+        assert_eq!(goals.ask(&id(1), 'a'), Ok(()));
+        goals.reject(id(2), "nobody knows");
+        goals.reject(id(2), "elsewhere");
+        assert_eq!(goals.ask(&id(2), 'b'), Err(('b', Some((Status::Unknown, "elsewhere")))));
+        assert_eq!((goals.status(&id(2)), goals.statuses().status_list.len()), (Status::Unknown, 1));
+        // The same number may be sent again, and is a goal then.
+        goals.accept(id(2), at(2)).expect("it was none");
+        assert_eq!(goals.ask(&id(2), 'b'), Ok(()));
+        for number in 10..=200 {
+            goals.reject(id(number), "no room");
+        }
+        let known = (10..=200).filter(|number| matches!(goals.ask(&id(*number), 'c'), Err((_, Some(_))))).count();
+        assert_eq!(known, REJECTED_KEPT);
     }
 
     #[test]

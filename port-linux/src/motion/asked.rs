@@ -75,6 +75,12 @@ pub(super) enum How<const N: usize> {
 impl<const N: usize> Ready<N> {
     /// The plan for an arm that is already at the goal.
     const STAY: Self = Self { how: How::Stay, whole: Duration::ZERO, replaces: false };
+
+    /// Returns whether the arm is already at the goal, so that nothing is sent.
+    #[cfg(feature = "ros2")]
+    pub(crate) const fn stays(&self) -> bool {
+        matches!(self.how, How::Stay)
+    }
 }
 
 /// What is asked for, in words.

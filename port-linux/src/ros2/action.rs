@@ -105,6 +105,16 @@ impl Action {
         self.tell(dds);
     }
 
+    /// Rejects a goal, and keeps `result` for clients that request the result all the same.
+    pub(super) fn reject<R: Message>(&mut self, id: Option<GoalId>, asker: Option<Asker>, result: R, dds: &mut Dds) {
+        if let Some(id) = id {
+            self.goals.reject(id, encode(&GetResultResponse { status: Status::Unknown as i8, result }));
+        }
+        if let Some(asker) = asker {
+            reject(asker, dds);
+        }
+    }
+
     /// A goal has ended so: whoever waits for that is told.
     pub(super) fn end<R: Message>(&mut self, id: &GoalId, how: Status, result: R, nanos: u64, dds: &mut Dds) {
         let answer = encode(&GetResultResponse { status: how as i8, result });

@@ -1,7 +1,8 @@
 //! Goals of `FollowJointTrajectory`, also until a contact: judged, begun as requests of this run, followed, and told of.
 //!
 //! One motion is under way at a time, whichever action it came by. A goal is accepted once the run has begun with it, and rejected
-//! with its reason in the log otherwise, for an answer to a goal has no words.
+//! otherwise: the answer to a goal has no words, so that the reason stands in the log, and in the result for whoever asks for it.
+//! A goal of no length succeeds at once where the arm is, and the run is asked for nothing.
 
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
@@ -11,15 +12,15 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::cdr::decode;
 use outrigger_ros::contact;
 use outrigger_ros::endpoint::{Distro, Names, Qos};
-use outrigger_ros::follow::{self, Tolerance, Wanted};
+use outrigger_ros::follow::{self, Tolerance, Unfit, Wanted};
 use outrigger_ros::messages::{
     FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult, GoalId, Header, JointTrajectory,
     SendGoalRequest, Status, Time, UntilFeedback, UntilGoal, UntilResult,
 };
 
-use super::action::{Action, Came, reject};
+use super::action::{Action, Came};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
-use super::outcome::{Ended, REPLACED, TOUCHED, Whose, aborted, ended_as};
+use super::outcome::{Ended, REACHED, REPLACED, TOUCHED, Whose, aborted, ended_as, invalid};
 use super::settings::{ONLY_LOOKS, Remarks};
 use super::touch::Touch;
 use super::wanted::{compared, motion, nanos_of};
@@ -78,6 +79,8 @@ enum At<const N: usize> {
     Requests(u32, Ready<N>),
     /// The run has been asked to begin.
     Begins(u32),
+    /// The motion has no length and the arm is already there.
+    There,
 }
 
 /// The motion under way.
@@ -161,9 +164,9 @@ impl<const N: usize> Followed<N> {
                 Came::Goal(bytes, asker) => {
                     match self.goal(index, &bytes, client, (now, stamp)) {
                         Ok(coming) => self.coming = Some(Coming { asker: Some(asker), ..coming }),
-                        Err(why) => {
-                            remarks.push(format!("a goal was rejected: {why}"));
-                            reject(asker, dds);
+                        Err((id, unfit)) => {
+                            remarks.push(format!("a goal was rejected: {}", unfit.text));
+                            self.refuse((index, id), Some(asker), unfit, dds);
                         }
                     }
                     return None;
@@ -184,29 +187,37 @@ impl<const N: usize> Followed<N> {
     }
 
     /// A goal, on its way to be begun.
+    ///
+    /// # Errors
+    /// The reason, with the goal's id if it was read.
     fn goal(
         &self,
         index: usize,
         bytes: &[u8],
         client: Option<&mut Inside<N>>,
         (now, stamp): (Instant, Time),
-    ) -> Result<Coming<N>, String> {
-        let served = self.served.get(index).ok_or("there is no such action")?;
+    ) -> Result<Coming<N>, (Option<GoalId>, Unfit)> {
+        let served = self.served.get(index).ok_or_else(|| (None, invalid("there is no such action")))?;
         let (goal_id, wanted) = if served.until {
-            let SendGoalRequest::<UntilGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
+            let request = decode(bytes).map_err(|error| (None, invalid(error.to_string())))?;
+            let SendGoalRequest::<UntilGoal> { goal_id, goal } = request;
             (goal_id, follow::until(goal, &self.joints, stamp))
         } else {
-            let SendGoalRequest::<FollowGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
+            let request = decode(bytes).map_err(|error| (None, invalid(error.to_string())))?;
+            let SendGoalRequest::<FollowGoal> { goal_id, goal } = request;
             (goal_id, follow::goal(&goal, &self.joints, stamp))
         };
+        let refused = |unfit| (Some(goal_id), unfit);
         if served.action.knows(&goal_id) {
-            return Err("a goal of this number is there already".into());
+            return Err(refused(invalid("a goal of this number is there already")));
         }
         if served.exclusive && self.current.is_some() {
-            return Err("a motion is under way, and this action takes one at a time: wait, or cancel it".into());
+            let text = "a motion is under way, and this action takes one at a time: wait, or cancel it";
+            return Err(refused(invalid(text)));
         }
-        let wanted = wanted.map_err(|unfit| unfit.text)?;
-        self.comes(Some((index, goal_id)), !served.exclusive, &wanted, client, now)
+        let wanted = wanted.map_err(refused)?;
+        let coming = self.comes(Some((index, goal_id)), !served.exclusive, &wanted, client, now);
+        coming.map_err(|text| refused(invalid(text)))
     }
 
     /// A trajectory that came by a topic.
@@ -287,6 +298,7 @@ impl<const N: usize> Followed<N> {
     ) {
         if let Some(mut coming) = self.coming.take() {
             match self.advance(&mut coming, client, now) {
+                Ok(()) if matches!(coming.at, At::There) => self.is_there(coming, dds, stamp),
                 Ok(()) => self.coming = Some(coming),
                 Err(why) => self.reject(coming, &why, dds, remarks),
             }
@@ -324,6 +336,8 @@ impl<const N: usize> Followed<N> {
                 }
                 None => self.read(&coming.wanted, client)?,
             },
+            // No need to request command for it.
+            At::Waits(ready) if ready.stays() && client.status().mode == Mode::Monitor => At::There,
             At::Waits(mut ready) => {
                 let status = client.status();
                 if status.mode == Mode::Monitor && self.goals_request {
@@ -340,7 +354,7 @@ impl<const N: usize> Followed<N> {
                 Mode::Command => At::Waits(ready),
                 _ => At::Requests(id, ready),
             },
-            At::Begins(id) => At::Begins(id),
+            at @ (At::Begins(_) | At::There) => at,
         };
         Ok(())
     }
@@ -382,15 +396,40 @@ impl<const N: usize> Followed<N> {
         self.current = Some(Current { by, number, cancelling: false, makes_room: false, rests_by: None, contacts });
     }
 
+    /// Accepts a goal of no length and ends it as reached.
+    fn is_there(&mut self, coming: Coming<N>, dds: &mut Dds, stamp: Time) {
+        let Coming { by, asker, .. } = coming;
+        if let Some((index, goal_id)) = by
+            && let Some(served) = self.served.get_mut(index)
+        {
+            served.action.accept(goal_id, asker, dds, stamp);
+        }
+        let current = Current { by, number: 0, cancelling: false, makes_room: false, rests_by: None, contacts: 0 };
+        let ended = Ended { how: Status::Succeeded, code: FollowError::Successful, text: REACHED, touched: false };
+        self.end(current, ended, dds, stamp);
+    }
+
     fn reject(&mut self, coming: Coming<N>, why: &str, dds: &mut Dds, remarks: &mut Remarks) {
         if self.ends_by_contact(&coming.by) {
             self.touch.motion_ends();
         }
-        if let Some(asker) = coming.asker {
-            reject(asker, dds);
+        if let Some((index, goal_id)) = coming.by {
+            self.refuse((index, Some(goal_id)), coming.asker, invalid(why), dds);
         }
         let what = if coming.by.is_some() { "a goal was rejected" } else { "a trajectory is not followed" };
         remarks.push(format!("{what}: {why}"));
+    }
+
+    /// Rejects a goal of this action, and keeps the reason as its result.
+    fn refuse(&mut self, (index, id): (usize, Option<GoalId>), asker: Option<Asker>, unfit: Unfit, dds: &mut Dds) {
+        let Some(served) = self.served.get_mut(index) else { return };
+        let (error_code, error_string) = (unfit.code as i32, unfit.text);
+        if served.until {
+            let result = UntilResult { error_code, until_condition_result: 1, error_string };
+            served.action.reject(id, asker, result, dds);
+        } else {
+            served.action.reject(id, asker, FollowResult { error_code, error_string }, dds);
+        }
     }
 
     /// How the motion under way stands, and whether it has ended.

@@ -1,6 +1,7 @@
 //! Results of goals: status, error code and text.
 
 use outrigger_core::robot::Reason;
+use outrigger_ros::follow::Unfit;
 use outrigger_ros::messages::{FollowError, Status};
 
 use crate::motion::Stage;
@@ -34,6 +35,11 @@ pub(super) struct Whose {
 /// The end of a goal whose motion did not end by itself.
 pub(super) const fn aborted(text: &str) -> Ended<'_> {
     Ended { how: Status::Aborted, code: FollowError::InvalidGoal, text, touched: false }
+}
+
+/// An error with the code `INVALID_GOAL`.
+pub(super) fn invalid(text: impl Into<String>) -> Unfit {
+    Unfit { code: FollowError::InvalidGoal, text: text.into() }
 }
 
 /// Returns the error code for a reason.

@@ -71,3 +71,64 @@ pub(super) fn motion<const N: usize>(wanted: &Wanted, from: Option<JointPosition
     tolerances.check().map_err(|error| error.to_string())?;
     of_rows(&rows).map(|motion| motion.with_tolerances(tolerances)).map_err(|unfit| unfit.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::command::Limits;
+
+    use super::*;
+    use crate::motion::asked::{MadeBy, Moving, Ready, Wish, ready};
+
+    const HERE: JointPositions<2> = JointPositions([0.5, -1.0]);
+
+    fn wanted(points: &[(f64, [f64; 2], [f64; 2])]) -> Wanted {
+        let point = |(at, positions, velocities): &(f64, [f64; 2], [f64; 2])| Point {
+            at: *at,
+            positions: positions.to_vec(),
+            velocities: Some(velocities.to_vec()),
+            accelerations: None,
+        };
+        let tolerances = vec![Tolerance::Default; 2];
+        let points = points.iter().map(point).collect();
+        Wanted { points, path: tolerances.clone(), goal: tolerances, goal_time: None }
+    }
+
+    /// Prepares a goal for an arm at standstill.
+    fn begun(wanted: &Wanted, by: MadeBy) -> Result<Ready<2>, String> {
+        let motion = motion::<2>(wanted, Some(HERE))?;
+        let stands = Stands { at: Some(HERE), cycle: Some(Duration::from_millis(2)), ..Stands::default() };
+        ready(&Wish::Motion(Box::new(motion)), &Moving { limits: Limits::default(), by }, &stands)
+    }
+
+    #[test]
+    fn a_goal_of_no_length_is_reached_where_the_arm_is_and_refused_elsewhere() {
+        let (here, still) = (HERE.0.map(f64::from), [0.0; 2]);
+        for by in [MadeBy::Law, MadeBy::Controller] {
+            for points in [
+                &[(0.0, here, still)][..],
+                &[(2.0, here, still)],
+                &[(0.0, here, still), (1.0, here, still)],
+                &[(0.0, here, [1e-4, 0.0]), (1.0, here, [0.0, -1e-15])],
+            ] {
+                assert!(begun(&wanted(points), by).is_ok_and(|ready| ready.stays()), "{points:?}");
+            }
+            let elsewhere = begun(&wanted(&[(0.0, [0.5, -0.9], still)]), by).expect_err("it is elsewhere");
+            assert!(elsewhere.starts_with("joint 2 is 0.100 rad from the motion's only position"), "{elsewhere}");
+            let goes = begun(&wanted(&[(2.0, [0.5, -0.9], still)]), by);
+            assert!(goes.is_ok_and(|ready| !ready.stays()));
+        }
+    }
+
+    #[test]
+    fn speeds_that_a_planner_leaves_at_the_ends_count_as_none() {
+        let (here, there) = (HERE.0.map(f64::from), [0.6, -1.0]);
+        for speed in [3e-17, -1e-15, 4e-7, 1e-4] {
+            let goal = wanted(&[(0.0, here, [speed, 0.0]), (2.0, there, [0.0, speed])]);
+            let motion = motion::<2>(&goal, Some(HERE)).expect("a motion");
+            assert!(motion.waypoints().iter().all(|way| way.setpoint.velocities.0 == [0.0; 2]), "{motion:?}");
+        }
+        let moves = wanted(&[(0.0, here, [0.0; 2]), (2.0, there, [0.0, 0.1])]);
+        let refused = motion::<2>(&moves, Some(HERE)).expect_err("it ends in motion");
+        assert_eq!(refused, "waypoint 1 is an end of the motion, where joint 2 must be slower than 0.001 rad/s");
+    }
+}
