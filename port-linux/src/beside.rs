@@ -23,6 +23,7 @@ use crate::maker::ur::{self, UrController};
 use crate::moves::{self, By, MoveArgs};
 use crate::robot::Robot;
 use crate::run::Plan;
+use crate::show::sheet::Sheet;
 use crate::target::Target;
 use crate::{check, monitor, record, replay, run, view};
 
@@ -137,7 +138,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
         Some(AnyConfiguration::Krc(krc)) => krc.ros.clone(),
         _ => RosSettings::default(),
     };
-    let examine = |clock| match look(&robot, &controller, states)? {
+    let examine = |clock, sheet: &mut Sheet| match look(&robot, &controller, states)? {
         Looked::Ur(controller, looking) => {
             let mut config = engine.map_or(looking, ur::judging_as);
             config.peer.model = args.model.or(config.peer.model);
@@ -147,9 +148,9 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
             if let Some(engine) = engine {
                 (judged.peer.path, judged.peer.program) = (engine.peer.path, engine.peer.program);
             }
-            examined(controller, config, &judged, &ros, args, clock)
+            examined(controller, config, &judged, &ros, args, clock, sheet)
         }
-        Looked::Krc(controller, config) => examined(controller, config, &config, &ros, args, clock),
+        Looked::Krc(controller, config) => examined(controller, config, &config, &ros, args, clock, sheet),
     };
     doctor::run(examine, sources)
 }
@@ -169,7 +170,7 @@ fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
     }
 }
 
-/// What is to be fixed: of the session, and of ROS 2 where that is asked for, which is said also where there is no session.
+/// Adds the session to `sheet`, and ROS 2 where that is asked for, which is told of also where there is no session.
 #[cfg(feature = "ros2")]
 fn examined<const N: usize, C: Controller<N>>(
     controller: C,
@@ -178,24 +179,23 @@ fn examined<const N: usize, C: Controller<N>>(
     ros: &RosSettings,
     args: &DoctorArgs,
     clock: Clock,
-) -> Result<Vec<String>, Failure> {
+    sheet: &mut Sheet,
+) -> Result<(), Failure> {
     if !args.ros2 {
         if args.joins != crate::ros2::JoinArgs::default() {
             let what = "--namespace, --domain and their like say how a node of ROS 2 would join: add --ros2, or leave them out";
             return Err(Failure::Usage(what.into()));
         }
-        return doctor::examine(controller, config, judged, args.seconds, clock, |_, net| Ok((net, ())));
+        return doctor::examine(controller, config, judged, (args.seconds, clock), sheet, |_, net| Ok((net, ())));
     }
     let target = controller.target();
     let settings = args.joins.settings(ros, N, target.as_ref())?;
     let watching = crate::ros2::Watching::start(settings, target, clock)?;
-    let found = doctor::examine(controller, config, judged, args.seconds, clock, |controller, net| {
+    let found = doctor::examine(controller, config, judged, (args.seconds, clock), sheet, |controller, net| {
         watching.hear(controller, &config, clock, net)
     });
-    let others = watching.finish()?.show(found.is_err());
-    let mut found = found?;
-    found.extend(others);
-    Ok(found)
+    watching.finish()?.tell(sheet);
+    found
 }
 
 #[cfg(not(feature = "ros2"))]
@@ -206,8 +206,9 @@ fn examined<const N: usize, C: Controller<N>>(
     _: &RosSettings,
     args: &DoctorArgs,
     clock: Clock,
-) -> Result<Vec<String>, Failure> {
-    doctor::examine(controller, config, judged, args.seconds, clock, |_, net| Ok((net, ())))
+    sheet: &mut Sheet,
+) -> Result<(), Failure> {
+    doctor::examine(controller, config, judged, (args.seconds, clock), sheet, |_, net| Ok((net, ())))
 }
 
 /// `outrigger run`.

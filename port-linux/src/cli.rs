@@ -25,7 +25,7 @@ use crate::io::IoArgs;
 use crate::manual::{CompletionsArgs, ManualArgs};
 use crate::moves::MoveArgs;
 use crate::os;
-use crate::show::complain;
+use crate::show::{be_verbose, complain};
 use crate::simulate::SimUrArgs;
 use crate::simulate::krc::SimKrcArgs;
 use crate::simulate::sensor::SimSensorArgs;
@@ -59,6 +59,9 @@ Exit codes: 0 done, 1 bad input, 2 usage, 3 connection, 4 fallback, fault or fai
 Outrigger performs no safety function: keep the emergency stop in reach."
 )]
 pub(crate) struct Cli {
+    /// Show everything: each change of the link's grade, and histograms
+    #[arg(short, long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -416,8 +419,8 @@ fn krc_help() -> String {
 #[must_use]
 pub fn main() -> ExitCode {
     os::wake_promptly();
-    let command = match Cli::try_parse() {
-        Ok(cli) => cli.command,
+    let Cli { verbose, command } = match Cli::try_parse() {
+        Ok(cli) => cli,
         Err(error) => match without_ros2(&error) {
             Some(failure) => {
                 complain(&failure.told());
@@ -426,6 +429,9 @@ pub fn main() -> ExitCode {
             None => error.exit(),
         },
     };
+    if verbose {
+        be_verbose();
+    }
     let code = match run(command) {
         Ok(()) => 0,
         Err(failure) => {

@@ -74,7 +74,7 @@ pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
             format!("grade {} {} {}", change.from.name(), change.to.name(), cause.name())
         }
         Event::ClockJump(count) => format!("clock-jump {count}"),
-        Event::LocalStall => "local-stall".into(),
+        Event::LocalStall { .. } => "local-stall".into(),
         Event::Bridged(bridged) => {
             format!("bridged source {} cycle {}", bridged.source.0, bridged.cycle)
         }

@@ -30,7 +30,7 @@ fn a_host_that_stood_still_answers_none_of_the_states_that_waited_with_motion() 
             let paused = rig.now();
             rig.run_for(secs(2));
             let what = format!("{software}, {stall} ms:\n{}", rig.record().story());
-            assert!(rig.record().events.iter().any(|(_, event)| *event == Event::LocalStall), "{what}");
+            assert!(rig.record().events.iter().any(|(_, event)| matches!(event, Event::LocalStall { .. })), "{what}");
             assert_eq!(rig.engine().latch(), Some(Reason::LocalStall), "{what}");
             let moving = rig.record().commands_since(paused + Duration::from_micros(1)).filter(|c| c.moves());
             assert_eq!(moving.count(), 0, "{what}");

@@ -382,12 +382,12 @@ impl<L: Law<7>> Rig<L> {
             let now = instant(self.krc.now());
             assert!(
                 self.krc.now() < end,
-                "{what} not within {millis} ms: mode {:?}, unmet {:?}, latch {:?}, grade {:?} by {:?}, KRC {:?} {:?}, {:?}",
+                "{what} not within {millis} ms: mode {:?}, unmet {:?}, latch {:?}, grade {:?}, {:?}, KRC {:?} {:?}, {:?}",
                 self.session.mode(),
                 self.session.unmet(now).iter().collect::<Vec<_>>(),
                 self.session.latch(),
                 self.session.figures(now).grade,
-                self.session.figures(now).held_by,
+                self.session.figures(now).grade_low(),
                 self.krc.state(),
                 self.krc.quality(),
                 self.krc.fallbacks(),

@@ -48,7 +48,7 @@ pub enum Milestone<E> {
     Peer(E, Option<Trouble>),
     /// The grade of the link changed.
     Grade(GradeChange),
-    /// By which figure it is too low for what follows.
+    /// The grade of the link is too low, for this cause: the next line says what was refused or ended.
     GradeLow(GradeLow),
     /// A request was accepted.
     Arming,
@@ -217,11 +217,14 @@ impl<E: PeerEvent> Milestone<E> {
             Self::Network(true) => info!("network: link up"),
             Self::Network(false) => info!("network: link down"),
             Self::Heard(heard) => info!("heard from the robot's address: {}", heard.text()),
-            Self::Grade(GradeChange { from, to, cause }) => {
+            Self::Grade(GradeChange { from, to, cause, .. }) => {
                 info!("grade: {} -> {} ({} {}, limit {})", from, to, cause.metric, cause.measured, cause.limit);
             }
-            Self::GradeLow(GradeLow { grade, cause }) => {
-                info!("grade low: {} ({} {}, limit {})", grade, cause.metric, cause.measured, cause.limit);
+            Self::GradeLow(GradeLow { grade, needed, fell, next }) => {
+                // It fell for this, or has not risen so far yet.
+                let cause = fell.as_ref().map_or(next, |fell| &fell.cause);
+                let (metric, measured, limit) = (cause.metric, cause.measured, cause.limit);
+                info!("grade low: {}, needs {} ({} {}, limit {})", grade, needed, metric, measured, limit);
             }
             Self::Arming => info!("arming"),
             Self::Armed(1) => info!("armed"),
@@ -252,7 +255,7 @@ mod tests {
     use outrigger_core::engine::Endpoint;
     use outrigger_core::engine::ur::DownCause;
     use outrigger_core::mode::Epoch;
-    use outrigger_core::time::Instant;
+    use outrigger_core::time::{Duration, Instant};
 
     use super::*;
 
@@ -313,7 +316,8 @@ mod tests {
 
     #[test]
     fn what_comes_as_often_as_states_is_not_told() {
-        assert_eq!(Milestone::of(&Event::<UrEvent>::LocalStall, 0, |_| None), None);
+        let stall = Event::<UrEvent>::LocalStall { late: Duration::from_millis(79), limit: Duration::from_millis(40) };
+        assert_eq!(Milestone::of(&stall, 0, |_| None), None);
         assert_eq!(Milestone::of(&Event::<UrEvent>::ClockJump(1), 0, |_| None), None);
     }
 }

@@ -260,8 +260,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     /// Time has passed: stalls of our own and stale states are seen here, before any bytes that waited meanwhile.
     pub(super) fn wake<E>(&mut self, now: Instant, due: Option<Instant>, events: &mut Events<E>) {
-        if self.link.local_stall(now, due) {
-            events.push(Event::LocalStall);
+        if let Some(late) = self.link.local_stall(now, due) {
+            events.push(Event::LocalStall { late, limit: self.link.config().stall });
         }
         self.grade_changed(now, events);
         if self.mode.mode() != Mode::Offline

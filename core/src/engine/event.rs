@@ -8,6 +8,7 @@ use crate::command::Bridged;
 use crate::command::outputs::{Write, WriteNews};
 use crate::link::{GradeChange, GradeLow};
 use crate::mode::{Lapse, Refusal, Transition};
+use crate::time::Duration;
 
 /// Something an operator or a log should know. None of them needs an answer.
 ///
@@ -26,8 +27,13 @@ pub enum Event<P> {
     Grade(GradeChange),
     /// The controller's clock began anew, or jumped; counted from the start of the session.
     ClockJump(u32),
-    /// This device itself stood still, and was called late.
-    LocalStall,
+    /// This device was woken late, by more than it may be.
+    LocalStall {
+        /// How late.
+        late: Duration,
+        /// How late it may be: [`LinkConfig::stall`](crate::link::LinkConfig::stall).
+        limit: Duration,
+    },
     /// A sensor's reading was too old and was bridged for a cycle.
     Bridged(Bridged),
     /// What became of an [`Input::Set`](super::Input::Set).
@@ -48,7 +54,7 @@ pub enum Event<P> {
     /// About this kind of controller.
     Peer(P),
     /// The [`Refused`](Self::Refused) or [`Transition`](Self::Transition) that follows is for
-    /// [`Reason::GradeLow`](crate::robot::Reason::GradeLow): by this figure.
+    /// [`Reason::GradeLow`](crate::robot::Reason::GradeLow): for this cause.
     GradeLow(GradeLow),
 }
 

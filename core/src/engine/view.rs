@@ -56,6 +56,12 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.link().grade()
     }
 
+    /// The grade that commanding needs to begin.
+    #[must_use]
+    pub const fn grade_needed(&self) -> Grade {
+        self.cycle.link().config().entry
+    }
+
     /// Figures of the link that states come from at `now`.
     #[must_use]
     pub fn figures(&self, now: Instant) -> Figures {

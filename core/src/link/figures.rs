@@ -1,7 +1,7 @@
 //! What a link was like, for reports: figures of an epoch, and histograms of its whole life.
 
 use super::answers::AnswerFigures;
-use super::grade::{Grade, GradeCause};
+use super::grade::{Grade, GradeCause, GradeChange, GradeLow};
 use super::histogram::Histogram;
 use super::sequence::SequenceTotals;
 use super::timing::InterArrival;
@@ -24,8 +24,12 @@ pub struct Histograms {
 pub struct Figures {
     /// Grade now.
     pub grade: Grade,
-    /// What keeps it from rising, or did last.
-    pub held_by: GradeCause,
+    /// The grade that commanding needs to begin.
+    pub needed: Grade,
+    /// The newest fall of the grade, as measured then; `None` while it has only risen.
+    pub fell: Option<GradeChange>,
+    /// The figure that the next better grade waits for.
+    pub next: GradeCause,
     /// Counts up with each restart of the controller's clock or counter.
     pub epoch: u32,
     /// Sequence totals of this epoch.
@@ -52,4 +56,12 @@ pub struct Figures {
     pub local_stalls: u32,
     /// Longest time this device was woken late.
     pub longest_late_wake: Duration,
+}
+
+impl Figures {
+    /// The grade among them, with its cause.
+    #[must_use]
+    pub const fn grade_low(&self) -> GradeLow {
+        GradeLow { grade: self.grade, needed: self.needed, fell: self.fell, next: self.next }
+    }
 }

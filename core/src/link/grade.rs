@@ -138,7 +138,7 @@ pub struct GradeCause {
     pub metric: Metric,
     /// Whose limit: the grade that was lost, was reached, or is not reached.
     pub grade: Grade,
-    /// What was measured, in the [unit](Metric::unit) of the figure.
+    /// The value measured, in the [unit](Metric::unit) of the figure.
     pub measured: u32,
     /// What is allowed, in the same unit. Where a grade is to be reached, the limit less the tenth that rising asks for.
     pub limit: u32,
@@ -155,18 +155,25 @@ impl GradeCause {
     }
 }
 
-/// Commanding was refused, or ended, by the grade of the link.
+/// The grade of a link: why it fell, and what it needs to rise.
+///
+/// As an event: commanding was refused, or ended, because this grade is below the one needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeLow {
     /// The grade at that moment.
     pub grade: Grade,
-    /// What keeps it from rising.
-    pub cause: GradeCause,
+    /// The grade that commanding needs to begin.
+    pub needed: Grade,
+    /// The newest fall, as measured when the grade fell. `None`: it has only risen since the session began.
+    pub fell: Option<GradeChange>,
+    /// The figure that the next better grade waits for, as measured now. Within its limit: the grade rises after
+    /// [`WINDOW`] good cycles.
+    pub next: GradeCause,
 }
 
-/// The grade changed.
+/// A change of the grade, as measured when it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
@@ -177,6 +184,10 @@ pub struct GradeChange {
     pub to: Grade,
     /// Falling: the figure beyond its limit. Rising: the figure that was last to come within.
     pub cause: GradeCause,
+    /// When it changed.
+    pub at: Instant,
+    /// How late this device was woken at that moment, where by more than half a period; else zero.
+    pub late: Duration,
 }
 
 settings! {

@@ -58,6 +58,8 @@ pub struct LinkMonitor {
     epochs: u32,
     answers: Option<AnswerFigures>,
     unacceptable_since: Option<Instant>,
+    /// The newest fall of the grade.
+    fell: Option<GradeChange>,
     unanswered: bool,
     /// Decides nothing: a checkpoint does without.
     #[cfg_attr(feature = "postcard", serde(skip))]
@@ -101,12 +103,13 @@ impl LinkMonitor {
         Self {
             judge: SequenceJudge::new(config.sequence_rules()),
             clock: ClockMap::new(config.leak_ppm, config.shift_hold),
-            stall: StallDetector::new(config.stall),
+            stall: StallDetector::new(config.stall, config.period),
             grader: Grader::new(config.limits, config.rise_time),
             epoch: Epoch::new(&config),
             epochs: 0,
             answers: None,
             unacceptable_since: None,
+            fell: None,
             unanswered: false,
             histograms: Histograms::default(),
             config,
@@ -144,9 +147,9 @@ impl LinkMonitor {
         newest.saturating_add_signed(ahead)
     }
 
-    /// Called at `now` after asking to be called at `due`: whether this device stood still in between. Call it
-    /// first on every wake-up.
-    pub fn local_stall(&mut self, now: Instant, due: Option<Instant>) -> bool {
+    /// Takes a call at `now` after asking to be called at `due`. Returns how late it is, where that is beyond
+    /// [`LinkConfig::stall`]. Call it first on every wake-up.
+    pub fn local_stall(&mut self, now: Instant, due: Option<Instant>) -> Option<Duration> {
         self.stall.woken(now, due)
     }
 
@@ -212,13 +215,13 @@ impl LinkMonitor {
         }
     }
 
-    /// The grade at `now` and what keeps it from rising: why commanding is refused, or ends, by `GradeLow`.
+    /// The grade at `now`, why it fell, and what it needs to rise: why commanding is refused, or ends, by `GradeLow`.
     #[must_use]
     pub fn grade_low(&self, now: Instant) -> GradeLow {
-        GradeLow { grade: self.grader.grade(), cause: self.held_by(now) }
+        GradeLow { grade: self.grader.grade(), needed: self.config.entry, fell: self.fell, next: self.next_grade(now) }
     }
 
-    fn held_by(&self, now: Instant) -> GradeCause {
+    fn next_grade(&self, now: Instant) -> GradeCause {
         let measured = self.measured(self.broken(now), 0, now);
         self.cause(self.grader.grade().better(), true, &measured, now)
     }
@@ -272,7 +275,9 @@ impl LinkMonitor {
     pub fn figures(&self, now: Instant) -> Figures {
         Figures {
             grade: self.grader.grade(),
-            held_by: self.held_by(now),
+            needed: self.config.entry,
+            fell: self.fell,
+            next: self.next_grade(now),
             epoch: self.epochs,
             sequence: self.judge.totals(),
             late: self.epoch.late,
@@ -379,7 +384,13 @@ impl LinkMonitor {
         let [from, to] = change?;
         let rises = to > from;
         let whose = if rises { to } else { to.better() };
-        Some(GradeChange { from, to, cause: self.cause(whose, rises, &measured, now) })
+        let cause = self.cause(whose, rises, &measured, now);
+        let late = self.stall.late_within(self.config.period, now);
+        let change = GradeChange { from, to, cause, at: now, late };
+        if !rises {
+            self.fell = Some(change);
+        }
+        Some(change)
     }
 
     fn measured(&self, broken: Option<Metric>, gap: u32, now: Instant) -> Measured {
@@ -426,7 +437,9 @@ impl LinkMonitor {
             Metric::Jitter => (micros(jitter), micros(limits.jitter)),
             Metric::Age => (self.clock.age(now).map_or(u32::MAX, micros), micros(self.config.stale_after)),
             Metric::Epoch => (self.epochs, 0),
-            Metric::LocalStall => (micros(self.stall.longest()), micros(self.config.stall)),
+            Metric::LocalStall => {
+                (micros(self.stall.late_within(self.config.stale_after, now)), micros(self.config.stall))
+            }
         };
         GradeCause { metric, grade, measured: value, limit }
     }

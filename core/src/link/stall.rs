@@ -7,6 +7,10 @@ use crate::time::{Duration, Instant};
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StallDetector {
     limit: Duration,
+    /// Wake-ups later than this can make a state miss its cycle.
+    noticed_above: Duration,
+    /// End of the last late wake-up beyond that, and how late it was.
+    noticed: Option<(Instant, Duration)>,
     /// End of the last stall beyond the limit.
     stalled: Option<Instant>,
     /// End of the last stall beyond half of it: no fault, but the likely cause of a stale state.
@@ -16,23 +20,37 @@ pub(super) struct StallDetector {
 }
 
 impl StallDetector {
-    pub(super) const fn new(limit: Duration) -> Self {
-        Self { limit, stalled: None, noted: None, count: 0, longest: Duration::ZERO }
+    /// A detector of wake-ups late by more than `limit`, at least two periods, for states of this `period`.
+    pub(super) const fn new(limit: Duration, period: Duration) -> Self {
+        let noticed_above = period.percent(50);
+        Self { limit, noticed_above, noticed: None, stalled: None, noted: None, count: 0, longest: Duration::ZERO }
     }
 
-    /// Called at `now` after `due` was asked for; whether that is a stall.
-    pub(super) fn woken(&mut self, now: Instant, due: Option<Instant>) -> bool {
+    /// Takes a call at `now` after `due` was asked for. Returns how late it is, where that is a stall.
+    pub(super) fn woken(&mut self, now: Instant, due: Option<Instant>) -> Option<Duration> {
         let late = due.map_or(Duration::ZERO, |due| now.since(due));
         self.longest = self.longest.max(late);
+        if late <= self.noticed_above {
+            return None;
+        }
+        self.noticed = Some((now, late));
         if late > self.limit.percent(50) {
             self.noted = Some(now);
         }
         if late <= self.limit {
-            return false;
+            return None;
         }
         self.stalled = Some(now);
         self.count = self.count.saturating_add(1);
-        true
+        Some(late)
+    }
+
+    /// Returns how late the newest late wake-up was that ended at most `span` before `now`; else zero.
+    pub(super) fn late_within(&self, span: Duration, now: Instant) -> Duration {
+        match self.noticed {
+            Some((ended, late)) if now.since(ended) <= span => late,
+            Some(_) | None => Duration::ZERO,
+        }
     }
 
     /// Whether a stall ended at most `span` before `now`.

@@ -170,7 +170,7 @@ fn silence_is_seen_by_every_measure_and_named() {
     assert_eq!(link.monitor.staying(link.now()), Ok(()));
     let _ = link.silence(17_001);
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
-    assert_eq!(link.monitor.figures(link.now()).held_by.metric, Metric::Age);
+    assert_eq!(link.monitor.figures(link.now()).next.metric, Metric::Age);
     assert_eq!(link.monitor.next_deadline(link.now()), None);
 }
 
@@ -195,9 +195,11 @@ fn our_own_stall_is_named_before_the_bytes_queued_behind_it() {
     link.run(0..600, |_| 0);
     let due = link.monitor.next_deadline(link.now());
     link.now += 100_000;
-    assert!(link.monitor.local_stall(link.now(), due));
+    let late = link.monitor.local_stall(link.now(), due);
+    assert_eq!(late, due.map(|due| link.now().since(due)));
     let change = link.monitor.tick(link.now()).expect("the grade falls");
     assert_eq!((change.to, change.cause.metric), (Grade::Unacceptable, Metric::LocalStall));
+    assert_eq!((u64::from(change.cause.measured), change.cause.limit), (late.unwrap_or_default().as_micros(), 40_000));
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::LocalStall));
     // Fresh bytes do not take it back.
     let _ = link.read(649, 1_000_000 + 649 * 2_000);
@@ -212,8 +214,52 @@ fn a_state_that_went_stale_while_we_slept_is_blamed_on_us() {
     let due = link.monitor.next_deadline(link.now());
     // 38 ms after the deadline: no stall yet, but the newest state is 41 ms old.
     link.now = due.expect("expects a state").as_micros() + 38_000;
-    assert!(!link.monitor.local_stall(link.now(), due));
+    assert_eq!(link.monitor.local_stall(link.now(), due), None);
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::LocalStall));
+}
+
+#[test]
+fn a_fall_is_kept_as_it_was_measured_until_the_next_one() {
+    let mut link = Trace::stream(2);
+    link.run(0..600, |_| 0);
+    assert_eq!(link.monitor.figures(link.now()).fell, None, "it has only risen");
+    // Four states are missing: Perfect allows two misses in a row.
+    let _ = link.read(604, 1_000_000 + 604 * 2_000);
+    let fell_at = link.now();
+    link.run(605..700, |_| 0);
+    let low = link.monitor.grade_low(link.now());
+    let fell = low.fell.expect("it fell");
+    assert_eq!((low.grade, low.needed, fell.from, fell.to), (Grade::Ok, Grade::Ok, Grade::Perfect, Grade::Ok));
+    let cause = GradeCause { metric: Metric::Misses, grade: Grade::Perfect, measured: 4, limit: 2 };
+    assert_eq!((fell.cause, fell.at, fell.late), (cause, fell_at, Duration::ZERO));
+    // Its other consequence is gone later, and is the next grade's condition: with a margin, and as it is now.
+    assert_eq!((low.next.metric, low.next.grade), (Metric::Received, Grade::Perfect));
+    link.run(700..1_200, |_| 0);
+    let risen = link.monitor.grade_low(link.now());
+    assert_eq!((risen.grade, risen.fell), (Grade::Perfect, Some(fell)), "to rise is no fall");
+}
+
+#[test]
+fn a_fall_says_how_late_this_device_was_and_which_stall_it_was() {
+    let mut link = Trace::stream(2);
+    link.run(0..600, |_| 0);
+    // 10 ms late, and the states that waited meanwhile are read at once.
+    let due = link.monitor.next_deadline(link.now());
+    let now = link.now + 14_000;
+    assert_eq!(link.monitor.local_stall(Instant::from_micros(now), due), None, "shorter than the limit");
+    let late = Instant::from_micros(now).since(due.expect("expects a state"));
+    let _ = link.monitor.tick(Instant::from_micros(now));
+    let fell = link.monitor.figures(Instant::from_micros(now)).fell.expect("it fell");
+    assert_eq!((fell.cause.metric, fell.late), (Metric::Misses, late));
+    // A longer stall, then a shorter one, which the second fall is by.
+    for (cycle, stall) in [(700, 100_000), (1_500, 60_000)] {
+        link.run(cycle..cycle + 600, |_| 0);
+        let (due, now) = (link.monitor.next_deadline(link.now()), link.now + stall);
+        let late = link.monitor.local_stall(Instant::from_micros(now), due).expect("a stall");
+        link.now = now;
+        let fell = link.monitor.tick(link.now()).expect("it falls");
+        assert_eq!((fell.cause.metric, u64::from(fell.cause.measured)), (Metric::LocalStall, late.as_micros()));
+    }
 }
 
 #[test]
@@ -395,7 +441,7 @@ fn each_answer_figure_grades_a_datagram_link() {
     ];
     for (figures, grade, held_by) in cases {
         let monitor = datagrams_answered(figures);
-        assert_eq!((monitor.grade(), monitor.figures(Instant::ZERO).held_by.metric), (grade, held_by), "{figures:?}");
+        assert_eq!((monitor.grade(), monitor.figures(Instant::ZERO).next.metric), (grade, held_by), "{figures:?}");
     }
 }
 

@@ -40,10 +40,10 @@ macro_rules! reasons {
 
 reasons! {
     Released "the request was released" "request again to go on",
-    GradeLow "the link grade is below what commanding needs" "see by which figure the grade is low; check the network, and the load of this device and of the controller",
+    GradeLow "the link quality is below what commanding needs" "check the network, and the load of this device and of the controller",
     StateStale "the newest robot state is too old" "check the network between this device and the controller",
     StatesMissed "too many consecutive states were missed" "check the network between this device and the controller",
-    LocalStall "this device itself stood still" "give this program a processor and a priority of its own, and take other load away",
+    LocalStall "this device's control loop was not scheduled in time" "give this program a processor and a priority of its own, and take other load away",
     ClockJump "the controller's clock jumped" "the controller was restarted or its time was set; acknowledge and request",
     LinkClosed "the connection was closed" "check that the controller is on and the port is enabled",
     Unacknowledged "the controller does not acknowledge what is sent" "check the cable and the controller's load",

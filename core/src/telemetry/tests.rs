@@ -161,8 +161,10 @@ fn every_event_is_sent_once_with_its_time() {
 
 #[test]
 fn more_events_than_fit_are_counted() {
+    const LATE: Event<UrEvent> =
+        Event::LocalStall { late: Duration::from_millis(79), limit: Duration::from_millis(40) };
     let mut device = Device::new(0);
-    (0..40).for_each(|_| device.sampler.event(Event::LocalStall));
+    (0..40).for_each(|_| device.sampler.event(LATE));
     device.run(2_000);
     let lost = device.datagrams().iter().rev().find_map(|d| match &d.message {
         Message::Status(status) => Some(status.events_lost),
@@ -371,7 +373,7 @@ fn another_format_is_named() {
     assert_eq!(UrDatagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(UrDatagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
     let text = TelemetryError::OtherFormat(1).to_string();
-    assert_eq!(text, "telemetry of format 1, expected 8: device and listener differ in version");
+    assert_eq!(text, "telemetry of format 1, expected 9: device and listener differ in version");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn status(answer: &Value, mode: &str, epoch: u64) -> String {
         said.push_str(&format!("latched: {}\n", reason(latch)));
     }
     for unmet in answer.get("unmet").and_then(Value::as_array).into_iter().flatten() {
-        said.push_str(&format!("not met: {}\n", reason(unmet)));
+        said.push_str(&format!("not ready: {}\n", reason(unmet)));
     }
     if let Some(motion) = answer.get("motion").filter(|motion| motion.is_object()) {
         let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();
@@ -101,7 +101,7 @@ mod tests {
         );
         assert_eq!(
             of(&status),
-            "monitor at epoch 3, link ok, robot 10.0.0.2\nlatched: too old (StateStale); look\nnot met: b (Latched); c\n"
+            "monitor at epoch 3, link ok, robot 10.0.0.2\nlatched: too old (StateStale); look\nnot ready: b (Latched); c\n"
         );
         let done = parsed(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#);
         assert_eq!(of(&done), "request granted: arming at epoch 3\n");

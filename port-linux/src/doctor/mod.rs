@@ -6,6 +6,7 @@ use outrigger_config::SourceSettings;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Config, Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
+use outrigger_core::link::{Grade, GradeChange};
 use outrigger_core::time::{Duration, Instant};
 
 pub(crate) use self::args::DoctorArgs;
@@ -18,10 +19,12 @@ use crate::machine;
 use crate::maker::{Controller, Examined as _, Maker, Observed, Shows};
 use crate::net::Net;
 use crate::panel::{Operators, Panel, Wish};
+use crate::show::Format;
 use crate::show::events::PeerEvent as _;
-use crate::show::grade::LastSeconds;
+use crate::show::grade::{self, LastSeconds};
 use crate::show::histogram::{bars, quantiles, span};
-use crate::show::{Format, say};
+use crate::show::sheet::Sheet;
+use crate::show::words::Observer;
 use crate::signals::Leaves;
 
 /// Time for which this host's wake-ups are measured.
@@ -29,27 +32,36 @@ const HOST_SPAN: Duration = Duration::from_secs(2);
 /// Above this a wake-up in a hundred is too late to answer a state in the same 2 ms cycle.
 const WAKE_UP: Duration = Duration::from_micros(750);
 
-/// Runs the command: what `examine` finds is to be fixed, too. `sources` are those of the configuration, where there is one.
+/// Runs the command: measures this host, lets `examine` add the session, and shows the verdict first. `sources` are those
+/// of the configuration, where there is one.
 ///
 /// # Errors
 /// [`Failure::Connection`] where there never was a session; [`Failure::Fault`] where something is to be fixed.
-pub(crate) fn run(examine: impl FnOnce(Clock) -> Result<Vec<String>, Failure>, sources: &[SourceSettings]) -> Outcome {
-    let clock = Clock::start();
-    say!("host: {}", machine::describe());
-    say!("  {}", machine::in_force());
-    let mut findings = Vec::new();
+pub(crate) fn run(
+    examine: impl FnOnce(Clock, &mut Sheet) -> Result<(), Failure>,
+    sources: &[SourceSettings],
+) -> Outcome {
+    let (clock, mut sheet) = (Clock::start(), Sheet::new());
+    sheet.line(format!("host: {}", machine::describe()));
+    sheet.line(format!("  {}", machine::in_force()));
     let latency = latency::measure(clock, HOST_SPAN)
         .map_err(|error| Failure::BadInput(format!("cannot measure this host's wake-ups: {error}")))?;
-    judge_host(&latency, &mut findings);
-    findings.extend(examine(clock)?);
+    judge_host(&latency, &mut sheet);
+    let examined = examine(clock, &mut sheet);
     for warning in check::warnings(sources) {
-        say!("warning: {warning}");
+        sheet.line(format!("warning: {warning}"));
     }
-    verdict(&findings)
+    match examined {
+        Ok(()) => sheet.show(),
+        Err(failure) => {
+            sheet.show_unfinished();
+            Err(failure)
+        }
+    }
 }
 
-/// What is to be fixed of the link to `controller`, and of the controller, for commanding as `judged`, after a look of so many seconds.
-/// `tapped` may have the sockets heard by somebody else as well; what it gives beside them is kept until the end.
+/// Adds to `sheet` the link to `controller`, and the controller, judged for commanding as `judged`, after a look of so many
+/// seconds. `tapped` may have the sockets heard by somebody else as well; what it gives beside them is kept until the end.
 ///
 /// # Errors
 /// [`Failure::Connection`] where there never was a session; those of `tapped`.
@@ -57,42 +69,58 @@ pub(crate) fn examine<const N: usize, C: Controller<N>, K>(
     mut controller: C,
     config: Config<N, C::Options>,
     judged: &Config<N, C::Options>,
-    seconds: u64,
-    clock: Clock,
+    (seconds, clock): (u64, Clock),
+    sheet: &mut Sheet,
     tapped: impl FnOnce(&mut C, Net) -> Result<(Net, K), Failure>,
-) -> Result<Vec<String>, Failure> {
-    let (seen, last_seconds): (C::Examined, _) = crate::runtime::block_on(async {
+) -> Result<(), Failure> {
+    let (seen, falls, last_seconds): (C::Examined, _, _) = crate::runtime::block_on(async {
         let net = controller.open(clock, None).await?;
         let (mut net, _kept) = tapped(&mut controller, net)?;
         let operators = Operators::here(Leaves::Nothing)?;
-        let panel = Panel::new("doctor", Format::Lines, clock, controller, operators, Some(seconds));
+        let panel = Panel::new("doctor", Format::Remarks, clock, controller, operators, Some(seconds));
         let mut examination = Examination::new(panel);
         C::run(config, BoxedLaw::idle(), &mut net, &mut examination, 0).await?;
         examination.seen()
     })?;
-    let findings = seen.report(judged);
-    say!("{last_seconds}");
-    Ok(findings)
+    seen.report(judged, sheet);
+    if let Some(line) = falls.line() {
+        sheet.line(line);
+    }
+    sheet.detail(&last_seconds);
+    Ok(())
 }
 
-fn verdict(findings: &[String]) -> Outcome {
-    if findings.is_empty() {
-        say!("nothing to fix");
-        return Ok(());
-    }
-    say!("to fix before commanding:");
-    for finding in findings {
-        say!("  - {finding}");
-    }
-    Err(Failure::Fault(format!("{} thing(s) to fix", findings.len())))
+/// The falls of the link's grade below the one that commanding needs, while it was looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Falls {
+    count: u32,
+    worst: Option<GradeChange>,
 }
 
-fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
+impl Falls {
+    fn note(&mut self, change: &GradeChange, needed: Grade) {
+        if change.to < change.from && change.to < needed {
+            self.count += u32::from(change.from >= needed);
+            if self.worst.is_none_or(|worst| change.to < worst.to) {
+                self.worst = Some(*change);
+            }
+        }
+    }
+
+    fn line(&self) -> Option<String> {
+        let worst = self.worst?;
+        let times = if self.count > 1 { format!(" {} times", self.count) } else { String::new() };
+        let fell = grade::fell(&worst, Observer::Process);
+        Some(format!("  while looked at, the link fell{times}, at worst to {}: {fell}", worst.to.name()))
+    }
+}
+
+fn judge_host(latency: &Latency, sheet: &mut Sheet) {
     for (name, histogram) in [("timer", &latency.timer), ("socket", &latency.socket)] {
-        say!("  {name} wake-ups late by {}", quantiles(histogram));
-        say!("{}", bars(histogram).trim_end());
+        sheet.line(format!("  {name} wake-ups late by {}", quantiles(histogram)));
+        sheet.detail(&bars(histogram));
         if let Some(late) = histogram.quantile(9_900).filter(|late| *late > WAKE_UP) {
-            findings.push(format!(
+            sheet.fix(format!(
                 "one {name} wake-up in a hundred is {} late: give the process a core (host.cpu) and a real-time \
                  priority (host.scheduling = \"fifo\")",
                 span(late)
@@ -105,22 +133,25 @@ fn judge_host(latency: &Latency, findings: &mut Vec<String>) {
 pub(crate) struct Examination<M, S> {
     panel: Panel<M>,
     seen: Option<S>,
+    falls: Falls,
+    needed: Grade,
     last_seconds: LastSeconds,
 }
 
 impl<M: Maker, S> Examination<M, S> {
     pub(crate) fn new(panel: Panel<M>) -> Self {
-        Self { panel, seen: None, last_seconds: LastSeconds::default() }
+        let (falls, last_seconds) = (Falls::default(), LastSeconds::default());
+        Self { panel, seen: None, falls, needed: Grade::Ok, last_seconds }
     }
 
-    /// What was seen last, and how the link was in the last seconds.
+    /// Returns what was seen last, the falls of the grade, and the last seconds of the link.
     ///
     /// # Errors
     /// [`Failure::Connection`] where there was no session to be seen.
-    pub(crate) fn seen(self) -> Result<(S, String), Failure> {
+    pub(crate) fn seen(self) -> Result<(S, Falls, String), Failure> {
         self.panel.finish()?;
         let seen = self.seen.ok_or_else(|| Failure::Connection("the session stood too shortly to be judged".into()))?;
-        Ok((seen, self.last_seconds.table()))
+        Ok((seen, self.falls, self.last_seconds.table()))
     }
 }
 
@@ -140,14 +171,20 @@ where
     }
 
     fn event(&mut self, event: Event<P::Event>) {
-        if matches!(&event, Event::Peer(event) if event.begins()) {
-            self.seen = None;
+        match &event {
+            // What was seen of the session before is not of this one.
+            Event::Peer(event) if event.begins() => {
+                (self.seen, self.falls, self.last_seconds) = (None, Falls::default(), LastSeconds::default());
+            }
+            Event::Grade(change) => self.falls.note(change, self.needed),
+            _ => {}
         }
         self.panel.event(&event);
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         self.panel.look_at(engine);
+        self.needed = engine.grade_needed();
         if !self.panel.is_ending()
             && let Some(seen) = S::of(engine, now, self.seen.as_ref())
         {
@@ -170,11 +207,11 @@ mod tests {
         let mut latency = Latency { timer: Histogram::default(), socket: Histogram::default() };
         (0..100).for_each(|_| latency.timer.record(Duration::from_micros(60)));
         (0..100).for_each(|_| latency.socket.record(Duration::from_millis(4)));
-        let mut findings = Vec::new();
-        judge_host(&latency, &mut findings);
-        assert!(
-            matches!(findings.as_slice(), [one] if one.contains("one socket wake-up in a hundred")),
-            "{findings:?}"
-        );
+        let mut sheet = Sheet::default();
+        judge_host(&latency, &mut sheet);
+        let text = sheet.text();
+        let start = "1 thing to fix before commanding:\n  - one socket wake-up in a hundred is ";
+        assert!(text.starts_with(start), "{text}");
+        assert!(!text.contains('█'), "{text}");
     }
 }

@@ -147,7 +147,7 @@ fn look(args: &InitArgs) -> Result<Known, Failure> {
         ur::run(ur::looking(StatesFrom::default()), BoxedLaw::idle(), &mut net, &mut look, 0).await?;
         look.seen()
     });
-    seen.map(|(known, _)| known).map_err(|failure| match failure {
+    seen.map(|(known, ..)| known).map_err(|failure| match failure {
         Failure::Connection(why) => Failure::Connection(format!(
             "{why}; with --model and --software the file is written without the robot, and `outrigger sim ur` is one to try"
         )),

@@ -25,6 +25,7 @@ use crate::maker::ur;
 use crate::net::{Net, Trouble};
 use crate::reactor;
 use crate::show::events::{Surroundings, notice};
+use crate::show::words::Observer;
 use crate::show::{Terminals, eprintln_lossy, words};
 use crate::signals::{Leaves, Signals};
 use crate::target::Target;
@@ -218,7 +219,8 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
                 let trouble = |link| self.trouble.of(link);
                 let address = |port| self.target.socket(port);
                 let here = self.target.ip.is_loopback();
-                let around = Surroundings { at: self.clock.now(), here, address: &address, trouble: &trouble };
+                let (at, observer) = (self.clock.now(), Observer::Process);
+                let around = Surroundings { at, here, observer, address: &address, trouble: &trouble };
                 self.last_down = notice(&event, &around).map(|notice| notice.text);
             }
             _ => {}

@@ -26,6 +26,8 @@ use crate::feed::{CAPACITY, Feed};
 use crate::json::Json;
 use crate::net::Net;
 use crate::show::events::PeerEvent;
+use crate::show::sheet::Sheet;
+use crate::show::words::Observer;
 use crate::show::{Arm, Notice, Snapshot, States, Terminals, Variables, Word};
 
 /// A controller, as whoever sits before the screen knows it.
@@ -61,6 +63,7 @@ pub(crate) trait Maker {
             at,
             robot: self.robot(),
             here,
+            observer: Observer::Process,
             identity,
             mode,
             latch,
@@ -324,8 +327,8 @@ pub(crate) trait Observed<const N: usize, P: Peer<N>>: Sized {
 
 /// What `doctor` keeps of it.
 pub(crate) trait Examined<const N: usize, P: Peer<N>>: Observed<N, P> {
-    /// Says what was seen of a session with `config`; what is to be fixed.
-    fn report(&self, config: &Config<N, P::Options>) -> Vec<String>;
+    /// Adds to `sheet` the session as it was seen, judged by `config`.
+    fn report(&self, config: &Config<N, P::Options>, sheet: &mut Sheet);
 }
 
 /// How a run went: what only one kind of controller counts.

@@ -159,22 +159,14 @@ fn event(json: &mut Json, mut notice: Notice, here: bool) {
     let reason = notice.fields.iter().find(|(key, _)| *key == "reason").and_then(|(_, name)| named(name));
     // A refusal's text has it already.
     if let Some(reason) = reason.filter(|reason| !reason.is_release() && notice.kind == "transition") {
-        notice.fields.push(("remedy", remedy(reason, here).into()));
+        notice.fields.push(("remedy", words::advice(reason, here).into()));
     }
     notice.json(json);
 }
 
-/// What a person can do, who may have seen no line before.
-const fn remedy(reason: Reason, here: bool) -> &'static str {
-    match reason {
-        Reason::GradeLow => reason.advice(),
-        _ => words::advice(reason, here),
-    }
-}
-
-fn reason(json: &mut Json, reason: Reason, here: bool) {
-    json.begin_object().key("name").text(reason.name()).key("text").text(reason.text());
-    json.key("remedy").text(remedy(reason, here)).end_object();
+fn reason(json: &mut Json, reason: Reason, text: &str, remedy: &str) {
+    json.begin_object().key("name").text(reason.name()).key("text").text(text);
+    json.key("remedy").text(remedy).end_object();
 }
 
 /// What only a picture needs.
@@ -196,10 +188,13 @@ fn live<S, const N: usize>(
     }
     json.key("held_by_slider").boolean(frame.held).key("commands").boolean(commands);
     if let Some(latch) = snapshot.latch {
-        reason(json.key("latched"), latch, snapshot.here);
+        reason(json.key("latched"), latch, latch.text(), snapshot.advice(latch));
     }
     json.key("not_met").begin_array();
-    words::causes_first(snapshot.unmet).into_iter().for_each(|unmet| reason(json, unmet, snapshot.here));
+    for unmet in words::causes_first(snapshot.unmet) {
+        let (text, remedy) = snapshot.why(unmet);
+        reason(json, unmet, &text, &remedy);
+    }
     json.end_array();
     if let Some(error) = frame.standoff_error {
         json.key("standoff_error").single(error);

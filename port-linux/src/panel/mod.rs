@@ -5,6 +5,7 @@ mod operators;
 
 use outrigger_core::engine::{Engine, Event, Peer};
 use outrigger_core::law::Law;
+use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
@@ -18,10 +19,11 @@ use crate::feed::{Feed, What};
 use crate::maker::{Maker, Showing, Shows};
 use crate::reactor;
 use crate::released::ReleasedBy;
-use crate::show::events::PeerEvent as _;
+use crate::show::events::{PeerEvent as _, name_figures, time_of};
 use crate::show::grade::LastSeconds;
-use crate::show::log::{Grades, PACE, Unmet};
-use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables};
+use crate::show::log::{Episodes, PACE, Unmet};
+use crate::show::words::Observer;
+use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables, is_verbose};
 use crate::signals::{Signals, end_is_under_way};
 
 /// Longest wait for the first session; afterwards a lost one is waited for without end.
@@ -45,7 +47,13 @@ pub(crate) struct Panel<M> {
     ending: bool,
     next_snapshot: Instant,
     accepted: (Instant, u64),
-    grades: Grades,
+    episodes: Episodes,
+    /// The grade that commanding needs, as the engine has it.
+    needed: Grade,
+    /// Why the grade is low, for the event that follows.
+    low: Option<GradeLow>,
+    /// People are shown each change of grade as well.
+    verbose: bool,
     /// The newest event of those that may come often, and when one was shown.
     newest: Option<Notice>,
     newest_shown: Option<Instant>,
@@ -84,7 +92,10 @@ impl<M: Maker> Panel<M> {
             ending: false,
             next_snapshot: now,
             accepted: (now, 0),
-            grades: Grades::default(),
+            episodes: Episodes::default(),
+            needed: Grade::Ok,
+            low: None,
+            verbose: is_verbose(),
             newest: None,
             newest_shown: None,
             unmet: (matches!(title, "run" | "monitor") && matches!(format, Format::Lines | Format::Remarks))
@@ -161,31 +172,51 @@ impl<M: Maker> Panel<M> {
             self.first_session_by = None;
             self.begun = true;
             self.accepted = (self.clock.now(), 0);
+            // Those of the session before are not its own.
+            self.last_seconds = LastSeconds::default();
         }
-        let Some(mut notice) = self.maker.notice(event, self.clock.now()) else { return };
-        if let Event::GradeLow(low) = event {
-            self.last_seconds.explain(low, &mut notice);
+        let at = time_of(event).unwrap_or_else(|| self.clock.now());
+        let Some(mut notice) = self.maker.notice(event, at) else { return };
+        match event {
+            Event::GradeLow(low) => {
+                self.last_seconds.explain(low, &mut notice);
+                self.low = Some(*low);
+            }
+            Event::Refused(_) | Event::Transition(_) => {
+                if let Some(low) = self.low.take() {
+                    name_figures(&mut notice, &low, Observer::Process);
+                }
+            }
+            _ => {}
         }
         if let Event::Transition(transition) = event {
             self.show.epoch(transition.epoch);
             released.into_iter().for_each(|by| released_by(transition, by, &mut notice));
+            if transition.to == Mode::Offline {
+                self.episodes.disconnected(transition.at);
+            }
         }
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
         // A busy machine changes grades many times a second; scripts get them all.
-        let (at, people) = (notice.at, self.show.format() != Format::Json);
+        let people = self.show.format() != Format::Json;
         match event {
             Event::Grade(change) if people => {
-                self.grades.note(*change);
-                self.show_newest(at);
+                self.episodes.note(change, self.needed);
+                if self.verbose {
+                    self.show.notice(notice);
+                }
+                self.show_newest(at, false);
             }
+            // The refusal or the end of commanding that follows has its figures.
+            Event::GradeLow(_) if people && !self.verbose => {}
             // The end that was asked for needs no explanation.
             Event::Transition(transition) if self.ending && transition.to == Mode::Offline => {}
             Event::Peer(event) => match self.maker.take(event, &notice) {
                 Showing::Newest if people => {
                     self.newest = Some(notice);
-                    self.show_newest(at);
+                    self.show_newest(at, false);
                 }
                 Showing::Always | Showing::Newest => self.show.notice(notice),
                 Showing::Never => {}
@@ -208,10 +239,10 @@ impl<M: Maker> Panel<M> {
         self.maker.is_here()
     }
 
-    /// What may come often, where it is time to.
-    fn show_newest(&mut self, now: Instant) {
-        if let Some(text) = self.grades.next(now, self.is_here()) {
-            self.show.notice(Notice { at: now, kind: "grade", text, fields: vec![] });
+    /// Shows notices that may come often, where it is time to; all of them where nothing follows.
+    fn show_newest(&mut self, now: Instant, last: bool) {
+        if let Some(notice) = self.episodes.next(now, last, self.is_here(), Observer::Process) {
+            self.show.notice(notice);
         }
         if self.newest_shown.is_none_or(|at| now.since(at) >= PACE)
             && let Some(notice) = self.newest.take()
@@ -237,6 +268,7 @@ impl<M: Maker> Panel<M> {
         M: Shows<N, P>,
     {
         self.maker.observe(engine);
+        self.needed = engine.grade_needed();
     }
 
     /// Shows the session where it is time to.
@@ -249,7 +281,7 @@ impl<M: Maker> Panel<M> {
         P: Peer<N, Event = M::Event>,
         M: Shows<N, P>,
     {
-        self.maker.observe(engine);
+        self.look_at(engine);
         let stands = engine.peer().is_established();
         if stands && self.last_seconds.is_due(now) {
             let figures = engine.figures(now);
@@ -262,7 +294,7 @@ impl<M: Maker> Panel<M> {
         if now < self.next_snapshot {
             return;
         }
-        self.show_newest(now);
+        self.show_newest(now, false);
         self.next_snapshot = now + self.show.format().pace();
         let figures = stands.then(|| engine.figures(now));
         let accepted = figures.map_or(0, |figures| figures.sequence.accepted);
@@ -273,16 +305,16 @@ impl<M: Maker> Panel<M> {
         let sight = self.maker.sight(engine, now, self.last_fallback, (figures, rate));
         let snapshot = self.maker.snapshot(&sight);
         let commanded = engine.state().filter(|_| snapshot.mode == Mode::Command);
-        let (mode, unmet) = (snapshot.mode, snapshot.unmet);
+        let unmet = self.unmet.as_mut().map(|shown| shown.next(&snapshot)).unwrap_or_default();
         self.show.snapshot(Snapshot {
-            intervals: engine.histograms().interval.bins().filter(|bin| bin.count > 0).collect(),
+            // Of a session that has ended they are not of this link.
+            intervals: engine.histograms().interval.bins().filter(|bin| stands && bin.count > 0).collect(),
             values: values().into_iter().chain(snapshot.values).collect(),
             terminals: self.maker.terminals(engine),
             law_error: commanded.and_then(|state| LawError::of(engine.law(), state)),
             ..snapshot
         });
-        let here = self.is_here();
-        for text in self.unmet.as_mut().map(|shown| shown.next(now, mode, unmet, here)).unwrap_or_default() {
+        for text in unmet {
             self.show.notice(Notice { at: now, kind: "unmet", text, fields: vec![] });
         }
     }
@@ -291,7 +323,8 @@ impl<M: Maker> Panel<M> {
     ///
     /// # Errors
     /// [`Failure::Connection`] where there never was a session.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        self.show_newest(self.clock.now(), true);
         self.show.finish();
         if self.begun { Ok(()) } else { Err(self.maker.nothing_came()) }
     }

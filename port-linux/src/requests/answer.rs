@@ -2,6 +2,7 @@
 
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::law::FeedError;
+use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::request::Fault;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -11,7 +12,7 @@ use super::slot::Status;
 use crate::json::Json;
 use crate::motion::{Against, Stage, Standing};
 use crate::released::ReleasedBy;
-use crate::show::words;
+use crate::show::words::{self, Observer};
 
 /// What came of something that was asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,7 +103,7 @@ impl Answer {
                 let (expected, found) = ("every precondition held", reason.name());
                 error(&mut json, &Wrong { place: word, expected, found, ..wrong("Refused", reason.text()) });
                 let rest = words::causes_first(*unmet).into_iter().filter(|other| other != reason);
-                reasons(json.key("reasons"), [*reason].into_iter().chain(rest), here);
+                reasons(json.key("reasons"), [*reason].into_iter().chain(rest), status.low.as_ref(), here);
             }
             Verdict::Ending => {
                 let text = "the run is about to end";
@@ -156,12 +157,12 @@ pub(super) fn status(id: Option<u32>, word: &str, status: &Status, robot: &str, 
     json.key("do").text(word).key("robot").text(robot);
     json.key("grade").text(&status.grade.name().to_lowercase()).key("latch");
     match status.latch {
-        Some(latched) => reason(&mut json, latched, here),
+        Some(latched) => reason(&mut json, latched, None, here),
         None => {
             json.null();
         }
     }
-    reasons(json.key("unmet"), words::causes_first(status.unmet).into_iter(), here);
+    reasons(json.key("unmet"), words::causes_first(status.unmet).into_iter(), status.low.as_ref(), here);
     json.key("left");
     match status.left {
         Some(reason) => left(&mut json, reason, status.released, here),
@@ -225,7 +226,7 @@ fn motion(json: &mut Json, standing: Option<Standing>, here: bool) {
     json.begin_object().key("number").integer(number).key("state").text(stage.name());
     json.key("percent").integer(u32::from(percent)).key("seconds").float(f64::from(tenths) / 10.0).key("reason");
     match stage {
-        Stage::Refused(why) | Stage::Missed(why) => reason(json, why, here),
+        Stage::Refused(why) | Stage::Missed(why) => reason(json, why, None, here),
         Stage::NotFound(why) => {
             json.begin_object().key("name").text(why.name()).key("text").text(why.text());
             json.key("advice").text(why.advice()).end_object();
@@ -301,9 +302,9 @@ fn error(json: &mut Json, wrong: &Wrong<'_>) {
     json.end_object();
 }
 
-fn reasons(json: &mut Json, of: impl Iterator<Item = Reason>, here: bool) {
+fn reasons(json: &mut Json, of: impl Iterator<Item = Reason>, low: Option<&GradeLow>, here: bool) {
     json.begin_array();
-    of.for_each(|one| reason(json, one, here));
+    of.for_each(|one| reason(json, one, low, here));
     json.end_array();
 }
 
@@ -320,8 +321,9 @@ fn left(json: &mut Json, of: Reason, released: Option<ReleasedBy>, here: bool) {
     json.end_object();
 }
 
-fn reason(json: &mut Json, of: Reason, here: bool) {
-    json.begin_object().key("name").text(of.name()).key("text").text(of.text());
+fn reason(json: &mut Json, of: Reason, low: Option<&GradeLow>, here: bool) {
+    let text = words::of_reason(of, low, Observer::Process);
+    json.begin_object().key("name").text(of.name()).key("text").text(&text);
     json.key("advice").text(words::advice(of, here)).end_object();
 }
 

@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
 use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
 use outrigger_core::law::{FeedError, Forwarding, Law};
-use outrigger_core::link::Grade;
+use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Channel, Epoch, Mode, Refusal, Transition, Word};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
@@ -378,8 +378,8 @@ impl<const N: usize> Desk<N> {
         }
     }
 
-    /// Looks at the engine after an input; `unmet` is what a request would be refused for, `variables` what a program on the
-    /// controller sends.
+    /// Looks at the engine after an input; `unmet` is what a request would be refused for, `low` why the grade is, `variables`
+    /// what a program on the controller sends.
     pub(crate) fn observe(
         &mut self,
         now: Instant,
@@ -387,7 +387,7 @@ impl<const N: usize> Desk<N> {
         ending: bool,
         (motion, wanted): (Option<Standing>, impl FnOnce() -> Option<Setpoint<N>>),
         unmet: impl Fn() -> ReasonSet,
-        variables: impl FnOnce() -> Option<Variables>,
+        (low, variables): (impl FnOnce() -> GradeLow, impl FnOnce() -> Option<Variables>),
     ) {
         // A program that begins anew watches for nothing.
         let Contacts { watched, seen } = self.status.contacts;
@@ -406,7 +406,8 @@ impl<const N: usize> Desk<N> {
             }
             // While commanding, what a request would be refused for is of no interest.
             let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet() } else { ReasonSet::EMPTY };
-            let status = Status { unmet, variables: variables(), ..status };
+            let low = unmet.contains(Reason::GradeLow).then(low);
+            let status = Status { unmet, low, variables: variables(), ..status };
             self.told &= status == self.status;
             self.status = status;
         }

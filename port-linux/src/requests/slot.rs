@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use outrigger_core::link::Grade;
+use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 
@@ -34,6 +34,8 @@ pub(crate) struct Status {
     pub(crate) released: Option<ReleasedBy>,
     /// What a request would be refused for; nothing while commanding.
     pub(crate) unmet: ReasonSet,
+    /// Why the grade is low, where a request would be refused for it.
+    pub(crate) low: Option<GradeLow>,
     /// The run is about to end.
     pub(crate) ending: bool,
     /// What a program on the controller sends, at the last look.
@@ -56,6 +58,7 @@ impl Default for Status {
             left: None,
             released: None,
             unmet: ReasonSet::EMPTY,
+            low: None,
             ending: false,
             variables: None,
             motion: None,

@@ -27,7 +27,7 @@ use crate::feed::{Feed, Reader, Streams, stream_memory};
 use crate::maker::{Controller, Wanted};
 use crate::net::Net;
 use crate::record::Apart;
-use crate::show::say;
+use crate::show::sheet::Sheet;
 use crate::target::Target;
 use crate::worker::Worker;
 
@@ -240,22 +240,20 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
 }
 
 impl Report {
-    /// Shows it; what is to be fixed is given back, or shown as well where `whole`.
-    pub(crate) fn show(self, whole: bool) -> Vec<String> {
+    /// Adds it to `sheet`.
+    pub(crate) fn tell(self, sheet: &mut Sheet) {
         for line in self.lines {
-            say!("{line}");
+            sheet.line(line);
         }
         let (fixes, notes): (Vec<_>, Vec<_>) = self.findings.into_iter().partition(|finding| finding.fix);
         if fixes.is_empty() && notes.is_empty() {
-            say!("  nothing there stands in its way");
+            sheet.line("  nothing there stands in its way");
         }
         for note in notes {
-            say!("  note: {}", note.text);
+            sheet.line(format!("  note: {}", note.text));
         }
-        let fixes: Vec<_> = fixes.into_iter().map(|finding| format!("ROS 2: {}", finding.text)).collect();
-        for fix in fixes.iter().filter(|_| whole) {
-            say!("  to fix: {fix}");
+        for finding in fixes {
+            sheet.fix(format!("ROS 2: {}", finding.text));
         }
-        fixes
     }
 }

@@ -7,6 +7,8 @@ use outrigger_ros::health::{Finding, Level, diagnostics};
 use outrigger_ros::messages::Time;
 
 use crate::requests::Status;
+use crate::show::grade;
+use crate::show::words::{self, Observer};
 
 /// How often it is told.
 const PACE: Duration = Duration::from_secs(1);
@@ -31,6 +33,11 @@ impl Health {
     /// The link stands so.
     pub(super) fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) {
         self.link = Some((at, mode, *figures));
+    }
+
+    /// The session is over: the figures are of a link that is gone.
+    pub(super) fn over(&mut self) {
+        self.link = None;
     }
 
     /// How far the arm goes on at worst is known.
@@ -60,10 +67,11 @@ impl Health {
 }
 
 fn link(figures: &Figures) -> Finding {
-    let (level, message) = match figures.grade {
-        Grade::Perfect | Grade::Ok => (Level::Ok, "good enough to command"),
-        Grade::Bad => (Level::Warn, "not good enough to command"),
-        Grade::Unacceptable => (Level::Error, "too bad to command"),
+    let low = figures.grade_low();
+    let level = match low.grade {
+        grade if grade >= low.needed => Level::Ok,
+        Grade::Unacceptable => Level::Error,
+        Grade::Bad | Grade::Ok | Grade::Perfect => Level::Warn,
     };
     let millis = |span: Duration| format!("{:.2}", span.as_secs_f64() * 1e3);
     let mut values = vec![
@@ -74,10 +82,11 @@ fn link(figures: &Figures) -> Finding {
         ("jitter [ms]", millis(figures.jitter)),
         ("own stalls", figures.local_stalls.to_string()),
     ];
+    values.extend(grade::low_fields(&low).into_iter().skip(1));
     if let Some(age) = figures.age {
         values.push(("age [ms]", millis(age)));
     }
-    Finding { name: "link", level, message: message.into(), values }
+    Finding { name: "link", level, message: grade::of_link(&low, Observer::Process), values }
 }
 
 fn session(mode: Mode, status: Option<&Status>, coast: Option<&str>) -> Finding {
@@ -87,13 +96,13 @@ fn session(mode: Mode, status: Option<&Status>, coast: Option<&str>) -> Finding 
         return Finding { name: "session", level: Level::Ok, message: "looks, and commands nothing".into(), values };
     };
     for reason in status.unmet.iter() {
-        values.push((reason.name(), reason.text().to_owned()));
+        values.push((reason.name(), words::of_reason(reason, status.low.as_ref(), Observer::Process)));
     }
     let (level, message) = match (status.latch, mode) {
         (Some(latch), _) => (Level::Error, format!("latched: {} ({})", latch.text(), latch.name())),
         (None, Mode::Command) => (Level::Ok, "commands the arm".to_owned()),
         (None, _) if status.unmet.is_empty() => (Level::Ok, "ready to command, on request".to_owned()),
-        (None, _) => (Level::Warn, "cannot command yet: see what is not met".to_owned()),
+        (None, _) => (Level::Warn, "not ready to command: the values say why".to_owned()),
     };
     Finding { name: "session", level, message, values }
 }

@@ -294,6 +294,9 @@ impl<const N: usize> Working<'_, N> {
                 if notice.kind == "coast" {
                     self.health.coast(&notice.text);
                 }
+                if notice.kind == "transition" && notice.fields.contains(&("to", Mode::Offline.name().to_owned())) {
+                    self.health.over();
+                }
                 let mut json = Json::default();
                 notice.json(&mut json);
                 self.publish(vec![(&health::EVENTS, health::event(json.as_str().to_owned()))]);

@@ -1,10 +1,11 @@
 //! How a run ended.
 
+use outrigger_core::link::GradeLow;
 use outrigger_core::robot::{Reason, ReasonSet};
 
 use crate::exit::{Failure, Outcome};
 use crate::released::ReleasedBy;
-use crate::show::words;
+use crate::show::words::{self, Observer};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug)]
@@ -13,8 +14,8 @@ pub(crate) struct Finished {
     pub(crate) fallback: Option<Reason>,
     /// The last release since commanding began, or the cause of the end.
     pub(crate) released: ReleasedBy,
-    /// What the one request would have been refused for, where it was never granted.
-    pub(crate) refused: Option<ReasonSet>,
+    /// What the one request would have been refused for, where it was never granted, and the grade of the link then.
+    pub(crate) refused: Option<(ReasonSet, GradeLow)>,
     /// The controller runs on this machine.
     pub(super) here: bool,
 }
@@ -30,7 +31,8 @@ impl Finished {
 
     /// Why commanding never began, where the one request was not granted.
     pub(crate) fn refusal(&self) -> Option<String> {
-        let unmet = words::of_unmet(self.refused?, self.here);
+        let (unmet, low) = self.refused?;
+        let unmet = words::of_unmet(unmet, Some(&low), Observer::Process, self.here);
         let what = if unmet.is_empty() { " it was refused".into() } else { words::one_per_line(&unmet) };
         Some(format!("commanding never began:{what}"))
     }
@@ -43,20 +45,24 @@ fn failed_by(reason: Reason, here: bool) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::link::{Grade, GradeCause, Metric};
+
     use super::*;
 
     #[test]
     fn a_fallback_that_stands_and_a_request_that_was_never_granted_are_faults_with_their_reasons() {
         let told = |finished: Finished| finished.outcome().err().map(|failure| (failure.code(), failure.to_string()));
-        let well = Finished { fallback: None, refused: None, here: false };
+        let well = Finished { fallback: None, released: ReleasedBy::Finished, refused: None, here: false };
         assert_eq!(told(well), None);
         let (code, text) = told(Finished { fallback: Some(Reason::StateStale), ..well }).expect("a fault");
         assert!(code == 4 && text.contains("(StateStale); "), "{text}");
         let unmet = ReasonSet::EMPTY.with(Reason::RobotNotRunning);
-        let (code, text) = told(Finished { refused: Some(unmet), ..well }).expect("a fault");
-        assert!(code == 4 && text.starts_with("commanding never began: not met: "), "{text}");
+        let next = GradeCause { metric: Metric::Samples, grade: Grade::Ok, measured: 0, limit: 100 };
+        let low = GradeLow { grade: Grade::Bad, needed: Grade::Ok, fell: None, next };
+        let (code, text) = told(Finished { refused: Some((unmet, low)), ..well }).expect("a fault");
+        assert!(code == 4 && text.starts_with("commanding never began: not ready: "), "{text}");
         assert!(text.contains("(RobotNotRunning): power the arm on"), "{text}");
-        let unnamed = told(Finished { refused: Some(ReasonSet::EMPTY), ..well });
+        let unnamed = told(Finished { refused: Some((ReasonSet::EMPTY, low)), ..well });
         assert_eq!(unnamed, Some((4, "commanding never began: it was refused".into())));
     }
 }

@@ -8,6 +8,7 @@ use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, Input, Peer};
 use outrigger_core::law::Law as _;
+use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
@@ -92,7 +93,7 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     /// The one request is not asked any more.
     lapsed: bool,
     /// What spoke against the request of a run that is over with it.
-    refused: Option<ReasonSet>,
+    refused: Option<(ReasonSet, GradeLow)>,
     /// The fallback whose recording is written once the arm rests.
     unrecorded: Option<Reason>,
     recordings: Option<Recordings>,
@@ -428,7 +429,7 @@ where
         }
         self.latch = engine.latch();
         if std::mem::take(&mut self.lapsed) {
-            self.refused = Some(engine.unmet(now));
+            self.refused = Some((engine.unmet(now), engine.figures(now).grade_low()));
             self.end(Ending::NotGranted);
         }
         self.tally.observe(engine, now);
@@ -447,9 +448,9 @@ where
         }
         if let Some(desk) = &mut self.desk {
             let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch());
-            let variables = || self.panel.variables(engine);
+            let shown = (|| engine.figures(now).grade_low(), || self.panel.variables(engine));
             let motion = (self.under_way.standing(), || self.under_way.wanted(engine));
-            desk.observe(now, of, self.ending.is_some(), motion, || engine.unmet(now), variables);
+            desk.observe(now, of, self.ending.is_some(), motion, || engine.unmet(now), shown);
         }
         let settings = &self.source_settings;
         self.panel.observe(engine, now, || {

@@ -3,9 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use outrigger_core::engine::{Event, LinkId};
+use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Channel, Lapse, Refusal};
+use outrigger_core::robot::Reason;
 use outrigger_core::time::Instant;
 
+use super::words::Observer;
 use super::{Notice, grade, words};
 
 /// What the words need beside the event.
@@ -16,6 +19,8 @@ pub struct Surroundings<'a> {
     pub here: bool,
     /// The socket address of one of the controller's ports.
     pub address: &'a dyn Fn(u16) -> SocketAddr,
+    /// The side that the events are of.
+    pub observer: Observer,
     /// What the operating system said last about a link.
     pub trouble: &'a dyn Fn(LinkId) -> Option<String>,
 }
@@ -24,7 +29,9 @@ impl Surroundings<'_> {
     /// Those of a controller that is not connected to.
     #[must_use]
     pub const fn without_links(at: Instant, here: bool) -> Self {
-        Self { at, here, address: &|_| SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0), trouble: &|_| None }
+        let observer = Observer::Process;
+        let address = &|_| SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        Self { at, here, observer, address, trouble: &|_| None }
     }
 }
 
@@ -79,21 +86,20 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
             )
         }
         Event::Grade(change) => {
-            let why = grade::of_cause(&change.cause, change.to > change.from);
-            let text = format!("link {} → {}: {why}", change.from.name(), change.to.name());
             let mut fields = vec![("from", change.from.name().into()), ("to", change.to.name().into())];
-            fields.extend(grade::fields(&change.cause));
-            ("grade", text, fields)
+            fields.extend(grade::fields(change));
+            ("grade", grade::of_change(change, around.observer), fields)
         }
         Event::GradeLow(low) => {
-            let mut fields = vec![("grade", low.grade.name().into())];
-            fields.extend(grade::fields(&low.cause));
-            ("grade-low", grade::why_low(low, around.here), fields)
+            ("grade-low", grade::why_low(low, around.here, around.observer), grade::low_fields(low))
         }
         Event::ClockJump(count) => {
             ("clock-jump", format!("the controller's clock jumped or began anew ({count} in this session)"), vec![])
         }
-        Event::LocalStall => ("local-stall", "this device itself stood still and was woken late".into(), vec![]),
+        Event::LocalStall { late, limit } => {
+            let fields = vec![("late", grade::span(*late)), ("limit", grade::span(*limit))];
+            ("local-stall", grade::local_stall(around.observer, *late, *limit), fields)
+        }
         Event::PendantOverridden => {
             let text = "a stop pressed at the pendant is overridden by the next command: end commanding here, by a stop \
                         input, or by the emergency stop";
@@ -121,13 +127,74 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
     Some(Notice { at: around.at, kind, text, fields })
 }
 
+/// When `event` happened, where it says so by itself.
+#[must_use]
+pub const fn time_of<E>(event: &Event<E>) -> Option<Instant> {
+    match event {
+        Event::Transition(transition) => Some(transition.at),
+        Event::Grade(change) => Some(change.at),
+        _ => None,
+    }
+}
+
+/// Puts the figures of `low` in place of the general words for [`Reason::GradeLow`], in the notice that follows it.
+pub(crate) fn name_figures(notice: &mut Notice, low: &GradeLow, observer: Observer) {
+    notice.text = notice.text.replacen(Reason::GradeLow.text(), &grade::of_link(low, observer), 1);
+}
+
 #[cfg(test)]
 mod tests {
+    use outrigger_core::engine::ur::UrEvent;
+    use outrigger_core::link::{Grade, GradeCause, GradeChange, Metric};
     use outrigger_core::mode::{Epoch, Mode, Transition, Word};
-    use outrigger_core::robot::Reason;
+    use outrigger_core::time::Duration;
 
     use super::*;
     use crate::json::Json;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_micros(millis * 1_000)
+    }
+
+    fn around(observer: Observer) -> Surroundings<'static> {
+        Surroundings { observer, ..Surroundings::without_links(at(20_000), false) }
+    }
+
+    #[test]
+    fn a_stall_says_who_was_not_scheduled_for_how_long() {
+        let event = Event::<UrEvent>::LocalStall { late: Duration::from_millis(79), limit: Duration::from_millis(40) };
+        for (observer, who) in [(Observer::Process, "this process"), (Observer::Board, "the board")] {
+            let told = notice(&event, &around(observer)).expect("it is told");
+            assert_eq!(told.text, format!("{who} was not scheduled for 79 ms (limit 40 ms)"));
+            assert_eq!(told.fields, [("late", "79 ms".to_owned()), ("limit", "40 ms".to_owned())]);
+        }
+    }
+
+    #[test]
+    fn the_end_of_commanding_for_a_low_grade_names_its_figure_and_both_their_time() {
+        let cause = GradeCause { metric: Metric::Misses, grade: Grade::Ok, measured: 6, limit: 5 };
+        let (from, to, late) = (Grade::Ok, Grade::Bad, Duration::ZERO);
+        let fell = GradeChange { from, to, cause, at: at(12_340), late };
+        let next = GradeCause { measured: 0, limit: 4, ..cause };
+        let low = GradeLow { grade: Grade::Bad, needed: Grade::Ok, fell: Some(fell), next };
+        let reason = Some(Reason::GradeLow);
+        let (from, to) = (Mode::Command, Mode::Stopping);
+        let event =
+            Event::<UrEvent>::Transition(Transition { from, to, reason, at: at(12_500), epoch: Epoch::default() });
+        let mut told = notice(&event, &around(Observer::Process)).expect("it is told");
+        name_figures(&mut told, &low, Observer::Process);
+        let expected = "Command → Stopping: link quality Bad, needs Ok: missed 6 cycles in a row (Ok allows 5) at 12.340 s; \
+                        recovering: Ok after 100 clean cycles (GradeLow)";
+        assert_eq!(told.text, expected);
+        assert_eq!(time_of(&event), Some(at(12_500)));
+        let change = Event::<UrEvent>::Grade(fell);
+        assert_eq!(time_of(&change), Some(at(12_340)));
+        let told = notice(&change, &around(Observer::Process)).expect("it is told");
+        assert_eq!(told.text, "link Ok → Bad: missed 6 cycles in a row (Ok allows 5)");
+        let rise = Event::<UrEvent>::Grade(GradeChange { from: Grade::Bad, to: Grade::Ok, ..fell });
+        let told = notice(&rise, &around(Observer::Process)).expect("it is told");
+        assert_eq!((told.text.as_str(), told.fields.len()), ("link Bad → Ok", 2));
+    }
 
     /// A controller without events of its own.
     struct Other;

@@ -1,19 +1,38 @@
-//! Why a link has its grade: the figure that decides, its limit, the key that sets it, and the last ten seconds.
+//! The words for a link's grade: the figure that made it fall, its limit, and what the next better grade needs.
+//!
+//! Terminal, view, page, `doctor`, `--json`, diagnostics of ROS 2 and `replay` take their words from here.
 
 use std::collections::VecDeque;
 
-use outrigger_core::link::{Figures, GradeCause, GradeLow, Metric, Unit};
+use outrigger_core::link::{Figures, Grade, GradeCause, GradeChange, GradeLow, Metric, Unit, WINDOW};
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 
-use super::histogram::span;
+use super::sheet::Sheet;
+use super::words::Observer;
 use super::{Notice, words};
+use crate::json::Json;
 
 /// Time between two looks at the figures: what is shortest-lived, the age, is seen as often.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// Seconds that are kept.
 const SECONDS: usize = 10;
 
-/// What a figure or its limit is, in its unit.
+/// A span of time to three digits, in the unit that suits it.
+pub(crate) fn span(span: Duration) -> String {
+    let micros = span.as_micros();
+    let (value, unit) = match micros {
+        0..1_000 => return format!("{micros} \u{b5}s"),
+        1_000..1_000_000 => (micros as f64 / 1e3, "ms"),
+        _ => (micros as f64 / 1e6, "s"),
+    };
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let text = format!("{value:.digits$}");
+    let text = if digits == 0 { text.as_str() } else { text.trim_end_matches('0').trim_end_matches('.') };
+    format!("{text} {unit}")
+}
+
+/// A figure or its limit, in its unit.
 fn value(metric: Metric, value: u32) -> String {
     match metric.unit() {
         Unit::Share => format!("{:.2} %", f64::from(value) / 100.0),
@@ -36,64 +55,201 @@ pub(crate) fn key(cause: &GradeCause) -> Option<String> {
     Some(format!("session.grade.{}.{field}", cause.grade.name().to_lowercase()))
 }
 
-/// What was measured and what is allowed, in one sentence; `rising` where the limit is that of a grade to be reached.
-pub(crate) fn of_cause(cause: &GradeCause, rising: bool) -> String {
-    let GradeCause { metric, grade, measured, limit } = *cause;
-    let (is, bound) = (value(metric, measured), value(metric, limit));
+/// A moment, as the first column of a line has it.
+fn moment(at: Instant) -> String {
+    format!("{:.3} s", at.since(Instant::ZERO).as_secs_f64())
+}
+
+/// The figure that made the grade fall, as measured then, beside the limit that it broke.
+pub(crate) fn fell_by(fell: &GradeChange, observer: Observer) -> String {
+    let GradeCause { metric, grade, measured, limit } = fell.cause;
+    let (is, most, grade) = (value(metric, measured), value(metric, limit), grade.name());
     let found = match metric {
-        Metric::Samples if cause.is_within() => {
-            return format!("every figure is within the limits of {}, over {is} cycles", grade.name());
-        }
-        Metric::Samples => return format!("{is} of the {bound} cycles seen that a grade is judged by"),
-        Metric::Epoch => return "the controller's clock or counter began anew".into(),
-        Metric::Received => format!("{is} of the last 100 cycles came"),
-        Metric::Answered => format!("{is} of the last 100 answers were seen in time by the controller"),
-        Metric::Delay => format!("states come {is} late on average"),
-        Metric::Jitter => format!("jitter {is}"),
-        Metric::Misses => format!("{is} cycles in a row did not come"),
-        Metric::Unanswered => format!("{is} answers in a row were not seen by the controller"),
-        Metric::Age => format!("the newest state is {is} old"),
-        Metric::LocalStall => format!("this device itself was woken up to {is} late"),
+        Metric::Samples => return format!("only {is} of {most} cycles seen since the start"),
+        Metric::Epoch => return "the controller's clock restarted".into(),
+        Metric::LocalStall => return not_scheduled(observer, fell.cause),
+        Metric::Age => format!("newest state {is} old (limit {most})"),
+        Metric::Received => format!("received {is} of the last {WINDOW} cycles ({grade} needs {most})"),
+        Metric::Answered => format!("{is} of the last {WINDOW} answers seen in time ({grade} needs {most})"),
+        Metric::Delay => format!("states {is} late on average ({grade} allows {most})"),
+        Metric::Jitter => format!("jitter {is} ({grade} allows {most})"),
+        Metric::Misses => format!("missed {} in a row ({grade} allows {most})", count(measured, "cycle")),
+        Metric::Unanswered => format!("{} in a row not seen ({grade} allows {most})", count(measured, "answer")),
     };
-    let key = key(cause).unwrap_or_default();
-    let side = if metric.unit() == Unit::Share { "least" } else { "most" };
-    let (grade, graded) = (grade.name(), !matches!(metric, Metric::Age | Metric::LocalStall));
-    match (graded, rising) {
-        (false, _) => format!("{found}, at {side} {bound} is allowed ({key})"),
-        (true, false) => format!("{found}, {grade} asks for at {side} {bound} ({key})"),
-        (true, true) => format!("{found}, rising to {grade} asks for at {side} {bound} (a tenth inside {key})"),
+    match fell.late {
+        Duration::ZERO => found,
+        late => format!("{found} while {} was not scheduled for {}", observer.name(), span(late)),
     }
 }
 
-/// The same as short as a screen needs.
-pub(crate) fn in_short(cause: &GradeCause) -> String {
-    let GradeCause { metric, measured, limit, .. } = *cause;
-    match metric {
-        Metric::Epoch => metric.name().into(),
-        _ => format!("{} {}, limit {}", metric.name(), value(metric, measured), value(metric, limit)),
+/// A wake-up later than is allowed.
+fn not_scheduled(observer: Observer, cause: GradeCause) -> String {
+    let [late, limit] = [cause.measured, cause.limit].map(|micros| Duration::from_micros(micros.into()));
+    local_stall(observer, late, limit)
+}
+
+/// A wake-up `late` by more than `limit`.
+pub(crate) fn local_stall(observer: Observer, late: Duration, limit: Duration) -> String {
+    format!("{} was not scheduled for {} (limit {})", observer.name(), span(late), span(limit))
+}
+
+fn count(number: u32, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What the next better grade needs, and the figure as it is now; `None` for the best grade.
+pub(crate) fn next_grade(low: &GradeLow) -> Option<String> {
+    let GradeLow { grade, next, .. } = low;
+    let GradeCause { metric, measured, limit, .. } = *next;
+    let (better, is) = (grade.better(), value(metric, measured));
+    if better == *grade {
+        return None;
+    }
+    let needs = match metric {
+        Metric::Samples if !next.is_within() => {
+            return Some(format!("{} cycles are needed to judge the link, {is} seen", value(metric, limit)));
+        }
+        _ if next.is_within() => return Some(format!("recovering: {} after {WINDOW} clean cycles", better.name())),
+        Metric::Samples | Metric::Epoch => return Some(format!("{} needs {WINDOW} cycles", better.name())),
+        Metric::Received => "cycles received",
+        Metric::Answered => "answers seen in time",
+        Metric::Delay => "a mean lateness",
+        Metric::Jitter => "jitter",
+        Metric::Misses => "missed cycles in a row",
+        Metric::Unanswered => "unseen answers in a row",
+        Metric::Age => "a newest state aged",
+        Metric::LocalStall => "wake-ups late by",
+    };
+    let side = if metric.unit() == Unit::Share { "\u{2265}" } else { "\u{2264}" };
+    Some(format!("next grade ({}) needs {needs} {side} {}; now {is}", better.name(), value(metric, limit)))
+}
+
+/// The grade and the one that commanding needs.
+pub(crate) fn quality(low: &GradeLow) -> String {
+    let GradeLow { grade, needed, .. } = low;
+    let needs = if grade < needed { format!(", needs {}", needed.name()) } else { String::new() };
+    format!("link quality {}{needs}", grade.name())
+}
+
+/// A fall by its figure, and when it was.
+pub(crate) fn fell(fell: &GradeChange, observer: Observer) -> String {
+    format!("{} at {}", fell_by(fell, observer), moment(fell.at))
+}
+
+/// Why the grade is not better: the figure of its newest fall and when that was, and what the next grade needs. Empty
+/// for the best grade.
+pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
+    let Some(next) = next_grade(low) else { return String::new() };
+    match &low.fell {
+        Some(fell) => format!("{}; {next}", self::fell(fell, observer)),
+        None => next,
     }
 }
 
-/// What keeps the grade from rising, in one sentence, and what to do about it.
-pub(crate) fn why_low(low: &GradeLow, here: bool) -> String {
-    let GradeLow { grade, cause } = low;
-    let (why, what) = (of_cause(cause, true), words::of_metric(cause.metric, here));
-    if cause.is_within() {
-        let rises = "it rises a step in every 100 good cycles and session.rise_time";
-        return format!("the link is {}: {why}: that is met by now, {rises}", grade.name());
-    }
-    format!("the link is {}: {why}; {what}", grade.name())
+/// The grade, and why it is not better, in one sentence.
+pub(crate) fn of_link(low: &GradeLow, observer: Observer) -> String {
+    let cause = cause(low, observer);
+    let colon = if cause.is_empty() { "" } else { ": " };
+    format!("{}{colon}{cause}", quality(low))
 }
 
-/// The words of a cause for scripts.
-pub(crate) fn fields(cause: &GradeCause) -> Vec<(&'static str, String)> {
-    let GradeCause { metric, measured, limit, .. } = *cause;
+/// The same, and what to do about it.
+pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String {
+    format!("{}; {}", of_link(low, observer), remedy(low, here, observer))
+}
+
+/// The thing to do about a low grade.
+pub(crate) fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
+    match &low.fell {
+        Some(fell) if low.next.is_within() => remedy_of(fell, here, observer),
+        Some(_) | None => words::of_metric(low.next.metric, here, observer),
+    }
+}
+
+/// The thing to do about a fall.
+pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &'static str {
+    let own = fell.late > Duration::ZERO;
+    words::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
+}
+
+/// Adds a low grade to what is to be fixed, with the key of the limit and what `more` there is to do; a grade that has only
+/// risen, and goes on to, is none.
+pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet: &mut Sheet) {
+    let low = figures.grade_low();
+    if low.grade >= low.needed && !unmet.contains(Reason::GradeLow) {
+        return;
+    }
+    let text = of_link(&low, Observer::Process);
+    let rises = low.next.is_within() || low.next.metric == Metric::Samples;
+    if low.fell.is_none() && rises {
+        sheet.line(format!("  {text}; look longer, by --seconds"));
+        return;
+    }
+    let key = key(deciding(&low)).map_or_else(String::new, |key| format!("; the limit is {key}"));
+    sheet.fix(format!("{text}{key}; {}{more}", remedy(&low, false, Observer::Process)));
+}
+
+/// The figure to look at: the one that the next grade waits for; where nothing does, the one that the grade fell by.
+fn deciding(low: &GradeLow) -> &GradeCause {
+    match &low.fell {
+        Some(fell) if low.next.is_within() => &fell.cause,
+        Some(_) | None => &low.next,
+    }
+}
+
+/// A change of grade, in one line.
+pub(crate) fn of_change(change: &GradeChange, observer: Observer) -> String {
+    let GradeChange { from, to, .. } = change;
+    let text = format!("link {} \u{2192} {}", from.name(), to.name());
+    if to > from { text } else { format!("{text}: {}", fell_by(change, observer)) }
+}
+
+/// A fall of the grade for scripts, as fields of an event; none for a rise.
+pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
+    let GradeChange { from, to, cause, late, .. } = change;
+    if to > from {
+        return vec![];
+    }
+    let GradeCause { metric, grade, measured, limit } = *cause;
     let mut fields = vec![("cause", metric.name().into())];
     if metric != Metric::Epoch {
         fields.extend([("measured", value(metric, measured)), ("limit", value(metric, limit))]);
     }
+    if !matches!(metric, Metric::Samples | Metric::Epoch | Metric::Age | Metric::LocalStall) {
+        fields.push(("limit_of", grade.name().into()));
+    }
     fields.extend(key(cause).map(|key| ("key", key)));
+    if *late > Duration::ZERO {
+        fields.push(("late", span(*late)));
+    }
     fields
+}
+
+/// Why the grade is low, as fields of an event.
+pub(crate) fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
+    let mut words = vec![("grade", low.grade.name().into()), ("needed", low.needed.name().into())];
+    words.extend(low.fell.iter().flat_map(fields));
+    let GradeCause { metric, measured, limit, .. } = low.next;
+    if low.grade != Grade::Perfect && metric != Metric::Epoch {
+        let figure = [("next_cause", metric.name().into()), ("next_measured", value(metric, measured))];
+        words.push(("next_grade", low.grade.better().name().into()));
+        words.extend(figure);
+        words.push(("next_limit", value(metric, limit)));
+        words.extend(key(&low.next).map(|key| ("next_key", key)));
+    }
+    words
+}
+
+/// Puts the grade of a link into an object that has begun: `grade` itself is there already.
+pub(crate) fn json(low: &GradeLow, observer: Observer, json: &mut Json) {
+    json.key("grade_text").text(&of_link(low, observer));
+    if let Some(fell) = &low.fell {
+        json.key("grade_fell_at").float(fell.at.as_micros() as f64 / 1e6);
+    }
+    for (name, text) in low_fields(low).iter().skip(1) {
+        let of = if name.starts_with("next_") { "" } else { "grade_" };
+        json.key(&format!("{of}{name}")).text(text);
+    }
 }
 
 /// A second of a link: what was counted in it, and the worst that was seen.
@@ -259,9 +415,12 @@ impl LastSeconds {
 
     /// Completes the notice of a [`GradeLow`] by them.
     pub(crate) fn explain(&self, low: &GradeLow, notice: &mut Notice) {
-        let seconds = self.of(low.cause.metric);
-        notice.text = format!("{}; {seconds}", notice.text);
-        notice.fields.push(("last_seconds", seconds));
+        notice.fields.push(("last_seconds", self.of_low(low)));
+    }
+
+    /// The figure that a low grade waits for, or fell by, in each second.
+    pub(crate) fn of_low(&self, low: &GradeLow) -> String {
+        self.of(deciding(low).metric)
     }
 }
 
@@ -293,26 +452,58 @@ mod tests {
     }
 
     #[test]
-    fn a_low_grade_is_told_with_figure_limit_key_and_the_last_ten_seconds() {
+    fn a_low_grade_names_the_figure_that_it_fell_by_when_and_what_the_next_grade_needs() {
         let (link, last, now) = watched(13, 1_500);
         let low = link.grade_low(now);
-        assert_eq!((low.grade, low.cause.metric, low.cause.grade), (Grade::Bad, Metric::Jitter, Grade::Ok));
-        let told = why_low(&low, false);
-        assert!(told.starts_with("the link is Bad: jitter 1.50 ms, rising to Ok asks for at most 900 µs"), "{told}");
-        assert!(told.contains("(a tenth inside session.grade.ok.jitter); states come unevenly"), "{told}");
-        assert_eq!(last.of(Metric::Jitter), format!("last 10 s, oldest first: most jitter [ms]{}", " 1.50".repeat(10)));
+        let fell = low.fell.expect("it fell");
+        assert_eq!((low.grade, fell.to, fell.cause.metric), (Grade::Bad, Grade::Bad, Metric::Jitter));
+        // Its limit is that of the grade that was lost, as measured then; that of the next grade is another one.
+        let told = why_low(&low, false, Observer::Process);
+        let measured = span(Duration::from_micros(fell.cause.measured.into()));
+        let expected = format!(
+            "link quality Bad, needs Ok: jitter {measured} (Ok allows 1 ms) at {}; next grade (Ok) needs jitter \u{2264} 900 \
+             \u{b5}s; now 1.5 ms; check the network; see `outrigger doctor`",
+            moment(fell.at)
+        );
+        assert_eq!(told, expected);
+        assert!(fell.cause.measured > 1_000 && fell.cause.measured < 1_100, "as it fell: {fell:?}");
+        assert_eq!(last.of_low(&low), format!("last 10 s, oldest first: most jitter [ms]{}", " 1.50".repeat(10)));
         let table = last.table();
         assert_eq!(table.lines().count(), 11, "{table}");
         assert!(table.lines().skip(2).all(|row| row.contains(" 500 ")), "{table}");
     }
 
     #[test]
-    fn what_is_met_by_now_is_said_to_be_met() {
-        let (link, _, now) = watched(1, 0);
-        let mut low = link.grade_low(now);
-        assert!(why_low(&low, false).contains("rises"), "{}", why_low(&low, false));
-        low.cause.limit = u32::MAX;
-        assert!(low.cause.is_within() || low.cause.metric.unit() == Unit::Share || low.cause.metric == Metric::Samples);
+    fn a_figure_that_is_met_by_now_is_no_cause_and_a_link_that_only_rises_is_nothing_to_fix() {
+        let mut link = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2)));
+        let mut state = |cycle: u64| {
+            let now = at(1_000_000 + cycle * 2_000);
+            let _ = link.observe(ControllerTime::from_micros(cycle * 2_000), now, now);
+            link.figures(now)
+        };
+        let fixes = |figures: &Figures| {
+            let mut sheet = Sheet::default();
+            judge_link(figures, ReasonSet::EMPTY.with(Reason::GradeLow), "", &mut sheet);
+            sheet.text()
+        };
+        let rising = (0..250).map(&mut state).last().expect("figures");
+        let text = fixes(&rising);
+        assert!(
+            text.starts_with("nothing to fix\n  link quality Bad, needs Ok: recovering: Ok after 100 clean"),
+            "{text}"
+        );
+        let figures = (250..600).map(&mut state).last().expect("figures");
+        assert_eq!(of_link(&figures.grade_low(), Observer::Process), "link quality Perfect");
+        // Twelve cycles are missing, then all come.
+        let fallen = (612..650).map(&mut state).last().expect("figures");
+        let low = fallen.grade_low();
+        let told = why_low(&low, true, Observer::Process);
+        assert!(!told.contains(" 0 ") && !told.contains("met by now"), "{told}");
+        let expected = "link quality Unacceptable, needs Ok: missed 12 cycles in a row (Bad allows 10) at 2.224 s; ";
+        assert!(told.starts_with(expected), "{told}");
+        let text = fixes(&fallen);
+        assert!(text.starts_with(&format!("1 thing to fix before commanding:\n  - {expected}")), "{text}");
+        assert!(text.contains("; the limit is session.grade.bad."), "{text}");
     }
 
     #[test]
@@ -333,14 +524,25 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_has_its_sentence_and_each_key_is_one_of_the_configuration() {
+    fn every_figure_has_its_sentences_and_each_key_is_one_of_the_configuration() {
         for metric in Metric::ALL {
             for grade in [Grade::Bad, Grade::Ok, Grade::Perfect] {
-                let cause = GradeCause { metric, grade, measured: 7, limit: 5 };
-                for rising in [false, true] {
-                    let told = of_cause(&cause, rising);
-                    assert_eq!(key(&cause).is_some(), told.contains("session."), "{told}");
-                }
+                // A share above its limit is one that is met.
+                let (measured, limit) = if metric.unit() == Unit::Share { (5, 7) } else { (7, 5) };
+                let cause = GradeCause { metric, grade, measured, limit };
+                let late = Duration::from_millis(24);
+                let fell = GradeChange { from: Grade::Perfect, to: Grade::Bad, cause, at: at(12_340_000), late };
+                let told = fell_by(&fell, Observer::Board);
+                let own = matches!(metric, Metric::Samples | Metric::Epoch);
+                assert_eq!(told.contains("the board was not scheduled for "), !own, "{told}");
+                let told = fell_by(&GradeChange { late: Duration::ZERO, ..fell }, Observer::Board);
+                assert_eq!(told.contains("not scheduled"), metric == Metric::LocalStall, "{told}");
+                let graded = !matches!(metric, Metric::Samples | Metric::Epoch | Metric::Age | Metric::LocalStall);
+                assert_eq!(told.contains(&format!("({}", grade.name())), graded, "{told}");
+                let worse = Grade::ALL[grade as usize - 1];
+                let low = GradeLow { grade: worse, needed: Grade::Ok, fell: None, next: cause };
+                let needs = next_grade(&low).expect("there is a better one");
+                assert!(needs.contains(grade.name()) || metric == Metric::Samples, "{needs}");
                 let Some(key) = key(&cause) else { continue };
                 let (table, name) = key.rsplit_once('.').expect("a table");
                 let value = match metric.unit() {
@@ -357,5 +559,13 @@ mod tests {
                 assert!(!problems.contains("unknown key"), "{key}: {problems}");
             }
         }
+    }
+
+    #[test]
+    fn spans_are_as_short_as_their_digits() {
+        let texts =
+            [0, 999, 1_000, 1_250, 24_000, 79_310, 412_345, 3_204_000].map(|us| span(Duration::from_micros(us)));
+        let expected = ["0 \u{b5}s", "999 \u{b5}s", "1 ms", "1.25 ms", "24 ms", "79.3 ms", "412 ms", "3.2 s"];
+        assert_eq!(texts, expected);
     }
 }

@@ -1,12 +1,13 @@
-//! Grades of a link, and why they were low, as an engine says that runs again.
+//! Grades of a link, and why they were low, as an engine reports them when it runs again.
 
 use outrigger_core::engine::{Engine, Event, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::time::Instant;
 
-use super::grade::{LastSeconds, of_cause, why_low};
+use super::grade::{LastSeconds, of_change, of_link};
+use super::words::Observer;
 
-/// What the engine said again of its link: each change of grade with the figure that decided, and why a grade was too low.
+/// The reports of an engine about its link: each change of grade, and why a grade was too low.
 #[derive(Debug, Default)]
 pub(crate) struct LinkStory {
     last_seconds: LastSeconds,
@@ -22,13 +23,10 @@ impl LinkStory {
         event: Option<&Event<P::Event>>,
     ) {
         match event {
-            Some(Event::Grade(change)) => {
-                let why = of_cause(&change.cause, change.to > change.from);
-                self.lines.push((at, format!("link {} → {}: {why}", change.from.name(), change.to.name())));
-            }
+            Some(Event::Grade(change)) => self.lines.push((change.at, of_change(change, Observer::Recorded))),
             Some(Event::GradeLow(low)) => {
-                let last = self.last_seconds.of(low.cause.metric);
-                self.lines.push((at, format!("{}; {last}", why_low(low, false))));
+                let last = self.last_seconds.of_low(low);
+                self.lines.push((at, format!("{}; {last}", of_link(low, Observer::Recorded))));
             }
             Some(_) => {}
             None if self.last_seconds.is_due(at) => self.last_seconds.look(at, &engine.figures(at)),

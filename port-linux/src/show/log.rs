@@ -1,57 +1,106 @@
-//! What lines tell of things that go on: grades of the link, and what keeps commanding from beginning.
+//! The lines that a log has of things that go on: low grades of the link, and what keeps commanding from beginning.
 
-use outrigger_core::link::{Grade, GradeCause, GradeChange};
+use outrigger_core::link::{Grade, GradeChange};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::ReasonSet;
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 
-use super::{grade, words};
+use super::words::{self, Observer};
+use super::{Notice, Snapshot, grade};
 
-/// People are told of changes of grade at most once in this time.
+/// People are told at most once in this time of what may come often.
 pub(crate) const PACE: Duration = Duration::from_secs(1);
 /// What is not met is said again after this time.
 const AGAIN: Duration = Duration::from_secs(5);
+/// An episode that lasts longer is told of while it does, once.
+const LONG: Duration = Duration::from_secs(5);
 
-/// Changes of grade, which a busy machine makes many times a second: one line per [`PACE`] tells from where to where, and how
-/// deep the link had fallen between.
+/// Episodes of a grade below the one that commanding needs: a line each, with the worst grade, how long it took and the
+/// figure of the worst fall. Falls within [`PACE`] of a recovery belong to the same episode.
 #[derive(Debug, Default)]
-pub(crate) struct Grades {
-    said_at: Option<Instant>,
-    /// What was said last, or was there before the first change.
-    said: Option<Grade>,
-    newest: Option<GradeChange>,
-    worst: Option<(Grade, GradeCause)>,
+pub(crate) struct Episodes {
+    open: Option<Episode>,
 }
 
-impl Grades {
-    /// The grade changed.
-    pub(crate) fn note(&mut self, change: GradeChange) {
-        self.said.get_or_insert(change.from);
-        self.newest = Some(change);
-        if self.worst.is_none_or(|(grade, _)| change.to < grade) {
-            self.worst = Some((change.to, change.cause));
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    since: Instant,
+    /// The first of the falls to the worst grade.
+    worst: GradeChange,
+    /// Falls below the grade needed.
+    falls: u32,
+    end: Option<(Instant, End)>,
+    told: bool,
+}
+
+/// How an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Recovered,
+    Disconnected,
+}
+
+impl Episodes {
+    /// Takes a change of the grade, of which commanding needs `needed`.
+    pub(crate) fn note(&mut self, change: &GradeChange, needed: Grade) {
+        if change.to >= needed {
+            if let Some(episode) = &mut self.open {
+                episode.end.get_or_insert((change.at, End::Recovered));
+            }
+        } else if change.to < change.from {
+            let episode =
+                self.open.get_or_insert(Episode { since: change.at, worst: *change, falls: 0, end: None, told: false });
+            episode.falls += u32::from(change.from >= needed || episode.falls == 0);
+            episode.end = None;
+            if change.to < episode.worst.to {
+                episode.worst = *change;
+            }
         }
     }
 
-    /// What there is to say at `now`; `here` where the controller runs on this machine.
-    pub(crate) fn next(&mut self, now: Instant, here: bool) -> Option<String> {
-        let (Some(newest), Some(said), Some((worst, fell_by))) = (self.newest, self.said, self.worst) else {
-            return None;
+    /// Takes the end of the session at `at`: nothing is known of the link from then on.
+    pub(crate) fn disconnected(&mut self, at: Instant) {
+        if let Some(episode) = &mut self.open {
+            episode.end.get_or_insert((at, End::Disconnected));
+        }
+    }
+
+    /// The line that is due at `now`; `last` where nothing follows.
+    pub(crate) fn next(&mut self, now: Instant, last: bool, here: bool, observer: Observer) -> Option<Notice> {
+        let episode = self.open.as_mut()?;
+        let over = match episode.end {
+            Some((_, End::Disconnected)) => true,
+            Some((at, End::Recovered)) => last || now.since(at) >= PACE,
+            None => last,
         };
-        if self.said_at.is_some_and(|at| now.since(at) < PACE) {
+        let long = !episode.told && episode.end.is_none() && now.since(episode.since) >= LONG;
+        if !over && !long {
             return None;
         }
-        (self.newest, self.worst, self.said) = (None, None, Some(newest.to));
-        let fell_between = worst < said && worst < newest.to;
-        if newest.to == said && !fell_between {
-            return None;
+        episode.told = true;
+        let told = *episode;
+        if over {
+            self.open = None;
         }
-        self.said_at = Some(now);
-        let between = if fell_between { format!("{} → ", worst.name()) } else { String::new() };
-        let cause = if fell_between { fell_by } else { newest.cause };
-        let fell = fell_between || newest.to < said;
-        let text = format!("link {} → {between}{}: {}", said.name(), newest.to.name(), grade::of_cause(&cause, !fell));
-        Some(if fell { format!("{text}; {}", words::of_metric(cause.metric, here)) } else { text })
+        Some(told.notice(now, here, observer))
+    }
+}
+
+impl Episode {
+    fn notice(&self, now: Instant, here: bool, observer: Observer) -> Notice {
+        let Self { since, worst, falls, end, .. } = self;
+        let until = end.map_or(now, |(at, _)| at);
+        let how = match end {
+            Some((_, End::Recovered)) => "",
+            Some((_, End::Disconnected)) => ", until the session ended",
+            None => " so far",
+        };
+        let times = if *falls > 1 { format!(", {falls} falls") } else { String::new() };
+        let (lasted, cause) = (grade::span(until.since(*since)), grade::fell_by(worst, observer));
+        let remedy = grade::remedy_of(worst, here, observer);
+        let text = format!("link {} for {lasted}{how}{times}: {cause}; {remedy}", worst.to.name());
+        Notice { at: *since, kind: "grade", text, fields: vec![] }
     }
 }
 
@@ -63,7 +112,8 @@ pub(crate) struct Unmet {
 
 impl Unmet {
     /// Returns the lines that are due at `now`, the cause first: where something has changed, and every [`AGAIN`].
-    pub(crate) fn next(&mut self, now: Instant, mode: Mode, unmet: ReasonSet, here: bool) -> Vec<String> {
+    pub(crate) fn next(&mut self, snapshot: &Snapshot) -> Vec<String> {
+        let Snapshot { at: now, mode, unmet, .. } = *snapshot;
         if mode != Mode::Monitor {
             self.said = None;
             return vec![];
@@ -74,69 +124,119 @@ impl Unmet {
         }
         self.said = Some((now, unmet));
         if unmet.is_empty() {
-            return vec!["every precondition is met".into()];
+            return vec!["ready to command".into()];
         }
-        words::of_unmet(unmet, here)
+        let line = |reason: Reason| {
+            let (why, advice) = snapshot.why(reason);
+            format!("not ready: {why} ({}): {advice}", reason.name())
+        };
+        words::causes_first(unmet).into_iter().map(line).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Arm, Snapshot};
     use super::*;
-    use outrigger_core::link::Metric;
-    use outrigger_core::robot::Reason;
+    use outrigger_core::link::{GradeCause, Metric};
 
     fn at(millis: u64) -> Instant {
         Instant::from_micros(millis * 1_000)
     }
 
-    fn change(from: Grade, to: Grade, metric: Metric) -> GradeChange {
+    fn change(millis: u64, from: Grade, to: Grade, cause: (Metric, u32, u32)) -> GradeChange {
         let grade = if to > from { to } else { to.better() };
-        GradeChange { from, to, cause: GradeCause { metric, grade, measured: 3_000, limit: 2_000 } }
+        let (metric, measured, limit) = cause;
+        let cause = GradeCause { metric, grade, measured, limit };
+        GradeChange { from, to, cause, at: at(millis), late: Duration::ZERO }
     }
 
-    const RISE: &str = "link Ok → Perfect: 3000 cycles in a row did not come, rising to Perfect asks for at most 2000 \
-                        (a tenth inside session.grade.perfect.misses)";
+    const MISSES: (Metric, u32, u32) = (Metric::Misses, 3, 2);
+    const JITTER: (Metric, u32, u32) = (Metric::Jitter, 1_200, 1_000);
 
-    #[test]
-    fn a_fall_right_after_a_rise_is_told() {
-        let mut grades = Grades::default();
-        grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
-        assert_eq!(grades.next(at(0), false).as_deref(), Some(RISE));
-        grades.note(change(Grade::Perfect, Grade::Bad, Metric::Jitter));
-        assert_eq!(grades.next(at(300), false), None, "not yet");
-        let told = grades.next(at(1_000), false).expect("the fall");
-        assert!(
-            told.starts_with(
-                "link Perfect → Bad: jitter 3.00 ms, Ok asks for at most 2.00 ms (session.grade.ok.jitter); "
-            ),
-            "{told}"
-        );
+    fn next(episodes: &mut Episodes, millis: u64) -> Option<(Instant, String)> {
+        episodes.next(at(millis), false, false, Observer::Process).map(|notice| (notice.at, notice.text))
     }
 
     #[test]
-    fn a_link_that_fell_and_rose_within_the_pace_is_told_with_how_deep_it_fell_and_why() {
-        let mut grades = Grades::default();
-        grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
-        assert!(grades.next(at(0), false).is_some());
-        grades.note(change(Grade::Perfect, Grade::Unacceptable, Metric::Age));
-        grades.note(change(Grade::Unacceptable, Grade::Ok, Metric::Misses));
-        let told = grades.next(at(1_200), false).expect("what became of it");
-        assert!(
-            told.starts_with("link Perfect → Unacceptable → Ok: the newest state is 3.00 ms old, at most 2.00 ms "),
-            "{told}"
+    fn a_low_grade_is_one_line_with_its_beginning_worst_grade_time_and_figure() {
+        let mut episodes = Episodes::default();
+        // A link that begins, and one that is still good enough, are no episodes.
+        for (from, to) in [(Grade::Unacceptable, Grade::Bad), (Grade::Bad, Grade::Ok), (Grade::Ok, Grade::Perfect)] {
+            episodes.note(&change(100, from, to, MISSES), Grade::Ok);
+        }
+        episodes.note(&change(400, Grade::Perfect, Grade::Ok, JITTER), Grade::Ok);
+        assert_eq!(next(&mut episodes, 9_000), None);
+        episodes.note(&change(10_000, Grade::Ok, Grade::Bad, MISSES), Grade::Ok);
+        episodes.note(&change(10_010, Grade::Bad, Grade::Unacceptable, (Metric::Age, 41_000, 40_000)), Grade::Ok);
+        episodes.note(&change(10_300, Grade::Unacceptable, Grade::Bad, JITTER), Grade::Ok);
+        assert_eq!(next(&mut episodes, 10_400), None, "it goes on");
+        episodes.note(&change(10_500, Grade::Bad, Grade::Ok, JITTER), Grade::Ok);
+        episodes.note(&change(10_700, Grade::Ok, Grade::Perfect, JITTER), Grade::Ok);
+        assert_eq!(next(&mut episodes, 11_400), None, "it may fall again");
+        let told = (
+            at(10_000),
+            "link Unacceptable for 500 ms: newest state 41 ms old (limit 40 ms); check the network; see `outrigger \
+             doctor`"
+                .to_owned(),
         );
-        // Up and down again is where it was.
-        grades.note(change(Grade::Ok, Grade::Perfect, Metric::Misses));
-        grades.note(change(Grade::Perfect, Grade::Ok, Metric::Jitter));
-        assert_eq!(grades.next(at(3_000), false), None);
+        assert_eq!(next(&mut episodes, 11_500), Some(told));
+        assert_eq!(next(&mut episodes, 60_000), None);
+    }
+
+    #[test]
+    fn a_link_that_flaps_is_one_episode_and_a_long_one_is_told_of_while_it_lasts() {
+        let (mut episodes, mut told) = (Episodes::default(), vec![]);
+        for fall in 0..10 {
+            let millis = fall * 900;
+            episodes.note(&change(millis, Grade::Perfect, Grade::Bad, MISSES), Grade::Ok);
+            told.extend(next(&mut episodes, millis));
+            episodes.note(&change(millis + 400, Grade::Bad, Grade::Ok, MISSES), Grade::Ok);
+            told.extend(next(&mut episodes, millis + 400));
+        }
+        told.extend(next(&mut episodes, 9_600));
+        let [(first, so_far), (second, whole)] = told.as_slice() else { panic!("{told:?}") };
+        assert_eq!((*first, *second), (at(0), at(0)));
+        assert!(so_far.starts_with("link Bad for 5.4 s so far, 7 falls: missed 3 cycles in a row (Ok"), "{so_far}");
+        assert!(whole.starts_with("link Bad for 8.5 s, 10 falls: missed 3 cycles"), "{whole}");
+    }
+
+    #[test]
+    fn an_episode_ends_with_its_session() {
+        let mut episodes = Episodes::default();
+        episodes.note(&change(1_000, Grade::Perfect, Grade::Unacceptable, (Metric::Age, 41_000, 40_000)), Grade::Ok);
+        episodes.disconnected(at(3_000));
+        let (since, text) = next(&mut episodes, 3_000).expect("at once");
+        assert_eq!(since, at(1_000));
+        assert!(text.starts_with("link Unacceptable for 2 s, until the session ended: newest state 41 ms"), "{text}");
+        // The link of the next session has only risen.
+        episodes.note(&change(9_000, Grade::Unacceptable, Grade::Bad, MISSES), Grade::Ok);
+        assert_eq!(episodes.next(at(9_900), true, false, Observer::Process).map(|notice| notice.text), None);
+        episodes.note(&change(10_000, Grade::Ok, Grade::Bad, JITTER), Grade::Ok);
+        let last = episodes.next(at(10_200), true, true, Observer::Process).expect("with the log").text;
+        let share = "controller and client share this machine: check its load";
+        assert_eq!(last, format!("link Bad for 200 ms so far: jitter 1.2 ms (Ok allows 1 ms); {share}"));
+    }
+
+    #[test]
+    fn a_process_that_was_not_scheduled_is_named_and_not_the_network() {
+        let mut episodes = Episodes::default();
+        let late = Duration::from_millis(24);
+        let fall = change(1_000, Grade::Perfect, Grade::Unacceptable, (Metric::Misses, 12, 10));
+        episodes.note(&GradeChange { late, ..fall }, Grade::Ok);
+        let text = episodes.next(at(1_000), true, true, Observer::Process).expect("the last line").text;
+        let expected = "missed 12 cycles in a row (Bad allows 10) while this process was not scheduled for 24 ms; give \
+                        the process a core";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]
     fn what_is_not_met_is_said_when_it_changes_and_every_five_seconds_with_what_to_do() {
         let mut unmet = Unmet::default();
         let stale = ReasonSet::EMPTY.with(Reason::SourceStale);
-        let mut next = |millis, mode, set| unmet.next(at(millis), mode, set, false);
+        let mut next = |millis, mode, set| {
+            unmet.next(&Snapshot { at: at(millis), mode, unmet: set, ..Snapshot::of(Arm::default()) })
+        };
         let nothing = Vec::<String>::new();
         assert_eq!(next(0, Mode::Offline, stale), nothing);
         let first = next(1_000, Mode::Monitor, stale);
@@ -147,7 +247,7 @@ mod tests {
         let more = next(6_100, Mode::Monitor, stale.with(Reason::ForeignProgram));
         let [foreign, stale_source] = more.as_slice() else { panic!("one line each: {more:?}") };
         assert!(stale_source.contains("(SourceStale)") && foreign.contains("take_over"), "{more:?}");
-        assert_eq!(next(7_000, Mode::Monitor, ReasonSet::EMPTY), ["every precondition is met"]);
+        assert_eq!(next(7_000, Mode::Monitor, ReasonSet::EMPTY), ["ready to command"]);
         assert_eq!(next(60_000, Mode::Monitor, ReasonSet::EMPTY), nothing);
         assert_eq!(next(61_000, Mode::Command, stale), nothing);
         assert_eq!(next(62_000, Mode::Monitor, stale).len(), 1, "after a fallback it is news");

@@ -11,6 +11,7 @@ pub(crate) mod link_story;
 pub(crate) mod log;
 mod place;
 mod progress;
+pub(crate) mod sheet;
 pub(crate) mod shown;
 mod snapshot;
 mod states;
@@ -44,6 +45,19 @@ pub use crate::notice::Notice;
 use crate::released::ReleasedBy;
 use crate::terminal;
 use crate::worker::{Joined, LOOK, Worker, within};
+
+/// People asked for everything.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// From now on people are shown everything: each change of grade, each histogram.
+pub(crate) fn be_verbose() {
+    VERBOSE.store(true, Ordering::Relaxed);
+}
+
+/// Whether people asked for everything.
+pub(crate) fn is_verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
+}
 
 /// Messages that wait for the thread that speaks: a second of snapshots and a burst of events. What is older than that is of no
 /// interest any more.

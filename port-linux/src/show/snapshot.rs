@@ -6,6 +6,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{ControllerTime, Payload, Pose, ProgramState, Reason, ReasonSet, State, Twist, Wrench};
 use outrigger_core::time::{Duration, Instant};
 
+use super::words::{self, Observer};
 use super::{States, Terminals, Variables, grade};
 use crate::json::Json;
 use crate::law::sensed;
@@ -19,6 +20,8 @@ pub struct Snapshot {
     pub robot: String,
     /// It is this machine: no network lies between.
     pub here: bool,
+    /// The side that judges the link.
+    pub observer: Observer,
     /// What it is, e.g. `ur5e, software 5.15.0`; `None` until it has said so.
     pub identity: Option<String>,
     /// Mode of the machine.
@@ -53,6 +56,36 @@ pub struct Snapshot {
     pub temperatures: Option<Vec<f32>>,
     /// How far the arm is from what the law wants, while it commands.
     pub law_error: Option<LawError>,
+}
+
+#[cfg(test)]
+impl Snapshot {
+    /// A snapshot of `arm` alone.
+    pub(crate) fn of(arm: Arm) -> Self {
+        Self {
+            at: Instant::ZERO,
+            robot: "192.168.56.101".into(),
+            here: false,
+            observer: Observer::Process,
+            identity: None,
+            mode: Mode::Monitor,
+            latch: None,
+            last_fallback: None,
+            unmet: ReasonSet::EMPTY,
+            state: Some(arm),
+            figures: None,
+            states: None,
+            intervals: vec![],
+            rate: 0.0,
+            trouble: None,
+            values: vec![],
+            counters: vec![],
+            variables: None,
+            terminals: None,
+            temperatures: None,
+            law_error: None,
+        }
+    }
 }
 
 /// How far the arm is from what a law wants.
@@ -186,6 +219,28 @@ impl Arm {
 }
 
 impl Snapshot {
+    /// The reason why a request would be refused, with its figures where it is the link, and what to do.
+    pub(crate) fn why(&self, reason: Reason) -> (String, String) {
+        let (here, observer) = (self.here, self.observer);
+        match self.figures {
+            Some(figures) if reason == Reason::GradeLow => {
+                let low = figures.grade_low();
+                let remedy = grade::remedy(&low, here, observer);
+                let cause = Some(grade::cause(&low, observer)).filter(|cause| !cause.is_empty());
+                (grade::quality(&low), cause.map_or_else(|| remedy.into(), |cause| format!("{cause}; {remedy}")))
+            }
+            _ => (reason.text().to_owned(), self.advice(reason).to_owned()),
+        }
+    }
+
+    /// The thing to do about `reason`.
+    pub(crate) const fn advice(&self, reason: Reason) -> &'static str {
+        match self.observer {
+            Observer::Process => words::advice(reason, self.here),
+            Observer::Board | Observer::Recorded => reason.advice(),
+        }
+    }
+
     /// Age of the newest state.
     #[must_use]
     pub fn age(&self) -> Option<Duration> {
@@ -203,7 +258,7 @@ impl Snapshot {
     pub fn line(&self) -> String {
         let mut line = format!("{:9.3} s  {:<8}", self.at.since(Instant::ZERO).as_secs_f64(), self.mode.name());
         let Some(state) = &self.state else {
-            line.push_str("  no state yet");
+            line.push_str("  no state");
             if let Some(trouble) = &self.trouble {
                 line.push_str(": ");
                 line.push_str(trouble);
@@ -238,6 +293,9 @@ impl Snapshot {
         if let Some(reason) = self.latch {
             line.push_str(&format!("  latched {}", reason.name()));
         }
+        if let Some(trouble) = self.trouble.as_ref().filter(|_| self.figures.is_none()) {
+            line.push_str(&format!("  {trouble}"));
+        }
         line
     }
 
@@ -258,6 +316,7 @@ impl Snapshot {
         }
         json.end_array().key("rate_hz").single(self.rate);
         if let Some(figures) = &self.figures {
+            grade::json(&figures.grade_low(), self.observer, json);
             link(json, figures);
         }
         if let Some(states) = &self.states {
@@ -307,10 +366,6 @@ impl Snapshot {
 
 fn link(json: &mut Json, figures: &Figures) {
     let ms = |span: Duration| span.as_micros() as f64 / 1e3;
-    json.key("held_by").text(figures.held_by.metric.name());
-    for (key, text) in grade::fields(&figures.held_by).iter().skip(1) {
-        json.key(&format!("held_by_{key}")).text(text);
-    }
     json.key("age_ms");
     match figures.age {
         Some(age) => json.float(ms(age)),

@@ -3,8 +3,37 @@
 use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteNews, WriteRefusal,
 };
-use outrigger_core::link::Metric;
+use outrigger_core::link::{GradeLow, Metric};
 use outrigger_core::robot::{Pose, Reason, ReasonSet};
+
+use super::grade;
+
+/// The side that judges a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observer {
+    /// A command on this machine.
+    Process,
+    /// A board that reports by telemetry.
+    Board,
+    /// A process or a board whose recording is looked at.
+    Recorded,
+}
+
+impl Observer {
+    /// The name in a sentence.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Process => "this process",
+            Self::Board => "the board",
+            Self::Recorded => "the recorded process",
+        }
+    }
+}
+
+const CHECK_NETWORK: &str = "check the network; see `outrigger doctor`";
+const CHECK_LOAD: &str = "controller and client share this machine: check its load";
+const SCHEDULE: &str = "give the process a core and a real-time priority; see `outrigger doctor`";
 
 /// What a person can do about `reason`; `here` where the controller runs on this machine, and no network lies between.
 #[must_use]
@@ -14,8 +43,8 @@ pub const fn advice(reason: Reason, here: bool) -> &'static str {
             "the controller runs on this machine: see that it still does, and that the machine has time for both"
         }
         Reason::LinkClosed if here => "the controller runs on this machine: see that it still does",
-        Reason::GradeLow => "the line before says by which figure; see `outrigger doctor`",
-        Reason::LocalStall => "give the process a core and a real-time priority; see `outrigger doctor`",
+        Reason::GradeLow => if_here(CHECK_NETWORK, CHECK_LOAD, here),
+        Reason::LocalStall => SCHEDULE,
         Reason::EvidenceMissing | Reason::ArmingTimeout => "see which precondition is not held in `outrigger monitor`",
         _ => reason.advice(),
     }
@@ -45,8 +74,11 @@ pub fn causes_first(reasons: ReasonSet) -> Vec<Reason> {
 
 /// Returns one line for each unmet precondition, the cause first.
 #[must_use]
-pub(crate) fn of_unmet(unmet: ReasonSet, here: bool) -> Vec<String> {
-    let line = |reason: Reason| format!("not met: {} ({}): {}", reason.text(), reason.name(), advice(reason, here));
+pub(crate) fn of_unmet(unmet: ReasonSet, low: Option<&GradeLow>, observer: Observer, here: bool) -> Vec<String> {
+    let line = |reason: Reason| {
+        let text = of_reason(reason, low, observer);
+        format!("not ready: {text} ({}): {}", reason.name(), advice(reason, here))
+    };
     causes_first(unmet).into_iter().map(line).collect()
 }
 
@@ -58,34 +90,35 @@ pub(crate) fn one_per_line(lines: &[String]) -> String {
     }
 }
 
-/// What it means that `metric` holds a grade down, and what to do.
-#[must_use]
-pub const fn of_metric(metric: Metric, here: bool) -> &'static str {
-    match (metric, here) {
-        (Metric::Samples, _) => "fewer than 100 cycles were seen since the start; wait",
-        (Metric::Received, false) => {
-            "too many of the last 100 cycles did not come; look at the network and at `outrigger doctor`"
-        }
-        (Metric::Received, true) => {
-            "too many of the last 100 cycles did not come; this machine has too little time for both sides"
-        }
-        (Metric::Delay, false) => "states come late on average; look at the network and at `outrigger doctor`",
-        (Metric::Delay, true) => "states come late on average; this machine has too little time for both sides",
-        (Metric::Jitter, false) => "states come unevenly; look at the network and at `outrigger doctor`",
-        (Metric::Jitter, true) => "states come unevenly; this machine has too little time for both sides",
-        (Metric::Misses, false) => "cycles in a row did not come; look at the network and at `outrigger doctor`",
-        (Metric::Misses, true) => "cycles in a row did not come; this machine has too little time for both sides",
-        (Metric::Age, false) => "the newest state is old; look at the network and at `outrigger doctor`",
-        (Metric::Age, true) => "the newest state is old; this machine has too little time for both sides",
-        (Metric::Answered | Metric::Unanswered, false) => {
-            "this side answers too late, or its answers are lost; look at the network and at `outrigger doctor`"
-        }
-        (Metric::Answered | Metric::Unanswered, true) => {
-            "this side answers too late; this machine has too little time for both sides"
-        }
-        (Metric::Epoch, _) => "the controller's clock began anew; wait for 100 cycles",
-        (Metric::LocalStall, _) => "this program itself stood still; see `outrigger doctor`",
+/// A reason in words, with the figures of `low` where it is the grade of the link.
+pub(crate) fn of_reason(reason: Reason, low: Option<&GradeLow>, observer: Observer) -> String {
+    match low {
+        Some(low) if reason == Reason::GradeLow => grade::of_link(low, observer),
+        Some(_) | None => reason.text().to_owned(),
     }
+}
+
+/// The thing to do about a grade that `metric` keeps low.
+#[must_use]
+pub const fn of_metric(metric: Metric, here: bool, observer: Observer) -> &'static str {
+    match metric {
+        Metric::Samples | Metric::Epoch => "wait for 100 cycles",
+        Metric::LocalStall => match observer {
+            Observer::Process => SCHEDULE,
+            Observer::Board | Observer::Recorded => Reason::LocalStall.advice(),
+        },
+        Metric::Received
+        | Metric::Delay
+        | Metric::Jitter
+        | Metric::Misses
+        | Metric::Age
+        | Metric::Answered
+        | Metric::Unanswered => if_here(CHECK_NETWORK, CHECK_LOAD, here),
+    }
+}
+
+const fn if_here(away: &'static str, local: &'static str, here: bool) -> &'static str {
+    if here { local } else { away }
 }
 
 /// What was to be set, as the command line of `io` has it.

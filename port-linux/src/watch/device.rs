@@ -6,7 +6,8 @@ use outrigger_core::command::Sample;
 use outrigger_core::engine::krc::Krc;
 use outrigger_core::engine::ur::{Ur, link_name};
 use outrigger_core::engine::{Event, LinkId};
-use outrigger_core::link::Bin;
+use outrigger_core::link::{Bin, Grade, GradeChange, GradeLow};
+use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_core::telemetry::{
     Datagram, Heard, HistogramKind, HistogramReport, Message, PeerDatagram, PortReport, Recording, TelemetryError,
@@ -19,8 +20,10 @@ use super::pieces::Pieces;
 use super::say;
 use crate::clock::utc_now;
 use crate::maker::{OnBoard, Standing};
-use crate::show::events::{PeerEvent, Surroundings, notice};
+use crate::show::events::{PeerEvent, Surroundings, name_figures, notice, time_of};
 use crate::show::grade::LastSeconds;
+use crate::show::log::Episodes;
+use crate::show::words::Observer;
 use crate::show::{Arm, Notice, Snapshot};
 
 /// What is known of the board.
@@ -68,6 +71,10 @@ pub(super) struct Device {
     last_fallback: Option<Reason>,
     /// Of its link, for the reason that its grade is low.
     last_seconds: LastSeconds,
+    /// Why the grade is low, for the event that follows.
+    low: Option<GradeLow>,
+    /// Times of a low grade, for people.
+    episodes: Episodes,
 }
 
 /// A recording of the board.
@@ -114,6 +121,8 @@ impl Device {
             rate: (Instant::ZERO, 0, 0.0),
             last_fallback: None,
             last_seconds: LastSeconds::default(),
+            low: None,
+            episodes: Episodes::default(),
         }
     }
 
@@ -144,9 +153,18 @@ impl Device {
 
     /// Says that it is silent, once.
     pub(super) fn fallen_silent(&mut self, now: Instant) -> Notice {
+        let text = format!("{}: is it powered, its cable plugged in?", self.silence());
         self.heard = None;
-        let text = format!("nothing more comes from {}: is it powered, its cable plugged in?", self.address);
         say(now, "silent", text)
+    }
+
+    /// The low grade of its link that there is to tell of at `now`; `last` where nothing follows.
+    pub(super) fn episode(&mut self, now: Instant, last: bool) -> Option<Notice> {
+        self.episodes.next(now, last, false, Observer::Board)
+    }
+
+    fn silence(&self) -> String {
+        format!("nothing more comes from {}", self.address)
     }
 
     /// Takes a datagram; what there is to say of it.
@@ -186,10 +204,10 @@ impl Device {
         self.follow(datagram.boot, datagram.sequence, now, notices);
         let ahead = micros(now).saturating_sub(micros(datagram.at));
         let ahead = *self.ahead.insert(self.ahead.map_or(ahead, |known| known.min(ahead)));
-        let at = micros(datagram.at).saturating_add(ahead);
-        let at = Instant::from_micros(u64::try_from(at).unwrap_or_default());
+        let at = ours(datagram.at, ahead);
         match datagram.message {
-            Message::Status(status) => {
+            Message::Status(mut status) => {
+                status.link.fell = status.link.fell.map(|fell| GradeChange { at: ours(fell.at, ahead), ..fell });
                 self.last_fallback = status.latch.or(self.last_fallback);
                 self.standing = Some(S::standing(&status));
                 if self.last_seconds.is_due(at) {
@@ -253,10 +271,32 @@ impl Device {
             Message::Event(event) => {
                 let port = |port| SocketAddr::new(self.robot.unwrap_or(Ipv4Addr::UNSPECIFIED).into(), port);
                 let trouble = |link: LinkId| self.troubles.get(link.index()).cloned().flatten();
-                let around = Surroundings { at, here: false, address: &port, trouble: &trouble };
+                let observer = Observer::Board;
+                let event = in_our_time(event, self.ahead.unwrap_or_default());
+                let at = time_of(&event).unwrap_or(at);
+                let around = Surroundings { at, here: false, observer, address: &port, trouble: &trouble };
                 let mut told = notice(&event, &around);
-                if let (Some(notice), Event::GradeLow(low)) = (&mut told, &event) {
-                    self.last_seconds.explain(low, notice);
+                match (&mut told, &event) {
+                    (Some(notice), Event::GradeLow(low)) => {
+                        self.last_seconds.explain(low, notice);
+                        self.low = Some(*low);
+                    }
+                    (Some(notice), Event::Refused(_) | Event::Transition(_)) => {
+                        if let Some(low) = self.low.take() {
+                            name_figures(notice, &low, observer);
+                        }
+                    }
+                    _ => {}
+                }
+                match &event {
+                    Event::Grade(change) => {
+                        let needed = self.standing.as_ref().map_or(Grade::Ok, |standing| standing.link.needed);
+                        self.episodes.note(change, needed);
+                    }
+                    Event::Transition(transition) if transition.to == Mode::Offline => {
+                        self.episodes.disconnected(transition.at);
+                    }
+                    _ => {}
                 }
                 notices.extend(told);
             }
@@ -381,8 +421,11 @@ impl Device {
         }
         let has_states = standing.has_states;
         let arm = self.arm.clone().filter(|_| has_states);
+        // What it told last is of then.
+        let talks = self.is_talking();
         let trouble = self.troubles.iter().flatten().next().cloned();
         let trouble = trouble.or_else(|| standing.silence.map(str::to_owned)).filter(|_| !standing.has_session);
+        let trouble = if talks { trouble } else { Some(format!("{}; this is as it was then", self.silence())) };
         let mut counters = vec![
             ("datagrams", self.received),
             ("lost_datagrams", self.lost),
@@ -399,16 +442,17 @@ impl Device {
             at: now,
             robot: self.robot.map_or_else(|| "the robot".into(), |robot| robot.to_string()),
             here: false,
+            observer: Observer::Board,
             identity: standing.identity.as_ref().map(told_by),
             mode: standing.mode,
             latch: standing.latch,
             last_fallback: self.last_fallback,
             unmet: standing.unmet,
             state: arm.map(|arm| Arm { words: standing.words.clone(), ..arm }),
-            figures: has_states.then_some(standing.link),
+            figures: (has_states && talks).then_some(standing.link),
             states: None,
-            intervals: self.intervals.clone(),
-            rate,
+            intervals: if has_states && talks { self.intervals.clone() } else { vec![] },
+            rate: if talks { rate } else { 0.0 },
             trouble,
             values,
             counters,
@@ -425,6 +469,22 @@ fn bins(report: &HistogramReport) -> Vec<Bin> {
     let edges = outrigger_core::link::Histogram::default();
     let counted = edges.bins().zip(&report.bins).filter(|(_, count)| **count > 0);
     counted.map(|(bin, count)| Bin { count: *count, ..bin }).collect()
+}
+
+/// A moment of the board's clock on ours, which is `ahead` µs.
+fn ours(at: Instant, ahead: i64) -> Instant {
+    Instant::from_micros(u64::try_from(micros(at).saturating_add(ahead)).unwrap_or_default())
+}
+
+/// An event of the board with its moments on our clock.
+fn in_our_time<E>(event: Event<E>, ahead: i64) -> Event<E> {
+    let change = |change: GradeChange| GradeChange { at: ours(change.at, ahead), ..change };
+    match event {
+        Event::Transition(transition) => Event::Transition(Transition { at: ours(transition.at, ahead), ..transition }),
+        Event::Grade(grade) => Event::Grade(change(grade)),
+        Event::GradeLow(low) => Event::GradeLow(GradeLow { fell: low.fell.map(change), ..low }),
+        other => other,
+    }
 }
 
 fn micros(at: Instant) -> i64 {

@@ -17,7 +17,7 @@ use crate::args::WatchArgs;
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
 use crate::recordings::{Recordings, Report, next_report};
-use crate::show::{Format, Key, Notice, Show};
+use crate::show::{Format, Key, Notice, Show, is_verbose};
 use crate::signals::{Leaves, Signals};
 
 /// Longest wait for the first datagram.
@@ -50,6 +50,8 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
     let end_at = args.seconds.map(|seconds| Instant::ZERO + Duration::from_secs(seconds));
     let first_by = Instant::ZERO + FIRST;
     let mut next_snapshot = Instant::ZERO;
+    let people = format != Format::Json;
+    let all = !people || is_verbose();
     let mut bytes = [0; DATAGRAM_MAX + 1];
     loop {
         let first_by = device.is_unheard().then_some(first_by);
@@ -65,7 +67,11 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
                 // An error of a socket that only receives is of one datagram.
                 let Ok((length, from)) = received else { continue };
                 let datagram = bytes.get(..length).unwrap_or_default();
-                device.take(from.ip(), datagram, now).into_iter().for_each(|notice| show.notice(notice));
+                let notices = device.take(from.ip(), datagram, now).into_iter();
+                notices.filter(|notice| all || !is_of_grade(notice)).for_each(|notice| show.notice(notice));
+                if people {
+                    device.episode(now, false).into_iter().for_each(|notice| show.notice(notice));
+                }
                 for Dump { of, stem, bytes } in device.dumps() {
                     let handed = recordings.as_ref().map_or(Ok(()), |recordings| recordings.write(of, stem, &[&bytes]));
                     handed.err().into_iter().for_each(|report| show.notice(recorded(now, &report)));
@@ -81,6 +87,8 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
                 }
                 if device.silent_at(SILENCE).is_some_and(|at| now >= at) {
                     show.notice(device.fallen_silent(now));
+                    // It is not so any more.
+                    next_snapshot = now;
                 }
                 if now >= next_snapshot {
                     next_snapshot = now + format.pace();
@@ -91,6 +99,7 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
     }
     let left = recordings.map(Recordings::finish).unwrap_or_default();
     left.iter().for_each(|report| show.notice(recorded(clock.now(), report)));
+    device.episode(clock.now(), true).filter(|_| people).into_iter().for_each(|notice| show.notice(notice));
     device.snapshot(clock.now()).into_iter().for_each(|snapshot| show.snapshot(snapshot));
     show.finish();
     if device.is_unheard() { Err(nothing_came(args, board, &device)) } else { Ok(()) }
@@ -101,6 +110,11 @@ async fn sleep_until(clock: &Clock, at: Option<Instant>) {
         Some(at) => tokio::time::sleep_until(clock.std_instant(at).into()).await,
         None => std::future::pending().await,
     }
+}
+
+/// Whether people are spared the notice: an episode sums up changes of grade, and what follows names its figure.
+fn is_of_grade(notice: &Notice) -> bool {
+    matches!(notice.kind, "grade" | "grade-low")
 }
 
 /// What became of a recording.

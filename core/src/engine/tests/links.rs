@@ -91,7 +91,7 @@ fn this_device_standing_still_is_named_before_the_bytes_that_waited() {
     bench.deliver();
     let transition = *bench.transitions().last().unwrap();
     assert_eq!((transition.to, transition.reason), (Mode::Stopping, Some(Reason::LocalStall)));
-    let stall = bench.events.iter().position(|e| *e == Event::LocalStall).unwrap();
+    let stall = bench.events.iter().position(|e| matches!(e, Event::LocalStall { .. })).unwrap();
     let grade = bench.events.iter().rposition(|e| matches!(e, Event::Grade(_))).unwrap();
     assert!(stall < grade, "the stall explains the grade");
 }

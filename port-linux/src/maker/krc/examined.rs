@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcEngine, KrcReport};
 use outrigger_core::law::Law;
-use outrigger_core::link::{Figures, Grade, GradeLow, Histogram};
+use outrigger_core::link::{Figures, Histogram};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
@@ -12,9 +12,10 @@ use outrigger_core::wire::fri::{FriState, Quality};
 
 use super::words;
 use crate::maker::{Examined, Observed};
-use crate::show::grade::why_low;
+use crate::show::Variables;
+use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles};
-use crate::show::{Variables, say};
+use crate::show::sheet::Sheet;
 
 /// What was seen of the session.
 #[derive(Clone, Debug)]
@@ -52,33 +53,26 @@ impl Observed<7, Krc> for KrcExamined {
 }
 
 impl Examined<7, Krc> for KrcExamined {
-    fn report(&self, _: &KrcConfig) -> Vec<String> {
-        let mut findings = vec![];
-        say!("controller: {}", words::identity(self.address, self.period).unwrap_or_else(|| "silent by now".into()));
-        say!("link: {}", words::standing(self.mode, &self.figures, self.state, self.quality));
+    fn report(&self, _: &KrcConfig, sheet: &mut Sheet) {
+        let identity = words::identity(self.address, self.period).unwrap_or_else(|| "silent by now".into());
+        sheet.line(format!("controller: {identity}"));
+        sheet.line(format!("link: {}", words::standing(self.mode, &self.figures, self.state, self.quality)));
         for (name, value) in words::values(self.report, self.period, self.variables.as_ref()) {
-            say!("  {name}: {value}");
+            sheet.line(format!("  {name}: {value}"));
         }
         for (name, histogram) in [("round trip", &self.round_trips), ("jitter", &self.jitters)] {
-            say!("  {name}: {}", quantiles(histogram));
-            say!("{}", bars(histogram).trim_end());
+            sheet.line(format!("  {name}: {}", quantiles(histogram)));
+            sheet.detail(&bars(histogram));
         }
-        let figures = &self.figures;
-        if self.unmet.contains(Reason::GradeLow) || figures.grade < Grade::Ok {
-            let low = GradeLow { grade: figures.grade, cause: figures.held_by };
-            findings.push(format!(
-                "{}: use a cable between KRC and this host alone, and give the process a core (host.cpu) and a real-time \
-                 priority (host.scheduling = \"fifo\")",
-                why_low(&low, false)
-            ));
-        }
+        let cable = ": use a cable between KRC and this host alone, and give the process a core (host.cpu) and a real-time \
+                     priority (host.scheduling = \"fifo\")";
+        judge_link(&self.figures, self.unmet, cable, sheet);
         if let Some(quality) = self.quality.filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect)) {
-            findings.push(format!("the KRC rates the link {quality}: most KRL programs wait for PERFECT"));
+            sheet.fix(format!("the KRC rates the link {quality}: most KRL programs wait for PERFECT"));
         }
-        // The link was named above, in more words.
+        // The link was judged above.
         for reason in self.unmet.iter().filter(|reason| *reason != Reason::GradeLow) {
-            findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
+            sheet.fix(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
         }
-        findings
     }
 }

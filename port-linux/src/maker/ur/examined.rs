@@ -3,21 +3,23 @@
 use outrigger_core::engine::ur::{Identity, TextPath, Ur, UrConfig};
 use outrigger_core::engine::{Engine, LinkId};
 use outrigger_core::law::Law;
-use outrigger_core::link::{Figures, Grade, GradeLow, Histogram};
+use outrigger_core::link::{Figures, Histogram};
 use outrigger_core::robot::{Reason, ReasonSet, SoftwareVersion};
 use outrigger_core::time::Instant;
 
 use super::{coast, paths};
 use crate::maker::{Examined, Observed};
-use crate::show::grade::why_low;
+use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles, span};
-use crate::show::say;
+use crate::show::sheet::Sheet;
 
 /// What was seen of the session.
 #[derive(Clone, Debug)]
 pub(crate) struct UrExamined {
     identity: Identity,
+    /// When the controller's clock was seen to run first, and how many states had come until then.
     since: Instant,
+    accepted: u64,
     until: Instant,
     figures: Figures,
     intervals: Histogram,
@@ -30,11 +32,17 @@ impl Observed<6, Ur<'_>> for UrExamined {
     fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>, now: Instant, before: Option<&Self>) -> Option<Self> {
         let identity = *engine.peer().identity()?;
         let facts = engine.peer().facts();
+        let figures = engine.figures(now);
+        // A clock that starts anew counts from zero.
+        let before = before.filter(|seen| seen.figures.epoch == figures.epoch);
+        let accepted = figures.sequence.accepted;
+        let (since, accepted) = before.map_or((now, accepted), |seen| (seen.since, seen.accepted));
         Some(Self {
             identity,
-            since: before.map_or(now, |seen| seen.since),
+            since,
+            accepted,
             until: now,
-            figures: engine.figures(now),
+            figures,
             intervals: engine.histograms().interval.clone(),
             unmet: engine.unmet(now),
             program_told: facts.program.is_some(),
@@ -44,17 +52,20 @@ impl Observed<6, Ur<'_>> for UrExamined {
 }
 
 impl Examined<6, Ur<'_>> for UrExamined {
-    fn report(&self, config: &UrConfig) -> Vec<String> {
-        let (Self { identity, .. }, mut findings) = (self, vec![]);
+    fn report(&self, config: &UrConfig, sheet: &mut Sheet) {
+        let Self { identity, .. } = self;
         let software = identity.software;
         if let Some(unfit) = config.peer.unfit(software) {
             let path = config.peer.path.name();
-            findings.push(format!("session.path \"{path}\" {unfit}: choose one that fits, see the table"));
+            sheet.fix(format!("session.path \"{path}\" {unfit}: choose one that fits, see the table"));
         }
         let source = if identity.states == LinkId::RTDE { "RTDE (30004)" } else { "the real-time interface (30003)" };
-        say!("controller: software {software}, packets of {} bytes, states by {source}", identity.packet_size);
-        let Figures { grade, held_by: cause, sequence, jitter, late, .. } = self.figures;
-        say!(
+        sheet.line(format!(
+            "controller: software {software}, packets of {} bytes, states by {source}",
+            identity.packet_size
+        ));
+        let Figures { grade, sequence, jitter, late, .. } = self.figures;
+        sheet.line(format!(
             "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
             self.rate(),
             1e6 / identity.period.as_micros().max(1) as f64,
@@ -62,36 +73,34 @@ impl Examined<6, Ur<'_>> for UrExamined {
             span(jitter),
             sequence.accepted,
             sequence.lost
-        );
-        say!("  time between states: {}", quantiles(&self.intervals));
-        say!("{}", bars(&self.intervals).trim_end());
-        if self.unmet.contains(Reason::GradeLow) || grade < Grade::Ok {
-            findings.push(why_low(&GradeLow { grade, cause }, false));
-        }
-        say!("self-stop: {}", self_stop(config, software));
+        ));
+        sheet.line(format!("  time between states: {}", quantiles(&self.intervals)));
+        sheet.detail(&bars(&self.intervals));
+        judge_link(&self.figures, self.unmet, "", sheet);
+        sheet.line(format!("self-stop: {}", self_stop(config, software)));
         let acceptance = match (self.program_told, self.packet_tells) {
             (true, _) => "isProgramRunning, ten times a second",
             (false, true) => "the program state in the packet (its numbers are unconfirmed)",
             (false, false) => "none",
         };
-        say!("acceptance evidence: {acceptance}");
-        say!("{}", coast::describe(config, software));
+        sheet.line(format!("acceptance evidence: {acceptance}"));
+        sheet.line(coast::describe(config, software));
         let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
-        say!("pendant: {}", coast::pendant(sees));
+        sheet.line(format!("pendant: {}", coast::pendant(sees)));
         for (nth, line) in paths::table(config, software, identity.states == LinkId::RTDE).into_iter().enumerate() {
-            say!("{}{line}", if nth == 0 { "paths: " } else { "  " });
+            sheet.line(format!("{}{line}", if nth == 0 { "paths: " } else { "  " }));
         }
-        // The link is named above, in more words.
+        // The link was judged above.
         for reason in self.unmet.iter().filter(|reason| *reason != Reason::GradeLow) {
-            findings.push(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
+            sheet.fix(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
         }
-        findings
     }
 }
 
 impl UrExamined {
     fn rate(&self) -> f64 {
-        self.figures.sequence.accepted as f64 / self.until.since(self.since).as_secs_f64().max(1e-3)
+        let accepted = self.figures.sequence.accepted.saturating_sub(self.accepted);
+        accepted as f64 / self.until.since(self.since).as_secs_f64().max(1e-3)
     }
 }
 

@@ -41,6 +41,7 @@ use crate::law::BoxedLaw;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
 use crate::show::link_story::LinkStory;
+use crate::show::words::Observer;
 use crate::show::{Arm, Notice, Terminals, Word};
 use crate::target::Target;
 
@@ -145,6 +146,7 @@ impl Maker for UrController {
         let around = Surroundings {
             at,
             here: self.is_here(),
+            observer: Observer::Process,
             address: &|port| self.target.socket(port),
             trouble: &|link| self.trouble.of(link),
         };

@@ -8,7 +8,7 @@ const MODE_WORDS = {
   Offline: 'no connection to the robot', Monitor: 'looking only; the arm is not commanded', Arming: 'checking at zero speed that the robot takes commands',
   Command: 'the arm follows the law', Stopping: 'bringing the arm to rest',
 };
-const GRADES = { Perfect: ['good', 'every state comes in time'], Ok: ['good', 'good enough to command'], Bad: ['warn', 'not good enough to begin commanding'], Unacceptable: ['bad', 'too few states come in time'] };
+const GRADES = { Perfect: 'good', Ok: 'good', Bad: 'warn', Unacceptable: 'bad' };
 const degrees = radians => radians * 180 / Math.PI;
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const text = (id, value) => { const at = $(id); if (at.textContent !== value) at.textContent = value; };
@@ -261,16 +261,15 @@ function figures() {
   text('mode', status.mode);
   style('mode', `big ${{ Command: 'good', Arming: 'warn', Stopping: 'warn', Offline: 'bad' }[status.mode] || ''}`);
   text('mode-words', live.held_by_slider ? "held by the robot's speed slider: move it up to go on" : MODE_WORDS[status.mode] || '');
-  const [tint, words] = GRADES[status.grade] || ['none', 'no states'];
+  const low = LINK.indexOf(status.grade) < LINK.indexOf(status.grade_needed), tint = GRADES[status.grade] || 'none';
   text('grade', status.grade === '-' ? 'none' : status.grade);
-  style('grade', `big ${tint}`);
+  style('grade', `big ${low && tint === 'good' ? 'warn' : tint}`);
   const lost = status.lost ? `, ${status.lost} lost` : '';
-  const held = status.grade !== 'Perfect' && status.held_by_measured ? ` (${status.held_by} ${status.held_by_measured}, limit ${status.held_by_limit})` : '';
-  text('link-words', status.grade === '-' ? (status.trouble || words) : `${words}${held}; ${status.rate_hz.toFixed(0)} states/s${lost}`);
+  text('link-words', status.grade === '-' ? (status.trouble || 'no states') : `${status.grade_text}; ${status.rate_hz.toFixed(0)} states/s${lost}`);
   const age = status.age_ms, limit = live.age_limit_ms, bar = document.querySelector('#age-bar i');
   bar.style.width = `${Math.min(100, Math.max(0, (age || 0) / limit * 66.6)).toFixed(1)}%`;
   bar.className = age > limit ? 'over' : '';
-  text('age-words', age === undefined || age === null ? 'no state yet' : `newest state ${age.toFixed(1)} ms old, limit ${limit} ms`);
+  text('age-words', age === undefined || age === null ? (status.grade === '-' ? 'no session' : 'no state yet') : `newest state ${age.toFixed(1)} ms old, limit ${limit} ms`);
   text('robot-mode', status.robot_mode || status.krc_state || (status.identity ? 'connected' : 'not connected'));
   const robot = [];
   if (status.safety) robot.push(`safety ${status.safety}`);
@@ -287,7 +286,7 @@ function attention() {
   const fault = live.latched, unmet = live.not_met;
   if (fault) { text('attention', fault.text); text('remedy', `${fault.remedy}; then acknowledge, and request to go on`.replace('acknowledge; then acknowledge', 'acknowledge')); style('attention', 'big bad'); }
   else if (status.trouble) { text('attention', 'no session with the robot'); text('remedy', status.trouble); style('attention', 'big bad'); }
-  else if (unmet.length) { text('attention', `a request would be refused: ${unmet[0].text}`); text('remedy', unmet[0].remedy + (unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : '')); style('attention', 'big warn'); }
+  else if (unmet.length) { text('attention', `Not ready: ${unmet[0].text}`); text('remedy', unmet[0].remedy + (unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : '')); style('attention', 'big warn'); }
   else { text('attention', 'nothing'); text('remedy', ''); style('attention', 'big good'); }
 }
 

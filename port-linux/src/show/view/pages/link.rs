@@ -1,6 +1,6 @@
 //! Figures of the link that brings states, and the time between them.
 
-use outrigger_core::link::{Bin, Grade};
+use outrigger_core::link::{Bin, Figures};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Stylize as _};
@@ -9,13 +9,13 @@ use ratatui::widgets::Widget as _;
 
 use super::millis;
 use crate::show::view::paint::{SOFT, Standing, is_within, panel, wrapped};
-use crate::show::{Snapshot, grade, words};
+use crate::show::{Snapshot, grade};
 
 /// Rows of a histogram that are enough for most links.
 const BINS: u16 = 12;
 
 pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
-    let mut lines = figures(snapshot, true);
+    let mut lines = figures(snapshot, Detail::Everything);
     // On the first page it stands beside the mode.
     lines.extend(snapshot.trouble.as_deref().filter(|_| snapshot.figures.is_some()).map(Line::from));
     let figures = super::lines("link", lines, area, buffer);
@@ -29,27 +29,58 @@ pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 
     figures + height
 }
 
+/// How much is said of the grade.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// The figure it fell by, what the next grade needs, and what to do.
+    Everything,
+    /// The same without what to do.
+    Next,
+    /// The figure it fell by alone.
+    Fall,
+    /// The grade and the one needed.
+    Grade,
+}
+
 /// As much as fits into `area`: what the grade means is said where there is room.
 pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let block = panel("link");
-    let explained = figures(snapshot, true);
-    let lines = if is_within(&explained, block.inner(area)) { explained } else { figures(snapshot, false) };
+    let room = block.inner(area);
+    let lines = [Detail::Everything, Detail::Next, Detail::Fall]
+        .into_iter()
+        .map(|detail| figures(snapshot, detail))
+        .find(|lines| is_within(lines, room))
+        .unwrap_or_else(|| figures(snapshot, Detail::Grade));
     wrapped(lines).block(block).render(area, buffer);
 }
 
-fn figures(snapshot: &Snapshot, explained: bool) -> Vec<Line<'_>> {
+/// The grade, and why it is not better.
+fn grade_lines(snapshot: &Snapshot, figures: &Figures, detail: Detail) -> Vec<Line<'static>> {
+    let low = figures.grade_low();
+    let mut head = vec![Standing::of_grade(figures.grade).says(figures.grade.name())];
+    if low.grade < low.needed {
+        head.push(Span::from(format!("   needs {}", low.needed.name())));
+    }
+    let mut lines = vec![Line::from(head)];
+    // Of a link that is as good as can be, the last fall is of no interest.
+    let Some(next) = grade::next_grade(&low).filter(|_| detail != Detail::Grade) else { return lines };
+    lines.extend(low.fell.map(|fell| Line::from(grade::fell(&fell, snapshot.observer))));
+    if matches!(detail, Detail::Everything | Detail::Next) {
+        lines.push(Line::from(next));
+    }
+    if detail == Detail::Everything && low.grade < low.needed {
+        lines.push(Line::from(grade::remedy(&low, snapshot.here, snapshot.observer)).fg(SOFT));
+    }
+    lines
+}
+
+fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     let Some(figures) = &snapshot.figures else {
         let no_link = Line::from(Standing::Bad.says("no link"));
         return std::iter::once(no_link).chain(snapshot.trouble.as_deref().map(Line::from)).collect();
     };
     let sequence = figures.sequence;
-    let mut lines = vec![Line::from(vec![
-        Standing::of_grade(figures.grade).says(figures.grade.name()),
-        Span::from(format!("   held by {}", grade::in_short(&figures.held_by))),
-    ])];
-    if explained && figures.grade != Grade::Perfect {
-        lines.push(Line::from(words::of_metric(figures.held_by.metric, snapshot.here)).fg(SOFT));
-    }
+    let mut lines = grade_lines(snapshot, figures, detail);
     let age = figures.age.map_or_else(|| "unknown".into(), millis);
     lines.push(Line::from(format!("age {age}   jitter {}", millis(figures.jitter))));
     lines.extend(figures.answers.map(|answers| {

@@ -12,7 +12,7 @@ use super::{joints, link};
 use crate::law::axis_error;
 use crate::show::view::history::{History, shown_error};
 use crate::show::view::paint::{SOFT, Standing, badge, is_within, panel, value, wrapped};
-use crate::show::{LawError, Snapshot, words};
+use crate::show::{LawError, Snapshot};
 
 /// Rows of the panels of mode and link.
 const TOP: u16 = 10;
@@ -139,7 +139,7 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     if let Some(reason) = snapshot.latch {
         let mut line = vec![Standing::Bad.says("latched: "), reason.text().into()];
         if advice {
-            line.extend([" - ".into(), words::advice(reason, snapshot.here).into()]);
+            line.extend([" - ".into(), snapshot.advice(reason).into()]);
         }
         lines.push(Line::from(line));
     }
@@ -147,9 +147,11 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
         lines.push(Line::from(vec!["last fallback: ".fg(SOFT), reason.text().into()]));
     }
     let unmet = unmet(snapshot).into_iter();
-    lines.extend(unmet.map(|reason| Line::from(vec![Standing::Doubtful.says("not met: "), reason.text().into()])));
+    lines.extend(
+        unmet.map(|reason| Line::from(vec![Standing::Doubtful.says("not ready: "), snapshot.why(reason).0.into()])),
+    );
     if is_ready(snapshot) {
-        lines.push(Line::from(Standing::Good.says("every precondition is met")));
+        lines.push(Line::from(Standing::Good.says("ready to command")));
     }
     lines
 }
@@ -163,9 +165,9 @@ fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     }
     if !unmet.is_empty() {
         let names: Vec<_> = unmet.iter().map(|reason| reason.name()).collect();
-        return Some(Line::from(vec![Standing::Doubtful.says("not met: "), names.join(", ").into()]));
+        return Some(Line::from(vec![Standing::Doubtful.says("unmet: "), names.join(", ").into()]));
     }
-    let met = is_ready(snapshot).then(|| ", all met".fg(Color::Cyan));
+    let met = is_ready(snapshot).then(|| ", ready".fg(Color::Cyan));
     let fallback =
         |reason: Reason| Line::from_iter(["fallback: ".fg(SOFT), reason.name().into()].into_iter().chain(met));
     snapshot.last_fallback.map(fallback)

@@ -5,7 +5,9 @@ mod screens;
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::engine::LinkId;
 use outrigger_core::frame::StreamCounts;
-use outrigger_core::link::{AnswerFigures, Bin, Figures, Grade, LinkConfig, LinkMonitor};
+use outrigger_core::link::{
+    AnswerFigures, Bin, Figures, Grade, GradeCause, GradeChange, LinkConfig, LinkMonitor, Metric,
+};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, State};
 use outrigger_core::time::Duration;
@@ -30,8 +32,16 @@ fn figures() -> Figures {
     };
     let mut figures = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(5))).figures(Instant::ZERO);
     (figures.grade, figures.jitter, figures.answers) = (Grade::Ok, Duration::from_micros(290), Some(answers));
+    figures.fell = Some(fell(Grade::Perfect, Grade::Ok, (Metric::Jitter, 612, 500)));
+    figures.next = GradeCause { metric: Metric::Jitter, grade: Grade::Perfect, measured: 290, limit: 450 };
     (figures.sequence.accepted, figures.sequence.lost) = (123_456, 12);
     figures
+}
+
+/// A fall, 12.34 s after the start.
+fn fell(from: Grade, to: Grade, (metric, measured, limit): (Metric, u32, u32)) -> GradeChange {
+    let cause = GradeCause { metric, grade: to.better(), measured, limit };
+    GradeChange { from, to, cause, at: Instant::from_micros(12_340_000), late: Duration::ZERO }
 }
 
 fn snapshot(state: Arm) -> Snapshot {
@@ -39,6 +49,7 @@ fn snapshot(state: Arm) -> Snapshot {
         at: Instant::from_micros(15_000_000),
         robot: "192.168.0.20".into(),
         here: false,
+        observer: words::Observer::Process,
         identity: Some("KRC at 192.168.0.20:49938, a measurement every 5 ms".into()),
         mode: Mode::Monitor,
         latch: Some(Reason::StateStale),
@@ -136,7 +147,7 @@ fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_a
             "Monitor",
             "KRC MON, quality PERFECT",
             "latched: ",
-            "Ok   held by",
+            "! Ok",
             "jitter 0.29 ms",
             "answered 100 %   round trip 100.0 ms",
             "lost 12",
@@ -184,7 +195,7 @@ fn a_reason_is_said_as_fully_as_there_is_room() {
     let wide = said(160, 24);
     for expected in [
         "latched: the newest robot state is too old",
-        "not met: the link grade is below",
+        "not ready: link quality Ok",
         "latency 10.35 ms, jitter 12.02 ms",
     ] {
         assert!(wide.contains(expected), "{expected} in {wide}");
@@ -192,9 +203,9 @@ fn a_reason_is_said_as_fully_as_there_is_room() {
     assert!(said(240, 50).contains(Reason::StateStale.advice()));
     let unlatched = |unmet| Snapshot { latch: None, ..latched(Reason::StateStale, unmet) };
     let unmet = ReasonSet::EMPTY.with(Reason::GradeLow).with(Reason::NotAtRest);
-    shows(&drawn("run", Some(unlatched(unmet)), 70, 16), &["not met: GradeLow, NotAtRest"]);
+    shows(&drawn("run", Some(unlatched(unmet)), 70, 16), &["unmet: GradeLow, NotAtRest"]);
     let ready = unlatched(ReasonSet::EMPTY);
-    shows(&drawn("run", Some(ready), 70, 16), &["fallback: StateStale, all met"]);
+    shows(&drawn("run", Some(ready), 70, 16), &["fallback: StateStale, ready"]);
 }
 
 #[test]
@@ -260,22 +271,43 @@ fn an_event_that_is_wider_than_the_screen_keeps_its_remedy() {
 fn on_a_screen_below_24_rows_mode_link_newest_event_and_keys_stay() {
     for rows in [20, 16, 14, 12] {
         let drawn = drawn("monitor", Some(beside_ur(None)), 80, rows);
-        shows(&drawn, &["Monitor", "Ok   held by", "event 19"]);
+        shows(&drawn, &["Monitor", "! Ok", "event 19"]);
         assert!(drawn.last().is_some_and(|row| row.contains("q quit")), "{}", drawn.join("\n"));
         assert!(!drawn.iter().any(|row| row.contains("shoulder")), "whole panels go: {}", drawn.join("\n"));
     }
 }
 
 #[test]
-fn what_holds_the_grade_down_is_explained_where_there_is_room() {
+fn a_low_grade_names_the_figure_that_it_fell_by_and_what_the_next_one_needs_where_there_is_room() {
     let mut arm = snapshot(lwr());
-    if let Some(figures) = &mut arm.figures {
-        figures.held_by.metric = outrigger_core::link::Metric::Misses;
+    let figures = arm.figures.as_mut().expect("a link");
+    figures.grade = Grade::Bad;
+    figures.fell = Some(fell(Grade::Ok, Grade::Bad, (Metric::Misses, 3, 2)));
+    // Met by now: it is no cause any more, and was none of the fall's limits.
+    figures.next = GradeCause { metric: Metric::Misses, grade: Grade::Ok, measured: 0, limit: 1 };
+    let rows = drawn("monitor", Some(arm.clone()), 160, 40);
+    let expected = [
+        "! Bad   needs Ok",
+        "missed 3 cycles in a row (Ok allows 2) at 12.340 s",
+        "recovering: Ok after 100 clean cycles",
+    ];
+    shows(&rows, &expected);
+    assert!(!rows.concat().contains("limit 1"), "{}", rows.join("\n"));
+    arm.figures.as_mut().expect("a link").grade = Grade::Perfect;
+    let rows = drawn("monitor", Some(arm), 160, 40);
+    assert!(!rows.concat().contains("missed 3"), "of then: {}", rows.join("\n"));
+}
+
+#[test]
+fn a_board_is_not_called_this_process() {
+    let mut arm = snapshot(lwr());
+    let figures = arm.figures.as_mut().expect("a link");
+    figures.grade = Grade::Unacceptable;
+    figures.fell = Some(fell(Grade::Ok, Grade::Unacceptable, (Metric::LocalStall, 79_000, 40_000)));
+    for (observer, who) in [(words::Observer::Process, "this process"), (words::Observer::Board, "the board")] {
+        let rows = drawn("watch", Some(Snapshot { observer, ..arm.clone() }), 160, 40);
+        shows(&rows, &[&format!("{who} was not scheduled for 79 ms (limit 40 ms) at 12.340 s")]);
     }
-    shows(
-        &drawn("monitor", Some(arm), 160, 40),
-        &["held by misses", "cycles in a row did not come; look at the network"],
-    );
 }
 
 #[test]

@@ -182,6 +182,8 @@ fn stale_sensor() -> Scene {
         // The robot tells less, and older, than it did.
         let figures = look.figures.as_mut().expect("a link");
         (figures.grade, figures.age) = (Grade::Bad, Some(Duration::from_micros(73_200)));
+        figures.fell = Some(fell(Grade::Perfect, Grade::Bad, (Metric::Misses, 12, 5)));
+        figures.next = GradeCause { metric: Metric::Misses, grade: Grade::Ok, measured: 36, limit: 4 };
     });
     scene.events.push("Stopping → Monitor: a sensor's newest sample is too old (SourceStale)");
     scene

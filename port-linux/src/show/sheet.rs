@@ -1,0 +1,89 @@
+//! The result of an examination: a verdict, the lines that matter, and details for those who ask for everything.
+
+use super::{is_verbose, say};
+use crate::exit::{Failure, Outcome};
+
+/// The result of an examination, until it is shown.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet {
+    fixes: Vec<String>,
+    lines: Vec<String>,
+    verbose: bool,
+}
+
+impl Sheet {
+    /// An empty one, with details where they were asked for.
+    pub(crate) fn new() -> Self {
+        Self { verbose: is_verbose(), ..Self::default() }
+    }
+
+    /// Adds a thing to fix.
+    pub(crate) fn fix(&mut self, text: impl Into<String>) {
+        self.fixes.push(text.into());
+    }
+
+    /// Adds a line.
+    pub(crate) fn line(&mut self, text: impl Into<String>) {
+        self.lines.push(text.into());
+    }
+
+    /// Adds lines that only matter to those who ask for everything.
+    pub(crate) fn detail(&mut self, text: &str) {
+        if self.verbose {
+            self.lines.push(text.trim_end().to_owned());
+        }
+    }
+
+    /// Returns the whole: verdict first, what to fix, then the lines.
+    pub(crate) fn text(&self) -> String {
+        let verdict = match self.fixes.as_slice() {
+            [] => "nothing to fix".to_owned(),
+            [_] => "1 thing to fix before commanding:".to_owned(),
+            fixes => format!("{} things to fix before commanding:", fixes.len()),
+        };
+        let fixes = self.fixes.iter().map(|fix| format!("\n  - {fix}"));
+        let lines = self.lines.iter().map(|line| format!("\n{line}"));
+        std::iter::once(verdict).chain(fixes).chain(lines).collect()
+    }
+
+    /// Shows it.
+    ///
+    /// # Errors
+    /// [`Failure::Fault`] where there is something to fix.
+    pub(crate) fn show(self) -> Outcome {
+        say!("{}", self.text());
+        match self.fixes.len() {
+            0 => Ok(()),
+            count => Err(Failure::Fault(format!("{count} thing(s) to fix"))),
+        }
+    }
+
+    /// Shows what is known where the examination could not be finished: no verdict.
+    pub(crate) fn show_unfinished(self) {
+        for line in self.lines {
+            say!("{line}");
+        }
+        for fix in self.fixes {
+            say!("to fix: {fix}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_comes_first_and_details_only_where_asked_for() {
+        let filled = |verbose| {
+            let mut sheet = Sheet { verbose, ..Sheet::default() };
+            sheet.line("host: a machine");
+            sheet.detail("    2 ms ████\n");
+            sheet.fix("the robot is off");
+            sheet.text()
+        };
+        assert_eq!(filled(false), "1 thing to fix before commanding:\n  - the robot is off\nhost: a machine");
+        assert!(filled(true).ends_with("host: a machine\n    2 ms ████"));
+        assert_eq!(Sheet::default().text(), "nothing to fix");
+    }
+}
