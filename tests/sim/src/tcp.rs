@@ -1,21 +1,23 @@
 //! The controller behind kernel TCP: one thread, non-blocking sockets, absolute deadlines.
 //!
-//! This is the one file of the simulator that reads a clock. Simulated time is the time since the server started;
-//! where the process was held up, the cycles that were missed are made up for at once, as bytes that were queued
-//! would arrive.
+//! Simulated time is that of a [`Clock`]; where the process was held up, the cycles that were missed are made up for at
+//! once, as bytes that were queued would arrive.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{Shutdown, listen, shutdown};
 
+mod clock;
 mod dial;
+
+pub use clock::Clock;
 
 use crate::controller::{Conn, Controller};
 use crate::port::Port;
@@ -186,7 +188,11 @@ impl Server {
 
     /// Serves on the calling thread until `stop` is set.
     pub fn run(self, stop: &AtomicBool) {
-        Loop { clock: Clock::start(), clients: vec![], calls: Calls::default(), server: self }.run(stop);
+        self.run_by(&Clock::start(), stop);
+    }
+
+    fn run_by(self, clock: &Clock, stop: &AtomicBool) {
+        Loop { clock, clients: vec![], calls: Calls::default(), server: self }.run(stop);
     }
 
     /// Serves on a thread of its own.
@@ -194,11 +200,23 @@ impl Server {
     /// # Errors
     /// The system could not start a thread.
     pub fn spawn(self) -> std::io::Result<Running> {
+        self.spawn_with(|server, stop| server.run(stop))
+    }
+
+    /// Serves on a thread of its own, in the time of `clock`.
+    ///
+    /// # Errors
+    /// The system could not start a thread.
+    pub fn spawn_by(self, clock: &'static Clock) -> std::io::Result<Running> {
+        self.spawn_with(|server, stop| server.run_by(clock, stop))
+    }
+
+    fn spawn_with(self, run: impl FnOnce(Self, &AtomicBool) + Send + 'static) -> std::io::Result<Running> {
         let stop = Arc::new(AtomicBool::new(false));
         let addresses = self.addresses;
         let controller = Arc::clone(&self.controller);
         let until = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("controller".into()).spawn(move || self.run(&until))?;
+        let thread = std::thread::Builder::new().name("controller".into()).spawn(move || run(self, &until))?;
         Ok(Running { controller, stop, thread: Some(thread), addresses })
     }
 }
@@ -257,22 +275,6 @@ impl Drop for Running {
 /// A holder that panicked leaves a controller that is still whole: every change is made by one call.
 fn lock(controller: &Mutex<Controller>) -> MutexGuard<'_, Controller> {
     controller.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Simulated time from the system's monotonic clock.
-pub(crate) struct Clock {
-    start: Instant,
-}
-
-impl Clock {
-    #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
-    pub(crate) fn start() -> Self {
-        Self { start: Instant::now() }
-    }
-
-    pub(crate) fn now(&self) -> SimTime {
-        SimTime::ZERO + self.start.elapsed()
-    }
 }
 
 /// A client's socket and what it could not take yet.
@@ -339,14 +341,14 @@ impl Client {
     }
 }
 
-struct Loop {
-    clock: Clock,
+struct Loop<'c> {
+    clock: &'c Clock,
     clients: Vec<Client>,
     calls: Calls,
     server: Server,
 }
 
-impl Loop {
+impl Loop<'_> {
     fn run(mut self, stop: &AtomicBool) {
         crate::os::wake_promptly();
         while !stop.load(Ordering::Relaxed) {
@@ -413,7 +415,7 @@ impl Loop {
         });
         let calls = self.calls.sockets().map(|socket| PollFd::new(socket, PollFlags::OUT));
         let mut fds: Vec<PollFd<'_>> = listeners.chain(clients).chain(calls).collect();
-        let left = next.since(self.clock.now());
+        let left = self.clock.left_until(next);
         // Interrupted or not, the next turn looks at everything.
         let _ = poll(&mut fds, Timespec::try_from(left).ok().as_ref());
     }

@@ -1,0 +1,134 @@
+//! The one file of the simulator that reads a clock.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::time::SimTime;
+
+/// Changes of pace that a clock has room for.
+const CHANGES: usize = 8;
+/// A change of pace takes effect this much later: by then every thread reads it, and time never runs backwards.
+const NOTICE: Duration = Duration::from_millis(500);
+
+/// Simulated time from the system's monotonic clock: as fast as that, or an integral number of times slower.
+///
+/// A controller in slowed time runs its cycles, its timers and its faults slowed alike; whoever judges its link has to use
+/// the same clock.
+#[derive(Debug)]
+pub struct Clock {
+    start: Instant,
+    /// In the order of time. Written once each, so that a reader never waits.
+    changes: [OnceLock<Change>; CHANGES],
+}
+
+/// The pace from a point in time on.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    from: Instant,
+    at: SimTime,
+    slowed: u32,
+}
+
+impl Clock {
+    /// A clock that starts at zero now, as fast as the system's.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
+    pub fn start() -> Self {
+        Self { start: Instant::now(), changes: [const { OnceLock::new() }; CHANGES] }
+    }
+
+    /// Returns the present.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
+    pub fn now(&self) -> SimTime {
+        self.time_of(Instant::now())
+    }
+
+    /// Returns the simulated time at `instant`.
+    fn time_of(&self, instant: Instant) -> SimTime {
+        let Change { from, at, slowed } = self.pace(|change| change.from <= instant);
+        at + instant.saturating_duration_since(from) / slowed
+    }
+
+    /// Returns the system's time at which this clock shows `at`, at the paces known by now; none where that is beyond what
+    /// the system's clock can hold.
+    #[must_use]
+    pub fn instant(&self, at: SimTime) -> Option<Instant> {
+        let pace = self.pace(|change| change.at <= at);
+        pace.from.checked_add(at.since(pace.at).checked_mul(pace.slowed)?)
+    }
+
+    /// Returns the system's time that passes until this clock shows `at`.
+    #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
+    pub(crate) fn left_until(&self, at: SimTime) -> Duration {
+        self.instant(at).map_or(Duration::MAX, |instant| instant.saturating_duration_since(Instant::now()))
+    }
+
+    /// Makes time pass `times` slower than the system's, soon after this call. Returns `false` where there is no room for one
+    /// more change.
+    #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
+    pub fn slow(&self, times: u32) -> bool {
+        self.slow_from(Instant::now() + NOTICE, times)
+    }
+
+    fn slow_from(&self, from: Instant, times: u32) -> bool {
+        let last = self.pace(|_| true);
+        let from = from.max(last.from);
+        let at = last.at + from.saturating_duration_since(last.from) / last.slowed;
+        let change = Change { from, at, slowed: times.max(1) };
+        self.changes.iter().any(|room| room.set(change).is_ok())
+    }
+
+    /// Returns how many times slower than the system's time this clock's passes, or is about to pass.
+    #[must_use]
+    pub fn slowed(&self) -> u32 {
+        self.pace(|_| true).slowed
+    }
+
+    /// Returns the last change that `holds`.
+    fn pace(&self, holds: impl Fn(&Change) -> bool) -> Change {
+        let changes = self.changes.iter().map_while(OnceLock::get).copied();
+        let first = Change { from: self.start, at: SimTime::ZERO, slowed: 1 };
+        changes.filter(holds).last().unwrap_or(first)
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::start()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::micros;
+
+    #[test]
+    fn slowed_time_goes_on_where_it_was() {
+        let clock = Clock::start();
+        let after = |millis| clock.start + Duration::from_millis(millis);
+        let shown = |millis| micros(clock.time_of(after(millis)).since(SimTime::ZERO)) / 1_000;
+        assert!(clock.slow_from(after(1_000), 4) && clock.slow_from(after(3_000), 2));
+        assert_eq!([0, 999, 1_000, 1_400, 3_000, 3_200].map(shown), [0, 999, 1_000, 1_100, 1_500, 1_600]);
+        assert_eq!(clock.slowed(), 2);
+        for millis in [0, 500, 1_000, 2_600, 3_000, 9_000] {
+            assert_eq!(clock.instant(clock.time_of(after(millis))), Some(after(millis)), "{millis} ms");
+        }
+    }
+
+    #[test]
+    fn a_change_never_begins_before_the_one_that_was_announced_first() {
+        let clock = Clock::start();
+        let after = |millis| clock.start + Duration::from_millis(millis);
+        assert!(clock.slow_from(after(500), 4) && clock.slow_from(after(400), 8));
+        assert_eq!(clock.time_of(after(1_300)), SimTime::from_millis(600));
+    }
+
+    #[test]
+    fn changes_without_room_are_refused() {
+        let clock = Clock::start();
+        let done = (0..=CHANGES).filter(|_| clock.slow(2)).count();
+        assert_eq!(done, CHANGES);
+    }
+}
