@@ -39,6 +39,7 @@ use crate::fault::{Direction, Schedule};
 use crate::firmware::Firmware;
 use crate::force::Force;
 use crate::io::Io;
+use crate::kinematics::Frame;
 use crate::model::ArmModel;
 use crate::pendant::Pendant;
 use crate::program::{Notice, Plant, Programs, Sender, Sockets};
@@ -111,6 +112,21 @@ pub struct Controller {
     texts: Option<Vec<Text>>,
     /// Events that were not taken yet, while somebody wants them.
     events: Option<Events>,
+    /// The arm after each cycle, while somebody wants to know.
+    course: Option<Vec<Moment>>,
+}
+
+/// The arm as it really was at the end of a control cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// The time of the cycle.
+    pub at: SimTime,
+    /// Joint positions \[rad\].
+    pub q: [f64; 6],
+    /// Joint speeds \[rad/s\].
+    pub qd: [f64; 6],
+    /// The tool centre point's frame in the base.
+    pub tool: Frame,
 }
 
 /// Text that a client sent, as it arrived.
@@ -220,6 +236,7 @@ impl Controller {
             nonsense: requests::nonsense(options.seed),
             texts: None,
             events: None,
+            course: None,
             options,
         })
     }
@@ -338,6 +355,12 @@ impl Controller {
         self.texts.as_deref().unwrap_or_default()
     }
 
+    /// Returns the arm after each cycle since this was called last; nothing the first time. Call it regularly from then on:
+    /// what nobody takes is kept.
+    pub fn take_course(&mut self) -> Vec<Moment> {
+        self.course.replace(vec![]).unwrap_or_default()
+    }
+
     /// When something will happen by itself: a control cycle, a fault, a scripted action, bytes that arrive.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
@@ -409,6 +432,10 @@ impl Controller {
             self.connections.values_mut().for_each(|connection| connection.first_state = true);
         }
         self.move_arm();
+        if let Some(course) = &mut self.course {
+            let arm = &self.plant.arm;
+            course.push(Moment { at: self.now, q: arm.q, qd: arm.qd, tool: arm.tool() });
+        }
     }
 
     /// The operator sees the newest popup of a program, until somebody closes it.
