@@ -50,6 +50,75 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
     Ok(InForce { busy_poll_micros: settings.busy_poll_micros, ..in_force() })
 }
 
+/// Priority of a loop, of the simulator beside it and of what measures both, where nothing else is configured.
+const PRIORITY: u8 = 20;
+
+/// Real-time priority of the calling thread and of those that it starts from now on, and locked memory, as far as the system
+/// grants them.
+#[derive(Debug)]
+pub(crate) struct RealTime {
+    priority: Result<Scheduling, std::io::Error>,
+    memory: Result<(), std::io::Error>,
+    /// The thread had the time-sharing scheduler before.
+    raised: bool,
+}
+
+impl RealTime {
+    /// Asks for both. A thread that has real-time priority already keeps the one it has.
+    #[must_use]
+    pub(crate) fn ask() -> Self {
+        let before = os::scheduling();
+        let (priority, raised) = match before {
+            Ok(Scheduling::Fifo(_)) => (before, false),
+            _ => (os::set_fifo(PRIORITY).and_then(|()| os::scheduling()), true),
+        };
+        let raised = raised && matches!(priority, Ok(Scheduling::Fifo(_)));
+        let memory = if may_lock_all() { os::lock_memory() } else { Err(std::io::ErrorKind::PermissionDenied.into()) };
+        Self { priority, memory, raised }
+    }
+
+    /// Returns the calling thread to the scheduler that it had; threads started meanwhile keep the priority.
+    pub(crate) fn give_back(&self) {
+        if self.raised {
+            // Refused, it stays as it is, which hurts nobody.
+            let _ = os::set_other();
+        }
+    }
+}
+
+impl fmt::Display for RealTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.priority {
+            Ok(Scheduling::Fifo(priority)) => write!(f, "scheduling: real-time priority {priority} (SCHED_FIFO)")?,
+            Ok(_) => f.write_str("scheduling: normal (the system grants no real-time priority)")?,
+            Err(error) => write!(f, "scheduling: normal (no real-time priority: {})", plain(error))?,
+        }
+        match &self.memory {
+            Ok(()) => f.write_str(", memory locked"),
+            Err(error) => write!(f, ", memory not locked ({})", plain(error)),
+        }
+    }
+}
+
+/// The system's words without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+/// Whether memory can be locked without a limit that a later allocation would meet.
+fn may_lock_all() -> bool {
+    /// `CAP_IPC_LOCK`.
+    const LOCKS: u32 = 14;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let capabilities = capabilities.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max locked memory"));
+    let unlimited = limit.is_some_and(|line| line.split_whitespace().next() == Some("unlimited"));
+    unlimited || capabilities >> LOCKS & 1 == 1
+}
+
 /// What is in force for the calling thread.
 #[must_use]
 pub fn in_force() -> InForce {
@@ -115,6 +184,18 @@ mod tests {
         let before = in_force();
         let after = apply(&HostSettings::default()).expect("nothing to refuse");
         assert_eq!((before.scheduling, before.processors), (after.scheduling, after.processors));
+    }
+
+    #[test]
+    fn what_the_system_grants_is_one_line() {
+        let refused = || std::io::Error::from_raw_os_error(libc::EPERM);
+        let none = RealTime { priority: Err(refused()), memory: Err(refused()), raised: false };
+        assert_eq!(
+            none.to_string(),
+            "scheduling: normal (no real-time priority: operation not permitted), memory not locked (operation not permitted)"
+        );
+        let all = RealTime { priority: Ok(Scheduling::Fifo(20)), memory: Ok(()), raised: true };
+        assert_eq!(all.to_string(), "scheduling: real-time priority 20 (SCHED_FIFO), memory locked");
     }
 
     #[test]

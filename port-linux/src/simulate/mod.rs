@@ -22,6 +22,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use self::journal::Journal;
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
+use crate::machine::RealTime;
 #[cfg(feature = "ros2")]
 use crate::ros2::Scripts;
 use crate::show::{Format, Show, tell};
@@ -65,8 +66,7 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     if let Some(to) = args.distance_to {
         show.text(format!("distances to {to}, every 10 ms while the surface lies ahead of the tool"));
     }
-    let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-    let running = Arc::new(running);
+    let running = Arc::new(in_real_time(&mut show, || server.spawn())?);
     running.controller().keep_events();
     #[cfg(feature = "ros2")]
     let scripts = args.scripts.ros.then(|| Scripts::join(&args.scripts, Arc::clone(&running))).transpose()?;
@@ -156,6 +156,18 @@ fn ready(options: &Options, robot: &str, running: &Running, served: &[Port]) -> 
     json.key("software").text(&options.software.to_string());
     json.key("pid").integer(std::process::id()).end_object();
     format!("{}\n", json.as_str())
+}
+
+/// Starts a simulator with real-time priority and locked memory where the system grants them, and says what it granted.
+///
+/// # Errors
+/// [`Failure::BadInput`] where there is no thread to be had.
+fn in_real_time<T>(show: &mut Show, start: impl FnOnce() -> std::io::Result<T>) -> Result<T, Failure> {
+    let granted = RealTime::ask();
+    let started = start().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")));
+    granted.give_back();
+    show.text(granted.to_string());
+    started
 }
 
 fn bind_failure(error: &BindError) -> Failure {

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
         options.seed,
         options.faults.len()
     ));
-    let running = server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+    let running = super::in_real_time(&mut show, || server.spawn())?;
     if args.ready {
         tell(&ready(args, local))?;
     }
