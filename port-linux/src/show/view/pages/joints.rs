@@ -2,10 +2,12 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Widget as _;
 
 use crate::show::snapshot::Field;
 use crate::show::view::history::History;
-use crate::show::view::paint::{Quantities, Quantity};
+use crate::show::view::paint::{Quantities, Quantity, panel};
 use crate::show::{Snapshot, words};
 
 /// A course of an angle that changes by less than this is flat \[°\].
@@ -35,4 +37,19 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     });
     let quantities = Quantities { titles: &titles, rows: rows.collect(), span: STILL };
     super::table("joints", &quantities, area, buffer)
+}
+
+/// Rows of the angles alone.
+pub(super) const ANGLES: u16 = 3;
+
+/// Draws the angles alone, in one row from the base to the tool, where there is no room for more.
+pub(super) fn draw_angles(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
+    let Some(arm) = &snapshot.state else { return };
+    let block = panel("joints: angle °");
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    let angles: Vec<_> = arm.joints.iter().map(|joint| format!("{:.2}", joint.angle.to_degrees())).collect();
+    let column = usize::from(inner.width) / angles.len().max(1);
+    let row: String = angles.iter().map(|angle| format!("{angle:>column$}")).collect();
+    Line::from(row).render(inner, buffer);
 }

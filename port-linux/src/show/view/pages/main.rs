@@ -34,6 +34,7 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     let has_error = snapshot.law_error.is_some() || history.error.is_known();
     let error = room_for(if has_error { ERROR } else { 0 });
     let middle = room_for(middle);
+    let angles = room_for(if middle == 0 && snapshot.state.is_some() { joints::ANGLES } else { 0 });
     // On the smallest screen the newest event has that row.
     let top = TOP.min(area.height.saturating_sub(1));
     let mut at = area.y;
@@ -54,7 +55,10 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
         joints::draw(snapshot, history, left, buffer);
         link::histogram(snapshot, right, buffer);
     }
-    top + error + middle
+    if angles > 0 {
+        joints::draw_angles(snapshot, rows(angles), buffer);
+    }
+    top + error + middle + angles
 }
 
 /// How far the arm is from what the law wants, and how that went; unknown while nothing is commanded.

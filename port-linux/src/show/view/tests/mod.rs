@@ -314,3 +314,15 @@ fn a_board_is_not_called_this_process() {
 fn before_the_first_snapshot_it_says_that_it_starts() {
     shows(&drawn("run", None, 80, 24), &["run: starting"]);
 }
+
+#[test]
+fn the_angles_of_all_joints_are_on_the_first_page_of_the_smallest_usual_screen() {
+    let degrees: Vec<_> = (1..=7).map(|number| format!("{:.2}", (number as f32 / 100.0).to_degrees())).collect();
+    let degrees: Vec<_> = degrees.iter().map(String::as_str).collect();
+    let rows = drawn("run", Some(snapshot(lwr())), 80, 24);
+    shows(&rows, &["joints: angle °"]);
+    shows(&rows, &degrees);
+    // An error of the law takes rows as well.
+    let with_error = Snapshot { law_error: Some(LawError::Distance(0.0)), ..snapshot(lwr()) };
+    shows(&drawn("run", Some(with_error), 80, 24), &degrees);
+}
