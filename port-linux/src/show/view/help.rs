@@ -14,8 +14,8 @@ use crate::show::place::Place;
 const WORD: usize = 24;
 
 /// Explains, over `area`, the words on the whole `buffer`: those of the `page` first, then names in the events below it, and
-/// what stands around both.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place) {
+/// what stands around both; before them, where the live page in a browser is.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place, url: Option<&str>) {
     let symbols: Vec<_> = buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect();
     let rows: Vec<_> = symbols.chunks(usize::from(buffer.area.width).max(1)).map(<[&str]>::concat).collect();
     let of = |wanted: &dyn Fn(u16) -> bool| {
@@ -34,7 +34,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place) {
     }
     let block = panel("what the words mean");
     let inner = block.inner(area);
-    let lines = explained(&terms, usize::from(inner.width));
+    let address = url.map(|url| Line::from(vec![Span::from("in a browser  ").bold(), Span::from(url.to_owned())]));
+    let lines: Vec<_> = address.into_iter().chain(explained(&terms, usize::from(inner.width))).collect();
     let most = lines.len().saturating_sub(usize::from(inner.height));
     let scrolled = place.scrolled(u16::try_from(most).unwrap_or(u16::MAX));
     let below = most.saturating_sub(usize::from(scrolled));

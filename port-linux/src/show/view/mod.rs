@@ -42,6 +42,8 @@ const EVENTS: usize = 100;
 /// Rows of the panel of events, at least, where there are so many rows for the page and it; below that they are one less.
 const EVENTS_LEAST: u16 = 4;
 const SMALL: u16 = 16;
+/// The kind of the event that names the live page in a browser.
+const PAGE: &str = "page";
 
 /// Shows messages until the sender is gone.
 pub(super) fn run(title: &str, messages: &Receiver<Dated>, keys: &UnboundedSender<Key>, place: &Place) {
@@ -100,11 +102,13 @@ struct Screen<'t> {
     snapshot: Option<Box<Snapshot>>,
     events: VecDeque<Notice>,
     history: History,
+    /// The address of the live page in a browser, where there is one.
+    page: Option<String>,
 }
 
 impl<'t> Screen<'t> {
     fn new(title: &'t str) -> Self {
-        Self { title, snapshot: None, events: VecDeque::new(), history: History::default() }
+        Self { title, snapshot: None, events: VecDeque::new(), history: History::default(), page: None }
     }
 
     fn look(&mut self, snapshot: Box<Snapshot>) {
@@ -115,6 +119,9 @@ impl<'t> Screen<'t> {
     fn note(&mut self, notice: Notice) {
         if self.events.len() == EVENTS {
             self.events.pop_front();
+        }
+        if notice.kind == PAGE {
+            self.page = notice.fields.iter().find(|(name, _)| *name == "url").map(|(_, url)| url.clone());
         }
         self.events.push_back(notice);
     }
@@ -142,7 +149,7 @@ impl<'t> Screen<'t> {
         let explains = place.explains();
         frame.render_widget(Paragraph::new(keys(self.title, explains, foot.width)), foot);
         if explains {
-            help::draw(frame.buffer_mut(), body, Rect { height: taken, ..body }, place);
+            help::draw(frame.buffer_mut(), body, Rect { height: taken, ..body }, place, self.page.as_deref());
         }
     }
 
@@ -156,8 +163,12 @@ impl<'t> Screen<'t> {
         ]);
         let pace = format!("   {:.0} Hz   {seconds:.0} s ", snapshot.rate);
         let width = u16::try_from(pace.len()).unwrap_or(u16::MAX);
-        let [who, how] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(width)]).areas(area);
+        let page = self.page.as_ref().map_or_else(String::new, |page| format!("   {page}"));
+        let at = u16::try_from(page.chars().count()).unwrap_or(u16::MAX);
+        let [who, at, how] =
+            Layout::horizontal([Constraint::Fill(1), Constraint::Length(at), Constraint::Length(width)]).areas(area);
         frame.render_widget(Paragraph::new(line), who);
+        frame.render_widget(Paragraph::new(page), at);
         frame.render_widget(Paragraph::new(pace), how);
     }
 

@@ -316,6 +316,23 @@ fn before_the_first_snapshot_it_says_that_it_starts() {
 }
 
 #[test]
+fn the_address_of_the_page_stays_in_the_head_and_in_the_explanation() {
+    let mut screen = Screen::new("demo");
+    screen.look(Box::new(beside_ur(None)));
+    let url = "http://127.0.0.1:8750/";
+    let fields = vec![("url", url.to_owned())];
+    screen.note(Notice { at: Instant::ZERO, kind: "page", text: "live page".into(), fields });
+    for number in 0..200 {
+        screen.note(Notice { at: Instant::ZERO, kind: "test", text: format!("event {number}"), fields: vec![] });
+    }
+    let place = Place::default();
+    assert!(rows_of(&screen, &place, 80, 24)[0].contains(url));
+    place.turn(Turn::Explain, PAGES);
+    let rows = rows_of(&screen, &place, 80, 24);
+    assert!(rows[0].contains(url) && rows[1..].iter().any(|row| row.contains(url)), "{}", rows.join("\n"));
+}
+
+#[test]
 fn the_angles_of_all_joints_are_on_the_first_page_of_the_smallest_usual_screen() {
     let degrees: Vec<_> = (1..=7).map(|number| format!("{:.2}", (number as f32 / 100.0).to_degrees())).collect();
     let degrees: Vec<_> = degrees.iter().map(String::as_str).collect();
