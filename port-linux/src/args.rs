@@ -8,6 +8,7 @@ use outrigger_config::{RobotAddress, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::RobotModel;
 
+use crate::demo::Broken;
 use crate::exit::Failure;
 use crate::feed::VARIABLES;
 
@@ -26,6 +27,9 @@ pub(crate) struct DemoArgs {
     /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
     pub web: Option<Web>,
+    /// Do something wrong, to see that a check fails
+    #[arg(long = "break", value_name = "NAME", hide = true)]
+    pub broken: Option<Broken>,
 }
 
 /// What kind of controller ROBOT is, for commands without a configuration.

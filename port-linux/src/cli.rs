@@ -72,7 +72,13 @@ enum Command {
     #[command(after_help = "\
 A simulated controller, a distance sensor and a co-controller talk over this machine's loopback \
 network. A link fault is injected; the demo shows the fallback, acknowledges it, re-arms, and checks \
-itself: exit code 4 and the name of the failed check if anything is not as it should be.
+itself: exit code 4 and the name of the failed check if anything is not as it should be, 130 if q or Ctrl-C \
+ended it before it could be judged.
+
+For two seconds it measures for how long this machine keeps programs waiting. Where that is long, the limits of the \
+link and the bounds of the checks are widened to it, then time passes slower for both sides; the screen says so. A \
+pause that was too long all the same is measured, counted and shown: the stop is judged, and the arm re-armed, at most \
+three times.
 
 Examples:
   outrigger demo

@@ -13,19 +13,48 @@ const LOOKS: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch: StdInstant,
+    /// Time that passes at another pace than the system's.
+    pace: Option<&'static dyn Pace>,
+}
+
+/// Time that passes at another pace than the system's: a demonstration slows its session and its simulator alike.
+pub(crate) trait Pace: std::fmt::Debug + Sync {
+    /// Returns the present.
+    fn now(&self) -> Instant;
+
+    /// Returns the system's time at which [`now`](Self::now) is `at`; none where that is out of reach.
+    fn std_instant(&self, at: Instant) -> Option<StdInstant>;
+
+    /// Returns how many times slower than the system's time it passes.
+    fn slowed(&self) -> u32;
 }
 
 impl Clock {
     /// A clock that starts at zero now.
     #[must_use]
     pub fn start() -> Self {
-        Self { epoch: StdInstant::now() }
+        Self { epoch: StdInstant::now(), pace: None }
+    }
+
+    /// A clock that shows the time of `pace`.
+    pub(crate) fn paced(pace: &'static dyn Pace) -> Self {
+        Self { pace: Some(pace), ..Self::start() }
     }
 
     /// Now, in µs since the clock's start.
     #[must_use]
     pub fn now(&self) -> Instant {
+        if let Some(pace) = self.pace {
+            return pace.now();
+        }
         Instant::from_micros(u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns `span` of the system's time in the time of this clock, at its present pace.
+    #[must_use]
+    pub(crate) fn span(&self, span: StdDuration) -> Duration {
+        let span = self.pace.map_or(span, |pace| span / pace.slowed().max(1));
+        Duration::from_micros(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
     }
 
     /// When the clock started, in ns since 1970 by the system's clock as it stands now.
@@ -47,7 +76,11 @@ impl Clock {
         // A deadline beyond what the platform's clock can hold is as good as an hour away: the engine is
         // asked again after every wake-up.
         let hour = StdDuration::from_secs(3_600);
-        self.epoch.checked_add(StdDuration::from_micros(at.as_micros())).unwrap_or_else(|| StdInstant::now() + hour)
+        let instant = match self.pace {
+            Some(pace) => pace.std_instant(at),
+            None => self.epoch.checked_add(StdDuration::from_micros(at.as_micros())),
+        };
+        instant.unwrap_or_else(|| StdInstant::now() + hour)
     }
 }
 

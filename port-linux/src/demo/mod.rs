@@ -1,45 +1,51 @@
 //! `outrigger demo`: everything at once, with no hardware, and it checks itself.
 
+mod allowance;
+mod broken;
+mod judge;
+mod pauses;
 mod record;
 mod script;
+mod story;
+#[cfg(test)]
+mod virtual_time;
 mod world;
 
-use outrigger_config::RobotAddress;
-use outrigger_config::{Format as ReadingFormat, SourceInput, SourceSettings};
-use outrigger_core::engine::Engine;
-use outrigger_core::engine::ur::Ur;
-use outrigger_core::engine::ur::UrEvent;
-use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration as StdDuration;
 
-use outrigger_core::command::{SourceConfig, SourceId};
+use outrigger_config::RobotAddress;
+use outrigger_config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use outrigger_core::drive::Application;
-use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::{Ur, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{Law as _, Standoff, StandoffConfig};
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::ControllerTime;
 use outrigger_core::time::{Duration, Instant};
+use outrigger_sim::tcp;
 
-use self::record::{Bounds, Record};
-use self::script::{Ask, Script, Sight};
+use self::allowance::{Allowance, SENSOR};
+pub(crate) use self::broken::Broken;
+use self::judge::Bounds;
+use self::pauses::Watch;
+use self::story::{Deed, Story};
 use self::world::World;
 use crate::args::{DemoArgs, Web};
 use crate::clock::{Clock, utc_now};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;
 use crate::law::BoxedLaw;
-use crate::machine;
+use crate::machine::{self, RealTime};
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
 use crate::page::{About, ENTRIES, OnPage, Page, Tap};
 use crate::panel::{Operators, Panel, Wish};
 use crate::reactor;
 use crate::report::picture::Picture;
-use crate::report::{Check, Figure, Report};
+use crate::report::{Check, Figure, Report, Verdict};
 use crate::sensor::{Arrival, Sources};
 use crate::show::{Format, tell};
 use crate::signals::Leaves;
@@ -47,27 +53,32 @@ use crate::target::Target;
 use crate::worker::{writable_within, write_within};
 
 const DISTANCE: f32 = 0.05;
-const SENSOR: SourceId = SourceId(0);
 /// How often the script looks, besides at every state.
 const GLANCE: Duration = Duration::from_millis(10);
 /// So long a disk may take for the report.
 const DISK: StdDuration = StdDuration::from_secs(10);
+/// So long the machine is measured before anything else is done …
+const MEASURING: StdDuration = StdDuration::from_secs(2);
+/// … in steps of this, between which an operator may end it.
+const STEP: StdDuration = StdDuration::from_millis(50);
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Fault`] with the name of the first check that failed.
+/// [`Failure::Fault`] with the name of the first check that failed; [`Failure::Interrupted`] where an operator ended it.
 pub(crate) fn run(args: &DemoArgs) -> Outcome {
-    let clock = Clock::start();
     let unwritten = |path: &Path, error| Failure::BadInput(format!("cannot write {}: {error}", path.display()));
     // Half a minute of work is not done for a page that cannot be written.
     for path in args.report.iter().chain(&args.picture) {
         writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
     }
-    let (report, picture) = crate::runtime::block_on(play(args, clock))?;
-    let checks = report.checks.iter().map(|check| {
-        format!("{} {:<28} {}\n", if check.passed { "ok    " } else { "FAILED" }, check.name, check.detail)
-    });
+    let mut operators = Operators::here(Leaves::Nothing)?;
+    let real_time = RealTime::ask();
+    tell("measuring for 2 s how long this machine pauses programs\n")?;
+    let allowance = measure(&mut operators)?;
+    let (report, picture) = crate::runtime::block_on(play(args, operators, &real_time, allowance))?;
+    let checks =
+        report.checks.iter().map(|check| format!("{} {:<32} {}\n", check.verdict.word(), check.name, check.detail));
     let figures = report.figures.iter().map(|Figure { value, unit, name }| format!("{value:>9} {unit:<2}  {name}\n"));
     tell(&checks.chain(["\n".to_owned()]).chain(figures).collect::<String>())?;
     if let Some(path) = &args.report {
@@ -81,63 +92,96 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         write_within(DISK, path, svg.into_bytes()).map_err(|error| unwritten(path, error))?;
         tell(&format!("moving picture: {}\n", path.display()))?;
     }
-    tell(&verdict(&report.checks))?;
-    match report.checks.iter().find(|check| !check.passed) {
+    tell(&verdict(&report.checks, &program()))?;
+    match report.checks.iter().find(|check| check.failed()) {
         None => Ok(()),
         Some(Check { name, detail, .. }) => Err(Failure::Fault(format!("self-check {name} failed: {detail}"))),
     }
 }
 
-/// What all of it says, and what to try next.
-fn verdict(checks: &[Check]) -> String {
-    let failed = checks.iter().filter(|check| !check.passed).count();
+/// Measures for how long this machine pauses programs.
+///
+/// # Errors
+/// [`Failure::Interrupted`] where an operator ends it.
+fn measure(operators: &mut Operators) -> Result<Allowance, Failure> {
+    let clock = Clock::start();
+    let watch = Watch::start(clock)?;
+    let begin = clock.now();
+    while clock.now().since(begin).as_micros() < MEASURING.as_micros() as u64 {
+        std::thread::sleep(STEP);
+        if operators.has_ended() {
+            return Err(interrupted());
+        }
+    }
+    let worst = watch.seen().longest(begin, clock.now());
+    Ok(Allowance::for_pauses(StdDuration::from_micros(worst.as_micros())))
+}
+
+/// Somebody has seen enough.
+fn interrupted() -> Failure {
+    Failure::Interrupted("ended early, not judged".into())
+}
+
+/// How this program was called, for commands that can be copied.
+fn program() -> String {
+    let called = std::env::args().next().filter(|called| !called.is_empty());
+    called.unwrap_or_else(|| "outrigger".into())
+}
+
+/// Returns the last words: the verdict, and what to try next by calling `program`.
+fn verdict(checks: &[Check], program: &str) -> String {
+    let count = |of: fn(&Check) -> bool| checks.iter().filter(|check| of(check)).count();
+    let failed = count(Check::failed);
+    let paused = checks.iter().any(|check| check.verdict == Verdict::Counted);
+    let paused = if paused { ";\nthis machine paused a program for too long meanwhile, see above" } else { "" };
     let verdict = if failed == 0 {
         format!(
-            "verdict: all {} checks hold: the arm kept its distance, came to rest after\neach fault, and moved again only when asked",
-            checks.len()
+            "verdict: all {} checks hold: the arm kept its distance, came to rest after\neach fault, and moved again only when asked{paused}",
+            count(Check::holds)
         )
     } else {
-        format!(
-            "verdict: {failed} of {} checks FAILED; on a busy machine try again, and see `outrigger doctor`",
-            checks.len()
-        )
+        format!("verdict: {failed} of {} checks FAILED; see `{program} doctor` for this machine", checks.len())
     };
     format!(
         "{verdict}\n\
          next, each in a terminal of its own: a simulated controller, what it sends, a motion\n  \
-         outrigger sim ur\n  \
-         outrigger monitor 127.0.0.1\n  \
-         outrigger run {}/half-turn.toml --robot 127.0.0.1\n",
-        examples()
+         {program} sim ur\n  \
+         {program} monitor 127.0.0.1\n  \
+         {program} example half-turn > half-turn.toml\n  \
+         {program} run half-turn.toml --robot 127.0.0.1\n"
     )
 }
 
-/// Where the examples are: with the package's documents, where it is installed and this is no copy of the source.
-fn examples() -> &'static str {
-    const INSTALLED: &str = "/usr/share/doc/outrigger/examples";
-    const SOURCE: &str = "port-linux/examples";
-    if !Path::new(SOURCE).exists() && Path::new(INSTALLED).exists() { INSTALLED } else { SOURCE }
-}
-
 /// Plays the whole story and judges it.
-async fn play(args: &DemoArgs, clock: Clock) -> Result<(Report, Picture), Failure> {
-    let sources = Sources::open(&[sensor_settings()], clock, false)?;
+async fn play(
+    args: &DemoArgs,
+    operators: Operators,
+    real_time: &RealTime,
+    allowance: Allowance,
+) -> Result<(Report, Picture), Failure> {
+    // One for the life of the process: threads of the simulator read it as long as they like.
+    let pace: &'static tcp::Clock = Box::leak(Box::default());
+    let clock = Clock::paced(pace);
+    if allowance.slowed() > 1 {
+        pace.slow(allowance.slowed());
+    }
+    let sources = Sources::open(&[sensor_settings(&allowance)], clock, false)?;
     let [listening] = sources.listening() else { return Err(Failure::BadInput("the demo has one sensor".into())) };
-    let world = World::start(clock, *listening)?;
+    let world = World::start(pace, *listening, args.broken)?;
+    let watch = Watch::start(clock)?;
+    watch.look_at(&world::THREADS);
     let address = RobotAddress::new("127.0.0.1", world.port_base()).map_err(Failure::BadInput)?;
     let target = Target::resolve(&address)?;
     let mut controller = UrController::new(target);
     let mut net = controller.open(clock, None).await?;
 
-    let config = config();
-    let law = Standoff::new(StandoffConfig {
-        proportional: 12.0,
-        integral: 30.0,
-        travel: [0.004, 0.0],
-        ..StandoffConfig::new(SENSOR, DISTANCE)
-    });
+    let mut config = allowance.config();
+    let mut law = law();
+    if let Some(broken) = args.broken {
+        broken.spoil_config(&mut config);
+        broken.spoil_law(&mut law);
+    }
     let shown = controller.clone();
-    let operators = Operators::here(Leaves::Nothing)?;
     let mut panel = Panel::new("demo", Format::choose(false), clock, controller, operators, None);
     let (page, shown) = match page(args, &world)? {
         Some((page, tap, feed)) => {
@@ -147,30 +191,42 @@ async fn play(args: &DemoArgs, clock: Clock) -> Result<(Report, Picture), Failur
         }
         None => (None, None),
     };
+    panel.say("machine", real_time.to_string(), vec![]);
+    panel.say("machine", allowance.text(), vec![]);
     let demo = Demo {
         panel,
         sources,
+        pace,
         clock,
-        script: Script::new(clock.now(), args.seconds),
-        record: Record { wanted_distance: f64::from(DISTANCE), ..Record::default() },
-        inputs: VecDeque::new(),
+        story: Story::new(clock.now(), args.seconds, DISTANCE, allowance, args.broken),
+        watch,
         world,
-        newest: ControllerTime::default(),
-        figures: None,
+        ended_early: false,
     };
     let mut demo = OnPage::new(demo, shown);
-    ur::run(config, BoxedLaw::new(law), &mut net, &mut demo, 0).await?;
+    ur::run(config, BoxedLaw::new(Standoff::new(law)), &mut net, &mut demo, 0).await?;
 
-    let Demo { panel, mut record, script, world, figures, .. } = demo.inner;
-    record.truths = world.truths();
-    panel.finish()?;
+    let Demo { panel, story, world, watch, ended_early, .. } = demo.inner;
+    let finished = panel.finish();
     if let Some(page) = page {
         tell(&format!("{}\n", page.finish().text()))?;
     }
-    let bounds = Bounds { config: &config, source_age: Duration::from_millis(100), options: &world.options };
+    if ended_early {
+        return Err(interrupted());
+    }
+    finished?;
+    let Story { script, mut record, allowance, figures, .. } = story;
+    record.truths = world.truths();
+    let pauses = watch.seen();
+    let bounds = Bounds { allowance, options: &world.options, pauses: &pauses };
     let checks = record.checks(&script, &bounds);
-    let report = record.report(&script, &world, &config, checks, facts(&world, figures.as_ref()));
+    let facts = facts(&world, &allowance, figures.as_ref());
+    let report = record.report(&script, &world, &allowance, checks, facts);
     Ok((report, record.picture(&script, &world)))
+}
+
+fn law() -> StandoffConfig {
+    StandoffConfig { proportional: 12.0, integral: 30.0, travel: [0.004, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }
 }
 
 /// A page where one is wanted, what it takes states by, and what it hears events from.
@@ -183,7 +239,7 @@ fn page(args: &DemoArgs, world: &World) -> Result<Option<(Page, Tap<UrController
 }
 
 /// One value by UDP in binary form, on a port that is free.
-fn sensor_settings() -> SourceSettings {
+fn sensor_settings(allowance: &Allowance) -> SourceSettings {
     SourceSettings {
         name: "distance".into(),
         input: SourceInput::Udp {
@@ -194,22 +250,11 @@ fn sensor_settings() -> SourceSettings {
         values: 1,
         scale: 1.0,
         offset: 0.0,
-        judged: judged(),
+        judged: allowance.source(),
     }
 }
 
-fn judged() -> SourceConfig {
-    SourceConfig::new(SENSOR, 1, 0.0, 0.5)
-}
-
-fn config() -> UrConfig {
-    let mut config = UrConfig::default();
-    let [first, ..] = &mut config.sources;
-    *first = Some(judged());
-    config
-}
-
-fn facts(world: &World, figures: Option<&Figures>) -> Vec<(&'static str, String)> {
+fn facts(world: &World, allowance: &Allowance, figures: Option<&Figures>) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("Outrigger", env!("CARGO_PKG_VERSION").to_owned()),
         ("Controller", format!("simulated {} with software {}", world.options.model.name(), world.options.software)),
@@ -217,6 +262,7 @@ fn facts(world: &World, figures: Option<&Figures>) -> Vec<(&'static str, String)
         ("Seed", world.options.seed.to_string()),
         ("Host", machine::describe()),
         ("Granted by the host", machine::in_force().to_string()),
+        ("Pauses and limits", allowance.text()),
         ("Date", utc_now()),
     ];
     if let Some(figures) = figures {
@@ -235,64 +281,42 @@ fn facts(world: &World, figures: Option<&Figures>) -> Vec<(&'static str, String)
 struct Demo {
     panel: Panel<UrController>,
     sources: Sources,
+    pace: &'static tcp::Clock,
     clock: Clock,
-    script: Script,
-    record: Record,
-    /// What the script asked for and the engine has not got yet.
-    inputs: VecDeque<Input>,
+    story: Story,
+    watch: Watch,
     world: World,
-    newest: ControllerTime,
-    figures: Option<Figures>,
+    /// By an operator, before there was anything to judge.
+    ended_early: bool,
 }
 
 impl Demo {
-    fn look(&mut self, sight: Sight) {
-        while let Some(ask) = self.script.next(sight) {
-            match ask {
-                Ask::Engine(input) => {
-                    let word = match input {
-                        Input::Request(_) => "requested",
-                        Input::Acknowledge => "acknowledged",
-                        _ => "released",
-                    };
-                    self.note(word.into());
-                    self.inputs.push_back(input);
-                }
-                Ask::Inject(fault) => {
-                    self.note(format!("fault: {}", fault.text()));
-                    self.record.faults.push((self.clock.now(), fault.short()));
-                    match fault {
-                        script::Fault::LinkStall => self.world.stall(Duration::from_millis(300)),
-                        script::Fault::SensorCable => self.world.pull_sensor_cable(true),
-                    }
-                }
-                Ask::Repair(script::Fault::LinkStall) => {}
-                Ask::Repair(script::Fault::SensorCable) => {
-                    self.note("the sensor's cable is plugged in again".into());
-                    self.record.faults.push((self.clock.now(), "plugged in"));
-                    self.world.pull_sensor_cable(false);
-                }
-                Ask::End => self.inputs.push_back(Input::Shutdown),
+    fn carry_out(&mut self, deed: Deed, now: Instant) {
+        match deed {
+            Deed::Say(text) => self.panel.say("demo", text, vec![]),
+            Deed::StallLink(span) => self.world.stall(now, span),
+            Deed::PullCable(pulled) => self.world.pull_sensor_cable(pulled),
+            Deed::SecondCommander => self.world.second_commander(),
+            Deed::Slow(times) => {
+                self.pace.slow(times);
             }
         }
-    }
-
-    fn note(&mut self, text: String) {
-        self.panel.say("demo", text.clone(), vec![]);
-        self.record.events.push((self.clock.now(), text));
     }
 }
 
 impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
     async fn next(&mut self) -> Input {
         loop {
-            if let Some(input) = self.inputs.pop_front() {
+            if let Some(input) = self.story.input() {
                 return input;
             }
             let glance = self.clock.now() + GLANCE;
             tokio::select! {
                 wish = self.panel.next() => match wish {
-                    Wish::End(_) => return Input::Shutdown,
+                    Wish::End(_) => {
+                        self.ended_early = true;
+                        return Input::Shutdown;
+                    }
                     // The script is the operator here.
                     Wish::Request(_) | Wish::Resume(_) | Wish::Release(_) | Wish::Acknowledge | Wish::Look => {}
                 },
@@ -305,70 +329,67 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
     }
 
     fn event(&mut self, event: Event<UrEvent>) {
-        let now = self.clock.now();
-        match &event {
-            Event::Transition(transition) => {
-                self.record.modes.push((transition.at, transition.to));
-                if let Some(reason) = transition.reason {
-                    self.script.fell_back(transition.at, reason);
-                    self.record.events.push((now, format!("{}: {}", transition.to.name(), reason.text())));
-                }
-            }
-            Event::Grade(change) => self.record.grades.push((now, change.to)),
-            Event::Bridged(_) => self.record.bridged += 1,
-            Event::Peer(UrEvent::Established(identity)) => {
-                self.record.events.push((now, format!("session with software {}", identity.software)));
-            }
-            _ => {}
-        }
+        self.story.event(self.clock.now(), &event);
         self.panel.event(&event);
     }
 
     fn answered(&mut self, turnaround: Duration) {
-        self.record.turnarounds.push(turnaround);
+        // Of this machine, whatever the pace of the session's time.
+        self.story.record.turnarounds.push(turnaround.times(self.pace.slowed().into()));
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, BoxedLaw<6>>, now: Instant) {
-        let figures = engine.figures(now);
-        if let Some(age) = figures.age {
-            self.record.ages.push((now, age));
+        let watch = &self.watch;
+        for deed in self.story.observe(engine, now, &|| watch.seen()) {
+            self.carry_out(deed, now);
         }
-        if let Some(state) = engine.state()
-            && state.controller_time != self.newest
-        {
-            self.newest = state.controller_time;
-            self.record.arrivals.push(now);
-        }
-        self.figures = Some(figures);
-        let epoch = engine.mode_machine().epoch();
-        self.look(Sight { now, mode: engine.mode(), epoch, latch: engine.latch(), unmet: engine.unmet(now) });
-        self.panel.observe(engine, now, || match (engine.mode(), engine.law().standoff_error()) {
-            (Mode::Command, Some(error)) => vec![("standoff error".into(), format!("{:+.3} mm", error * 1e3))],
-            _ => vec![],
+        let slowed = self.pace.slowed();
+        self.panel.observe(engine, now, || {
+            let error = engine.law().standoff_error().filter(|_| engine.mode() == Mode::Command);
+            let error = error.map(|error| ("standoff error".into(), format!("{:+.3} mm", error * 1e3)));
+            let time = (slowed > 1).then(|| ("time passes".into(), format!("{slowed} times slower")));
+            error.into_iter().chain(time).collect()
         });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use clap::{CommandFactory as _, Parser as _};
 
     use super::*;
     use crate::cli::Cli;
 
+    fn check(verdict: Verdict) -> Check {
+        Check { name: "armed", verdict, detail: String::new() }
+    }
+
     #[test]
-    fn it_ends_with_a_verdict_and_three_commands_that_there_are() {
-        let check = |passed| Check { name: "armed", passed, detail: String::new() };
-        let good = verdict(&[check(true), check(true)]);
+    fn it_ends_with_a_verdict_and_commands_that_can_be_copied() {
+        let good = verdict(&[check(Verdict::Holds), check(Verdict::Holds)], "/opt/bin/outrigger");
         assert!(good.starts_with("verdict: all 2 checks hold"), "{good}");
-        let commands: Vec<_> = good.lines().filter_map(|line| line.strip_prefix("  outrigger ")).collect();
-        assert_eq!(commands.len(), 3, "{good}");
+        let commands: Vec<_> = good.lines().filter_map(|line| line.strip_prefix("  /opt/bin/outrigger ")).collect();
+        assert_eq!(commands.len(), 4, "{good}");
+        let known: Vec<_> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
         for command in commands {
+            // What a shell does with the rest is the shell's.
+            let command = command.split(" > ").next().unwrap_or_default();
             let words = ["outrigger"].into_iter().chain(command.split(' '));
-            if let Err(error) = Cli::try_parse_from(words) {
+            let is_known = known.iter().any(|name| command.starts_with(name.as_str()));
+            if let Err(error) = Cli::try_parse_from(words)
+                && is_known
+            {
                 panic!("{command}: {error}");
             }
         }
-        assert!(verdict(&[check(true), check(false)]).starts_with("verdict: 1 of 2 checks FAILED"));
+    }
+
+    #[test]
+    fn a_pause_of_the_machine_is_told_and_is_no_check_that_holds() {
+        let paused = verdict(&[check(Verdict::Holds), check(Verdict::Counted)], "outrigger");
+        assert!(paused.starts_with("verdict: all 1 checks hold"), "{paused}");
+        assert!(paused.contains("this machine paused a program"), "{paused}");
+        let failed = verdict(&[check(Verdict::Holds), check(Verdict::Failed)], "outrigger");
+        assert!(failed.starts_with("verdict: 1 of 2 checks FAILED"), "{failed}");
     }
 }

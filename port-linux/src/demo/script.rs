@@ -8,12 +8,20 @@ use outrigger_core::time::{Duration, Instant};
 
 /// How long to wait for one step.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// How long a fallback is looked at before it is acknowledged.
+/// How long a fallback is looked at before it is acknowledged …
 const PAUSE: Duration = Duration::from_millis(2_500);
-/// How often a machine that is too busy is given another chance.
-const ATTEMPTS: u8 = 10;
+/// … by whatever clock, at least: until then the arm is watched at rest, and queued text arrives.
+const LEAST_PAUSE: Duration = Duration::from_millis(900);
 /// The same where nothing was to be seen.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
+/// So often the arm is re-armed after this machine has paused a program for too long.
+pub(super) const RE_ARMINGS: usize = 3;
+/// How long after arming the error does not count yet: the tool comes from afar.
+pub(super) const SETTLING: Duration = Duration::from_secs(4);
+/// So long the arm works before the next fault, or the end.
+const WORKING: Duration = Duration::from_secs(5);
+/// A story of slowed time is not shorter by its own: its steps take as long as they take.
+const LEAST: Duration = Duration::from_secs(16);
 
 /// What is done to the arm's surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +50,14 @@ impl Fault {
         }
     }
 
-    pub(super) const fn text(self) -> &'static str {
+    /// What is done, where the link stands still for `stall`.
+    pub(super) fn text(self, stall: Duration) -> String {
         match self {
-            Self::LinkStall => "the link stalls: nothing crosses the connections of states and commands for 300 ms",
-            Self::SensorCable => "the sensor's cable is pulled",
+            Self::LinkStall => format!(
+                "the link stalls: nothing crosses the connections of states and commands for {} ms",
+                stall.as_millis()
+            ),
+            Self::SensorCable => "the sensor's cable is pulled".into(),
         }
     }
 }
@@ -59,6 +71,8 @@ pub(super) enum Ask {
     Inject(Fault),
     /// It is put right.
     Repair(Fault),
+    /// This machine has paused a program for so long: slow time, where that helps.
+    Slow(Duration),
     /// The story is over.
     End,
 }
@@ -71,6 +85,22 @@ pub(super) struct Sight {
     pub(super) epoch: Epoch,
     pub(super) latch: Option<Reason>,
     pub(super) unmet: ReasonSet,
+    /// The workpiece moves fast enough for a fault to matter.
+    pub(super) moves: bool,
+}
+
+/// Says for how long this machine had paused a program just before commanding ended then, where that was long enough to end it
+/// for that reason.
+pub(super) type Paused<'a> = &'a dyn Fn(Instant, Reason) -> Option<Duration>;
+
+/// Commanding that ended, or arming that was broken off, without a fault of the story.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop {
+    pub(super) at: Instant,
+    pub(super) reason: Reason,
+    /// For how long this machine had paused a program; `None` where it had not.
+    pub(super) paused: Option<Duration>,
+    pub(super) at_rest: Option<Instant>,
 }
 
 /// One fault and what followed.
@@ -96,7 +126,7 @@ enum Step {
     Working,
     /// Until commanding has ended and the arm rests, after a fault of the story.
     FallingBack,
-    /// The same, where the story has none: this machine was too busy.
+    /// The same, where the story has none.
     Recovering,
     /// Looking at the latched reason.
     Pausing,
@@ -113,11 +143,13 @@ pub(super) struct Script {
     since: Instant,
     /// How long to look at what happened.
     pause: Duration,
+    /// How many times slower than the system's time the story's passes.
+    slowed: u32,
     end: Instant,
-    /// How often commanding that ended, or arming that was broken off, without a fault of the story may be tried again.
-    attempts_left: u8,
-    /// When and why that was.
-    pub(super) unplanned: Vec<(Instant, Reason)>,
+    /// The stop that is looked at, until it is known whose doing it was.
+    under_review: Option<Stop>,
+    /// Every stop without a fault of the story.
+    pub(super) stops: Vec<Stop>,
     current: usize,
     pub(super) rounds: Vec<Round>,
     pub(super) requested: Option<Instant>,
@@ -127,17 +159,21 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// A story of `seconds`, beginning at `now`.
-    pub(super) fn new(now: Instant, seconds: u64) -> Self {
-        let at = |percent| now + Duration::from_secs(seconds).percent(percent);
+    /// A story of `seconds` by the system's clock, beginning at `now`; longer where time is slowed so far that nothing could
+    /// be told in them.
+    pub(super) fn new(now: Instant, seconds: u64, slowed: u32) -> Self {
+        let whole =
+            Duration::from_micros(Duration::from_secs(seconds).as_micros() / u64::from(slowed.max(1))).max(LEAST);
+        let at = |percent| now + whole.percent(percent);
         let round = |fault, due| Round { fault, due, injected: None, fell_back: None, at_rest: None, re_armed: None };
         Self {
             step: Step::Ready,
             since: now,
             pause: PAUSE,
+            slowed,
             end: at(95),
-            attempts_left: ATTEMPTS,
-            unplanned: Vec::new(),
+            under_review: None,
+            stops: Vec::new(),
             current: 0,
             rounds: vec![round(Fault::LinkStall, at(38)), round(Fault::SensorCable, at(67))],
             requested: None,
@@ -146,9 +182,23 @@ impl Script {
         }
     }
 
+    /// From `now` on time passes slower: what is left is told without waiting.
+    pub(super) fn slow(&mut self, now: Instant, slowed: u32) {
+        self.slowed = slowed;
+        self.end = self.end.min(now);
+        for round in self.rounds.iter_mut().skip(self.current) {
+            round.due = round.due.min(now);
+        }
+    }
+
     /// Whether every step was told.
     pub(super) fn is_complete(&self) -> bool {
         self.ended.is_some() && self.rounds.iter().all(|round| round.re_armed.is_some())
+    }
+
+    /// The stops that this machine caused.
+    pub(super) fn by_this_machine(&self) -> impl Iterator<Item = (&Stop, Duration)> {
+        self.stops.iter().filter_map(|stop| Some((stop, stop.paused?)))
     }
 
     /// The mode changed because of `reason`.
@@ -157,14 +207,16 @@ impl Script {
             Some(round) => {
                 round.fell_back.get_or_insert((at, reason));
             }
-            None if !reason.is_release() && self.step != Step::Recovering => self.unplanned.push((at, reason)),
+            None if !reason.is_release() && matches!(self.step, Step::Arming | Step::Working) => {
+                self.under_review.get_or_insert(Stop { at, reason, paused: None, at_rest: None });
+            }
             None => {}
         }
     }
 
     /// What to do now, one thing at a time.
-    pub(super) fn next(&mut self, sight: Sight) -> Option<Ask> {
-        let Sight { now, mode, epoch, latch, unmet } = sight;
+    pub(super) fn next(&mut self, sight: Sight, paused: Paused<'_>) -> Option<Ask> {
+        let Sight { now, mode, epoch, latch, unmet, .. } = sight;
         if !matches!(self.step, Step::Working | Step::Over) && now.since(self.since) > PATIENCE {
             return self.end_early(now);
         }
@@ -185,25 +237,23 @@ impl Script {
                 }
                 None
             }
-            Step::Arming if mode == Mode::Monitor && latch.is_some() => self.try_again(now),
+            Step::Arming if mode == Mode::Monitor && latch.is_some() => self.recover(now),
             Step::Recovering if mode == Mode::Monitor => {
+                self.under_review.iter_mut().for_each(|stop| stop.at_rest = Some(now));
                 self.pause = SHORT_PAUSE;
                 self.go(Step::Pausing, now);
                 None
             }
-            Step::Working => self.work(now, mode),
+            Step::Working => self.work(sight),
             Step::FallingBack if mode == Mode::Monitor && latch.is_some() => {
                 let round = self.rounds.get_mut(self.current)?;
                 round.at_rest = Some(now);
                 let fault = round.fault;
-                self.pause = PAUSE;
+                self.pause = Duration::from_micros(PAUSE.as_micros() / u64::from(self.slowed)).max(LEAST_PAUSE);
                 self.go(Step::Pausing, now);
                 Some(Ask::Repair(fault))
             }
-            Step::Pausing if now.since(self.since) > self.pause => {
-                self.go(Step::Ready, now);
-                Some(Ask::Engine(Input::Acknowledge))
-            }
+            Step::Pausing if now.since(self.since) > self.pause => self.review(now, paused),
             Step::Ending if mode == Mode::Monitor => {
                 self.ended = Some(now);
                 self.go(Step::Over, now);
@@ -213,31 +263,58 @@ impl Script {
         }
     }
 
-    fn work(&mut self, now: Instant, mode: Mode) -> Option<Ask> {
+    fn work(&mut self, sight: Sight) -> Option<Ask> {
+        let Sight { now, mode, moves, .. } = sight;
+        if mode != Mode::Command {
+            return self.recover(now);
+        }
+        let worked = now.since(self.since) >= WORKING;
         match self.rounds.get_mut(self.current) {
-            Some(round) if now >= round.due => {
+            Some(round) if now >= round.due && worked && moves => {
                 round.injected = Some(now);
                 let fault = round.fault;
                 self.go(Step::FallingBack, now);
                 Some(Ask::Inject(fault))
             }
-            None if now >= self.end => {
+            None if now >= self.end && worked => {
                 self.go(Step::Ending, now);
                 Some(Ask::Engine(Input::Release))
             }
-            _ if mode != Mode::Command => self.try_again(now),
             _ => None,
         }
     }
 
-    /// An operator looks at what happened without a fault of the story, and asks again; but not for ever.
-    fn try_again(&mut self, now: Instant) -> Option<Ask> {
-        if self.attempts_left == 0 {
-            return self.end_early(now);
-        }
-        self.attempts_left -= 1;
+    /// Commanding has ended without a fault of the story.
+    fn recover(&mut self, now: Instant) -> Option<Ask> {
         self.go(Step::Recovering, now);
         None
+    }
+
+    /// Decides whose doing the stop was, now that everything is known of it. Without a fault of the story the arm is re-armed a
+    /// few times, whoever it was: a stop that nothing explains fails its check anyway.
+    fn review(&mut self, now: Instant, paused: Paused<'_>) -> Option<Ask> {
+        if let Some(round) = self.rounds.get_mut(self.current)
+            && let (Some((at, reason)), Some(_)) = (round.fell_back, round.at_rest)
+            && !round.fault.expected().contains(&reason)
+            && let Some(length) = paused(at, reason)
+        {
+            // The machine was before the fault: the round is done again.
+            self.under_review = Some(Stop { at, reason, paused: Some(length), at_rest: round.at_rest });
+            *round = Round { due: now, injected: None, fell_back: None, at_rest: None, ..*round };
+        }
+        if let Some(stop) = self.under_review.take() {
+            let length = stop.paused.or_else(|| paused(stop.at, stop.reason));
+            self.stops.push(Stop { paused: length, ..stop });
+            if self.stops.len() > RE_ARMINGS {
+                return self.end_early(now);
+            }
+            if let Some(length) = length {
+                // The same step goes on with what is due now.
+                return Some(Ask::Slow(length));
+            }
+        }
+        self.go(Step::Ready, now);
+        Some(Ask::Engine(Input::Acknowledge))
     }
 
     fn end_early(&mut self, now: Instant) -> Option<Ask> {
@@ -255,78 +332,147 @@ impl Script {
 mod tests {
     use super::*;
 
+    fn at(seconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(seconds)
+    }
+
     fn sight(seconds: u64, mode: Mode, latch: Option<Reason>, ready: bool) -> Sight {
         let unmet = if ready { ReasonSet::EMPTY } else { ReasonSet::EMPTY.with(Reason::GradeLow) };
-        let epoch = Epoch::default();
-        Sight { now: Instant::ZERO + Duration::from_secs(seconds), mode, epoch, latch, unmet }
+        Sight { now: at(seconds), mode, epoch: Epoch::default(), latch, unmet, moves: true }
     }
+
+    /// The machine paused nothing.
+    fn quiet(_: Instant, _: Reason) -> Option<Duration> {
+        None
+    }
+
+    fn paused(_: Instant, reason: Reason) -> Option<Duration> {
+        (reason == Reason::LocalStall).then_some(Duration::from_millis(90))
+    }
+
+    fn armed(seconds: u64) -> Script {
+        let mut script = Script::new(Instant::ZERO, seconds, 1);
+        script.next(sight(2, Mode::Monitor, None, true), &quiet);
+        assert_eq!(script.next(sight(3, Mode::Command, None, true), &quiet), None);
+        script
+    }
+
+    const REQUEST: Option<Ask> = Some(Ask::Engine(Input::Request(Epoch::from_number(0))));
+    const ACKNOWLEDGE: Option<Ask> = Some(Ask::Engine(Input::Acknowledge));
 
     #[test]
     fn the_story_is_told_to_its_end() {
-        let mut script = Script::new(Instant::ZERO, 100);
-        assert_eq!(script.next(sight(1, Mode::Monitor, None, false)), None);
-        assert_eq!(
-            script.next(sight(2, Mode::Monitor, None, true)),
-            Some(Ask::Engine(Input::Request(Epoch::default())))
-        );
-        assert_eq!(script.next(sight(3, Mode::Command, None, true)), None);
+        let mut script = Script::new(Instant::ZERO, 100, 1);
+        let next = |script: &mut Script, sight: Sight| script.next(sight, &quiet);
+        assert_eq!(next(&mut script, sight(1, Mode::Monitor, None, false)), None);
+        assert_eq!(next(&mut script, sight(2, Mode::Monitor, None, true)), REQUEST);
+        assert_eq!(next(&mut script, sight(3, Mode::Command, None, true)), None);
         for (due, fault) in [(38, Fault::LinkStall), (67, Fault::SensorCable)] {
-            assert_eq!(script.next(sight(due - 1, Mode::Command, None, true)), None);
-            assert_eq!(script.next(sight(due, Mode::Command, None, true)), Some(Ask::Inject(fault)));
-            let (at, latch) = (Instant::ZERO + Duration::from_secs(due), fault.expected().first().copied());
-            script.fell_back(at, fault.expected()[0]);
-            assert_eq!(script.next(sight(due, Mode::Stopping, latch, false)), None);
-            assert_eq!(script.next(sight(due + 1, Mode::Monitor, latch, false)), Some(Ask::Repair(fault)));
-            assert_eq!(script.next(sight(due + 4, Mode::Monitor, latch, false)), Some(Ask::Engine(Input::Acknowledge)));
-            assert_eq!(
-                script.next(sight(due + 5, Mode::Monitor, None, true)),
-                Some(Ask::Engine(Input::Request(Epoch::default())))
-            );
-            assert_eq!(script.next(sight(due + 6, Mode::Command, None, true)), None);
+            assert_eq!(next(&mut script, sight(due - 1, Mode::Command, None, true)), None);
+            assert_eq!(next(&mut script, Sight { moves: false, ..sight(due, Mode::Command, None, true) }), None);
+            assert_eq!(next(&mut script, sight(due, Mode::Command, None, true)), Some(Ask::Inject(fault)));
+            let latch = fault.expected().first().copied();
+            script.fell_back(at(due), fault.expected()[0]);
+            assert_eq!(next(&mut script, sight(due, Mode::Stopping, latch, false)), None);
+            assert_eq!(next(&mut script, sight(due + 1, Mode::Monitor, latch, false)), Some(Ask::Repair(fault)));
+            assert_eq!(next(&mut script, sight(due + 4, Mode::Monitor, latch, false)), ACKNOWLEDGE);
+            assert_eq!(next(&mut script, sight(due + 5, Mode::Monitor, None, true)), REQUEST);
+            assert_eq!(next(&mut script, sight(due + 6, Mode::Command, None, true)), None);
         }
-        assert_eq!(script.next(sight(95, Mode::Command, None, true)), Some(Ask::Engine(Input::Release)));
+        assert_eq!(next(&mut script, sight(95, Mode::Command, None, true)), Some(Ask::Engine(Input::Release)));
         assert!(!script.is_complete());
-        assert_eq!(script.next(sight(96, Mode::Monitor, None, true)), Some(Ask::End));
-        assert!(script.is_complete());
+        assert_eq!(next(&mut script, sight(96, Mode::Monitor, None, true)), Some(Ask::End));
+        assert!(script.is_complete() && script.stops.is_empty());
     }
 
     #[test]
     fn a_step_that_never_comes_ends_the_story_incomplete() {
-        let mut script = Script::new(Instant::ZERO, 100);
-        assert_eq!(script.next(sight(9, Mode::Monitor, None, false)), Some(Ask::End));
+        let mut script = Script::new(Instant::ZERO, 100, 1);
+        assert_eq!(script.next(sight(9, Mode::Monitor, None, false), &quiet), Some(Ask::End));
         assert!(!script.is_complete());
     }
 
     #[test]
     fn arming_that_is_broken_off_is_acknowledged_and_tried_again() {
-        let mut script = Script::new(Instant::ZERO, 100);
-        script.next(sight(2, Mode::Monitor, None, true));
+        let mut script = Script::new(Instant::ZERO, 100, 1);
+        script.next(sight(2, Mode::Monitor, None, true), &quiet);
         let latch = Some(Reason::NotAtRest);
-        assert_eq!(script.next(sight(3, Mode::Arming, None, true)), None);
-        assert_eq!(script.next(sight(4, Mode::Monitor, latch, false)), None);
-        assert_eq!(script.next(sight(4, Mode::Monitor, latch, false)), None);
-        assert_eq!(script.next(sight(7, Mode::Monitor, latch, false)), Some(Ask::Engine(Input::Acknowledge)));
-        assert_eq!(
-            script.next(sight(8, Mode::Monitor, None, true)),
-            Some(Ask::Engine(Input::Request(Epoch::default())))
-        );
+        assert_eq!(script.next(sight(3, Mode::Arming, None, true), &quiet), None);
+        script.fell_back(at(4), Reason::NotAtRest);
+        assert_eq!(script.next(sight(4, Mode::Monitor, latch, false), &quiet), None);
+        assert_eq!(script.next(sight(4, Mode::Monitor, latch, false), &quiet), None);
+        assert_eq!(script.next(sight(7, Mode::Monitor, latch, false), &quiet), ACKNOWLEDGE);
+        assert_eq!(script.next(sight(8, Mode::Monitor, None, true), &quiet), REQUEST);
+        assert_eq!(script.stops.len(), 1);
+    }
+
+    /// Commanding ends for `reason` every ten seconds: acknowledgements, and the last thing asked for.
+    fn ends_again_and_again(reason: Reason, paused: Paused<'_>) -> (Script, usize, Option<Ask>) {
+        let mut script = Script::new(Instant::ZERO, 1_000, 1);
+        let mut told = Vec::new();
+        for second in (0..200).step_by(10) {
+            script.next(sight(second, Mode::Monitor, None, true), paused);
+            script.next(sight(second + 1, Mode::Command, None, true), paused);
+            script.fell_back(at(second + 2), reason);
+            told.extend(script.next(sight(second + 2, Mode::Stopping, Some(reason), false), paused));
+            script.next(sight(second + 3, Mode::Monitor, Some(reason), false), paused);
+            while let Some(ask) = script.next(sight(second + 6, Mode::Monitor, Some(reason), false), paused) {
+                told.push(ask);
+            }
+        }
+        let acknowledged = told.iter().filter(|ask| **ask == Ask::Engine(Input::Acknowledge)).count();
+        (script, acknowledged, told.last().copied())
     }
 
     #[test]
     fn commanding_that_ends_without_a_fault_is_noted_and_not_tried_for_ever() {
-        let mut script = Script::new(Instant::ZERO, 1_000);
-        let latch = Some(Reason::LocalStall);
-        let mut told = Vec::new();
-        for second in (0..200).step_by(10) {
-            script.next(sight(second, Mode::Monitor, None, true));
-            script.next(sight(second + 1, Mode::Command, None, true));
-            script.fell_back(Instant::ZERO + Duration::from_secs(second + 2), Reason::LocalStall);
-            told.extend(script.next(sight(second + 2, Mode::Stopping, latch, false)));
-            script.next(sight(second + 3, Mode::Monitor, latch, false));
-            told.extend(script.next(sight(second + 6, Mode::Monitor, latch, false)));
+        for (reason, machine) in [(Reason::LocalStall, true), (Reason::NotFollowing, false)] {
+            let (script, acknowledged, last) = ends_again_and_again(reason, &paused);
+            assert_eq!((acknowledged, last), (RE_ARMINGS, Some(Ask::End)), "{reason:?}");
+            assert_eq!(script.stops.len(), RE_ARMINGS + 1);
+            assert_eq!(script.by_this_machine().count(), if machine { RE_ARMINGS + 1 } else { 0 });
+            assert!(!script.is_complete());
         }
-        let acknowledged = told.iter().filter(|ask| **ask == Ask::Engine(Input::Acknowledge)).count();
-        assert_eq!((acknowledged, told.last()), (usize::from(ATTEMPTS), Some(&Ask::End)));
-        assert!(script.unplanned.len() > usize::from(ATTEMPTS) && !script.is_complete());
+    }
+
+    #[test]
+    fn a_pause_of_the_machine_at_a_fault_has_the_fault_done_again() {
+        let mut script = armed(100);
+        assert_eq!(script.next(sight(70, Mode::Command, None, true), &paused), Some(Ask::Inject(Fault::LinkStall)));
+        script.fell_back(at(70), Reason::LocalStall);
+        let latch = Some(Reason::LocalStall);
+        assert_eq!(script.next(sight(71, Mode::Monitor, latch, false), &paused), Some(Ask::Repair(Fault::LinkStall)));
+        let slow = Some(Ask::Slow(Duration::from_millis(90)));
+        assert_eq!(script.next(sight(75, Mode::Monitor, latch, false), &paused), slow);
+        assert_eq!(script.next(sight(75, Mode::Monitor, latch, false), &paused), ACKNOWLEDGE);
+        script.next(sight(76, Mode::Monitor, None, true), &paused);
+        script.next(sight(77, Mode::Command, None, true), &paused);
+        assert_eq!(script.rounds[0].re_armed, None);
+        assert_eq!(script.next(sight(81, Mode::Command, None, true), &paused), None, "it works first");
+        assert_eq!(script.next(sight(82, Mode::Command, None, true), &paused), Some(Ask::Inject(Fault::LinkStall)));
+        assert_eq!(script.by_this_machine().count(), 1);
+    }
+
+    #[test]
+    fn another_reason_than_a_fault_s_stays_where_no_pause_explains_it() {
+        let mut script = armed(100);
+        script.next(sight(70, Mode::Command, None, true), &paused);
+        script.fell_back(at(70), Reason::NotFollowing);
+        let latch = Some(Reason::NotFollowing);
+        script.next(sight(71, Mode::Monitor, latch, false), &paused);
+        assert_eq!(script.next(sight(75, Mode::Monitor, latch, false), &paused), ACKNOWLEDGE);
+        assert_eq!(script.rounds[0].fell_back, Some((at(70), Reason::NotFollowing)));
+    }
+
+    #[test]
+    fn in_slower_time_what_is_left_is_told_without_waiting() {
+        let mut script = armed(100);
+        script.slow(at(4), 4);
+        assert_eq!(script.next(sight(7, Mode::Command, None, true), &quiet), None);
+        assert_eq!(script.next(sight(8, Mode::Command, None, true), &quiet), Some(Ask::Inject(Fault::LinkStall)));
+        // From the beginning, it has no more seconds of the system's time than were asked for, as far as they suffice.
+        let script = Script::new(Instant::ZERO, 100, 2);
+        assert_eq!(script.end, Instant::ZERO + Duration::from_millis(47_500));
+        assert_eq!(Script::new(Instant::ZERO, 50, 8).end, Instant::ZERO + LEAST.percent(95));
     }
 }

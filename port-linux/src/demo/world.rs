@@ -5,7 +5,6 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration as StdDuration;
 
 use outrigger_core::command::SampleValue;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
@@ -13,14 +12,15 @@ use outrigger_core::math::Frame;
 use outrigger_core::robot::{JointPositions, Pose, RobotModel, SoftwareVersion};
 use outrigger_core::sensor::{DATAGRAM_MAX, Reading};
 use outrigger_core::time::{Duration, Instant};
-use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::controller::{Action, Controller, Moment, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
-use outrigger_sim::tcp::{Running, Server};
+use outrigger_sim::tcp::{self, Running, Server};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 
-use crate::clock::{Clock, std_duration};
+use super::broken::Broken;
+use crate::clock::{Clock, Pace, std_duration, std_now};
 use crate::exit::Failure;
 use crate::page::{SIDE, Workpiece, outline};
 use crate::report::scene::Scene;
@@ -54,6 +54,71 @@ pub(super) struct Truth {
     pub(super) simulated: SimTime,
 }
 
+/// The workpiece's amplitude \[m\] and period \[s\].
+const HEAVE: (f64, f64) = (0.008, 9.0);
+/// A fault is done where the workpiece moves at least at this share of its highest speed: an arm at rest stops at once.
+const BRISK: f64 = 0.6;
+
+/// Names of the threads that must not be kept waiting, as the system shows them.
+pub(super) const THREADS: [&str; 2] = ["controller", "distance-sensor"];
+
+/// The session's time and the simulator's: one clock.
+impl Pace for tcp::Clock {
+    fn now(&self) -> Instant {
+        Instant::from_micros(self.now().as_micros())
+    }
+
+    fn std_instant(&self, at: Instant) -> Option<std::time::Instant> {
+        self.instant(SimTime::from_micros(at.as_micros()))
+    }
+
+    fn slowed(&self) -> u32 {
+        self.slowed()
+    }
+}
+
+/// The workpiece moves fast enough at this time.
+pub(super) fn moves(at: Instant) -> bool {
+    let (_, period) = HEAVE;
+    (std::f64::consts::TAU * at.since(Instant::ZERO).as_secs_f64() / period).cos().abs() >= BRISK
+}
+
+/// The simulated controller's options.
+pub(super) fn options(broken: Option<Broken>) -> Options {
+    let options = Options::new(MODEL, SOFTWARE);
+    Options { after_t: broken.and_then(Broken::after_t).or(options.after_t), ..options }
+}
+
+/// The workpiece under this controller's tool.
+pub(super) fn surface(controller: &Controller) -> Surface {
+    let tool = controller.truth().tool();
+    let [x, y, z] = tool.position;
+    let [ax, ay, az] = tool.z_axis();
+    let below = [x + START_DISTANCE * ax, y + START_DISTANCE * ay, z + START_DISTANCE * az];
+    Surface {
+        waves: vec![Wave { amplitude: 0.003, length: 0.12, direction: 0.4 }],
+        heave: Some(HEAVE),
+        ..Surface::plane(below, [-ax, -ay, -az])
+    }
+}
+
+/// For `span`, from `at` on, nothing crosses the connections of states and commands; then everything at once.
+pub(super) fn stall(controller: &mut Controller, at: Instant, span: Duration) {
+    let at = SimTime::from_micros(at.as_micros()).max(controller.now());
+    let fault = Fault::new(FaultKind::Stall, at, Some(std_duration(span)));
+    for port in [Port::Realtime, Port::Rtde] {
+        controller.inject(Fault { port: Some(port), ..fault });
+    }
+}
+
+/// The truth behind a moment of the controller's arm; none where the tool does not look at the workpiece.
+pub(super) fn truth(surface: &Surface, moment: &Moment) -> Option<Truth> {
+    let distance = surface.distance(moment.tool.position, moment.tool.z_axis(), moment.at)?;
+    let [joints, speeds] = [moment.q, moment.qd].map(|values| values.map(|value| value as f32));
+    let at = Instant::from_micros(moment.at.as_micros());
+    Some(Truth { at, distance, speeds, joints, simulated: moment.at })
+}
+
 /// The simulated controller with its workpiece and sensor.
 pub(super) struct World {
     controller: Arc<Running>,
@@ -67,24 +132,18 @@ pub(super) struct World {
 }
 
 impl World {
-    /// Starts the controller and the sensor, which sends to `to`.
-    pub(super) fn start(clock: Clock, to: SocketAddr) -> Result<Self, Failure> {
-        let options = Options::new(MODEL, SOFTWARE);
-        let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
-        let tool = controller.truth().tool();
-        let [x, y, z] = tool.position;
-        let [ax, ay, az] = tool.z_axis();
-        let below = [x + START_DISTANCE * ax, y + START_DISTANCE * ay, z + START_DISTANCE * az];
-        let surface = Surface {
-            waves: vec![Wave { amplitude: 0.003, length: 0.12, direction: 0.4 }],
-            heave: Some((0.008, 9.0)),
-            ..Surface::plane(below, [-ax, -ay, -az])
-        };
+    /// Starts the controller and the sensor, which sends to `to`, in the time of `pace`.
+    pub(super) fn start(pace: &'static tcp::Clock, to: SocketAddr, broken: Option<Broken>) -> Result<Self, Failure> {
+        let clock = Clock::paced(pace);
+        let options = options(broken);
+        let mut controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
+        controller.take_course();
+        let surface = surface(&controller);
         let [x, y, z, rx, ry, rz] = controller.truth().tcp.map(|value| value as f32);
         let tool_centre = Pose { position: [x, y, z], rotation: [rx, ry, rz] };
         let controller = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), FIRST_BASE)
             .map_err(|error| Failure::Connection(error.to_string()))?
-            .spawn()
+            .spawn_by(pace)
             .map_err(no_thread)?;
         let controller = Arc::new(controller);
         let (truths, silent, stop) = <(Arc<Mutex<Vec<Truth>>>, Arc<AtomicBool>, Arc<AtomicBool>)>::default();
@@ -117,13 +176,14 @@ impl World {
         self.controller.port_base()
     }
 
-    /// From now on, for `span`, nothing crosses the connections of states and commands; then everything at once.
-    pub(super) fn stall(&self, span: Duration) {
-        let mut controller = self.controller.controller();
-        let fault = Fault::new(FaultKind::Stall, controller.now(), Some(std_duration(span)));
-        for port in [Port::Realtime, Port::Rtde] {
-            controller.inject(Fault { port: Some(port), ..fault });
-        }
+    /// From `at` on, for `span`, nothing crosses the connections of states and commands; then everything at once.
+    pub(super) fn stall(&self, at: Instant, span: Duration) {
+        stall(&mut self.controller.controller(), at, span);
+    }
+
+    /// Another client begins to command the arm.
+    pub(super) fn second_commander(&self) {
+        self.controller.controller().act(Action::SecondCommander(Some(0.05)));
     }
 
     /// Pulls the sensor's cable, or plugs it in again.
@@ -223,27 +283,19 @@ impl Sensor {
                 // Nobody listening is what the far end of a cable looks like.
                 let _ = self.socket.send_to(reading.to_datagram(&mut bytes), self.to);
             }
-            due = due + READING_EVERY;
-            let now = self.clock.now();
-            if due > now {
-                std::thread::sleep(StdDuration::from_micros(due.since(now).as_micros()));
-            } else {
-                due = now;
-            }
+            due = (due + READING_EVERY).max(self.clock.now());
+            std::thread::sleep(self.clock.std_instant(due).saturating_duration_since(std_now()));
         }
     }
 
     /// Notes the truth and returns what the device makes of it.
     fn read(&mut self) -> Option<f32> {
-        let (tool, (joints, speeds), now) = {
-            let controller = self.controller.controller();
-            (controller.truth().tool(), (controller.truth().q, controller.truth().qd), controller.now())
+        let (course, tool, now) = {
+            let mut controller = self.controller.controller();
+            (controller.take_course(), controller.truth().tool(), controller.now())
         };
-        let at = self.clock.now();
-        let distance = self.surface.distance(tool.position, tool.z_axis(), now)?;
-        let [joints, speeds] = [joints, speeds].map(|values| values.map(|value| value as f32));
-        let truth = Truth { at, distance, speeds, joints, simulated: now };
-        self.truths.lock().unwrap_or_else(PoisonError::into_inner).push(truth);
+        let truths = course.iter().filter_map(|moment| truth(&self.surface, moment));
+        self.truths.lock().unwrap_or_else(PoisonError::into_inner).extend(truths);
         self.device.read(&self.surface, tool, now).map(|distance| distance as f32)
     }
 }

@@ -100,6 +100,11 @@ impl Operators {
         Self { signals: None, sender, keys }
     }
 
+    /// Returns whether a signal has asked for the end.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.signals.as_mut().is_some_and(|signals| signals.heard().is_some())
+    }
+
     /// Where to speak from.
     #[must_use]
     pub(crate) fn sender(&self) -> UnboundedSender<Key> {

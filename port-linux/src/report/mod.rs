@@ -21,9 +21,45 @@ pub(crate) struct Check {
     /// What is checked, as a short name that scripts can rely on.
     pub name: &'static str,
     /// Whether it holds.
-    pub passed: bool,
+    pub verdict: Verdict,
     /// Bound and measured value.
     pub detail: String,
+}
+
+/// The outcome of one self-check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It holds.
+    Holds,
+    /// It does not hold.
+    Failed,
+    /// The machine under the run disturbed it: what followed was as it should be, and is counted.
+    Counted,
+}
+
+impl Verdict {
+    pub(crate) const fn of(holds: bool) -> Self {
+        if holds { Self::Holds } else { Self::Failed }
+    }
+
+    /// Returns the word in front of the check, in six characters.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "ok    ",
+            Self::Failed => "FAILED",
+            Self::Counted => "paused",
+        }
+    }
+}
+
+impl Check {
+    pub(crate) fn failed(&self) -> bool {
+        self.verdict == Verdict::Failed
+    }
+
+    pub(crate) fn holds(&self) -> bool {
+        self.verdict == Verdict::Holds
+    }
 }
 
 /// One number worth a large font.
@@ -101,9 +137,9 @@ impl Report {
     }
 
     fn head(&self, page: &mut String) {
-        let failed = self.checks.iter().filter(|check| !check.passed).count();
+        let failed = self.checks.iter().filter(|check| check.failed()).count();
         let (class, verdict) = match failed {
-            0 => ("good", format!("✓ all {} checks hold", self.checks.len())),
+            0 => ("good", format!("✓ all {} checks hold", self.checks.iter().filter(|check| check.holds()).count())),
             n => ("bad", format!("✗ {n} of {} checks failed", self.checks.len())),
         };
         let _ = write!(
@@ -276,7 +312,11 @@ impl Report {
     fn tables(&self, page: &mut String) {
         page.push_str("<section><h2>Checks</h2><div class=\"card\"><table>");
         for check in &self.checks {
-            let (class, word) = if check.passed { ("good", "holds") } else { ("bad", "failed") };
+            let (class, word) = match check.verdict {
+                Verdict::Holds => ("good", "holds"),
+                Verdict::Failed => ("bad", "failed"),
+                Verdict::Counted => ("", "paused"),
+            };
             let _ = write!(
                 page,
                 "<tr><td class=\"state {class}\">{word}</td><th>{}</th><td>{}</td></tr>",

@@ -5,6 +5,7 @@ mod ask_moves;
 mod board;
 mod closed_pipe;
 mod dashboard;
+mod demo;
 mod examples;
 mod front_door;
 mod init;

@@ -29,7 +29,7 @@ use tokio::sync::{mpsc, watch};
 
 pub(crate) use self::checked::checked;
 use self::examined::UrExamined;
-use self::memory::Windows;
+pub(crate) use self::memory::Windows;
 use self::states::SeenStates;
 use self::tally::UrTally;
 use super::{Controller, Facts, Maker, Showing, Shows, Wanted};

@@ -95,6 +95,7 @@ const TABLE: &[Term] = terms! {
     "errors of the axes" "how far the tool has yet to go along or about each axis that a sensor moves",
     "to go" "by its sensor, of the tool's axes the one that has furthest to go: along x, y, z or about rx, ry, rz",
     "at the worst joint" "of all joints, the one that is furthest from where it is to be",
+    "time passes" "how many times slower than real time the demo's is, both sides alike, because this machine is busy",
     "recording" "how much of a recording of the board has arrived",
     "sensor" "the newest reading of the sensor",
     // Link.

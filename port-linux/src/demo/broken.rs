@@ -1,0 +1,87 @@
+//! Faults that each make a check fail, however busy the machine is: `outrigger demo --break NAME` does one of them. They are
+//! there to show that bounds are never so wide that a fault passes, and are no part of the demo that people see.
+
+use outrigger_core::engine::Input;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::law::StandoffConfig;
+use outrigger_core::robot::Reason;
+use outrigger_core::time::Duration;
+use outrigger_sim::firmware::AfterT;
+
+use super::allowance::Allowance;
+
+/// A committed fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Broken {
+    /// The law asks for almost no speed, whatever the distance.
+    NoGain,
+    /// The law holds another distance than is wanted, by 5 mm.
+    WrongDistance,
+    /// Commanding goes on while the link stands still.
+    NoFallback,
+    /// Commanding goes on with the last reading of a sensor that is gone.
+    StaleSensor,
+    /// Commanding ends for another reason than is told.
+    WrongReason,
+    /// No request after the first one reaches the engine.
+    NoReArming,
+    /// After a fallback commanding begins again without the operator.
+    ResumesByItself,
+    /// The arm goes on where a command has no successor.
+    KeepsMoving,
+    /// Another client moves the arm.
+    SecondCommander,
+    /// The link stands still although nobody did that to it.
+    SecretStalls,
+    /// A release does not reach the engine.
+    NoRelease,
+    /// The engine is told of no acknowledgement.
+    NoAcknowledgement,
+}
+
+impl Broken {
+    /// What follows the end of a command, where that is another thing than the firmware's own.
+    pub(super) const fn after_t(self) -> Option<AfterT> {
+        match self {
+            Self::KeepsMoving => Some(AfterT::KeepsMoving),
+            _ => None,
+        }
+    }
+
+    /// Spoils the law.
+    pub(super) fn spoil_law(self, law: &mut StandoffConfig) {
+        match self {
+            Self::NoGain => (law.proportional, law.integral) = (0.01, 0.0),
+            Self::WrongDistance => law.distance += 0.005,
+            _ => {}
+        }
+    }
+
+    /// Spoils the configuration.
+    pub(super) fn spoil_config(self, config: &mut UrConfig) {
+        match self {
+            Self::NoFallback => *config = Allowance::without_fallback(),
+            Self::StaleSensor => {
+                for source in config.sources.iter_mut().flatten() {
+                    source.max_age = Duration::from_secs(10);
+                    source.stuck_after = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an input of the story's is lost, of which the engine got `requests` so far.
+    pub(super) const fn loses(self, input: &Input, requests: usize) -> bool {
+        match (self, input) {
+            (Self::NoReArming, Input::Request(_)) => requests > 0,
+            (Self::NoRelease, Input::Release) | (Self::NoAcknowledgement, Input::Acknowledge) => true,
+            _ => false,
+        }
+    }
+
+    /// The reason that is told.
+    pub(super) fn told(self, reason: Reason) -> Reason {
+        if self == Self::WrongReason && !reason.is_release() { Reason::ProgramStopped } else { reason }
+    }
+}

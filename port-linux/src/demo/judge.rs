@@ -1,0 +1,351 @@
+//! What must hold of a run: pure functions of what was noted, of the story, and of the bounds in force.
+
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_core::time::{Duration, Instant};
+use outrigger_sim::controller::Options;
+
+use super::allowance::{Allowance, period};
+use super::pauses::Pauses;
+use super::record::{Record, ms, rms};
+use super::script::{Fault, RE_ARMINGS, Round, SETTLING, Script, Stop};
+use super::world::Truth;
+use crate::report::{Check, Verdict};
+
+/// Joint speeds below this are rest \[rad/s\] …
+const REST: f32 = 1e-3;
+/// … once they have stayed below it for this long.
+const AT_REST_FOR: Duration = Duration::from_millis(50);
+/// Time from the request to commanding.
+const ARMING_BOUND: Duration = Duration::from_secs(8);
+/// Time that stopping takes at most, as seen by somebody who looks at the mode.
+const STOPPING: Duration = Duration::from_millis(100);
+
+/// How the arm came to rest after a fault.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rest {
+    /// From the fault to the beginning of rest.
+    took: Duration,
+    /// The fastest joint until then \[rad/s\].
+    speed: f32,
+    /// How far the farthest joint moved after that \[rad\]: what was queued in the network arrives late.
+    later_travel: f32,
+}
+
+/// The bounds in force, and what they are made of.
+pub(super) struct Bounds<'a> {
+    pub(super) allowance: Allowance,
+    pub(super) options: &'a Options,
+    /// What was measured of the machine.
+    pub(super) pauses: &'a Pauses,
+}
+
+impl Bounds<'_> {
+    fn config(&self) -> UrConfig {
+        self.allowance.config()
+    }
+
+    /// The longest time from a fault at `from` to rest: it is seen, or the last command runs out, whichever is later; then the
+    /// arm brakes, and its drives follow with their lag until the speed counts as rest. A pause of the machine that was too
+    /// long for the limits, before somebody saw the arm at rest, is added.
+    fn rest(&self, fault: Fault, speed: f32, from: Instant, until: Instant) -> Duration {
+        let seen = match fault {
+            Fault::LinkStall => self.allowance.stale_after() + period(),
+            // Bridged for two cycles, then three zero velocities before the stop.
+            Fault::SensorCable => self.allowance.source_age() + period().times(5),
+        };
+        let paused = self.pauses.longest(from, until);
+        let paused = if paused > self.allowance.stale_after().percent(50) { paused } else { Duration::ZERO };
+        seen.max(self.config().peer.text.hold + period()) + self.slack().max(paused) + self.braking(speed)
+    }
+
+    /// The same from the moment that commanding ended without a fault, after a pause of the machine.
+    fn rest_from_stop(&self, speed: f32, paused: Duration) -> Duration {
+        self.config().peer.text.hold + period() + self.slack() + paused + self.braking(speed)
+    }
+
+    fn braking(&self, speed: f32) -> Duration {
+        let stop = self.config().peer.text.stop_acceleration;
+        let braking = Duration::from_micros((f64::from(speed / stop) * 1e6) as u64);
+        let lag = Duration::from_micros(self.options.drive.lag.as_micros() as u64);
+        braking + lag.times(5) + period().times(2)
+    }
+
+    /// What a pause that is no fault yet may add, on either side of the link.
+    fn slack(&self) -> Duration {
+        self.allowance.extra().times(2)
+    }
+
+    /// The farthest a joint may move \[rad\] when text arrives that was queued while the link stood still: all of it
+    /// arrives at once, so that one command lives for at most two cycles before the zero velocity behind it.
+    fn late_travel(&self, speed: f32) -> f32 {
+        let lag = self.options.drive.lag.as_secs_f32();
+        speed * (2.0 * period().as_secs_f32() + 2.0 * lag + self.allowance.extra().as_secs_f32())
+    }
+
+    /// For how long this machine had paused a program just before `at`, where that was long enough to end commanding for
+    /// `reason`: more than half of the limit in force, within a limit's time before the end.
+    pub(super) fn paused(pauses: &Pauses, allowance: &Allowance, at: Instant, reason: Reason) -> Option<Duration> {
+        let limit = match reason {
+            Reason::LocalStall | Reason::StateStale | Reason::StatesMissed | Reason::GradeLow | Reason::NotAtRest => {
+                allowance.stale_after()
+            }
+            Reason::SourceStale => allowance.source_age(),
+            _ => return None,
+        };
+        let before = |span: Duration| Instant::from_micros(at.as_micros().saturating_sub(span.as_micros()));
+        // It is noted when it is over, by threads that were paused as well.
+        let longest = pauses.longest(before(limit.times(2)), at + limit.percent(50));
+        (longest > limit.percent(50)).then_some(longest)
+    }
+}
+
+impl Record {
+    pub(super) fn error(&self, truth: &Truth) -> f64 {
+        (truth.distance - self.wanted_distance) * 1e3
+    }
+
+    /// When the mode that begins at `from` ends.
+    fn mode_ends(&self, from: Instant) -> Instant {
+        self.modes.iter().map(|(at, _)| *at).find(|at| *at > from).unwrap_or(Instant::from_micros(u64::MAX))
+    }
+
+    /// Errors while commanding and settled, without the pauses of this machine that ended commanding.
+    pub(super) fn settled_errors(&self, script: &Script) -> Vec<f64> {
+        let paused = |end: Instant| {
+            let stop = script.by_this_machine().find(|(stop, _)| stop.at == end);
+            stop.map_or(Duration::ZERO, |(_, paused)| paused.times(2))
+        };
+        let end = |from: Instant| {
+            let end = self.mode_ends(from);
+            Instant::from_micros(end.as_micros().saturating_sub(paused(end).as_micros()))
+        };
+        let commanding = self.modes.iter().filter(|(_, mode)| *mode == Mode::Command);
+        let spans: Vec<_> = commanding.map(|(at, _)| (*at + SETTLING, end(*at))).collect();
+        let settled = |at: Instant| spans.iter().any(|(from, to)| *from <= at && at < *to);
+        self.truths.iter().filter(|truth| settled(truth.at)).map(|truth| self.error(truth)).collect()
+    }
+
+    /// How the arm came to rest between `fault` and `until`.
+    fn rest_after(&self, fault: Instant, until: Instant) -> Rest {
+        let fastest = |truth: &Truth| truth.speeds.iter().fold(0.0_f32, |most, speed| most.max(speed.abs()));
+        let mut rest = Rest { took: until.since(fault), ..Rest::default() };
+        let mut still_since: Option<Instant> = None;
+        let mut rested = false;
+        let mut travel = [0.0_f32; 6];
+        let mut before = fault;
+        for truth in self.truths.iter().filter(|truth| (fault..until).contains(&truth.at)) {
+            let speed = fastest(truth);
+            if speed > REST {
+                still_since = None;
+            } else {
+                let since = *still_since.get_or_insert(truth.at);
+                if !rested && truth.at.since(since) >= AT_REST_FOR {
+                    (rest.took, rested) = (since.since(fault), true);
+                }
+            }
+            if rested {
+                let seconds = truth.at.since(before).as_secs_f32();
+                for (travelled, speed) in travel.iter_mut().zip(truth.speeds) {
+                    *travelled += speed.abs() * seconds;
+                }
+            } else {
+                rest.speed = rest.speed.max(speed);
+            }
+            before = truth.at;
+        }
+        rest.later_travel = travel.into_iter().fold(0.0, f32::max);
+        rest
+    }
+
+    /// The fastest motion while the mode allows none, leaving out the time that stopping takes.
+    fn unasked_speed(&self, bounds: &Bounds<'_>) -> f32 {
+        let mut fastest = 0.0_f32;
+        for (from, mode) in &self.modes {
+            if matches!(mode, Mode::Monitor | Mode::Arming | Mode::Offline) {
+                let span = *from + STOPPING + bounds.slack()..self.mode_ends(*from);
+                let speeds = self.truths.iter().filter(|truth| span.contains(&truth.at)).flat_map(|truth| truth.speeds);
+                fastest = speeds.fold(fastest, |most, speed| most.max(speed.abs()));
+            }
+        }
+        fastest
+    }
+
+    /// Every check, in the order of the story.
+    pub(super) fn checks(&self, script: &Script, bounds: &Bounds<'_>) -> Vec<Check> {
+        let mut checks = vec![armed(script), self.error_in_bounds(script, bounds)];
+        for round in &script.rounds {
+            checks.extend(self.round(round, bounds));
+        }
+        let unasked = self.unasked_speed(bounds);
+        checks.push(Check {
+            name: "still-when-not-commanding",
+            verdict: Verdict::of(unasked <= REST),
+            detail: format!("fastest joint {unasked:.6} rad/s outside Command and Stopping (bound {REST} rad/s)"),
+        });
+        let (begun, requests) = self.begun();
+        checks.push(Check {
+            name: "commanding-only-when-requested",
+            verdict: Verdict::of(begun <= requests),
+            detail: format!("arming began {begun} times, after {requests} requests"),
+        });
+        checks.extend(self.machine_stops(script, bounds));
+        checks.push(unexplained(script));
+        checks.push(Check {
+            name: "told-to-the-end",
+            verdict: Verdict::of(script.is_complete()),
+            detail: if script.is_complete() {
+                "released at the end, and standstill was measured".into()
+            } else {
+                "the story was not told to its end".into()
+            },
+        });
+        checks
+    }
+
+    /// How often arming began, and how many requests could have been its cause: each is good for one, later than itself.
+    fn begun(&self) -> (usize, usize) {
+        let arming: Vec<_> = self.modes.iter().filter(|(_, mode)| *mode == Mode::Arming).map(|(at, _)| *at).collect();
+        let (mut requests, mut causes) = (self.requests.iter().peekable(), 0);
+        for at in &arming {
+            if requests.next_if(|request| *request <= at).is_some() {
+                causes += 1;
+            }
+        }
+        (arming.len(), causes)
+    }
+
+    /// The stops after pauses of this machine, counted openly: each is judged, and only so many are re-armed.
+    fn machine_stops(&self, script: &Script, bounds: &Bounds<'_>) -> Option<Check> {
+        let mut good = true;
+        let lines: Vec<_> = script
+            .by_this_machine()
+            .map(|(Stop { at, reason, at_rest, .. }, paused)| {
+                let rest = at_rest.map(|until| self.rest_after(*at, until));
+                let bound = rest.map(|rest| bounds.rest_from_stop(rest.speed, paused));
+                good &= rest.zip(bound).is_some_and(|(rest, bound)| rest.took <= bound);
+                let stopped = rest.zip(bound).map_or("not at rest".into(), |(rest, bound)| {
+                    format!("at rest {:.1} ms later (bound {:.1} ms)", ms(rest.took), ms(bound))
+                });
+                format!(
+                    "{} at {:.1} s after a pause of {:.0} ms, {stopped}",
+                    reason.name(),
+                    ms(at.since(Instant::ZERO)) / 1e3,
+                    ms(paused)
+                )
+            })
+            .collect();
+        let within = lines.len() <= RE_ARMINGS;
+        let detail = format!("{} of at most {RE_ARMINGS}: {}", lines.len(), lines.join("; "));
+        let verdict = if good && within { Verdict::Counted } else { Verdict::Failed };
+        (!lines.is_empty()).then_some(Check { name: "paused-by-this-machine", verdict, detail })
+    }
+
+    fn error_in_bounds(&self, script: &Script, bounds: &Bounds<'_>) -> Check {
+        let bound = bounds.allowance.error();
+        let errors = self.settled_errors(script);
+        let worst = errors.iter().fold(0.0_f64, |most, error| most.max(error.abs()));
+        Check {
+            name: "error-in-bounds",
+            verdict: Verdict::of(!errors.is_empty() && worst <= bound),
+            detail: format!(
+                "RMS {:.3} mm, worst {worst:.3} mm over {} readings of the simulation's own truth (bound {bound:.1} mm)",
+                rms(&errors),
+                errors.len()
+            ),
+        }
+    }
+
+    fn round(&self, round: &Round, bounds: &Bounds<'_>) -> [Check; 4] {
+        let names = match round.fault {
+            Fault::LinkStall => [
+                "link-stall-reason",
+                "link-stall-at-rest-in-time",
+                "link-stall-queued-text-harmless",
+                "link-stall-re-armed",
+            ],
+            Fault::SensorCable => [
+                "sensor-cable-reason",
+                "sensor-cable-at-rest-in-time",
+                "sensor-cable-still-afterwards",
+                "sensor-cable-re-armed",
+            ],
+        };
+        let expected: Vec<_> = round.fault.expected().iter().map(|reason| reason.name()).collect();
+        let expected = expected.join(" or ");
+        let reason = match (round.injected, round.fell_back) {
+            (Some(injected), Some((at, reason))) => Some((
+                round.fault.expected().contains(&reason),
+                format!("{} after {:.1} ms (expected {expected})", reason.name(), ms(at.since(injected))),
+            )),
+            _ => None,
+        };
+        let span = round.injected.zip(round.at_rest);
+        let rest = span.map(|(fault, until)| self.rest_after(fault, until));
+        let in_time = span.zip(rest).map(|((injected, until), Rest { took, speed, .. })| {
+            let bound = bounds.rest(round.fault, speed, injected, until);
+            let detail = format!(
+                "joints at rest {:.1} ms after the fault, from {speed:.3} rad/s (bound {:.1} ms)",
+                ms(took),
+                ms(bound)
+            );
+            (took <= bound, detail)
+        });
+        let still = rest.map(|Rest { speed, later_travel, .. }| {
+            let bound = bounds.late_travel(speed);
+            let detail = format!(
+                "farthest joint moved {:.3} mrad after it had come to rest (bound {:.3} mrad)",
+                later_travel * 1e3,
+                bound * 1e3
+            );
+            (later_travel <= bound, detail)
+        });
+        let re_armed = round.at_rest.zip(round.re_armed).map(|(rest, armed)| {
+            (
+                true,
+                format!("acknowledged and requested; commanding again {:.1} s after rest", ms(armed.since(rest)) / 1e3),
+            )
+        });
+        let [reason_name, in_time_name, still_name, re_armed_name] = names;
+        [(reason_name, reason), (in_time_name, in_time), (still_name, still), (re_armed_name, re_armed)].map(
+            |(name, result)| {
+                let (passed, detail) = result.unwrap_or((false, "the story did not come to it".into()));
+                Check { name, verdict: Verdict::of(passed), detail }
+            },
+        )
+    }
+}
+
+/// Nothing but the faults of the story and measured pauses of this machine ends commanding.
+fn unexplained(script: &Script) -> Check {
+    let list: Vec<_> = script
+        .stops
+        .iter()
+        .filter(|stop| stop.paused.is_none())
+        .map(|stop| format!("{} at {:.1} s", stop.reason.name(), ms(stop.at.since(Instant::ZERO)) / 1e3))
+        .collect();
+    Check {
+        name: "no-other-fallback",
+        verdict: Verdict::of(list.is_empty()),
+        detail: if list.is_empty() {
+            "none".into()
+        } else {
+            format!("no fault of the story and no pause of this machine explains {}", list.join(", "))
+        },
+    }
+}
+
+fn armed(script: &Script) -> Check {
+    let took = script.requested.zip(script.armed).map(|(requested, armed)| armed.since(requested));
+    Check {
+        name: "armed",
+        verdict: Verdict::of(took.is_some_and(|took| took <= ARMING_BOUND)),
+        detail: match took {
+            Some(took) => {
+                format!("commanding {:.2} s after the request (bound {:.0} s)", ms(took) / 1e3, ms(ARMING_BOUND) / 1e3)
+            }
+            None => "never commanding".into(),
+        },
+    }
+}

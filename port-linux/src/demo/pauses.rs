@@ -1,0 +1,242 @@
+//! How long this machine keeps programs waiting: threads that ask to be woken every millisecond note by how much they were
+//! late, and what the kernel says of the demo's other threads.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration as StdDuration;
+
+use outrigger_core::time::{Duration, Instant};
+
+use crate::clock::{Clock, std_now};
+use crate::exit::Failure;
+
+/// Threads that measure. One of them may be lucky.
+const THREADS: usize = 3;
+/// How often each asks to be woken.
+const EVERY: StdDuration = StdDuration::from_millis(1);
+/// A thread that works is put off for longer than one that does nothing: while a limit is sought, each works as much as a loop
+/// that answers a robot does.
+const WORK: StdDuration = StdDuration::from_micros(60);
+/// Shorter pauses are not kept.
+const LEAST: Duration = Duration::from_millis(2);
+/// So many are kept.
+const KEPT: usize = 1 << 16;
+
+/// A time in which this machine ran nothing that was due, by the clock of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pause {
+    pub(super) from: Instant,
+    pub(super) until: Instant,
+}
+
+/// Pauses, by their ends.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pauses(Vec<Pause>);
+
+impl Pauses {
+    /// Keeps one that is long enough to matter.
+    pub(super) fn note(&mut self, pause: Pause) {
+        if pause.until.since(pause.from) >= LEAST && self.0.len() < KEPT {
+            self.0.push(pause);
+        }
+    }
+
+    /// The parts of them between `from` and `until`, by their begin.
+    fn within(&self, from: Instant, until: Instant) -> Vec<Pause> {
+        let part = |pause: &Pause| Pause { from: pause.from.max(from), until: pause.until.min(until) };
+        let mut parts: Vec<_> = self.0.iter().map(part).filter(|part| part.from < part.until).collect();
+        parts.sort_unstable_by_key(|part| part.from);
+        parts
+    }
+
+    /// Returns the longest between `from` and `until`, as far as it lies there; those that overlap or touch count as one.
+    pub(super) fn longest(&self, from: Instant, until: Instant) -> Duration {
+        let (mut longest, mut current): (_, Option<Pause>) = (Duration::ZERO, None);
+        for part in self.within(from, until) {
+            let joined = match current {
+                Some(before) if part.from <= before.until + LEAST => {
+                    Pause { from: before.from, until: before.until.max(part.until) }
+                }
+                _ => part,
+            };
+            longest = longest.max(joined.until.since(joined.from));
+            current = Some(joined);
+        }
+        longest
+    }
+}
+
+/// Measures from its start to its end.
+#[derive(Debug)]
+pub(super) struct Watch {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    clock: Clock,
+    stop: AtomicBool,
+    works: AtomicBool,
+    seen: Mutex<Pauses>,
+    /// Threads whose waits the kernel counts.
+    waits: Mutex<Vec<Waits>>,
+}
+
+impl Watch {
+    /// Starts to measure, with as much work as a loop has.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the system gives no thread.
+    pub(super) fn start(clock: Clock) -> Result<Self, Failure> {
+        let shared = Arc::new(Shared {
+            clock,
+            stop: AtomicBool::new(false),
+            works: AtomicBool::new(true),
+            seen: Mutex::default(),
+            waits: Mutex::default(),
+        });
+        let mut watch = Self { shared, threads: vec![] };
+        for number in 0..THREADS {
+            let shared = Arc::clone(&watch.shared);
+            let thread = std::thread::Builder::new().name(format!("pauses-{number}"));
+            let thread = thread.spawn(move || shared.measure(number == 0));
+            watch.threads.push(thread.map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?);
+        }
+        Ok(watch)
+    }
+
+    /// From now on the threads only look, also at how long the kernel keeps this process's first thread and those with these
+    /// names waiting, where it says so.
+    pub(super) fn look_at(&self, names: &[&str]) {
+        self.shared.works.store(false, Ordering::Relaxed);
+        let own = std::process::id().to_string();
+        let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+        let named = threads.filter(|thread| {
+            let name = fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
+            *thread.file_name() == *own || names.contains(&name.trim_end())
+        });
+        let waits = named.filter_map(|thread| Waits::open(&thread.path().join("schedstat"))).collect();
+        *self.shared.waits.lock().unwrap_or_else(PoisonError::into_inner) = waits;
+    }
+
+    /// Returns everything noted so far.
+    pub(super) fn seen(&self) -> Pauses {
+        self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // A panic has been printed by then; there is nothing to add.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn measure(&self, asks_the_kernel: bool) {
+        crate::os::wake_promptly();
+        // From the end of one turn to the end of the next, so that a pause within the work counts as well.
+        let mut before = std_now();
+        while !self.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(EVERY);
+            let work = if self.works.load(Ordering::Relaxed) { WORK } else { StdDuration::ZERO };
+            let woken = std_now();
+            while woken.elapsed() < work {
+                std::hint::spin_loop();
+            }
+            let late = before.elapsed().saturating_sub(EVERY + work);
+            self.note(late);
+            before = std_now();
+            if asks_the_kernel {
+                let mut waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
+                let longest = waits.iter_mut().map(Waits::since_last).max().unwrap_or_default();
+                drop(waits);
+                self.note(longest);
+            }
+        }
+    }
+
+    /// This machine has just ended a pause of this length by the system's time.
+    fn note(&self, length: StdDuration) {
+        let (until, length) = (self.clock.now(), self.clock.span(length));
+        let from = Instant::from_micros(until.as_micros().saturating_sub(length.as_micros()));
+        if length >= LEAST {
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).note(Pause { from, until });
+        }
+    }
+}
+
+/// How long one thread has been ready to run and was not run, as Linux counts it.
+#[derive(Debug)]
+struct Waits {
+    file: File,
+    /// \[ns\]
+    before: u64,
+}
+
+impl Waits {
+    fn open(path: &std::path::Path) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        let mut waits = Self { file, before: 0 };
+        waits.before = waits.total()?;
+        Some(waits)
+    }
+
+    /// Returns the time added since the last call.
+    fn since_last(&mut self) -> StdDuration {
+        let Some(now) = self.total() else { return StdDuration::ZERO };
+        let added = now.saturating_sub(self.before);
+        self.before = now;
+        StdDuration::from_nanos(added)
+    }
+
+    /// The second number of `schedstat` \[ns\].
+    fn total(&mut self) -> Option<u64> {
+        let mut text = [0; 64];
+        self.file.rewind().ok()?;
+        let length = self.file.read(&mut text).ok()?;
+        std::str::from_utf8(text.get(..length)?).ok()?.split_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pauses(of: &[(u64, u64)]) -> Pauses {
+        let mut pauses = Pauses::default();
+        for (from, until) in of {
+            pauses.note(Pause { from: at(*from), until: at(*until) });
+        }
+        pauses
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn only_what_lies_between_counts_and_what_touches_is_one() {
+        let pauses = pauses(&[(100, 130), (400, 401), (500, 520), (521, 560), (510, 530)]);
+        let longest = |from, until| pauses.longest(at(from), at(until)).as_millis();
+        assert_eq!(longest(0, 1_000), 60);
+        assert_eq!((longest(0, 450), longest(110, 450), longest(140, 450)), (30, 20, 0));
+        assert_eq!(longest(540, 1_000), 20);
+    }
+
+    #[test]
+    fn a_thread_that_is_put_off_is_seen_to_be() {
+        let watch = Watch::start(Clock::start()).expect("threads");
+        watch.look_at(&["pauses-0"]);
+        std::thread::sleep(StdDuration::from_millis(20));
+        // What a machine does in that time is not the test's; every pause has an end behind its begin.
+        assert!(watch.seen().0.iter().all(|pause| pause.until.since(pause.from) >= LEAST));
+    }
+}

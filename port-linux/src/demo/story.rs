@@ -1,0 +1,203 @@
+//! The demo without sockets, clock and screen: what it takes from a session, and what it does to the session and to the world
+//! around it. A test tells the same story in virtual time.
+
+use std::collections::VecDeque;
+
+use outrigger_core::engine::ur::{Ur, UrEvent};
+use outrigger_core::engine::{Engine, Event, Input};
+use outrigger_core::law::Law;
+use outrigger_core::link::Figures;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::ControllerTime;
+use outrigger_core::time::{Duration, Instant};
+
+use super::allowance::Allowance;
+use super::broken::Broken;
+use super::judge::Bounds;
+use super::pauses::Pauses;
+use super::record::Record;
+use super::script::{Ask, Fault, Script, Sight};
+use super::world;
+
+/// How often a fault that nobody told of is done.
+const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
+
+/// What the story does to the world.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Deed {
+    /// Says this.
+    Say(String),
+    /// The link stands still for so long, from now on.
+    StallLink(Duration),
+    /// The sensor's cable is pulled, or plugged in again.
+    PullCable(bool),
+    /// Time passes so many times slower than the system's.
+    Slow(u32),
+    /// Another client begins to command.
+    SecondCommander,
+}
+
+/// The story as it goes.
+pub(super) struct Story {
+    pub(super) script: Script,
+    pub(super) record: Record,
+    pub(super) allowance: Allowance,
+    broken: Option<Broken>,
+    /// What the script asked for and the engine has not got yet.
+    inputs: VecDeque<Input>,
+    /// Requests among them so far.
+    requests: usize,
+    newest: ControllerTime,
+    pub(super) figures: Option<Figures>,
+    /// When a secret fault was done last.
+    secret: Instant,
+}
+
+impl Story {
+    /// A story of `seconds` by the system's clock that begins at `now`.
+    pub(super) fn new(now: Instant, seconds: u64, distance: f32, allowance: Allowance, broken: Option<Broken>) -> Self {
+        Self {
+            script: Script::new(now, seconds, allowance.slowed()),
+            record: Record { wanted_distance: f64::from(distance), ..Record::default() },
+            allowance,
+            broken,
+            inputs: VecDeque::new(),
+            requests: 0,
+            newest: ControllerTime::default(),
+            figures: None,
+            secret: now,
+        }
+    }
+
+    /// Returns what the engine is to be told next.
+    pub(super) fn input(&mut self) -> Option<Input> {
+        let input = self.inputs.pop_front()?;
+        let lost = self.broken.is_some_and(|broken| broken.loses(&input, self.requests));
+        self.requests += usize::from(matches!(input, Input::Request(_)));
+        if lost { self.input() } else { Some(input) }
+    }
+
+    /// Takes what happened in the session.
+    pub(super) fn event(&mut self, now: Instant, event: &Event<UrEvent>) {
+        match event {
+            Event::Transition(transition) => {
+                self.record.modes.push((transition.at, transition.to));
+                if let Some(reason) = transition.reason {
+                    let reason = self.broken.map_or(reason, |broken| broken.told(reason));
+                    self.script.fell_back(transition.at, reason);
+                    self.record.events.push((now, format!("{}: {}", transition.to.name(), reason.text())));
+                }
+            }
+            Event::Grade(change) => self.record.grades.push((now, change.to)),
+            Event::Bridged(_) => self.record.bridged += 1,
+            Event::Peer(UrEvent::Established(identity)) => {
+                self.record.events.push((now, format!("session with software {}", identity.software)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks at the session and goes on with the story. `pauses` is what was measured of the machine so far.
+    pub(super) fn observe<L: Law<6>>(
+        &mut self,
+        engine: &Engine<'_, 6, Ur<'_>, L>,
+        now: Instant,
+        pauses: &dyn Fn() -> Pauses,
+    ) -> Vec<Deed> {
+        let figures = engine.figures(now);
+        if let Some(age) = figures.age {
+            self.record.ages.push((now, age));
+        }
+        if let Some(state) = engine.state()
+            && state.controller_time != self.newest
+        {
+            self.newest = state.controller_time;
+            self.record.arrivals.push(now);
+        }
+        self.figures = Some(figures);
+        let epoch = engine.mode_machine().epoch();
+        let (mode, latch, unmet) = (engine.mode(), engine.latch(), engine.unmet(now));
+        let by_itself = match latch {
+            Some(_) => Some(Input::Acknowledge),
+            None => unmet.is_empty().then_some(Input::Request(epoch)),
+        };
+        let mut deeds = self.spoil(now, mode, by_itself);
+        self.go_on(Sight { now, mode, epoch, latch, unmet, moves: world::moves(now) }, pauses, &mut deeds);
+        deeds
+    }
+
+    fn go_on(&mut self, sight: Sight, pauses: &dyn Fn() -> Pauses, deeds: &mut Vec<Deed>) {
+        let (now, allowance) = (sight.now, self.allowance);
+        let paused = move |at, reason| Bounds::paused(&pauses(), &allowance, at, reason);
+        while let Some(ask) = self.script.next(sight, &paused) {
+            match ask {
+                Ask::Engine(input) => {
+                    let word = match input {
+                        Input::Request(_) => {
+                            self.record.requests.push(now);
+                            "requested"
+                        }
+                        Input::Acknowledge => "acknowledged",
+                        _ => "released",
+                    };
+                    self.say(now, word.into(), deeds);
+                    self.inputs.push_back(input);
+                }
+                Ask::Inject(fault) => {
+                    self.say(now, format!("fault: {}", fault.text(self.allowance.stall())), deeds);
+                    self.record.faults.push((now, fault.short()));
+                    deeds.push(match fault {
+                        Fault::LinkStall => Deed::StallLink(self.allowance.stall()),
+                        Fault::SensorCable => Deed::PullCable(true),
+                    });
+                }
+                Ask::Repair(Fault::LinkStall) => {}
+                Ask::Repair(Fault::SensorCable) => {
+                    self.say(now, "the sensor's cable is plugged in again".into(), deeds);
+                    self.record.faults.push((now, "plugged in"));
+                    deeds.push(Deed::PullCable(false));
+                }
+                Ask::Slow(length) => self.slow(now, length, deeds),
+                Ask::End => self.inputs.push_back(Input::Shutdown),
+            }
+        }
+    }
+
+    /// This machine has paused a program for `length`.
+    fn slow(&mut self, now: Instant, length: Duration, deeds: &mut Vec<Deed>) {
+        let slower = self.allowance.after(length);
+        if let Some(slower) = slower {
+            self.allowance = slower;
+            self.script.slow(now, slower.slowed());
+            deeds.push(Deed::Slow(slower.slowed()));
+        }
+        let pace = slower.map_or(String::new(), |slower| format!("; time passes {} times slower now", slower.slowed()));
+        let length = length.as_micros() as f64 / 1e3;
+        self.say(now, format!("this machine had paused a program for {length:.0} ms{pace}"), deeds);
+    }
+
+    fn say(&mut self, now: Instant, text: String, deeds: &mut Vec<Deed>) {
+        deeds.push(Deed::Say(text.clone()));
+        self.record.events.push((now, text));
+    }
+
+    /// Does what a committed fault does by itself; `by_itself` is what an operator could do now.
+    fn spoil(&mut self, now: Instant, mode: Mode, by_itself: Option<Input>) -> Vec<Deed> {
+        let due = now.since(self.secret) >= SECRETLY_EVERY;
+        let begun = self.script.armed.is_some();
+        let deed = match self.broken {
+            Some(Broken::ResumesByItself) if mode == Mode::Monitor && begun && self.inputs.is_empty() => {
+                // Not by the story: no request of it is noted.
+                self.inputs.extend(by_itself);
+                None
+            }
+            Some(Broken::SecretStalls) if mode == Mode::Command && due => Some(Deed::StallLink(self.allowance.stall())),
+            Some(Broken::SecondCommander) if begun && due => Some(Deed::SecondCommander),
+            _ => None,
+        };
+        if deed.is_some() {
+            self.secret = now;
+        }
+        deed.into_iter().collect()
+    }
+}
