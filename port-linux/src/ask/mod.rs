@@ -97,7 +97,7 @@ struct Conversation<'a> {
     next_id: u32,
     /// The beginning of a line whose end is not there yet.
     begun: String,
-    /// Whether the reader of the output has gone away (`| head`).
+    /// Set once the reader of the output has gone away (`| head`).
     unread: Cell<bool>,
 }
 

@@ -54,12 +54,15 @@ Examples:
 
 pub(super) const SIM_EXAMPLES: &str = "\
 It starts RUNNING, NORMAL, in remote control, with no program. The drive is not ideal: one cycle of \
-latency, a first-order lag and 0.5 % velocity error. The pendant has one program, idle.urp.
+latency, a first-order lag and 0.5 % velocity error (--ideal-drive has none of them). The pendant has one program, idle.urp.
+It prints a line for each client that connects or leaves, each program that arrives, and each fault that starts or ends, at most \
+thirty in ten seconds; what is left out is counted.
 
 Examples:
   outrigger sim ur --software 3.15
   outrigger sim ur --software 5.15 --fault stall@5s:200ms
   outrigger sim ur --model ur10e --port-base 40000 --state protective-stop
+  outrigger sim ur --port-base 0 --ready > ready.json     free ports; the file says which once clients can connect
   outrigger sim ur --program weld.urp=weld.script     and, in another terminal: nc 127.0.0.1 29999
                                                       load weld.urp, play, programState, stop, quit
   outrigger sim ur --surface 0,0,0.2,0,0,1 --distance-to 127.0.0.1:5000     a table, and a sensor that looks at it

@@ -151,7 +151,7 @@ impl<M: Maker> Panel<M> {
         self.first_session_by = None;
     }
 
-    /// Whether the reader of the output has gone away (`| head`).
+    /// Returns `true` once the reader of the output has gone away (`| head`).
     pub(crate) fn is_unread(&self) -> bool {
         self.show.is_unread()
     }

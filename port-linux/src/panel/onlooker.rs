@@ -23,7 +23,7 @@ pub(crate) struct Onlooker<M> {
     remarks: Option<UnboundedReceiver<String>>,
     /// What a node of ROS 2 says.
     told: Option<UnboundedReceiver<String>>,
-    /// Whether it ends where nobody reads the output any more.
+    /// Set where the command ends once nobody reads its output.
     for_a_reader: bool,
 }
 
@@ -32,7 +32,7 @@ impl<M: Maker> Onlooker<M> {
         Self { panel, progress: None, remarks: None, told: None, for_a_reader: false }
     }
 
-    /// The same, ending where nobody reads the output any more.
+    /// Makes one that ends once nobody reads the output.
     pub(crate) fn for_a_reader(panel: Panel<M>) -> Self {
         Self { for_a_reader: true, ..Self::new(panel) }
     }

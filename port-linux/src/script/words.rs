@@ -26,9 +26,9 @@ pub(crate) struct Words<'t> {
     trouble: Option<String>,
     /// What went wrong in printing.
     unprinted: Option<io::Error>,
-    /// Whether the program has started.
+    /// Set once the program has started.
     started: bool,
-    /// Whether the reader of the output has gone since.
+    /// Set once the reader of the output has gone since then.
     unread: bool,
 }
 
@@ -96,7 +96,7 @@ impl<'t> Words<'t> {
         })
     }
 
-    /// Whether the reader of the output has gone while a program was waited for.
+    /// Returns `true` where the reader of the output went away while a program was waited for.
     pub(super) const fn is_unread(&self) -> bool {
         self.unread
     }

@@ -205,7 +205,7 @@ impl Show {
         Self { sender, speaker, format, epoch: Epoch::default(), lost, unread }
     }
 
-    /// Whether the reader of the output has gone away (`| head`).
+    /// Returns `true` once the reader of the output has gone away (`| head`).
     pub(crate) fn is_unread(&self) -> bool {
         self.unread.load(Ordering::Relaxed)
     }

@@ -217,3 +217,41 @@ fn program_file(program: &ProgramArg) -> Result<ProgramFile, Failure> {
 fn state_name(state: StartState) -> &'static str {
     StartState::NAMED.into_iter().find(|(known, _)| *known == state).map_or("", |(_, name)| name)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: SimUrArgs,
+    }
+
+    #[test]
+    fn two_simulators_at_base_0_have_ports_of_their_own_and_a_line_for_scripts_names_them() {
+        let words = ["ur", "--port-base", "0", "--ready", "--ideal-drive", "--flight-report", "2.5"];
+        let args = Line::parse_from(words).args;
+        let options = options(&args).expect("no files");
+        assert_eq!((options.drive, options.operations.report), (Drive::IDEAL, Duration::from_millis(2_500)));
+        let bound = || bind(Controller::new(options.clone()).expect("a controller"), &args).expect("free ports");
+        let (one, other) = (bound(), bound());
+        assert!(one.port_base() != 0 && one.port_base() != other.port_base());
+        let running = one.spawn().expect("a thread");
+        let robot = robot(args.listen, running.port_base());
+        let line = ready(&options, &robot, &running, &[Port::Primary, Port::Rtde]);
+        assert_eq!((line.lines().count(), line.ends_with('\n')), (1, true));
+        let read: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let base = running.port_base();
+        assert_eq!((&read["type"], &read["robot"]), (&"ready".into(), &format!("127.0.0.1:{base}").into()));
+        assert_eq!((&read["ports"]["30001"], &read["ports"]["30004"]), (&(base + 2).into(), &(base + 5).into()));
+        assert_eq!((&read["model"], &read["software"]), (&"ur5e".into(), &"5.15.0".into()));
+        assert_eq!((&read["address"], &read["pid"]), (&"127.0.0.1".into(), &std::process::id().into()));
+        assert!(TcpStream::connect(("127.0.0.1", base + 5)).is_ok(), "clients can connect");
+        assert_eq!(super::robot("0.0.0.0".parse().expect("an address"), 40_000), "127.0.0.1:40000");
+    }
+}

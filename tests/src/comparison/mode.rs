@@ -51,7 +51,7 @@ pub struct Reported {
     pub otherwise: &'static str,
 }
 
-/// How much later one way is than another.
+/// The delay of one way against another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beside {
     /// The name of the other way.

@@ -129,7 +129,7 @@ struct Printed {
     silent: Option<SocketAddr>,
     /// The number of commands so far, and when the newest came.
     heard: (u64, SimTime),
-    /// Whether the remote computer answers.
+    /// Set while the remote computer answers.
     answers: bool,
     faults: Vec<(Fault, Phase)>,
     state: Option<(FriState, Quality, ControlScheme)>,

@@ -48,7 +48,7 @@ pub enum EventKind {
         name: String,
         /// Its lines; none for a single statement.
         lines: Option<usize>,
-        /// Why the controller does not obey it.
+        /// The reason for which the controller does not obey it.
         ignored: Option<&'static str>,
     },
     /// A fault begins.
