@@ -8,7 +8,7 @@ use outrigger_core::law::{
     AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, PerAxis, Reference,
     Replaced, ToolAxis,
 };
-use outrigger_core::robot::{JointVelocities, Reason, State};
+use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint, Waypoint};
 
@@ -78,6 +78,10 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
 
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         self.law.resume(state)
+    }
+
+    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
+        self.law.begins_at()
     }
 
     fn progress(&self) -> Progress {

@@ -461,7 +461,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.target_speed = speed;
             speed < before || speed <= SLOW
         };
-        let sources = Some(Held::new(self.sources_verdict(now), now));
+        let sources = Some(Held::new(self.sources_verdict(state, now), now));
         // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
         let moving_by_us =
             (self.mode.is_motion_unknown()).then(|| Held::new(self.following.is_moving_by_us(state), now));
@@ -534,11 +534,14 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     }
 
     /// While commanding, a sensor may be bridged: then [`Cycle::answer`] judges it, once per cycle.
-    fn sources_verdict(&self, now: Instant) -> Result<(), Reason> {
+    fn sources_verdict(&self, state: &State<N>, now: Instant) -> Result<(), Reason> {
         match self.mode.mode() {
             Mode::Command => Ok(()),
             Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Stopping => {
-                self.sources.fresh(self.law.sources(), now)
+                self.sources.fresh(self.law.sources(), now)?;
+                let Some((start, tolerance)) = self.law.begins_at() else { return Ok(()) };
+                let off = state.positions.zip_with(start.as_array(), |q, start| q - start).max_abs();
+                if off <= tolerance { Ok(()) } else { Err(Reason::PathTolerance) }
             }
         }
     }

@@ -433,6 +433,12 @@ impl<const N: usize> Law<N> for JointServo<N> {
         Some(&self.setpoint)
     }
 
+    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
+        let waits = |motion: &&Motion<N>| !motion.relative && motion.sampler.progress() == Progress::Waiting;
+        let motion = self.motion.as_ref().filter(waits)?;
+        Some((motion.sampler.trajectory().at_nanos(0).positions, self.config.path_tolerance))
+    }
+
     fn progress(&self) -> Progress {
         match self.motion.as_ref().map_or(Progress::Endless, |motion| motion.sampler.progress()) {
             Progress::Finished if !self.has_arrived() => Progress::Running,

@@ -57,7 +57,7 @@ pub use tool_space::ToolSpaceConfig;
 
 use crate::command::{Limits, Samples, SourceId};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::robot::{BadValue, JointVelocities, Reason, State};
+use crate::robot::{BadValue, JointPositions, JointVelocities, Reason, State};
 use crate::time::Duration;
 use crate::trajectory::{Progress, Setpoint, Waypoint};
 
@@ -123,6 +123,12 @@ pub trait Law<const N: usize> {
     /// was left.
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         self.arm(state)
+    }
+
+    /// The joints at which the arm has to stand before command is granted, with the tolerance \[rad\]; none where the law
+    /// begins wherever the arm stands.
+    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
+        None
     }
 
     /// How far a motion with an end has come.
@@ -370,6 +376,10 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
 
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         each!(self, law => law.resume(state))
+    }
+
+    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
+        each!(self, law => Law::<N>::begins_at(law))
     }
 
     fn progress(&self) -> Progress {

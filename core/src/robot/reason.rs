@@ -74,7 +74,7 @@ reasons! {
     VelocityLimit "a joint speed is above its limit" "check the law's gains, ask for a slower move, or raise the limit",
     AccelerationLimit "a joint acceleration is above its limit" "ask for a gentler move or raise the limit",
     Singular "the arm is too close to a singular pose" "choose another pose",
-    PathTolerance "the arm left the tolerance around its path" "check payload, limits and obstacles",
+    PathTolerance "the arm is outside the tolerance around its path" "check payload, limits and obstacles; before a motion begins, move the arm to its start",
     StopTimeout "standstill was not measured in time" "look at the arm",
     KinematicsUnknown "the arm's kinematics are not known" "set `model` in the configuration",
     Internal "an internal check failed" "report it with the recorder's dump",

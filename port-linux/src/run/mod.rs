@@ -5,6 +5,7 @@ mod finished;
 mod listeners;
 mod plan;
 mod service;
+mod start;
 pub(crate) mod tail;
 
 use outrigger_core::engine::Config;

@@ -19,6 +19,7 @@ use super::ending::{Ending, Releases};
 use super::finished::Finished;
 use super::listeners::Listening;
 use super::plan::{AROUND, Beside, Plan, RECORDER};
+use super::start::away_from;
 use super::tail::Tail;
 use crate::clock::{Clock, utc_now};
 use crate::dashboard::{LockedPendant, next_news};
@@ -109,6 +110,8 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     told: Option<UnboundedReceiver<String>>,
     /// What other processes ask.
     pub(super) desk: Option<Desk<N>>,
+    /// Set while the arm is away from the start of the law's motion, which is reported once.
+    away: bool,
     /// What moves the arm beside the law's own motion.
     pub(super) under_way: UnderWay<N>,
     /// Locked while the arm is commanded, or to be given back.
@@ -168,6 +171,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             remarks: None,
             told: None,
             desk: None,
+            away: false,
             under_way: UnderWay::new(None),
             pendant: None,
         })
@@ -427,6 +431,12 @@ where
         if let Some(tail) = &mut self.tail {
             tail.put(engine, now);
         }
+        let far = law.begins_at().filter(|_| mode == Mode::Monitor).zip(engine.state());
+        let far = far.and_then(|((start, most), state)| away_from(&start, &state.positions, most));
+        if let Some(text) = far.as_ref().filter(|_| !self.away) {
+            self.panel.say("start", text.clone(), vec![]);
+        }
+        self.away = far.is_some();
         self.latch = engine.latch();
         if std::mem::take(&mut self.lapsed) {
             self.refused = Some((engine.unmet(now), engine.figures(now).grade_low()));

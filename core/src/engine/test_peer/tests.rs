@@ -22,6 +22,8 @@ const ROBOT: &str = "10.0.2.2:40001";
 struct Spy {
     calls: heapless::String<32>,
     speed: f32,
+    /// The first joint where its motion begins, to 0.2 rad.
+    begins: Option<f32>,
 }
 
 impl Spy {
@@ -42,6 +44,11 @@ impl Law<2> for Spy {
     fn step(&mut self, _: &State<2>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<2>, Reason> {
         self.call('s');
         Ok(JointVelocities([self.speed, 0.0]))
+    }
+
+    fn begins_at(&self) -> Option<(JointPositions<2>, f32)> {
+        let begins = self.begins.filter(|_| self.calls.is_empty())?;
+        Some((JointPositions([begins, 0.0]), 0.2))
     }
 
     fn suspend(&mut self) {
@@ -84,7 +91,11 @@ struct Bench {
 
 impl Bench {
     fn new(config: TestConfig) -> Self {
-        let engine = TestEngine::new(config, Spy::default(), ()).unwrap();
+        Self::with(config, Spy::default())
+    }
+
+    fn with(config: TestConfig, law: Spy) -> Self {
+        let engine = TestEngine::new(config, law, ()).unwrap();
         #[cfg(feature = "postcard")]
         let engine = engine.with_recorder(Box::leak(vec![0; 1 << 20].into_boxed_slice()));
         let mut bench = Self {
@@ -244,6 +255,24 @@ impl Bench {
 
 fn is_start(message: &Message) -> bool {
     matches!(message, Message::Start(..))
+}
+
+#[test]
+fn a_request_away_from_where_the_law_begins_is_refused_and_nothing_is_armed() {
+    for (begins, granted) in [(0.1, true), (-0.3, false), (f32::NAN, false)] {
+        let mut bench = Bench::with(TestConfig::default(), Spy { begins: Some(begins), ..Spy::default() });
+        bench.connect(ROBOT);
+        bench.run(300);
+        assert!(bench.engine.state().is_some_and(|state| state.positions.0[0].abs() < 1e-6));
+        assert_eq!(bench.engine.unmet(bench.now).contains(Reason::PathTolerance), !granted, "{begins}");
+        let epoch = bench.engine.mode_machine().epoch();
+        bench.give(Input::Request(epoch));
+        bench.run(110);
+        let expected = if granted { (Mode::Command, "As") } else { (Mode::Monitor, "") };
+        assert_eq!((bench.engine.mode(), bench.engine.law().calls.as_str()), expected, "{begins}");
+        let armed = bench.transitions().iter().any(|transition| transition.to == Mode::Arming);
+        assert_eq!(armed, granted, "{begins}");
+    }
 }
 
 #[test]

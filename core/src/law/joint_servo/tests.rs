@@ -96,7 +96,11 @@ fn an_absolute_motion_refuses_to_begin_elsewhere() {
     let mut law = JointServo::new(Reference::Absolute(half_turn_and_back()), JointServoConfig::default());
     assert_eq!(law.arm(&Plant::at(HOME).state), Err(Reason::PathTolerance));
     assert_eq!(law.progress(), Progress::Waiting);
+    assert_eq!(law.begins_at(), Some((JointPositions::ZERO, law.config.path_tolerance)));
     assert_eq!(law.arm(&Plant::at([0.0; 6]).state), Ok(()));
+    assert_eq!(law.begins_at(), None, "it has begun");
+    let anywhere = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
+    assert_eq!(Law::<6>::begins_at(&anywhere), None);
     assert_eq!(law.progress(), Progress::Running);
 }
 

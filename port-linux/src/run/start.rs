@@ -1,0 +1,39 @@
+//! The place where the law's motion begins, for an arm that does not stand there.
+
+use outrigger_core::robot::JointPositions;
+
+/// Returns which joint is farthest from where a motion begins, where that is more than `most` \[rad\].
+pub(super) fn away_from<const N: usize>(
+    start: &JointPositions<N>,
+    at: &JointPositions<N>,
+    most: f32,
+) -> Option<String> {
+    let off = start.zip_with(at.as_array(), |start, at| (at - start).abs());
+    let (joint, off) = off.iter().enumerate().reduce(|worst, next| if next.1 > worst.1 { next } else { worst })?;
+    let (start, at) = (start.as_array().get(joint)?, at.as_array().get(joint)?);
+    (off > most).then(|| {
+        format!(
+            "a request is refused here: joint {} stands at {at:.3} rad, {off:.3} rad from where the motion begins ({start:.3} \
+             rad), and law.path_tolerance allows {most:.3}; move the arm there, or set law.relative = true for a motion that \
+             begins where the arm stands",
+            joint + 1
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arm_away_from_the_start_is_named_with_joint_distance_and_tolerance() {
+        let at = JointPositions([0.1, -1.57, 0.0, 0.0, 0.0, 0.0]);
+        let text = away_from(&JointPositions([0.0; 6]), &at, 0.2).expect("it is far away");
+        let expected = "joint 2 stands at -1.570 rad, 1.570 rad from where the motion begins (0.000 rad)";
+        assert!(text.contains(expected) && text.contains("path_tolerance allows 0.200"), "{text}");
+        assert_eq!(away_from(&at, &at, 0.2), None);
+        // Of several that are as far away, the first.
+        let text = away_from(&JointPositions([1.0; 6]), &JointPositions([0.0; 6]), 0.2).expect("it is far away");
+        assert!(text.contains("joint 1 stands at 0.000 rad, 1.000 rad from"), "{text}");
+    }
+}
