@@ -109,6 +109,47 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     assert_eq!(shown.limits, absent.limits);
 }
 
+/// Returns whether a comment says that the value shown is not the default: `required`, `none`, or another value before a
+/// semicolon.
+fn names_another_default(comment: &str) -> bool {
+    let comment = comment.trim();
+    let first = comment.split([' ', ';', ':', ',']).next().unwrap_or_default();
+    let value = comment.split_once(';').map_or(comment, |(value, _)| value);
+    let is_value = value.parse::<f64>().is_ok()
+        || matches!(value, "true" | "false")
+        || (value.starts_with('"') && value.ends_with('"') && value.matches('"').count() == 2);
+    matches!(first, "required" | "none" | "needed") || is_value
+}
+
+/// The page says: "Every other key below shows its default, unless the comment says otherwise."
+#[test]
+fn a_key_whose_comment_names_no_other_default_shows_its_default() {
+    let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
+    let mut wrong = vec![];
+    for example in page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        let meaning = |text: &str| AnyConfiguration::parse(text).map(|read| format!("{read:?}")).ok();
+        let whole = meaning(example);
+        let lines: Vec<&str> = example.lines().collect();
+        let mut table = "";
+        for (n, line) in lines.iter().enumerate() {
+            table = if line.starts_with('[') { line } else { table };
+            // Their defaults follow the controller's period: see the test above.
+            if table.starts_with("[session") {
+                continue;
+            }
+            let (assignment, comment) = line.split_once('#').unwrap_or((line, ""));
+            if comment.trim().is_empty() || !assignment.contains('=') || names_another_default(comment) {
+                continue;
+            }
+            let without: Vec<&str> = lines.iter().enumerate().filter(|(m, _)| *m != n).map(|(_, line)| *line).collect();
+            if meaning(&without.join("\n")) != whole {
+                wrong.push(*line);
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
 /// What is claimed names where it does not hold, as long as it does not.
 #[test]
 fn claims_name_their_exceptions() {
@@ -125,6 +166,17 @@ fn claims_name_their_exceptions() {
     assert!(readme.contains("without reachable panics in builds at opt-level 3 or s"));
     assert!(!readme.contains("without panics") && !readme.contains("every message"));
     assert!(readme.contains("What stays raw bytes"));
+
+    // What the interpreter runs stands on a page of its own.
+    assert!(
+        !readme.contains("does what a controller does")
+            && readme.contains("(tests/sim/docs/fidelity.md) lists what it runs")
+    );
+    // While it commands by text, the next text ends whatever another client has started: nothing shows that it was there.
+    assert!(page("SECURITY.md").contains("On the text path it does not see another program while it commands"));
+    assert!(!page("boards/BRINGUP.md").contains("*Measured on hardware*"));
+    // A force source takes the place of the controller's own sensor for a program that asks for it.
+    assert!(!page("port-linux/docs/ros2.md").contains("a force mode takes the controller's own"));
 
     let wired = |board: &str| {
         let main = page(&format!("boards/{board}/src/main.rs"));
