@@ -68,7 +68,7 @@ impl<const N: usize> Limits<N> {
     pub const NONE: f32 = 100.0 * TAU;
     /// Range of each angle of [`position_min`](Self::position_min) and [`position_max`](Self::position_max).
     pub const POSITION: Range<f32> = Range { least: -Self::NONE, most: Self::NONE, text: "-200π to 200π rad" };
-    /// The same of a joint that does not turn without end, for files that name an arm.
+    /// The range of a joint that does not turn without end, for files that name an arm.
     pub const BOUNDED: Range<f32> = Range { least: -2.0 * TAU, most: 2.0 * TAU, text: "-4π to 4π rad" };
     /// Range of each [`velocity`](Self::velocity).
     pub const VELOCITY: Range<f32> = Range { least: 0.001, most: TAU, text: "0.001 to 2π rad/s" };

@@ -115,7 +115,7 @@ impl Readings {
         self.is_cb2
     }
 
-    /// Whether the arm is a UR3 or a UR3e, whose wrist 3 turns without end; `false` until the controller has sent the type.
+    /// Returns whether the arm is a UR3 or a UR3e, whose wrist 3 turns without end; `false` until the controller has sent the type.
     #[must_use]
     pub fn wrist_turns_without_end(&self) -> bool {
         /// `core/docs/protocol/ur-client-interfaces.md 3.8`.

@@ -206,13 +206,13 @@ impl Chain {
         }
     }
 
-    /// The same chain with other joint ranges ± \[rad\].
+    /// The chain with other joint ranges ± \[rad\].
     #[must_use]
     pub const fn within(self, ranges: [f64; 6]) -> Self {
         Self { ranges, ..self }
     }
 
-    /// Whether joint `joint` at `angle` \[rad\] is within its range.
+    /// Returns whether joint `joint` at `angle` \[rad\] is within its range.
     #[must_use]
     pub fn has(&self, joint: usize, angle: f64) -> bool {
         self.ranges.get(joint).is_some_and(|range| angle.abs() <= *range)

@@ -71,7 +71,7 @@ impl Chain {
         found
     }
 
-    /// The same posture with every joint the whole turns away that bring it nearest, within its range.
+    /// Turns every joint of a posture by the whole turns that bring it nearest, within its range.
     fn turned(&self, q: [f64; 6], near: &[f64; 6]) -> Option<[f64; 6]> {
         let mut out = q;
         for (number, (joint, near)) in out.iter_mut().zip(near).enumerate() {
