@@ -132,7 +132,7 @@ fn a_number_that_has_no_name_here_is_shown_to_people_and_to_scripts() {
     shown.json(&mut json);
     assert!(json.as_str().contains(r#""safety":"UNKNOWN 24""#), "{}", json.as_str());
     shown.latch = Some(Reason::SafetyNotNormal);
-    shows(&drawn("run", Some(shown.clone()), 100, 30), &["safety UNKNOWN 24", "SafetyNotNormal"]);
+    shows(&drawn("run", Some(shown.clone()), 100, 30), &["safety UNKNOWN 24", "latched: the safety system"]);
     assert!(shown.line().contains("UNKNOWN 24"), "{}", shown.line());
 }
 
