@@ -68,6 +68,12 @@ impl<const N: usize, P> Config<N, P> {
         Sources::new(&configs).map_err(ConfigError::Sources)
     }
 
+    /// Checks the thresholds that are given, before it is known which period the controller has.
+    pub(super) fn check_given(&self, shortest: Duration) -> Result<(), ConfigError> {
+        self.link.check(shortest).map_err(ConfigError::of("link"))?;
+        self.mode.check(shortest).map_err(ConfigError::of("mode"))
+    }
+
     /// Whether every common field is in its range, for a controller whose thresholds are `cycle`.
     #[inline(never)]
     pub(super) fn check_common(&self, cycle: &CycleConfig) -> Result<(), ConfigError> {

@@ -49,16 +49,18 @@ settings! {
         /// Grade needed to begin commanding. Default `Ok`.
         pub entry: Grade = Grade::Ok,
         /// The newest state is stale when older than this, which must not exceed the time after which the arm stops
-        /// by itself. Default 40 ms on a stream, 3 periods otherwise.
+        /// by itself; two periods at least, whatever is given. Default 40 ms on a stream, 3 periods otherwise.
         pub stale_after: Duration [0.0002 to 5.0 "s"] = period.times(3),
         /// Consecutive misses that end commanding when exceeded. Default `stale_after` in periods.
         pub max_misses: u32 [1 to 1000000] = 3,
         /// A moving command answers only a state younger than one period and this. Default half a period, at least
         /// 2 ms on a stream.
         pub margin: Duration [0.0 to 5.0 "s"] = period.percent(50),
-        /// Woken this much later than was asked for, this device itself has stalled. Default `stale_after`.
+        /// Woken this much later than was asked for, this device itself has stalled; two periods at least. Default
+        /// `stale_after`.
         pub stall: Duration [0.0002 to 86400.0 "s"] = period.times(3),
-        /// A controller clock that jumps ahead by more than this has started a new epoch. Default 1 s.
+        /// A controller clock that jumps ahead by more than this has started a new epoch; two periods at least. Default 1 s,
+        /// at least `stale_after`.
         pub clock_jump: Duration [0.0002 to 86400.0 "s"] = Duration::from_secs(1),
         /// Limits of the grades.
         pub limits table "grade": GradeTable => GradeTuning = GradeTable::new(period),
@@ -67,10 +69,10 @@ settings! {
         /// How fast the mapped clock forgets a fast packet \[ppm\]: above the drift between two crystals. Default 200.
         pub leak_ppm: u32 [0 to 10000] = 200,
         /// States late by an equal amount for this long mean that the controller's clock stood still: a new epoch.
-        /// Default 2 s.
+        /// Four periods at least. Default 2 s, at least twice `stale_after`.
         pub shift_hold: Duration [0.0004 to 86400.0 "s"] = Duration::from_secs(2),
-        /// Arrivals closer together are one burst; jitter counts its newest. Default a tenth of a period on a
-        /// stream, none otherwise.
+        /// Arrivals closer together are one burst; jitter counts its newest. Less than a period, whatever is given. Default
+        /// a tenth of a period on a stream, none otherwise.
         pub burst: Duration [0.0 to 1.0 "s"] = Duration::ZERO,
     }
 }
@@ -88,9 +90,42 @@ impl LinkTuning {
         self.on(LinkConfig::datagram(period))
     }
 
+    /// Checks what is given against the shortest period that there is: longer ones take as much more as they need.
+    ///
+    /// # Errors
+    /// The first that no period takes.
+    pub(crate) fn check(&self, shortest: Duration) -> Result<(), BadValue> {
+        let two = shortest.times(2);
+        let enough = |given: Option<Duration>| given.is_none_or(|given| given >= two);
+        BadValue::unless(enough(self.stale_after), "stale_after", "at least two periods")?;
+        BadValue::unless(enough(self.stall), "stall", "at least two periods")
+    }
+
+    /// The thresholds over `base`. A default follows the thresholds that are given. A given one is no shorter than this
+    /// period takes: it was chosen before the period was known.
     fn on(&self, base: LinkConfig) -> LinkConfig {
-        let config = self.over(base);
-        LinkConfig { stall: self.stall.unwrap_or(config.stale_after), ..config }
+        let mut config = self.over(base);
+        let (period, two) = (config.period, config.period.times(2));
+        let clock_jump = self.clock_jump.map(|jump| jump.max(two));
+        let shift_hold = self.shift_hold.map(|hold| hold.max(two.times(2)));
+        if self.stale_after.is_none() {
+            let most =
+                clock_jump.unwrap_or(Duration::MAX).min(shift_hold.map_or(Duration::MAX, |hold| hold.percent(50)));
+            config.stale_after = config.stale_after.max(period + config.margin).min(most);
+        }
+        let stale_after = config.stale_after.max(two);
+        if self.margin.is_none() {
+            config.margin = config.margin.min(stale_after - period);
+        }
+        LinkConfig {
+            stale_after,
+            max_misses: self.max_misses.unwrap_or_else(|| in_periods(stale_after, period).max(1)),
+            stall: self.stall.unwrap_or(stale_after).max(two),
+            clock_jump: clock_jump.unwrap_or_else(|| base.clock_jump.max(stale_after)),
+            shift_hold: shift_hold.unwrap_or_else(|| base.shift_hold.max(stale_after.times(2))),
+            burst: config.burst.min(period - Duration::from_micros(1)),
+            ..config
+        }
     }
 }
 
@@ -194,6 +229,37 @@ mod tests {
         assert_eq!(row(cb3.limits.ok), (9_500, 6_400, 2_000, 2));
         assert_eq!(row(cb3.limits.bad), (9_000, 8_000, 4_000, 4));
         assert_eq!((cb3.max_misses, cb3.margin.as_micros()), (5, 4_000));
+    }
+
+    #[test]
+    fn what_one_threshold_bounds_follows_it_at_every_period() {
+        let seconds = |seconds: f32| Some(crate::robot::time(seconds.into()));
+        let none = LinkTuning::default();
+        let mut tunings = vec![];
+        for least in [0.0002, 0.003, 0.05, 0.9, 5.0] {
+            tunings.extend([
+                LinkTuning { stale_after: seconds(least), ..none },
+                LinkTuning { margin: seconds(least.min(4.0)), ..none },
+                LinkTuning { stall: seconds(least), ..none },
+                LinkTuning { clock_jump: seconds(least), ..none },
+                LinkTuning { shift_hold: seconds(least.max(0.0004)), ..none },
+                LinkTuning { burst: seconds(least.min(1.0)), ..none },
+            ]);
+        }
+        for micros in [1_000, 2_000, 8_000, 100_000] {
+            let period = Duration::from_micros(micros);
+            for tuning in &tunings {
+                for config in [tuning.stream(period), tuning.datagram(period)] {
+                    assert_eq!(config.check(), Ok(()), "{micros} µs, {tuning:?}");
+                }
+            }
+        }
+        // What a period allows is taken as it is given.
+        let twenty = LinkTuning { stale_after: seconds(0.02), ..none };
+        let stale_after = |micros| twenty.datagram(Duration::from_micros(micros)).stale_after.as_micros();
+        assert_eq!([1_000, 5_000, 100_000].map(stale_after), [20_000, 20_000, 200_000]);
+        let misses = |micros| twenty.datagram(Duration::from_micros(micros)).max_misses;
+        assert_eq!([1_000, 5_000, 100_000].map(misses), [20, 4, 2]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Grade of a link: fast to fall, slow to rise (`core/docs/protocol/kuka-fri.md C3`).
 
+use core::cmp::Reverse;
+
 use super::timing::WINDOW;
 use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Tuning, settings, words};
 use crate::time::{Duration, Instant};
@@ -225,11 +227,32 @@ settings! {
     }
 }
 
+/// A limit that is not given follows those that are: no looser than that of a worse grade, no stricter than that of a better one.
 impl Tuning<GradeTable> for GradeTuning {
     fn over(self, base: GradeTable) -> GradeTable {
-        let Self { perfect, ok, bad } = self;
-        GradeTable { perfect: perfect.over(base.perfect), ok: ok.over(base.ok), bad: bad.over(base.bad) }
+        let (given, default) = ([self.perfect, self.ok, self.bad], [base.perfect, base.ok, base.bad]);
+        let received = in_order(given.map(|of| of.received.map(Reverse)), default.map(|of| Reverse(of.received)));
+        let [a, b, c] = received.map(|Reverse(share)| share);
+        let [d, e, f] = in_order(given.map(|of| of.delay), default.map(|of| of.delay));
+        let [g, h, i] = in_order(given.map(|of| of.jitter), default.map(|of| of.jitter));
+        let [j, k, l] = in_order(given.map(|of| of.misses), default.map(|of| of.misses));
+        GradeTable {
+            perfect: GradeLimits { received: a, delay: d, jitter: g, misses: j },
+            ok: GradeLimits { received: b, delay: e, jitter: h, misses: k },
+            bad: GradeLimits { received: c, delay: f, jitter: i, misses: l },
+        }
     }
+}
+
+/// Limits of three grades, the best first and lowest: those given, and defaults between them.
+fn in_order<T: Ord + Copy>([perfect, ok, bad]: [Option<T>; 3], [p, o, b]: [T; 3]) -> [T; 3] {
+    let low = |default: T, bound: Option<T>| bound.map_or(default, |bound| default.min(bound));
+    let high = |default: T, bound: Option<T>| bound.map_or(default, |bound| default.max(bound));
+    [
+        perfect.unwrap_or_else(|| low(low(p, ok), bad)),
+        ok.unwrap_or_else(|| low(high(o, perfect), bad)),
+        bad.unwrap_or_else(|| high(high(b, ok), perfect)),
+    ]
 }
 
 impl GradeLimits {

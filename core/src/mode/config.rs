@@ -33,17 +33,17 @@ settings! {
         pub good_cycles: u32 [1 to 60000] = 100,
         /// Longest time in `Arming`. Default 10 s.
         pub arming_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(10),
-        /// A fact older than this is not held. Default 300 ms: three of the slowest port's messages.
+        /// A fact older than this is not held; two periods at least. Default 300 ms: three of the slowest port's messages.
         pub evidence_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(300),
         /// Longest time without a timely state in `Arming` and `Command`; not above the time after which the arm
-        /// stops by itself. Default 40 ms, at least three cycles.
+        /// stops by itself; two periods at least. Default 40 ms, at least three cycles, at most `evidence_age`.
         pub state_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(40).max(cycle.times(3)),
         /// Zero velocities before the `stopj`. Default 3.
         pub stop_cycles: u8 [1 to 10] = 3,
         /// Longest wait for standstill in `Stopping`. Default 5 s.
         pub stop_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(5),
         /// The accepting program may be invisible for this long in `Command`: one program replaces the other every
-        /// cycle, and a slow message may fall between. Default 500 ms.
+        /// cycle, and a slow message may fall between; two periods at least. Default 500 ms.
         pub program_timeout: Duration [0.002 to 5.0 "s"] = Duration::from_millis(500),
         /// Longest time in `Monitor` without any state. Default 2 s.
         pub offline_after: Duration [0.002 to 60.0 "s"] = Duration::from_secs(2),
@@ -68,10 +68,40 @@ settings! {
 }
 
 impl ModeTuning {
-    /// The thresholds for a controller of this period.
+    /// Checks what is given against the shortest period that there is: longer ones take as much more as they need.
+    ///
+    /// # Errors
+    /// The first that no period takes.
+    pub(crate) fn check(&self, shortest: Duration) -> Result<(), BadValue> {
+        let two = shortest.times(2);
+        let enough = |given: Option<Duration>| given.is_none_or(|given| given >= two);
+        BadValue::unless(enough(self.evidence_age), "evidence_age", "at least two cycles")?;
+        BadValue::unless(enough(self.state_timeout), "state_timeout", "at least two cycles")?;
+        BadValue::unless(enough(self.program_timeout), "program_timeout", "at least two cycles")
+    }
+
+    /// The thresholds for a controller of this period. A default follows the thresholds that are given; a given one is no
+    /// shorter than this period takes, because it was chosen before the period was known.
     #[must_use]
     pub fn of(&self, period: Duration) -> ModeConfig {
-        self.over(ModeConfig::new(period))
+        let mut mode = self.over(ModeConfig::new(period));
+        let two = period.times(2);
+        let needed = period.times(u64::from(mode.good_cycles));
+        if self.arming_timeout.is_none() && mode.arming_timeout <= needed {
+            mode.arming_timeout = (needed + needed.percent(10)).min(Duration::from_secs(60));
+        }
+        if self.evidence_age.is_none() {
+            mode.evidence_age = mode.evidence_age.max(mode.state_timeout);
+        } else if self.state_timeout.is_none() {
+            mode.state_timeout = mode.state_timeout.min(mode.evidence_age);
+        }
+        mode.evidence_age = mode.evidence_age.max(two);
+        mode.state_timeout = mode.state_timeout.max(two);
+        mode.remote_evidence_age = mode.remote_evidence_age.max(two);
+        mode.program_timeout = mode.program_timeout.max(two);
+        let least = if self.state_timeout.is_none() { mode.state_timeout } else { two };
+        mode.offline_after = mode.offline_after.max(least);
+        mode
     }
 }
 
@@ -96,7 +126,11 @@ impl ModeConfig {
         self.check_ranges()?;
         let two = cycle.times(2);
         let needed = cycle.times(u64::from(self.good_cycles));
-        BadValue::unless(self.arming_timeout > needed, "arming_timeout", "longer than good_cycles take")?;
+        BadValue::unless(
+            self.arming_timeout > needed,
+            "arming_timeout",
+            "longer than good_cycles take at the longest period",
+        )?;
         BadValue::unless(self.evidence_age >= two, "evidence_age", "at least two cycles")?;
         BadValue::unless(self.remote_evidence_age >= two, "remote_evidence_age", "at least two cycles")?;
         BadValue::unless(
@@ -119,6 +153,32 @@ mod tests {
     fn the_defaults_hold_their_own_check() {
         for millis in [1, 2, 4, 8, 10, 50] {
             assert_eq!(ModeConfig::new(Duration::from_millis(millis)).check(), Ok(()), "{millis} ms");
+        }
+    }
+
+    #[test]
+    fn what_one_threshold_bounds_follows_it_at_every_period() {
+        let none = ModeTuning::default();
+        let seconds = |seconds: f64| Some(crate::robot::time(seconds));
+        let late = |late_patience| FollowingTuning { late_patience: Some(late_patience), ..FollowingTuning::default() };
+        let patient = |patience| FollowingTuning { patience: Some(patience), ..FollowingTuning::default() };
+        for millis in [1, 2, 8, 100] {
+            let period = Duration::from_millis(millis);
+            for given in [0.002, 0.05, 0.5, 2.0] {
+                for tuning in [
+                    ModeTuning { evidence_age: seconds(given), ..none },
+                    ModeTuning { state_timeout: seconds(given), ..none },
+                    ModeTuning { program_timeout: seconds(given), ..none },
+                    ModeTuning { offline_after: seconds(given), ..none },
+                    ModeTuning { good_cycles: Some((given * 250.0) as u32 + 1), ..none },
+                ] {
+                    assert_eq!(tuning.of(period).check_streamed(), Ok(()), "{millis} ms, {tuning:?}");
+                }
+            }
+            for cycles in [1, 30, 1_000] {
+                assert_eq!(late(cycles).of(period).check(), Ok(()), "{millis} ms, late {cycles}");
+                assert_eq!(patient(cycles).of(period).check(), Ok(()), "{millis} ms, {cycles}");
+            }
         }
     }
 

@@ -53,14 +53,22 @@ impl<I> Control<I> {
         let robot = RobotSettings::read(root.section("robot"));
         let mut section = root.section("limits");
         let endless = robot.as_ref().and_then(|robot| robot.model?.endless_joint());
-        let limits = limits::read(&mut section, Limits::default(), endless);
+        let mut limits = limits::read(&mut section, Limits::default(), endless);
         section.finish();
+        let session = SessionSettings::read(root);
+        // A limit that the file does not give is as low as what the controller is told, or left, to do.
+        UrConfig { limits, ..session.config() }.conflicts(|conflict| match conflict.key {
+            _ if root.stands(conflict.key) || conflict.most < Limits::<6>::ACCELERATION.least => {
+                root.complain_of(&conflict);
+            }
+            "limits.braking" => limits.braking = limits.braking.map(|limit| limit.min(conflict.most)),
+            "limits.acceleration" => limits.acceleration = limits.acceleration.map(|limit| limit.min(conflict.most)),
+            _ => root.complain_of(&conflict),
+        });
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits, endless });
         let outputs =
             OutputsSettings::read(root.section("outputs"), &Surroundings { sources: &names, limits: &limits, endless });
-        let session = SessionSettings::read(root);
-        UrConfig { limits, ..session.config() }.conflicts(|conflict| root.complain_of(&conflict));
         let sources = sources.into_iter().collect::<Option<_>>();
         let (law, rest) = law?;
         Some(Self { robot: robot?, limits, law, rest, sources: sources?, session, outputs })

@@ -7,8 +7,7 @@ use outrigger_core::engine::krc::{
     Control, JointImpedance, KrcConfig, KrcOptions, KrcSettings, MirroredFrame, ToolImpedance,
 };
 use outrigger_core::law::LawConfig;
-use outrigger_core::link::LinkTuning;
-use outrigger_core::mode::{ModeTuning, OperatorConfig, StandstillConfig};
+use outrigger_core::mode::{OperatorConfig, StandstillConfig};
 use outrigger_core::trajectory::Waypoint;
 use outrigger_core::wire::fri::{CommandFlags, DEFAULT_PORT};
 
@@ -171,11 +170,10 @@ impl<I: Input> Common<I> {
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits, endless: None });
         let mut judging = root.section("session");
-        let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
-        mode.read(&mut judging);
-        link.read(&mut judging);
+        let (mode, link) = session::judging(&mut judging);
         judging.finish();
         let standstill = root.section("standstill").settings(StandstillConfig::read);
+        let mode = session::stopping(mode, &standstill);
         let operator = root.section("operator").settings(OperatorConfig::read);
         let sources: Vec<_> = sources.into_iter().collect::<Option<_>>()?;
         let mut engine = KrcConfig { peer, link, mode, standstill, limits, operator, ..default };

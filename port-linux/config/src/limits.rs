@@ -22,7 +22,11 @@ pub(crate) fn read<const N: usize>(
     limits.position_max = angles("position_max").unwrap_or(limits.position_max);
     limits.read(section);
     if let Err(error) = limits.check() {
-        section.complain(error.field, error.to_string());
+        // Of two angles that cross, the one that the file has.
+        let crossed = error.field == "position_min" && !section.has("position_min") && section.has("position_max");
+        let field = if crossed { "position_max" } else { error.field };
+        let of = error.joint.map_or(String::new(), |joint| format!(" for joint {}", joint + 1));
+        section.complain(field, format!("{}{of}", error.expected));
     }
     limits
 }

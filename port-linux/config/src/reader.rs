@@ -177,15 +177,20 @@ impl<'d, 'i> Section<'d, 'i> {
         self.document.complain(&at, path.into(), found, expected.into());
     }
 
+    /// Returns whether the document has `path`, a key of one of its tables, e.g. `session.hold`.
+    pub(crate) fn stands(&self, path: &str) -> bool {
+        let value = |path: &str| {
+            let (section, key) = path.split_once('.')?;
+            self.table?.get(section)?.get_ref().as_table()?.get(key)
+        };
+        value(path).is_some()
+    }
+
     /// Complains about a limit that another setting would break, at whichever of both stands in the document.
     pub(crate) fn complain_of(&self, conflict: &Conflict) {
         let Conflict { key, joint, found, most, unit, other, why } = conflict;
         let joint = joint + 1;
-        let stands = |path: &str| {
-            let (section, key) = path.split_once('.')?;
-            self.table?.get(section)?.get_ref().as_table()?.get(key)
-        };
-        if stands(key).is_some() || stands(other).is_none() {
+        if self.stands(key) || !self.stands(other) {
             self.complain_at(key, format!("at most {most} {unit} for joint {joint}: {other}, {why}"));
         } else {
             self.complain_at(

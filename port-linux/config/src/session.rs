@@ -6,7 +6,8 @@ use outrigger_core::engine::ur::UrOptions;
 use outrigger_core::engine::ur::{CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig};
 use outrigger_core::link::LinkTuning;
 use outrigger_core::mode::{ModeTuning, OperatorConfig, RequestAs, StandstillConfig};
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_core::robot::{Generation, SoftwareVersion};
+use outrigger_core::time::Duration;
 
 use crate::reader::Section;
 
@@ -53,11 +54,22 @@ impl SessionSettings {
         let software = section
             .text("software", "the controller's software, e.g. \"3.15\"")
             .and_then(|text| parse_software(text).map_err(|expected| section.complain("software", expected)).ok());
-        let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
-        mode.read(&mut section);
-        link.read(&mut section);
+        let (mut mode, mut link) = judging(&mut section);
         let mut text = TextConfig::default();
         text.read(&mut section);
+        // An arm whose text has run out stops by itself, and is not to be commanded on.
+        let default = TextConfig::default().hold;
+        if text.hold < default {
+            // Two periods of the fastest controller are the least.
+            let least = Duration::from_micros(2 * Generation::ESeries.period_micros());
+            link.stale_after.get_or_insert(text.hold.max(least));
+            mode.state_timeout.get_or_insert(text.hold.max(least));
+        } else if !section.has("hold") {
+            let margin = link.margin.map(|margin| margin + Duration::from_millis(8));
+            let stale_after = link.stale_after.or(margin);
+            let given = [stale_after, mode.state_timeout].into_iter().flatten();
+            text.hold = given.fold(default, Duration::max).min(TextConfig::HOLD.most);
+        }
         let path = section.choice("path", CommandPath::WORDS, CommandPath::Text);
         section.finish();
         let mut program = ProgramConfig::default();
@@ -65,15 +77,25 @@ impl SessionSettings {
         program.read(&mut section);
         program.address = section.address("address", "an IPv4 address of this computer");
         section.finish();
+        let mut section = root.section("connect");
+        let mut connect = ConnectConfig::default();
+        connect.read(&mut section);
+        match (section.has("back_off_min"), section.has("back_off_max")) {
+            (true, false) => connect.back_off_max = connect.back_off_max.max(connect.back_off_min),
+            (false, true) => connect.back_off_min = connect.back_off_min.min(connect.back_off_max),
+            _ => {}
+        }
+        section.finish();
+        let standstill = root.section("standstill").settings(StandstillConfig::read);
         let settings = Self {
             software,
-            mode,
+            mode: stopping(mode, &standstill),
             link,
             path,
             program,
             text,
-            standstill: root.section("standstill").settings(StandstillConfig::read),
-            connect: root.section("connect").settings(ConnectConfig::read),
+            standstill,
+            connect,
             operator: root.section("operator").settings(OperatorConfig::read),
         };
         // Limits are read elsewhere: what stands against them is complained of there.
@@ -97,7 +119,38 @@ impl SessionSettings {
     }
 }
 
-/// Complains about what the core refuses, at the key it came from.
+/// Reads what begins and ends commanding, and how the link is judged. Of two thresholds that bound each other, the one that the file
+/// does not give follows the other.
+pub(crate) fn judging(section: &mut Section<'_, '_>) -> (ModeTuning, LinkTuning) {
+    let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
+    mode.read(section);
+    link.read(section);
+    let scaling = &mut mode.scaling;
+    match (section.has("scaling_zero_below"), section.has("scaling_free_from")) {
+        (true, false) => scaling.free_from = scaling.free_from.max(scaling.zero_below),
+        (false, true) => scaling.zero_below = scaling.zero_below.min(scaling.free_from),
+        _ => {}
+    }
+    (mode, link)
+}
+
+/// A stop may take as long as rest needs to be seen, where the file does not say how long it may take.
+pub(crate) fn stopping(mode: ModeTuning, standstill: &StandstillConfig) -> ModeTuning {
+    // The zero velocities of the slowest controller, and the way to rest.
+    let needed = standstill.window + Duration::from_secs(2);
+    let longer = mode.stop_timeout.is_none() && needed > Duration::from_secs(5);
+    if longer { ModeTuning { stop_timeout: Some(needed), ..mode } } else { mode }
+}
+
+/// Keys whose default is held against others, with those.
+const BOUND: &[(&str, &[&str])] = &[
+    ("session.hold", &["session.stale_after", "session.state_timeout", "session.margin"]),
+    ("session.stale_after", &["session.margin"]),
+    ("session.arming_timeout", &["session.good_cycles"]),
+    ("session.stop_timeout", &["session.stop_cycles", "standstill.window"]),
+];
+
+/// Complains about what the core refuses, at the key it came from, or at the one in the file that it does not go with.
 pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     match error {
         ConfigError::Value { section, error } => {
@@ -113,10 +166,18 @@ pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
                 ("connect" | "operator" | "program", None) => format!("{section}.{}", error.field),
                 (_, None) => format!("session.{}", error.field),
             };
-            root.complain_at(&path, error.expected);
+            let others = BOUND.iter().find(|(key, _)| *key == path).map_or(&[][..], |(_, others)| others);
+            match others.iter().find(|other| root.stands(other)) {
+                Some(other) if !root.stands(&path) => {
+                    root.complain_at(other, format!("one that goes with {path}, which is {}", error.expected));
+                }
+                _ => root.complain_at(&path, error.expected),
+            }
         }
-        // Limits and sensors are read, and refused, elsewhere; memory is not configured.
-        ConfigError::Limits(_) | ConfigError::Conflict(_) | ConfigError::Sources(_) | ConfigError::Memory { .. } => {
+        // They were refused where they were read.
+        ConfigError::Limits(_) => {}
+        // Sensors are read, and refused, elsewhere; memory is not configured.
+        ConfigError::Conflict(_) | ConfigError::Sources(_) | ConfigError::Memory { .. } => {
             root.complain_at("session", error.to_string());
         }
     }

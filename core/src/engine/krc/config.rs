@@ -212,6 +212,7 @@ impl KrcConfig {
         if cfg!(feature = "outputs") {
             outputs.check_ranges().map_err(value("outputs"))?;
         }
+        self.check_given(SHORTEST)?;
         for period in [SHORTEST, LONGEST] {
             self.check_common(&self.of(period))?;
         }
@@ -222,13 +223,13 @@ impl KrcConfig {
     pub(super) fn of(&self, period: Duration) -> CycleConfig {
         let mode = self.mode.of(period);
         let needed = period.times(u64::from(mode.good_cycles));
-        let longest = Duration::from_secs(60);
+        let (usual, longest) = (ModeConfig::new(period).arming_timeout, Duration::from_secs(60));
         CycleConfig {
             link: self.link.datagram(period),
             mode: ModeConfig {
                 mirrors: true,
                 // The program polls, and waits for its own rating of the link.
-                arming_timeout: self.mode.arming_timeout.unwrap_or((mode.arming_timeout + needed).min(longest)),
+                arming_timeout: self.mode.arming_timeout.unwrap_or((usual + needed).min(longest)),
                 rest_window: self.standstill.window,
                 ..mode
             },

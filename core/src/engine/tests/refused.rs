@@ -39,7 +39,10 @@ fn a_wrong_setting_of_each_part_of_a_ur_makes_no_engine() {
         ("the longest stop", |c| c.mode.stop_timeout = Some(Duration::ZERO)),
         ("how far the arm may be off", |c| c.mode.following.tolerance = Some(f32::NAN)),
         ("stale states", |c| c.link.stale_after = Some(Duration::ZERO)),
-        ("grades in order", |c| c.link.limits.bad.misses = Some(0)),
+        ("grades in order", |c| {
+            c.link.limits.perfect.misses = Some(5);
+            c.link.limits.bad.misses = Some(0);
+        }),
         ("a range of a joint", |c| c.limits.position_min.0[2] = 3.0 + c.limits.position_max.0[2]),
         ("a range of another", |c| c.limits.position_max.0[0] = f32::NAN),
         ("a speed", |c| c.limits.velocity.0[1] = f32::NAN),

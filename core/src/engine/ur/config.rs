@@ -99,6 +99,7 @@ impl UrConfig {
         let value = ConfigError::of;
         let UrOptions { connect, software, text, outputs, force, path, .. } = &self.peer;
         connect.check().map_err(value("connect"))?;
+        self.check_given(Duration::from_micros(Generation::ESeries.period_micros()))?;
         for generation in [Generation::Cb3, Generation::ESeries] {
             let cycle = self.cycle(Duration::from_micros(generation.period_micros()));
             self.check_common(&cycle)?;
@@ -193,7 +194,8 @@ impl UrConfig {
             // What the hull of the newest commands does not reach back to has that much more patience.
             let patience = u16::try_from(cycles).unwrap_or(u16::MAX).max(FollowingConfig::new(period).patience);
             tuning.delay = tuning.delay.or(Some(delay));
-            tuning.patience = tuning.patience.or(Some(patience));
+            let patience = tuning.patience.unwrap_or(tuning.late_patience.map_or(patience, |late| patience.min(late)));
+            tuning.patience = Some(patience);
             tuning.late_patience =
                 tuning.late_patience.or(Some(patience.max(FollowingConfig::new(period).late_patience)));
         }

@@ -44,7 +44,7 @@ settings! {
         /// Default 2.
         pub own_stop: f32 [Self::STOP_ACCELERATION] = 2.0,
         /// `t`: for how long one command holds without a successor. Default 40 ms.
-        pub hold: Duration [0.002 to 1.0 "s"] = Duration::from_millis(40),
+        pub hold: Duration [Self::HOLD] = Duration::from_millis(40),
     }
 }
 
@@ -60,6 +60,9 @@ impl TextConfig {
     pub const ACCELERATION: Range<f32> = range_of!(0.001 to 150.0 "rad/s²");
     /// Range of [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop).
     pub const STOP_ACCELERATION: Range<f32> = range_of!(0.01 to 150.0 "rad/s²");
+
+    /// Range of [`hold`](Self::hold).
+    pub const HOLD: Range<Duration> = range_of!(0.002 to 1.0 "s");
 
     /// Whether every value can be written, and something ends each text on a controller whose `software` is known.
     ///

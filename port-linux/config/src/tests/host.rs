@@ -91,7 +91,12 @@ fn wrist_3_of_a_small_arm_may_have_no_limit_and_no_other_joint_may() {
         let [first] = problems(&with(model, "position_max = [13, 6, 6, 6, 6, 6]")).try_into().expect("one problem");
         assert!(first.contains("expected one number or 6 in -4π to 4π rad, joint 6 at any number"), "{first}");
         let [far] = problems(&highest(model, "629")).try_into().expect("one problem");
-        assert!(far.contains("position_max of joint 6: expected -200π to 200π rad"), "{far}");
+        assert!(
+            far.contains(
+                "limits.position_max: found [6.2, 6.2, 6.2, 6.2, 6.2, 629], expected -200π to 200π rad for joint 6"
+            ),
+            "{far}"
+        );
         let [never] = problems(&with(model, "position_min = [-6, -6, -6, -6, -6, inf]")).try_into().expect("one");
         assert!(never.contains("each lowest angle below its highest"), "{never}");
     }
@@ -102,7 +107,8 @@ fn wrist_3_of_a_small_arm_may_have_no_limit_and_no_other_joint_may() {
     }
     // A motion may go there as well.
     let motion = |joints: &str| {
-        let limits = "position_max = [6, 6, 6, 6, 6, inf]\n[[law.waypoint]]\nat = 0.0\ndegrees = [0, 0, 0, 0, 0, 700]\n";
+        let limits =
+            "position_max = [6, 6, 6, 6, 6, inf]\n[[law.waypoint]]\nat = 0.0\ndegrees = [0, 0, 0, 0, 0, 700]\n";
         with("ur3e", &format!("{limits}[[law.waypoint]]\nat = 60.0\n{joints}"))
     };
     for joints in ["joints = [0, 0, 0, 0, 0, 20.0]", "degrees = [0, 0, 0, 0, 0, 1200]"] {
@@ -375,16 +381,41 @@ fn more_sensors_than_the_engine_watches_are_refused() {
 
 #[test]
 fn what_the_core_refuses_is_reported_at_the_key_it_came_from() {
-    let [problem] = problems(&format!("{ROBOT}[session]\nhold = 0.1\nstate_timeout = 0.5\n")).try_into().expect("one");
+    let [problem] =
+        problems(&format!("{ROBOT}[session]\nevidence_age = 0.3\nstate_timeout = 0.5\n")).try_into().expect("one");
     assert_eq!(problem, "line 5: session.state_timeout: found 0.5, expected two cycles to evidence_age");
+    let [problem] = problems(&format!("{ROBOT}[session]\nhold = 0.1\nstate_timeout = 0.5\n")).try_into().expect("one");
+    assert!(problem.starts_with("line 4: session.hold: found 0.1, expected at least stale_after"), "{problem}");
+    let [problem] = problems(&format!("{ROBOT}[session]\nstale_after = 3.0\n")).try_into().expect("one");
+    assert!(problem.starts_with("line 4: session.stale_after: found 3.0, expected one that goes with"), "{problem}");
     let same = "[operator]\nrequest_input = 3\nacknowledge_input = 3\n";
     let [problem] = problems(&format!("{ROBOT}{same}")).try_into().expect("one");
     assert_eq!(problem, "line 5: operator.acknowledge_input: found 3, expected another input than request_input");
-    let looser = "[session.grade.perfect]\njitter = 0.9\n";
+    let looser = "[session.grade.perfect]\njitter = 0.9\n[session.grade.ok]\njitter = 0.5\n";
     let [problem] = problems(&format!("{ROBOT}{looser}")).try_into().expect("one");
     assert!(problem.starts_with("line 3: session.grade"), "{problem}");
-    let [problem] = problems(&format!("{ROBOT}[connect]\nback_off_min = 10\n")).try_into().expect("one");
+    let [problem] =
+        problems(&format!("{ROBOT}[connect]\nback_off_min = 10\nback_off_max = 5\n")).try_into().expect("one");
     assert_eq!(problem, "line 4: connect.back_off_min: found 10, expected at most back_off_max");
+}
+
+#[test]
+fn a_default_that_another_key_bounds_follows_it() {
+    let session = |lines: &str| Configuration::parse(&format!("{ROBOT}[session]\n{lines}\n")).expect(lines).control;
+    let follows = |lines: &str| session(lines).session.text.hold.as_micros();
+    assert_eq!([follows("stale_after = 0.1"), follows("state_timeout = 0.3"), follows("")], [100_000, 300_000, 40_000]);
+    let short = session("hold = 0.02").session;
+    assert_eq!((short.link.stale_after, short.mode.state_timeout), (Some(short.text.hold), Some(short.text.hold)));
+    assert_eq!(session("own_stop = 0.5").limits.braking.0, [0.5; 6], "an arm that brakes less needs more room");
+    // A KRC's period is not known before it sends.
+    let krc = |stale_after: &str| {
+        let text =
+            format!("robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\n[session]\nstale_after = {stale_after}\n");
+        KrcConfiguration::parse(&text).map_err(|problems| problems[0].to_string())
+    };
+    assert!(krc("0.02").is_ok() && krc("0.15").is_ok());
+    let refused = krc("0.0015").expect_err("a millisecond is the shortest period");
+    assert_eq!(refused, "line 4: session.stale_after: found 0.0015, expected at least two periods");
 }
 
 #[test]
