@@ -140,6 +140,11 @@ impl PeerEvent for UrEvent {
     }
 }
 
+/// The name of a value of the KRC's; its number stands behind it in the log.
+fn named(name: Option<&'static str>) -> &'static str {
+    name.unwrap_or("UNKNOWN")
+}
+
 impl PeerEvent for KrcEvent {
     fn is_told(&self) -> (bool, Option<LinkId>) {
         (true, None)
@@ -151,11 +156,16 @@ impl PeerEvent for KrcEvent {
             Self::Silent => info!("KRC: silent"),
             Self::Foreign(count) => info!("foreign: {} datagrams of somebody else", count),
             Self::Malformed { count, error } => info!("malformed: {} datagrams, {}", count, error),
-            Self::State(state) => info!("KRC: {}", state.name()),
-            Self::Quality(quality) => info!("quality: {}", quality.name()),
-            Self::Scheme(scheme) => info!("KRC: scheme {}", scheme.name()),
+            Self::State(state) => info!("KRC: {} ({})", named(state.name()), state.raw()),
+            Self::Quality(quality) => info!("quality: {} ({})", named(quality.name()), quality.raw()),
+            Self::Scheme(scheme) => info!("KRC: scheme {} ({})", named(scheme.name()), scheme.raw()),
             Self::OtherScheme { krc, ours } => {
-                info!("KRC: commands in {}, control asks for {}", krc.name(), ours.name());
+                info!(
+                    "KRC: commands in {} ({}), control asks for {}",
+                    named(krc.name()),
+                    krc.raw(),
+                    named(ours.name())
+                );
             }
             Self::Power(true) => info!("KRC: drives on"),
             Self::Power(false) => info!("KRC: drives off"),
