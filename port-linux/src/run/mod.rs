@@ -3,6 +3,7 @@
 mod ending;
 mod finished;
 mod listeners;
+mod operator;
 mod plan;
 mod service;
 mod start;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use outrigger_config::{End, RunSettings, SourceSettings, Start};
+use outrigger_config::{End, RunSettings, SourceSettings};
 use outrigger_core::command::{self, SourceId, SourceMonitor};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, Input, Peer};
@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::ending::{Ending, Releases};
 use super::finished::Finished;
 use super::listeners::Listening;
+use super::operator::{operator_help, unknown_word};
 use super::plan::{AROUND, Beside, Plan, RECORDER};
 use super::start::away_from;
 use super::tail::Tail;
@@ -40,30 +41,6 @@ use crate::show::{Format, tell};
 
 /// What is not a reading is said once per this time and source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
-
-/// How its operator is spoken with; `None` where nobody sits before this process.
-const fn operator_help(format: Format, request: Start) -> Option<&'static str> {
-    Some(match (format, request) {
-        (Format::View, Start::Operator) => {
-            "keys: r requests command, c continues a suspended motion, s stops, a acknowledges, q ends"
-        }
-        (Format::View, Start::Start) => {
-            "requests by itself once; keys: r, c continues a suspended motion, s stops, a acknowledges, q ends"
-        }
-        (Format::Lines | Format::Json, Start::Operator) => {
-            "lines on standard input: request, resume, release, acknowledge, quit"
-        }
-        (Format::Lines | Format::Json, Start::Start) => {
-            "requests by itself once; lines on standard input: request, resume, release, acknowledge, quit"
-        }
-        (Format::Remarks | Format::Silent, _) => return None,
-    })
-}
-
-/// What is said of a line that is no word of an operator.
-fn unknown_word(line: &str) -> String {
-    format!("'{line}' is none of request, resume, release, acknowledge, quit")
-}
 
 /// How far the arm coasts at worst, in words, for the event with which a controller is known.
 type Coast<E> = Box<dyn Fn(&E) -> Option<String>>;

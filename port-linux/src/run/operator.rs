@@ -1,0 +1,29 @@
+//! The words that the operator of a run has.
+
+use outrigger_config::Start;
+
+use crate::show::Format;
+
+/// Returns the words that the operator has; `None` where nobody sits before this process.
+pub(super) const fn operator_help(format: Format, request: Start) -> Option<&'static str> {
+    Some(match (format, request) {
+        (Format::View, Start::Operator) => {
+            "keys: r requests command, c continues a suspended motion, s stops, a acknowledges, q ends"
+        }
+        (Format::View, Start::Start) => {
+            "requests by itself once; keys: r, c continues a suspended motion, s stops, a acknowledges, q ends"
+        }
+        (Format::Lines | Format::Json, Start::Operator) => {
+            "lines on standard input: request, resume, release, acknowledge, quit"
+        }
+        (Format::Lines | Format::Json, Start::Start) => {
+            "requests by itself once; lines on standard input: request, resume, release, acknowledge, quit"
+        }
+        (Format::Remarks | Format::Silent, _) => return None,
+    })
+}
+
+/// Returns the complaint about a line that is no word of an operator.
+pub(super) fn unknown_word(line: &str) -> String {
+    format!("'{line}' is none of request, resume, release, acknowledge, quit")
+}
