@@ -11,6 +11,8 @@ use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet, State};
 use outrigger_core::time::{Duration, Instant};
 
+use crate::released::ReleasedBy;
+
 /// How a session stood at its engine's last input.
 #[derive(Clone, Debug)]
 pub struct Seen<const N: usize> {
@@ -24,6 +26,10 @@ pub struct Seen<const N: usize> {
     pub grade: Grade,
     /// The newest state; `None` while there is no session.
     pub state: Option<State<N>>,
+    /// The session is about to end.
+    pub(crate) ending: bool,
+    /// The cause of the last release since commanding began.
+    pub(crate) released: Option<ReleasedBy>,
     /// A request that is made with it is one of somebody who has seen this.
     pub(crate) epoch: Epoch,
 }
@@ -36,6 +42,8 @@ impl<const N: usize> Default for Seen<N> {
             unmet: ReasonSet::EMPTY,
             grade: Grade::Unacceptable,
             state: None,
+            ending: false,
+            released: None,
             epoch: Epoch::default(),
         }
     }
@@ -46,6 +54,15 @@ pub(crate) struct Watcher<const N: usize, E> {
     pub(crate) seen: Option<Arc<Mutex<Seen<N>>>>,
     pub(crate) events: Option<SyncSender<Event<E>>>,
     pub(crate) states: Option<SyncSender<State<N>>>,
+}
+
+/// The part of a session's state that its engine does not know.
+pub(crate) trait Ends {
+    /// Returns whether the session is about to end.
+    fn is_ending(&self) -> bool;
+
+    /// Returns the cause of the last release since commanding began.
+    fn released(&self) -> Option<ReleasedBy>;
 }
 
 /// An application, and who else watches its engine.
@@ -63,7 +80,12 @@ impl<A, const N: usize, E> Attached<A, N, E> {
     }
 }
 
-impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application<N, P, L> for Attached<A, N, P::Event> {
+impl<const N: usize, P, L, A> Application<N, P, L> for Attached<A, N, P::Event>
+where
+    P: Peer<N>,
+    L: Law<N>,
+    A: Application<N, P, L> + Ends,
+{
     fn next(&mut self) -> impl Future<Output = Input> {
         self.inner.next()
     }
@@ -100,6 +122,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>, A: Application<N, P, L>> Application
                     unmet: engine.unmet(now),
                     grade: engine.grade(),
                     state: state.copied(),
+                    ending: self.inner.is_ending(),
+                    released: self.inner.released(),
                     epoch: engine.mode_machine().epoch(),
                 };
             }

@@ -58,7 +58,10 @@ impl Signals {
         let (listener, wishes) = unbounded_channel();
         let mut hub = HUB.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *hub {
-            Some(hub) => (hub.leaves, hub.listener) = (leaves, listener),
+            Some(hub) => {
+                (hub.leaves, hub.listener) = (leaves, listener);
+                hub.wishes.begin();
+            }
             none => {
                 let refused = |error| Failure::BadInput(format!("cannot handle signals: {error}"));
                 let listening = os::signals(ask).map_err(refused)?;
@@ -107,6 +110,11 @@ pub(crate) fn end_is_under_way() {
     }
 }
 
+/// Returns whether somebody has asked for the end, or it is under way.
+pub(crate) fn is_ending() -> bool {
+    HUB.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|hub| hub.wishes.ending)
+}
+
 /// Ends the process: `who` asked for the end while it was on its way.
 fn end_at_once(who: &str, leaves: Leaves) -> ! {
     let what = match leaves {
@@ -141,6 +149,11 @@ struct Wishes {
 }
 
 impl Wishes {
+    /// A session begins: the end of the one before is over.
+    const fn begin(&mut self) {
+        self.ending = false;
+    }
+
     fn take(&mut self, who: &'static str, now: Instant) -> Wished {
         if self.last.is_some_and(|(before, at)| before == who && now.since(at) < AGAIN) {
             return Wished::Same;
@@ -176,6 +189,9 @@ mod tests {
             [Wished::First, Wished::First, Wished::Same]
         );
         assert_eq!(take("quit", 2_000), Wished::AtOnce);
+        let mut next_session = Wishes { ending: true, ..Wishes::default() };
+        next_session.begin();
+        assert_eq!(next_session.take(INTERRUPT, Instant::ZERO), Wished::First, "the session before has ended");
         let mut ended_from_inside = Wishes { ending: true, ..Wishes::default() };
         assert_eq!(ended_from_inside.take(INTERRUPT, Instant::ZERO), Wished::AtOnce);
     }

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -22,7 +23,8 @@ use crate::exit::{Failure, Outcome};
 use crate::motion::{Motion, Reading, Trace};
 use crate::robot::{Ended, Followed, Robot, Stopped};
 use crate::show::{Progress, eprint_lossy, eprintln_lossy, tell, words};
-use crate::worker::{writable_within, write_within};
+use crate::signals;
+use crate::worker::{LOOK, Worker, writable_within, write_within};
 
 /// `outrigger move`.
 #[derive(Args, Clone, Debug)]
@@ -252,18 +254,30 @@ where
 
 /// Whether whoever sits at the terminal wants a motion that was stopped to go on.
 fn ask(stopped: &Stopped, total: f64) -> bool {
-    let why = match stopped.reason {
-        Some(reason) if !reason.is_release() => Ended::Fallback(reason).to_string(),
-        Some(reason) => format!("{} ({})", reason.text(), reason.name()),
-        None => "the arm was released".into(),
+    let why = match (stopped.released, stopped.reason) {
+        (Some(by), _) => by.to_string(),
+        (None, Some(reason)) => Ended::Fallback(reason).to_string(),
+        (None, None) => "the arm was released".into(),
     };
     eprintln_lossy!("{why}\nThe motion stands at {:.1} of {total:.1} s.", stopped.elapsed.as_secs_f64());
     for reason in words::causes_first(stopped.unmet).into_iter().filter(|reason| *reason != Reason::Latched) {
         eprintln_lossy!("Not yet: {}.", reason.text());
     }
     eprint_lossy!("Type `resume` to acknowledge and go on from there, which moves the arm; anything else ends it: ");
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).is_ok() && line.trim() == "resume"
+    // A thread of its own: Ctrl-C ends the question, and no line does.
+    let (tell, told) = channel();
+    let read = move || {
+        let mut line = String::new();
+        let _ = std::io::stdin().read_line(&mut line).and_then(|_| tell.send(line).map_err(std::io::Error::other));
+    };
+    let Ok(_reader) = Worker::start("question", read) else { return false };
+    loop {
+        match told.recv_timeout(LOOK) {
+            Ok(line) => return line.trim() == "resume",
+            Err(RecvTimeoutError::Timeout) if !signals::is_ending() => {}
+            Err(_) => return false,
+        }
+    }
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {

@@ -9,9 +9,11 @@ use outrigger_core::time::Instant;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Panel, Wish};
+use crate::attached::Ends;
 use crate::exit::Outcome;
 use crate::feed::{Feed, Progress};
 use crate::maker::{Maker, Shows};
+use crate::released::ReleasedBy;
 
 /// Looks at a session and asks for nothing, until the operator, the time or the disk ends it.
 #[derive(Debug)]
@@ -97,6 +99,16 @@ where
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let progress = self.progress.as_deref();
         self.panel.observe(engine, now, || progress.map_or_else(Vec::new, Progress::shown));
+    }
+}
+
+impl<M: Maker> Ends for Onlooker<M> {
+    fn is_ending(&self) -> bool {
+        self.panel.is_ending()
+    }
+
+    fn released(&self) -> Option<ReleasedBy> {
+        None
     }
 }
 

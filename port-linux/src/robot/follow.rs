@@ -15,7 +15,7 @@ use super::{Ended, Robot, Running};
 use crate::exit::Failure;
 use crate::motion::{Feeding, Moment, Motion, Start, Task, Trace, begins_beside};
 use crate::released::ReleasedBy;
-use crate::show::words;
+use crate::show::{Format, words};
 
 /// How often it is told how far the motion is.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -30,6 +30,8 @@ const LONGEST: CoreDuration = CoreDuration::from_millis(100);
 pub struct Stopped {
     /// What stopped it, where that is known.
     pub reason: Option<Reason>,
+    /// The cause, where it was a release.
+    pub released: Option<ReleasedBy>,
     /// What speaks against going on now.
     pub unmet: ReasonSet,
     /// How much of the motion's own time has passed.
@@ -195,7 +197,8 @@ where
     /// How the arm stands, and how long a cycle of the robot is.
     pub(super) fn stands_as(&self) -> Result<(State<N>, CoreDuration), Failure> {
         let none = || Failure::Connection("the robot's states ended before the first".into());
-        let mut states = self.states()?;
+        // The session that follows tells all of it.
+        let mut states = self.states_in(Format::Silent)?;
         let mut newest = states.next().ok_or_else(none)??;
         let mut cycle = CoreDuration::from_micros(u64::MAX);
         for _ in 0..LOOKED_AT {
@@ -259,9 +262,12 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
             }
             // The arm is let go, and somebody asked again.
             (Mode::Command, Progress::Suspended) if stands.refused.is_some() => running.release(),
+            // Whoever ends the session is not asked.
+            (Mode::Monitor | Mode::Offline, Progress::Suspended) if seen.ending => {}
             (Mode::Monitor | Mode::Offline, Progress::Suspended) => {
                 let reason = stands.refused.or(seen.latch).or(why);
-                let stopped = Stopped { reason, unmet: seen.unmet, elapsed };
+                let released = seen.released.filter(|_| reason.is_none_or(Reason::is_release));
+                let stopped = Stopped { reason, released, unmet: seen.unmet, elapsed };
                 let goes_on_anyway = || !matches!(running.seen().mode, Mode::Monitor | Mode::Offline);
                 if !asks(&stopped) {
                     // Somebody else may have resumed it meanwhile.
@@ -326,7 +332,14 @@ fn goes_on_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::engine::ur::{Ur, UrConfig};
+
+    use super::super::beside::{Beside, Job};
     use super::*;
+    use crate::attached::{Seen, Watcher};
+    use crate::os::INTERRUPT;
+    use crate::panel::Operators;
+    use crate::run::Finished;
 
     const GOAL: JointPositions<2> = JointPositions([0.5, 0.0]);
 
@@ -358,5 +371,47 @@ mod tests {
         let refused = Followed::of(ended, &mut trace, &at, &GOAL, &Tolerances::DEFAULT);
         assert!(!refused.has_begun() && !refused.is_done);
         assert!((refused.end_error.max_abs() - 0.3).abs() < 1e-6, "{refused:?}");
+    }
+
+    /// A session whose motion was stopped by Ctrl-C, which ends it a little later.
+    struct Interrupted;
+
+    type UrEvent = <Ur<'static> as Peer<6>>::Event;
+
+    impl Beside<6, Ur<'static>> for Interrupted {
+        fn command(
+            &self,
+            _: Job<6, Ur<'static>>,
+            _: Operators,
+            watcher: Watcher<6, UrEvent>,
+        ) -> Result<Finished, Failure> {
+            let stopped = Seen { mode: Mode::Monitor, ending: true, ..Seen::default() };
+            watcher.seen.iter().for_each(|seen| *seen.lock().expect("nobody panics") = stopped.clone());
+            std::thread::sleep(GLANCE * 4);
+            Ok(Finished::of_release(ReleasedBy::Signal(INTERRUPT)))
+        }
+
+        fn look(&self, _: UrConfig, _: Format, _: Operators, _: Watcher<6, UrEvent>) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn whoever_ends_a_motion_by_control_c_is_not_asked_whether_it_goes_on() {
+        let robot = Robot::ur("127.0.0.1").expect("an address").quiet();
+        let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
+        let beside: Arc<dyn Beside<6, Ur<'static>>> = Arc::new(Interrupted);
+        let running = Running::start(&beside, robot.job(law, None).expect("a job"), false).expect("a thread");
+        let stands = || Stands {
+            progress: Progress::Suspended,
+            elapsed: CoreDuration::from_secs(1),
+            against: None,
+            refused: None,
+            touched: false,
+            cancelled: false,
+        };
+        let mut asks = |_: &Stopped| panic!("nobody is to be asked");
+        let ended = attended(running, stands, Duration::from_secs(60), &mut || {}, &mut asks).expect("it ends");
+        assert_eq!(ended, Ended::Released(ReleasedBy::Signal(INTERRUPT)));
     }
 }

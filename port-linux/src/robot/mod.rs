@@ -149,7 +149,11 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     /// # Errors
     /// [`Failure::BadInput`] where the operating system gives no thread; everything else comes with the first state.
     pub fn states(&self) -> Result<States<N>, Failure> {
-        States::start(&self.beside, self.config, self.format)
+        self.states_in(self.format)
+    }
+
+    fn states_in(&self, format: Format) -> Result<States<N>, Failure> {
+        States::start(&self.beside, self.config, format)
     }
 
     fn job<L>(&self, law: L, sensors: impl IntoIterator<Item = Sensor>) -> Result<Job<N, P>, Failure>

@@ -97,6 +97,11 @@ impl Releases {
         }
     }
 
+    /// Returns the last release since commanding began, if there was one.
+    pub(super) const fn since_commanding(&self) -> Option<ReleasedBy> {
+        self.last
+    }
+
     /// Returns the last release since commanding began, or else the cause of the end.
     pub(super) fn last(&self, ending: Option<Ending>) -> ReleasedBy {
         self.last.or(ending.map(Ending::by)).unwrap_or(ReleasedBy::Program)

@@ -21,6 +21,12 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
+    /// A run that was released so, and by no fault.
+    #[cfg(test)]
+    pub(crate) const fn of_release(released: ReleasedBy) -> Self {
+        Self { fallback: None, released, refused: None, here: false }
+    }
+
     /// For the command.
     pub(super) fn outcome(self) -> Outcome {
         if let Some(why) = self.refusal() {

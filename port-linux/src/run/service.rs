@@ -22,6 +22,7 @@ use super::operator::{operator_help, unknown_word};
 use super::plan::{AROUND, Beside, Plan, RECORDER};
 use super::start::away_from;
 use super::tail::Tail;
+use crate::attached::Ends;
 use crate::clock::{Clock, utc_now};
 use crate::dashboard::{LockedPendant, next_news};
 use crate::exit::Failure;
@@ -450,6 +451,16 @@ where
             }
             values
         });
+    }
+}
+
+impl<M: Maker, T, const N: usize> Ends for Service<M, T, N> {
+    fn is_ending(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    fn released(&self) -> Option<ReleasedBy> {
+        self.releases.since_commanding()
     }
 }
 
