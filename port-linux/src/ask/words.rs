@@ -68,6 +68,8 @@ fn status(answer: &Value, mode: &str, epoch: u64) -> String {
         format!("{mode} at epoch {epoch}, link {}, robot {}\n", text(answer, "grade"), text(answer, "robot"));
     if let Some(latch) = answer.get("latch").filter(|latch| latch.is_object()) {
         said.push_str(&format!("latched: {}\n", reason(latch)));
+    } else if let Some(left) = answer.get("left").filter(|left| left.is_object() && mode != "command") {
+        said.push_str(&format!("commanding ended: {} ({})\n", text(left, "text"), text(left, "name")));
     }
     for unmet in answer.get("unmet").and_then(Value::as_array).into_iter().flatten() {
         said.push_str(&format!("not ready: {}\n", reason(unmet)));
@@ -103,6 +105,12 @@ mod tests {
             of(&status),
             "monitor at epoch 3, link ok, robot 10.0.0.2\nlatched: too old (StateStale); look\nnot ready: b (Latched); c\n"
         );
+        let released = parsed(
+            r#"{"id":1,"ok":true,"epoch":4,"mode":"monitor","do":"status","robot":"10.0.0.2","grade":"ok","latch":null,"unmet":[],
+            "left":{"name":"Released","text":"Ctrl-C","advice":"a","by":"SIGINT"},"ending":true}"#,
+        );
+        let ending = "monitor at epoch 4, link ok, robot 10.0.0.2\ncommanding ended: Ctrl-C (Released)\nthe run is about to end\n";
+        assert_eq!(of(&released), ending);
         let done = parsed(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#);
         assert_eq!(of(&done), "request granted: arming at epoch 3\n");
     }

@@ -22,7 +22,7 @@ use outrigger_core::trajectory::Tolerances;
 use crate::exit::{Failure, Outcome};
 use crate::motion::{Motion, Reading, Trace};
 use crate::robot::{Ended, Followed, Robot, Stopped};
-use crate::show::{Progress, eprint_lossy, eprintln_lossy, tell, words};
+use crate::show::{Progress, eprintln_lossy, tell, words};
 use crate::signals;
 use crate::worker::{LOOK, Worker, writable_within, write_within};
 
@@ -230,8 +230,9 @@ where
     // Somebody who sees the arm, and can be asked.
     let attended = shows && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut asks = |stopped: &Stopped| {
-        progress.borrow_mut().end();
-        ask(stopped, total)
+        let mut line = progress.borrow_mut();
+        line.end();
+        ask(stopped, total, &mut line)
     };
     let mut watch = |trace: &Trace<N>| {
         if shows {
@@ -253,7 +254,7 @@ where
 }
 
 /// Whether whoever sits at the terminal wants a motion that was stopped to go on.
-fn ask(stopped: &Stopped, total: f64) -> bool {
+fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     let why = match (stopped.released, stopped.reason) {
         (Some(by), _) => by.to_string(),
         (None, Some(reason)) => Ended::Fallback(reason).to_string(),
@@ -263,7 +264,9 @@ fn ask(stopped: &Stopped, total: f64) -> bool {
     for reason in words::causes_first(stopped.unmet).into_iter().filter(|reason| *reason != Reason::Latched) {
         eprintln_lossy!("Not yet: {}.", reason.text());
     }
-    eprint_lossy!("Type `resume` to acknowledge and go on from there, which moves the arm; anything else ends it: ");
+    eprintln_lossy!("`resume` acknowledges and goes on from there, which moves the arm; anything else ends the motion.");
+    // Whatever is reported meanwhile goes above it.
+    line.show("Go on? ", 0);
     // A thread of its own: Ctrl-C ends the question, and no line does.
     let (tell, told) = channel();
     let read = move || {
@@ -273,9 +276,15 @@ fn ask(stopped: &Stopped, total: f64) -> bool {
     let Ok(_reader) = Worker::start("question", read) else { return false };
     loop {
         match told.recv_timeout(LOOK) {
-            Ok(line) => return line.trim() == "resume",
+            Ok(said) => {
+                line.answered();
+                return said.trim() == "resume";
+            }
             Err(RecvTimeoutError::Timeout) if !signals::is_ending() => {}
-            Err(_) => return false,
+            Err(_) => {
+                line.end();
+                return false;
+            }
         }
     }
 }

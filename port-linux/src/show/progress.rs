@@ -36,6 +36,11 @@ impl Progress {
         }
     }
 
+    /// Forgets the line, which the operator has ended by an answer.
+    pub(crate) fn answered(&mut self) {
+        let _ = LINE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
     /// Leaves the line as it is, and goes on behind it.
     pub(crate) fn end(&mut self) {
         if self.terminal && LINE.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
