@@ -200,7 +200,7 @@ impl Server {
     /// # Errors
     /// The system could not start a thread.
     pub fn spawn(self) -> std::io::Result<Running> {
-        self.spawn_with(|server, stop| server.run(stop))
+        self.spawn_with(Self::run)
     }
 
     /// Serves on a thread of its own, in the time of `clock`.
