@@ -106,7 +106,7 @@ fn plain(error: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
-/// Whether memory can be locked without a limit that a later allocation would meet.
+/// Returns `true` if memory can be locked without a limit that a later allocation would meet.
 fn may_lock_all() -> bool {
     /// `CAP_IPC_LOCK`.
     const LOCKS: u32 = 14;

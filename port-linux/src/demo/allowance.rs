@@ -1,5 +1,4 @@
-//! What the demo allows the machine it runs on: limits of the link, bounds of the checks and the pace of time, made of how
-//! long this machine was measured to keep programs waiting.
+//! Limits of the link, bounds of the checks and the pace of time, chosen by the pauses that were measured on this machine.
 
 use std::time::Duration as StdDuration;
 
@@ -22,6 +21,8 @@ const RESERVE: u64 = 250;
 const WIDEST: Duration = Duration::from_millis(100);
 /// The slowest time: the demo takes minutes in it.
 const SLOWEST: u32 = 8;
+/// Time under the usual limits, once the machine has paused a program all the same.
+const BECAME_BUSY: u32 = 4;
 /// Only where that does not suffice either, limits are widened to this.
 const HOPELESS: Duration = Duration::from_millis(150);
 /// The farthest that the workpiece moves in a second \[mm\], by its heave of 8 mm every 9 s.
@@ -36,7 +37,7 @@ pub(super) struct Allowance {
     worst: Duration,
     /// A state is stale from this age on, by the session's clock; the default's where nothing is widened.
     stale_after: Duration,
-    /// How many times slower than the system's time the session's passes.
+    /// The factor by which the session's time passes slower than the system's.
     slowed: u32,
 }
 
@@ -52,46 +53,48 @@ impl Allowance {
         Self { worst, stale_after, slowed: times(needed, stale_after) }
     }
 
-    /// The same in slower time, after the machine has paused a program for `length` of the session's time; `None` where it is
-    /// not to be slowed further.
+    /// Returns these limits in slower time, after the machine has paused a program for `length` of the session's time; `None`
+    /// where time is not to be slowed further.
     pub(super) fn after(&self, length: Duration) -> Option<Self> {
         let real = length.times(self.slowed.into());
-        let slowed = times(real.times(2), self.stale_after).max(self.slowed + 1).min(SLOWEST);
+        // The usual limits are for jitter of a millisecond as well: a machine that has become busy needs more room for that.
+        let least = if self.extra() == Duration::ZERO { BECAME_BUSY } else { 1 };
+        let slowed = times(real.times(2), self.stale_after).max(self.slowed + 1).max(least).min(SLOWEST);
         (slowed > self.slowed).then_some(Self { worst: self.worst.max(real), slowed, ..*self })
     }
 
-    /// How many times slower than the system's time the session's passes.
+    /// Returns the factor by which the session's time passes slower than the system's.
     pub(super) const fn slowed(&self) -> u32 {
         self.slowed
     }
 
-    /// The age at which commanding ends.
+    /// Returns the age of the newest state at which commanding ends.
     pub(super) const fn stale_after(&self) -> Duration {
         self.stale_after
     }
 
-    /// How much wider the limits are than on a quiet machine.
+    /// Returns the difference to the limits on a quiet machine.
     pub(super) fn extra(&self) -> Duration {
         self.stale_after - default_link().stale_after
     }
 
-    /// How old a reading of the sensor may be.
+    /// Returns the age up to which a reading of the sensor is used.
     pub(super) fn source_age(&self) -> Duration {
         Duration::from_millis(100) + self.extra()
     }
 
-    /// How long the link stands still where that is done to it: clearly longer than commanding goes on without it.
+    /// Returns the length of the link stall to inject: clearly longer than the time after which commanding ends.
     pub(super) fn stall(&self) -> Duration {
         Duration::from_millis(300) + self.extra().times(4)
     }
 
-    /// The largest standoff error once the arm has settled \[mm\]: what the workpiece moves while nothing is heard of it, and
-    /// as much again until that is made up for, on top of what it is on a quiet machine.
+    /// Returns the largest accepted standoff error once the arm has settled \[mm\]: that of a quiet machine, and twice the way
+    /// that the workpiece moves within the time by which the limits are widened.
     pub(super) fn error(&self) -> f64 {
         ERROR + 2.0 * FASTEST * self.extra().as_secs_f64()
     }
 
-    /// What was measured, and what follows from it.
+    /// Describes the measurement and the limits that follow from it.
     pub(super) fn text(&self) -> String {
         let measured = format!("this machine pauses programs for up to {:.0} ms", self.worst.as_micros() as f64 / 1e3);
         let widened = if self.extra() > Duration::ZERO { "link limits widened" } else { "link limits as usual" };
@@ -102,7 +105,7 @@ impl Allowance {
         format!("{measured}; {widened}{slowed}")
     }
 
-    /// The demo's configuration with these limits.
+    /// Returns the demo's configuration with these limits.
     pub(super) fn config(&self) -> UrConfig {
         let mut config = UrConfig::default();
         let [first, ..] = &mut config.sources;
@@ -137,13 +140,13 @@ impl Allowance {
         config
     }
 
-    /// Limits under which nothing that the story does ends commanding.
+    /// Returns a configuration under which none of the injected faults ends commanding.
     pub(super) fn without_fallback() -> UrConfig {
         let stale_after = Duration::from_millis(900);
         Self { worst: Duration::ZERO, stale_after, slowed: 1 }.config()
     }
 
-    /// What is expected of the sensor.
+    /// Returns the settings of the sensor's judge.
     pub(super) fn source(&self) -> SourceConfig {
         SourceConfig { max_age: self.source_age(), ..SourceConfig::new(SENSOR, 1, 0.0, 0.5) }
     }
@@ -162,7 +165,7 @@ fn whole(span: Duration, of: Duration) -> u32 {
     span.whole(of).and_then(|count| u32::try_from(count).ok()).unwrap_or(u32::MAX)
 }
 
-/// How many times longer `span` is than `limit`, rounded up, as far as time is slowed.
+/// Returns `span` in units of `limit`, rounded up and within the factors by which time is slowed.
 fn times(span: Duration, limit: Duration) -> u32 {
     let count = span.as_micros().div_ceil(limit.as_micros().max(1));
     u32::try_from(count).unwrap_or(SLOWEST).clamp(1, SLOWEST)
@@ -211,6 +214,8 @@ mod tests {
             allowance = slower;
         }
         assert_eq!(paces, [3, 8]);
+        let became_busy = of(4).after(Duration::from_millis(50));
+        assert_eq!(became_busy.map(|slower| slower.slowed()), Some(4));
         assert_eq!(of(100_000).slowed(), SLOWEST);
     }
 

@@ -40,7 +40,7 @@ pub(crate) enum Broken {
 }
 
 impl Broken {
-    /// What follows the end of a command, where that is another thing than the firmware's own.
+    /// Returns the arm's behaviour at the end of a command where the fault changes it.
     pub(super) const fn after_t(self) -> Option<AfterT> {
         match self {
             Self::KeepsMoving => Some(AfterT::KeepsMoving),
@@ -71,7 +71,7 @@ impl Broken {
         }
     }
 
-    /// Whether an input of the story's is lost, of which the engine got `requests` so far.
+    /// Returns `true` if this input of the story is to be dropped, after `requests` earlier requests.
     pub(super) const fn loses(self, input: &Input, requests: usize) -> bool {
         match (self, input) {
             (Self::NoReArming, Input::Request(_)) => requests > 0,
@@ -80,7 +80,7 @@ impl Broken {
         }
     }
 
-    /// The reason that is told.
+    /// Returns the reason to report.
     pub(super) fn told(self, reason: Reason) -> Reason {
         if self == Self::WrongReason && !reason.is_release() { Reason::ProgramStopped } else { reason }
     }

@@ -1,4 +1,4 @@
-//! What must hold of a run: pure functions of what was noted, of the story, and of the bounds in force.
+//! The self-checks: pure functions of a run's record, its story and the bounds in force.
 
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::mode::Mode;
@@ -22,14 +22,14 @@ const ARMING_BOUND: Duration = Duration::from_secs(8);
 /// Time that stopping takes at most, as seen by somebody who looks at the mode.
 const STOPPING: Duration = Duration::from_millis(100);
 
-/// How the arm came to rest after a fault.
+/// The way in which the arm came to rest after a fault.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
     /// From the fault to the beginning of rest.
     took: Duration,
     /// The fastest joint until then \[rad/s\].
     speed: f32,
-    /// How far the farthest joint moved after that \[rad\]: what was queued in the network arrives late.
+    /// The farthest travel of a joint after that \[rad\]: text that was queued in the network arrives late.
     later_travel: f32,
 }
 
@@ -37,7 +37,7 @@ struct Rest {
 pub(super) struct Bounds<'a> {
     pub(super) allowance: Allowance,
     pub(super) options: &'a Options,
-    /// What was measured of the machine.
+    /// The pauses of the machine.
     pub(super) pauses: &'a Pauses,
 }
 
@@ -60,7 +60,7 @@ impl Bounds<'_> {
         seen.max(self.config().peer.text.hold + period()) + self.slack().max(paused) + self.braking(speed)
     }
 
-    /// The same from the moment that commanding ended without a fault, after a pause of the machine.
+    /// The longest time to rest from the end of commanding, after a pause of the machine.
     fn rest_from_stop(&self, speed: f32, paused: Duration) -> Duration {
         self.config().peer.text.hold + period() + self.slack() + paused + self.braking(speed)
     }
@@ -72,7 +72,7 @@ impl Bounds<'_> {
         braking + lag.times(5) + period().times(2)
     }
 
-    /// What a pause that is no fault yet may add, on either side of the link.
+    /// The time that a pause within the limits may add, on either side of the link.
     fn slack(&self) -> Duration {
         self.allowance.extra().times(2)
     }
@@ -84,8 +84,8 @@ impl Bounds<'_> {
         speed * (2.0 * period().as_secs_f32() + 2.0 * lag + self.allowance.extra().as_secs_f32())
     }
 
-    /// For how long this machine had paused a program just before `at`, where that was long enough to end commanding for
-    /// `reason`: more than half of the limit in force, within a limit's time before the end.
+    /// Returns the pause of this machine that explains why commanding ended at `at` for `reason`: longer than half of the limit
+    /// in force, and right before the end.
     pub(super) fn paused(pauses: &Pauses, allowance: &Allowance, at: Instant, reason: Reason) -> Option<Duration> {
         let limit = match reason {
             Reason::LocalStall | Reason::StateStale | Reason::StatesMissed | Reason::GradeLow | Reason::NotAtRest => {
@@ -106,7 +106,7 @@ impl Record {
         (truth.distance - self.wanted_distance) * 1e3
     }
 
-    /// When the mode that begins at `from` ends.
+    /// Returns the end of the mode that begins at `from`.
     fn mode_ends(&self, from: Instant) -> Instant {
         self.modes.iter().map(|(at, _)| *at).find(|at| *at > from).unwrap_or(Instant::from_micros(u64::MAX))
     }
@@ -127,7 +127,7 @@ impl Record {
         self.truths.iter().filter(|truth| settled(truth.at)).map(|truth| self.error(truth)).collect()
     }
 
-    /// How the arm came to rest between `fault` and `until`.
+    /// Finds the arm's rest between `fault` and `until`.
     fn rest_after(&self, fault: Instant, until: Instant) -> Rest {
         let fastest = |truth: &Truth| truth.speeds.iter().fold(0.0_f32, |most, speed| most.max(speed.abs()));
         let mut rest = Rest { took: until.since(fault), ..Rest::default() };
@@ -204,7 +204,7 @@ impl Record {
         checks
     }
 
-    /// How often arming began, and how many requests could have been its cause: each is good for one, later than itself.
+    /// Counts the beginnings of arming, and those of them that a request explains: each request explains one.
     fn begun(&self) -> (usize, usize) {
         let arming: Vec<_> = self.modes.iter().filter(|(_, mode)| *mode == Mode::Arming).map(|(at, _)| *at).collect();
         let (mut requests, mut causes) = (self.requests.iter().peekable(), 0);
@@ -317,7 +317,7 @@ impl Record {
     }
 }
 
-/// Nothing but the faults of the story and measured pauses of this machine ends commanding.
+/// Checks that every fallback has its cause in the story or in a measured pause of this machine.
 fn unexplained(script: &Script) -> Check {
     let list: Vec<_> = script
         .stops

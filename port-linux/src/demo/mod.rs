@@ -31,7 +31,7 @@ use self::allowance::{Allowance, SENSOR};
 pub(crate) use self::broken::Broken;
 use self::judge::Bounds;
 use self::pauses::Watch;
-use self::story::{Deed, Story};
+use self::story::{Effect, Story};
 use self::world::World;
 use crate::args::{DemoArgs, Web};
 use crate::clock::{Clock, utc_now};
@@ -57,7 +57,7 @@ const DISTANCE: f32 = 0.05;
 const GLANCE: Duration = Duration::from_millis(10);
 /// So long a disk may take for the report.
 const DISK: StdDuration = StdDuration::from_secs(10);
-/// So long the machine is measured before anything else is done …
+/// Duration of the measurement of this machine, before anything else …
 const MEASURING: StdDuration = StdDuration::from_secs(2);
 /// … in steps of this, between which an operator may end it.
 const STEP: StdDuration = StdDuration::from_millis(50);
@@ -117,12 +117,12 @@ fn measure(operators: &mut Operators) -> Result<Allowance, Failure> {
     Ok(Allowance::for_pauses(StdDuration::from_micros(worst.as_micros())))
 }
 
-/// Somebody has seen enough.
+/// The end by an operator, before there is a result.
 fn interrupted() -> Failure {
     Failure::Interrupted("ended early, not judged".into())
 }
 
-/// How this program was called, for commands that can be copied.
+/// Returns the name that this program was called by, for commands that can be copied.
 fn program() -> String {
     let called = std::env::args().next().filter(|called| !called.is_empty());
     called.unwrap_or_else(|| "outrigger".into())
@@ -291,13 +291,13 @@ struct Demo {
 }
 
 impl Demo {
-    fn carry_out(&mut self, deed: Deed, now: Instant) {
-        match deed {
-            Deed::Say(text) => self.panel.say("demo", text, vec![]),
-            Deed::StallLink(span) => self.world.stall(now, span),
-            Deed::PullCable(pulled) => self.world.pull_sensor_cable(pulled),
-            Deed::SecondCommander => self.world.second_commander(),
-            Deed::Slow(times) => {
+    fn apply(&mut self, effect: Effect, now: Instant) {
+        match effect {
+            Effect::Say(text) => self.panel.say("demo", text, vec![]),
+            Effect::StallLink(span) => self.world.stall(now, span),
+            Effect::PullCable(pulled) => self.world.pull_sensor_cable(pulled),
+            Effect::SecondCommander => self.world.second_commander(),
+            Effect::Slow(times) => {
                 self.pace.slow(times);
             }
         }
@@ -340,8 +340,8 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
 
     fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, BoxedLaw<6>>, now: Instant) {
         let watch = &self.watch;
-        for deed in self.story.observe(engine, now, &|| watch.seen()) {
-            self.carry_out(deed, now);
+        for effect in self.story.observe(engine, now, &|| watch.seen()) {
+            self.apply(effect, now);
         }
         let slowed = self.pace.slowed();
         self.panel.observe(engine, now, || {

@@ -1,5 +1,5 @@
-//! How long this machine keeps programs waiting: threads that ask to be woken every millisecond note by how much they were
-//! late, and what the kernel says of the demo's other threads.
+//! Measures the pauses of this machine: threads that ask to be woken every millisecond note by how much they were late, and
+//! the time that the kernel counts for which the demo's other threads waited for a processor.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _};
@@ -15,14 +15,14 @@ use crate::exit::Failure;
 
 /// Threads that measure. One of them may be lucky.
 const THREADS: usize = 3;
-/// How often each asks to be woken.
+/// The period in which each asks to be woken.
 const EVERY: StdDuration = StdDuration::from_millis(1);
 /// A thread that works is put off for longer than one that does nothing: while a limit is sought, each works as much as a loop
 /// that answers a robot does.
 const WORK: StdDuration = StdDuration::from_micros(60);
 /// Shorter pauses are not kept.
 const LEAST: Duration = Duration::from_millis(2);
-/// So many are kept.
+/// The number of pauses that are kept.
 const KEPT: usize = 1 << 16;
 
 /// A time in which this machine ran nothing that was due, by the clock of the session.
@@ -44,28 +44,11 @@ impl Pauses {
         }
     }
 
-    /// The parts of them between `from` and `until`, by their begin.
-    fn within(&self, from: Instant, until: Instant) -> Vec<Pause> {
-        let part = |pause: &Pause| Pause { from: pause.from.max(from), until: pause.until.min(until) };
-        let mut parts: Vec<_> = self.0.iter().map(part).filter(|part| part.from < part.until).collect();
-        parts.sort_unstable_by_key(|part| part.from);
-        parts
-    }
-
-    /// Returns the longest between `from` and `until`, as far as it lies there; those that overlap or touch count as one.
+    /// Returns the longest between `from` and `until`, as far as it lies there. Pauses of several threads that overlap are not
+    /// added up: each thread was run in between.
     pub(super) fn longest(&self, from: Instant, until: Instant) -> Duration {
-        let (mut longest, mut current): (_, Option<Pause>) = (Duration::ZERO, None);
-        for part in self.within(from, until) {
-            let joined = match current {
-                Some(before) if part.from <= before.until + LEAST => {
-                    Pause { from: before.from, until: before.until.max(part.until) }
-                }
-                _ => part,
-            };
-            longest = longest.max(joined.until.since(joined.from));
-            current = Some(joined);
-        }
-        longest
+        let parts = self.0.iter().map(|pause| pause.until.min(until).since(pause.from.max(from)));
+        parts.max().unwrap_or_default()
     }
 }
 
@@ -109,8 +92,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// From now on the threads only look, also at how long the kernel keeps this process's first thread and those with these
-    /// names waiting, where it says so.
+    /// Ends the work of the measuring threads, and begins to read the waiting time of this process's first thread and of those
+    /// with these names, where the kernel counts it.
     pub(super) fn look_at(&self, names: &[&str]) {
         self.shared.works.store(false, Ordering::Relaxed);
         let own = std::process::id().to_string();
@@ -163,7 +146,7 @@ impl Shared {
         }
     }
 
-    /// This machine has just ended a pause of this length by the system's time.
+    /// Notes a pause of this length by the system's time that has just ended.
     fn note(&self, length: StdDuration) {
         let (until, length) = (self.clock.now(), self.clock.span(length));
         let from = Instant::from_micros(until.as_micros().saturating_sub(length.as_micros()));
@@ -173,7 +156,7 @@ impl Shared {
     }
 }
 
-/// How long one thread has been ready to run and was not run, as Linux counts it.
+/// The time that one thread was ready to run and was not run, as Linux counts it.
 #[derive(Debug)]
 struct Waits {
     file: File,
@@ -223,10 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn only_what_lies_between_counts_and_what_touches_is_one() {
+    fn only_what_lies_between_counts_and_nothing_is_added_up() {
         let pauses = pauses(&[(100, 130), (400, 401), (500, 520), (521, 560), (510, 530)]);
         let longest = |from, until| pauses.longest(at(from), at(until)).as_millis();
-        assert_eq!(longest(0, 1_000), 60);
+        assert_eq!(longest(0, 1_000), 39);
         assert_eq!((longest(0, 450), longest(110, 450), longest(140, 450)), (30, 20, 0));
         assert_eq!(longest(540, 1_000), 20);
     }

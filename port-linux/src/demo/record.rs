@@ -1,4 +1,4 @@
-//! What the demo measures, and the report.
+//! The record of a run, and the report made of it.
 
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
@@ -25,7 +25,7 @@ pub(super) struct Record {
     pub(super) truths: Vec<Truth>,
     pub(super) wanted_distance: f64,
     pub(super) bridged: u32,
-    /// When the story asked to command.
+    /// Times of the story's requests.
     pub(super) requests: Vec<Instant>,
     /// When a fault was done or put right, in few words.
     pub(super) faults: Vec<(Instant, &'static str)>,

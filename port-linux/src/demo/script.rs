@@ -8,17 +8,17 @@ use outrigger_core::time::{Duration, Instant};
 
 /// How long to wait for one step.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// How long a fallback is looked at before it is acknowledged …
+/// The time between a fallback and its acknowledgement, by the system's clock …
 const PAUSE: Duration = Duration::from_millis(2_500);
-/// … by whatever clock, at least: until then the arm is watched at rest, and queued text arrives.
+/// … and at least by the session's: until then the arm is watched at rest, and queued text arrives.
 const LEAST_PAUSE: Duration = Duration::from_millis(900);
-/// The same where nothing was to be seen.
+/// A shorter one where nothing was injected.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
-/// So often the arm is re-armed after this machine has paused a program for too long.
+/// The number of times the arm is re-armed after this machine has paused a program for too long.
 pub(super) const RE_ARMINGS: usize = 3;
-/// How long after arming the error does not count yet: the tool comes from afar.
+/// The time after arming in which the error does not count yet: the tool comes from afar.
 pub(super) const SETTLING: Duration = Duration::from_secs(4);
-/// So long the arm works before the next fault, or the end.
+/// The time that the arm works before the next fault, or the end.
 const WORKING: Duration = Duration::from_secs(5);
 /// A story of slowed time is not shorter by its own: its steps take as long as they take.
 const LEAST: Duration = Duration::from_secs(16);
@@ -50,7 +50,7 @@ impl Fault {
         }
     }
 
-    /// What is done, where the link stands still for `stall`.
+    /// Describes the fault, with a link stall of length `stall`.
     pub(super) fn text(self, stall: Duration) -> String {
         match self {
             Self::LinkStall => format!(
@@ -89,8 +89,7 @@ pub(super) struct Sight {
     pub(super) moves: bool,
 }
 
-/// Says for how long this machine had paused a program just before commanding ended then, where that was long enough to end it
-/// for that reason.
+/// Returns the pause of this machine that explains why commanding ended at that time for that reason.
 pub(super) type Paused<'a> = &'a dyn Fn(Instant, Reason) -> Option<Duration>;
 
 /// Commanding that ended, or arming that was broken off, without a fault of the story.
@@ -98,7 +97,7 @@ pub(super) type Paused<'a> = &'a dyn Fn(Instant, Reason) -> Option<Duration>;
 pub(super) struct Stop {
     pub(super) at: Instant,
     pub(super) reason: Reason,
-    /// For how long this machine had paused a program; `None` where it had not.
+    /// The pause of this machine that explains it; `None` where there was none.
     pub(super) paused: Option<Duration>,
     pub(super) at_rest: Option<Instant>,
 }
@@ -126,7 +125,7 @@ enum Step {
     Working,
     /// Until commanding has ended and the arm rests, after a fault of the story.
     FallingBack,
-    /// The same, where the story has none.
+    /// Until the arm rests after a fallback that is not the story's.
     Recovering,
     /// Looking at the latched reason.
     Pausing,
@@ -143,7 +142,7 @@ pub(super) struct Script {
     since: Instant,
     /// How long to look at what happened.
     pause: Duration,
-    /// How many times slower than the system's time the story's passes.
+    /// The factor by which the story's time passes slower than the system's.
     slowed: u32,
     end: Instant,
     /// The stop that is looked at, until it is known whose doing it was.

@@ -1,5 +1,5 @@
-//! The demo without sockets, clock and screen: what it takes from a session, and what it does to the session and to the world
-//! around it. A test tells the same story in virtual time.
+//! The demo without sockets, clock and screen: it reads a session and returns inputs for it and changes to its surroundings.
+//! A test plays the same story in virtual time.
 
 use std::collections::VecDeque;
 
@@ -19,12 +19,12 @@ use super::record::Record;
 use super::script::{Ask, Fault, Script, Sight};
 use super::world;
 
-/// How often a fault that nobody told of is done.
+/// The period of a committed fault that is not announced.
 const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
 
-/// What the story does to the world.
+/// A change that the story makes to its surroundings.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Deed {
+pub(super) enum Effect {
     /// Says this.
     Say(String),
     /// The link stands still for so long, from now on.
@@ -43,13 +43,13 @@ pub(super) struct Story {
     pub(super) record: Record,
     pub(super) allowance: Allowance,
     broken: Option<Broken>,
-    /// What the script asked for and the engine has not got yet.
+    /// Inputs that the engine has not taken yet.
     inputs: VecDeque<Input>,
     /// Requests among them so far.
     requests: usize,
     newest: ControllerTime,
     pub(super) figures: Option<Figures>,
-    /// When a secret fault was done last.
+    /// The time of the last fault that was not announced.
     secret: Instant,
 }
 
@@ -103,7 +103,7 @@ impl Story {
         engine: &Engine<'_, 6, Ur<'_>, L>,
         now: Instant,
         pauses: &dyn Fn() -> Pauses,
-    ) -> Vec<Deed> {
+    ) -> Vec<Effect> {
         let figures = engine.figures(now);
         if let Some(age) = figures.age {
             self.record.ages.push((now, age));
@@ -121,12 +121,12 @@ impl Story {
             Some(_) => Some(Input::Acknowledge),
             None => unmet.is_empty().then_some(Input::Request(epoch)),
         };
-        let mut deeds = self.spoil(now, mode, by_itself);
-        self.go_on(Sight { now, mode, epoch, latch, unmet, moves: world::moves(now) }, pauses, &mut deeds);
-        deeds
+        let mut effects = self.spoil(now, mode, by_itself);
+        self.go_on(Sight { now, mode, epoch, latch, unmet, moves: world::moves(now) }, pauses, &mut effects);
+        effects
     }
 
-    fn go_on(&mut self, sight: Sight, pauses: &dyn Fn() -> Pauses, deeds: &mut Vec<Deed>) {
+    fn go_on(&mut self, sight: Sight, pauses: &dyn Fn() -> Pauses, effects: &mut Vec<Effect>) {
         let (now, allowance) = (sight.now, self.allowance);
         let paused = move |at, reason| Bounds::paused(&pauses(), &allowance, at, reason);
         while let Some(ask) = self.script.next(sight, &paused) {
@@ -140,64 +140,66 @@ impl Story {
                         Input::Acknowledge => "acknowledged",
                         _ => "released",
                     };
-                    self.say(now, word.into(), deeds);
+                    self.say(now, word.into(), effects);
                     self.inputs.push_back(input);
                 }
                 Ask::Inject(fault) => {
-                    self.say(now, format!("fault: {}", fault.text(self.allowance.stall())), deeds);
+                    self.say(now, format!("fault: {}", fault.text(self.allowance.stall())), effects);
                     self.record.faults.push((now, fault.short()));
-                    deeds.push(match fault {
-                        Fault::LinkStall => Deed::StallLink(self.allowance.stall()),
-                        Fault::SensorCable => Deed::PullCable(true),
+                    effects.push(match fault {
+                        Fault::LinkStall => Effect::StallLink(self.allowance.stall()),
+                        Fault::SensorCable => Effect::PullCable(true),
                     });
                 }
                 Ask::Repair(Fault::LinkStall) => {}
                 Ask::Repair(Fault::SensorCable) => {
-                    self.say(now, "the sensor's cable is plugged in again".into(), deeds);
+                    self.say(now, "the sensor's cable is plugged in again".into(), effects);
                     self.record.faults.push((now, "plugged in"));
-                    deeds.push(Deed::PullCable(false));
+                    effects.push(Effect::PullCable(false));
                 }
-                Ask::Slow(length) => self.slow(now, length, deeds),
+                Ask::Slow(length) => self.slow(now, length, effects),
                 Ask::End => self.inputs.push_back(Input::Shutdown),
             }
         }
     }
 
     /// This machine has paused a program for `length`.
-    fn slow(&mut self, now: Instant, length: Duration, deeds: &mut Vec<Deed>) {
+    fn slow(&mut self, now: Instant, length: Duration, effects: &mut Vec<Effect>) {
         let slower = self.allowance.after(length);
         if let Some(slower) = slower {
             self.allowance = slower;
             self.script.slow(now, slower.slowed());
-            deeds.push(Deed::Slow(slower.slowed()));
+            effects.push(Effect::Slow(slower.slowed()));
         }
         let pace = slower.map_or(String::new(), |slower| format!("; time passes {} times slower now", slower.slowed()));
         let length = length.as_micros() as f64 / 1e3;
-        self.say(now, format!("this machine had paused a program for {length:.0} ms{pace}"), deeds);
+        self.say(now, format!("this machine had paused a program for {length:.0} ms{pace}"), effects);
     }
 
-    fn say(&mut self, now: Instant, text: String, deeds: &mut Vec<Deed>) {
-        deeds.push(Deed::Say(text.clone()));
+    fn say(&mut self, now: Instant, text: String, effects: &mut Vec<Effect>) {
+        effects.push(Effect::Say(text.clone()));
         self.record.events.push((now, text));
     }
 
     /// Does what a committed fault does by itself; `by_itself` is what an operator could do now.
-    fn spoil(&mut self, now: Instant, mode: Mode, by_itself: Option<Input>) -> Vec<Deed> {
+    fn spoil(&mut self, now: Instant, mode: Mode, by_itself: Option<Input>) -> Vec<Effect> {
         let due = now.since(self.secret) >= SECRETLY_EVERY;
         let begun = self.script.armed.is_some();
-        let deed = match self.broken {
+        let effect = match self.broken {
             Some(Broken::ResumesByItself) if mode == Mode::Monitor && begun && self.inputs.is_empty() => {
                 // Not by the story: no request of it is noted.
                 self.inputs.extend(by_itself);
                 None
             }
-            Some(Broken::SecretStalls) if mode == Mode::Command && due => Some(Deed::StallLink(self.allowance.stall())),
-            Some(Broken::SecondCommander) if begun && due => Some(Deed::SecondCommander),
+            Some(Broken::SecretStalls) if mode == Mode::Command && due => {
+                Some(Effect::StallLink(self.allowance.stall()))
+            }
+            Some(Broken::SecondCommander) if begun && due => Some(Effect::SecondCommander),
             _ => None,
         };
-        if deed.is_some() {
+        if effect.is_some() {
             self.secret = now;
         }
-        deed.into_iter().collect()
+        effect.into_iter().collect()
     }
 }

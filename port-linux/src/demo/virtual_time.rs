@@ -20,7 +20,7 @@ use super::judge::Bounds;
 use super::pauses::{Pause, Pauses};
 use super::record::Record;
 use super::script::Script;
-use super::story::{Deed, Story};
+use super::story::{Effect, Story};
 use super::world::{options, stall, surface, truth};
 use super::{DISTANCE, law};
 use crate::maker::ur::Windows;
@@ -60,7 +60,7 @@ fn paused_by(now: Instant, every: u64, length: u64, noticed: bool) -> Held {
     }
 }
 
-/// Everything that takes part.
+/// The engine and its surroundings.
 struct Rig<'m> {
     controller: Controller,
     connections: [Option<Conn>; LinkId::MOST],
@@ -75,7 +75,7 @@ struct Rig<'m> {
     now: Instant,
 }
 
-/// What is left of a story.
+/// A finished run.
 struct Told {
     record: Record,
     script: Script,
@@ -234,13 +234,13 @@ impl Rig<'_> {
             self.story.event(self.now, &event);
         }
         let pauses = &self.pauses;
-        for deed in self.story.observe(&self.engine, self.now, &|| pauses.clone()) {
-            match deed {
-                Deed::StallLink(span) => stall(&mut self.controller, self.now, span),
-                Deed::PullCable(pulled) => self.cable_pulled = pulled,
-                Deed::SecondCommander => self.controller.act(Action::SecondCommander(Some(0.05))),
+        for effect in self.story.observe(&self.engine, self.now, &|| pauses.clone()) {
+            match effect {
+                Effect::StallLink(span) => stall(&mut self.controller, self.now, span),
+                Effect::PullCable(pulled) => self.cable_pulled = pulled,
+                Effect::SecondCommander => self.controller.act(Action::SecondCommander(Some(0.05))),
                 // The clock of a test has no other to be slower than.
-                Deed::Say(_) | Deed::Slow(_) => {}
+                Effect::Say(_) | Effect::Slow(_) => {}
             }
         }
     }

@@ -20,7 +20,7 @@ pub(crate) const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "w
 pub(crate) struct Check {
     /// What is checked, as a short name that scripts can rely on.
     pub name: &'static str,
-    /// Whether it holds.
+    /// The outcome.
     pub verdict: Verdict,
     /// Bound and measured value.
     pub detail: String,
@@ -29,9 +29,9 @@ pub(crate) struct Check {
 /// The outcome of one self-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It holds.
+    /// Measured within the bound.
     Holds,
-    /// It does not hold.
+    /// Measured outside the bound, or not at all.
     Failed,
     /// The machine under the run disturbed it: what followed was as it should be, and is counted.
     Counted,
