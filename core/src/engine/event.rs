@@ -29,9 +29,9 @@ pub enum Event<P> {
     ClockJump(u32),
     /// This device was woken late, by more than it may be.
     LocalStall {
-        /// How late.
+        /// The delay of the wake-up.
         late: Duration,
-        /// How late it may be: [`LinkConfig::stall`](crate::link::LinkConfig::stall).
+        /// The longest delay allowed: [`LinkConfig::stall`](crate::link::LinkConfig::stall).
         limit: Duration,
     },
     /// A sensor's reading was too old and was bridged for a cycle.

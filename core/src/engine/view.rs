@@ -50,10 +50,10 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.unmet(now)
     }
 
-    /// Grade of the link that states come from.
+    /// Grade of the link that states come from; `Unacceptable` without a session.
     #[must_use]
-    pub const fn grade(&self) -> Grade {
-        self.cycle.link().grade()
+    pub fn grade(&self) -> Grade {
+        if self.peer.is_established() { self.cycle.link().grade() } else { Grade::Unacceptable }
     }
 
     /// The grade that commanding needs to begin.

@@ -186,9 +186,9 @@ pub struct GradeChange {
     pub to: Grade,
     /// Falling: the figure beyond its limit. Rising: the figure that was last to come within.
     pub cause: GradeCause,
-    /// When it changed.
+    /// The time of the change.
     pub at: Instant,
-    /// How late this device was woken at that moment, where by more than half a period; else zero.
+    /// The delay with which this device was woken at that moment, if more than half a period; else zero.
     pub late: Duration,
 }
 

@@ -2,8 +2,8 @@
 
 #[cfg(not(feature = "ros2"))]
 pub(super) const DOCTOR_HELP: &str = "\
-Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). Exit code 4 \
-where something is to be fixed.
+Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). The verdict comes first; \
+-v adds histograms and the last ten seconds of the link. Exit code 4 where something is to be fixed.
 
 Examples:
   outrigger doctor 192.168.56.101
@@ -14,8 +14,8 @@ Examples:
 
 #[cfg(feature = "ros2")]
 pub(super) const DOCTOR_HELP: &str = "\
-Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). Exit code 4 \
-where something is to be fixed.
+Reads only; nothing is sent to the robot (a KRC gets its own setpoint back; see `monitor --help`). The verdict comes first; \
+-v adds histograms and the last ten seconds of the link. Exit code 4 where something is to be fixed.
 
 With --ros2 it also listens in the domain of ROS 2 that `outrigger ros2` would join by the same options, and offers nothing there. It \
 says: another node of the same name; another program that offers the same services or publishes the same topics; readers that would \

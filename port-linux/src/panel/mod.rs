@@ -50,9 +50,9 @@ pub(crate) struct Panel<M> {
     episodes: Episodes,
     /// The grade that commanding needs, as the engine has it.
     needed: Grade,
-    /// Why the grade is low, for the event that follows.
+    /// The cause of a low grade, for the event that follows.
     low: Option<GradeLow>,
-    /// People are shown each change of grade as well.
+    /// Each change of grade is shown to people as well.
     verbose: bool,
     /// The newest event of those that may come often, and when one was shown.
     newest: Option<Notice>,

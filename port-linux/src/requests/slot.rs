@@ -34,7 +34,7 @@ pub(crate) struct Status {
     pub(crate) released: Option<ReleasedBy>,
     /// What a request would be refused for; nothing while commanding.
     pub(crate) unmet: ReasonSet,
-    /// Why the grade is low, where a request would be refused for it.
+    /// The cause of a low grade, if a request would be refused for it.
     pub(crate) low: Option<GradeLow>,
     /// The run is about to end.
     pub(crate) ending: bool,

@@ -106,3 +106,33 @@ fn session(mode: Mode, status: Option<&Status>, coast: Option<&str>) -> Finding 
     };
     Finding { name: "session", level, message, values }
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::link::{LinkConfig, LinkMonitor};
+    use outrigger_core::robot::ControllerTime;
+
+    use super::*;
+
+    #[test]
+    fn diagnostics_name_the_figure_that_the_grade_fell_by_and_none_of_a_session_that_is_over() {
+        let mut link = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2)));
+        let mut now = Instant::ZERO;
+        for cycle in (0..600_u64).chain(612..620) {
+            now = Instant::from_micros(1_000_000 + cycle * 2_000);
+            let _ = link.observe(ControllerTime::from_micros(cycle * 2_000), now, now);
+        }
+        let mut health = Health::new("192.0.2.1".into());
+        let mut told = |at, act: &dyn Fn(&mut Health)| {
+            act(&mut health);
+            let bytes = health.due(at, Time::default(), None).expect("it is due");
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let low = told(now, &|health| health.link(now, Mode::Monitor, &link.figures(now)));
+        let expected = "link quality Unacceptable, needs Ok: missed 12 cycles in a row (Bad allows 10) at 2.224 s";
+        assert!(low.contains(expected), "{low}");
+        // The next second, and long before the link was silent for three.
+        let over = told(now + PACE, &Health::over);
+        assert!(over.contains("no session with the controller") && !over.contains("link quality"), "{over}");
+    }
+}

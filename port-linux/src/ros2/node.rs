@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use outrigger_core::mode::Mode;
 use outrigger_core::time::Instant;
 use outrigger_ros::arm::Arm;
 use outrigger_ros::driver::Driver;

@@ -14,7 +14,7 @@ pub(crate) struct Finished {
     pub(crate) fallback: Option<Reason>,
     /// The last release since commanding began, or the cause of the end.
     pub(crate) released: ReleasedBy,
-    /// What the one request would have been refused for, where it was never granted, and the grade of the link then.
+    /// The unmet preconditions of the one request, if it was never granted, and the grade of the link at that time.
     pub(crate) refused: Option<(ReasonSet, GradeLow)>,
     /// The controller runs on this machine.
     pub(super) here: bool,

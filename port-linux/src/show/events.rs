@@ -127,7 +127,7 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
     Some(Notice { at: around.at, kind, text, fields })
 }
 
-/// When `event` happened, where it says so by itself.
+/// Returns the time of `event`, if the event carries it.
 #[must_use]
 pub const fn time_of<E>(event: &Event<E>) -> Option<Instant> {
     match event {

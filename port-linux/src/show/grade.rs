@@ -97,7 +97,7 @@ fn count(number: u32, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What the next better grade needs, and the figure as it is now; `None` for the best grade.
+/// Returns the condition of the next better grade and its figure as measured now; `None` for the best grade.
 pub(crate) fn next_grade(low: &GradeLow) -> Option<String> {
     let GradeLow { grade, next, .. } = low;
     let GradeCause { metric, measured, limit, .. } = *next;
@@ -136,8 +136,8 @@ pub(crate) fn fell(fell: &GradeChange, observer: Observer) -> String {
     format!("{} at {}", fell_by(fell, observer), moment(fell.at))
 }
 
-/// Why the grade is not better: the figure of its newest fall and when that was, and what the next grade needs. Empty
-/// for the best grade.
+/// Returns the cause of the grade: the figure and time of its newest fall, and the condition of the next grade. Empty for
+/// the best grade.
 pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     let Some(next) = next_grade(low) else { return String::new() };
     match &low.fell {
@@ -153,7 +153,7 @@ pub(crate) fn of_link(low: &GradeLow, observer: Observer) -> String {
     format!("{}{colon}{cause}", quality(low))
 }
 
-/// The same, and what to do about it.
+/// Returns the grade with its cause and the remedy, in one sentence.
 pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String {
     format!("{}; {}", of_link(low, observer), remedy(low, here, observer))
 }
@@ -225,7 +225,7 @@ pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Why the grade is low, as fields of an event.
+/// The cause of a low grade, as fields of an event.
 pub(crate) fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     let mut words = vec![("grade", low.grade.name().into()), ("needed", low.needed.name().into())];
     words.extend(low.fell.iter().flat_map(fields));

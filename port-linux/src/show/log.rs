@@ -22,7 +22,7 @@ pub(crate) struct Episodes {
     open: Option<Episode>,
 }
 
-/// One of them.
+/// An episode.
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     since: Instant,
@@ -34,7 +34,7 @@ struct Episode {
     told: bool,
 }
 
-/// How an episode ended.
+/// The end of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Recovered,

@@ -54,7 +54,7 @@ pub(crate) fn be_verbose() {
     VERBOSE.store(true, Ordering::Relaxed);
 }
 
-/// Whether people asked for everything.
+/// Returns `true` if people asked for everything.
 pub(crate) fn is_verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
 }

@@ -394,11 +394,56 @@ fn text_or_null(json: &mut Json, text: Option<&str>) {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::link::{Grade, LinkConfig, LinkMonitor};
+    use outrigger_core::link::{Grade, GradeCause, GradeChange, LinkConfig, LinkMonitor, Metric};
+
     use outrigger_core::robot::JointPositions;
     use serde_json::{Value, json};
 
     use super::*;
+
+    /// A link that is Bad since 12.34 s, and whose figures are within by now.
+    fn low() -> Snapshot {
+        let mut figures = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2))).figures(Instant::ZERO);
+        let cause = GradeCause { metric: Metric::Misses, grade: Grade::Ok, measured: 12, limit: 5 };
+        let (at, late) = (Instant::from_micros(12_340_000), Duration::from_millis(24));
+        figures.grade = Grade::Bad;
+        figures.fell = Some(GradeChange { from: Grade::Perfect, to: Grade::Bad, cause, at, late });
+        figures.next = GradeCause { measured: 0, limit: 4, ..cause };
+        let unmet = ReasonSet::EMPTY.with(Reason::GradeLow);
+        Snapshot { figures: Some(figures), unmet, ..Snapshot::of(Arm::default()) }
+    }
+
+    #[test]
+    fn scripts_and_people_are_told_the_fall_and_not_what_is_met_by_now() {
+        let mut json = Json::default();
+        low().json(&mut json);
+        let expected = concat!(
+            r#""grade_text":"link quality Bad, needs Ok: missed 12 cycles in a row (Ok allows 5) while this process was not "#,
+            r#"scheduled for 24 ms at 12.340 s; recovering: Ok after 100 clean cycles","grade_fell_at":12.34,"#,
+            r#""grade_needed":"Ok","grade_cause":"misses","grade_measured":"12","grade_limit":"5","grade_limit_of":"Ok","#,
+            r#""grade_key":"session.grade.ok.misses","grade_late":"24 ms","next_grade":"Ok","next_cause":"misses","#,
+            r#""next_measured":"0","next_limit":"4","next_key":"session.grade.ok.misses""#
+        );
+        assert!(json.as_str().contains(expected), "{}", json.as_str());
+        let (why, advice) = low().why(Reason::GradeLow);
+        assert_eq!(why, "link quality Bad, needs Ok");
+        assert!(advice.starts_with("missed 12 cycles in a row (Ok allows 5) while this process"), "{advice}");
+        assert!(
+            advice.ends_with("give the process a core and a real-time priority; see `outrigger doctor`"),
+            "{advice}"
+        );
+    }
+
+    #[test]
+    fn a_board_is_told_what_a_board_can_do() {
+        let board = Snapshot { observer: Observer::Board, ..low() };
+        let (_, advice) = board.why(Reason::GradeLow);
+        assert!(
+            advice.contains("while the board was not scheduled") && !advice.contains("outrigger doctor"),
+            "{advice}"
+        );
+        assert_eq!(board.advice(Reason::LocalStall), Reason::LocalStall.advice());
+    }
 
     #[test]
     fn a_status_has_mode_grade_reasons_joints_and_counters_under_their_keys() {
@@ -408,24 +453,12 @@ mod tests {
         let snapshot = Snapshot {
             at: Instant::from_micros(2_000_000),
             robot: "192.0.2.1".into(),
-            here: false,
-            identity: None,
-            mode: Mode::Monitor,
             latch: Some(Reason::StateStale),
-            last_fallback: None,
             unmet: ReasonSet::EMPTY.with(Reason::Latched),
-            state: Some(Arm::new(&state, vec![Word { key: "robot_mode", name: "robot", value: "RUNNING" }])),
             figures: Some(figures),
-            states: None,
-            intervals: vec![],
             rate: 500.0,
-            trouble: None,
-            values: vec![],
             counters: vec![("lost_datagrams", 5)],
-            variables: None,
-            terminals: None,
-            temperatures: None,
-            law_error: None,
+            ..Snapshot::of(Arm::new(&state, vec![Word { key: "robot_mode", name: "robot", value: "RUNNING".into() }]))
         };
         let mut text = Json::default();
         snapshot.json(&mut text);

@@ -71,7 +71,7 @@ pub(super) struct Device {
     last_fallback: Option<Reason>,
     /// Of its link, for the reason that its grade is low.
     last_seconds: LastSeconds,
-    /// Why the grade is low, for the event that follows.
+    /// The cause of a low grade, for the event that follows.
     low: Option<GradeLow>,
     /// Times of a low grade, for people.
     episodes: Episodes,
@@ -498,13 +498,105 @@ fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::engine::Input;
+    use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
     use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
     use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+    use outrigger_core::link::Metric;
     use outrigger_core::telemetry::{self, DATAGRAM_MAX, Pace, Sampler};
+    use outrigger_core::wire::fri::MeasurementRepr;
 
     use super::*;
+    use crate::law::BoxedLaw;
+
+    /// Measurements every 5 ms, and telemetry of them.
+    struct Board<'m> {
+        engine: KrcEngine<'m, BoxedLaw<7>>,
+        sampler: Sampler<'m, 7, Krc>,
+        counter: u16,
+    }
 
     const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
+    /// Our clock is so much further.
+    const AHEAD: Duration = Duration::from_secs(100);
+
+    impl Board<'_> {
+        fn drain(&mut self) {
+            while self.engine.poll_output().is_some() {}
+            while let Some(event) = self.engine.poll_event() {
+                self.sampler.event(event);
+            }
+        }
+
+        /// Runs so many `cycles`, each `step` of the counter after the one before. Returns what there is to tell.
+        fn run(&mut self, cycles: u16, step: u16, device: &mut Device) -> Vec<Notice> {
+            let mut notices = vec![];
+            let from = SocketAddr::from(([192, 0, 2, 1], 49_938));
+            for _ in 0..cycles {
+                self.counter += step;
+                let now = Instant::from_micros(5_000 * u64::from(self.counter));
+                // The board is woken when it asked for that.
+                while let Some(due) = self.engine.poll_timeout().filter(|due| *due < now) {
+                    self.engine.handle(due, Input::Tick);
+                    self.drain();
+                }
+                let repr = MeasurementRepr {
+                    send_seq_count: self.counter,
+                    refl_seq_count: self.counter.saturating_sub(1),
+                    desired_msr_sample_time: 0.005,
+                    desired_cmd_sample_time: 0.005,
+                    safety_limits: 1.0,
+                    ..MeasurementRepr::default()
+                };
+                let mut bytes = [0; 916];
+                repr.emit(&mut bytes).expect("room");
+                self.engine.receive_window(LinkId::FRI)[..916].copy_from_slice(&bytes);
+                self.engine.commit_datagram(LinkId::FRI, 916, from, now, now);
+                self.engine.handle(now, Input::Tick);
+                self.drain();
+                self.sampler.observe(&self.engine, now);
+                let mut out = [0; DATAGRAM_MAX];
+                while let Some(length) = self.sampler.poll(now, &mut out) {
+                    notices.extend(device.take(BOARD, &out[..length], now + AHEAD));
+                }
+            }
+            notices
+        }
+    }
+
+    fn board<'m>() -> Board<'m> {
+        let engine = KrcEngine::new(KrcConfig::default(), BoxedLaw::idle(), ()).expect("an engine");
+        let device = outrigger_core::telemetry::Device { boot: 1, board: "b", build: "1", settings: &[] };
+        Board { engine, sampler: Sampler::new(device, Pace::every(Duration::from_millis(50))), counter: 0 }
+    }
+
+    #[test]
+    fn a_fall_of_the_board_has_its_time_on_our_clock_and_a_silent_board_has_no_figures() {
+        let (mut board, mut device) = (board(), Device::new(BOARD, false));
+        let _ = board.run(800, 1, &mut device);
+        let snapshot = device.snapshot(Instant::from_micros(4_000_000) + AHEAD).expect("it told");
+        assert_eq!(snapshot.figures.map(|figures| figures.grade), Some(Grade::Perfect));
+        // Two cycles are missing, which is known half a period after the second.
+        let notices = board.run(1, 3, &mut device);
+        let now = Instant::from_micros(5_000 * u64::from(board.counter)) + AHEAD;
+        let missed = now - Duration::from_micros(2_500);
+        let fell = notices.iter().find(|notice| notice.kind == "grade").expect("it is told");
+        assert_eq!(
+            (fell.at, fell.text.as_str()),
+            (missed, "link Perfect → Ok: missed 2 cycles in a row (Perfect allows 1)")
+        );
+        let _ = board.run(30, 1, &mut device);
+        let later = now + Duration::from_millis(150);
+        let figures = device.snapshot(later).and_then(|snapshot| snapshot.figures).expect("figures");
+        assert_eq!(figures.fell.map(|fell| (fell.at, fell.cause.metric)), Some((missed, Metric::Misses)));
+        let notice = device.fallen_silent(later + Duration::from_secs(3));
+        assert!(notice.text.starts_with("nothing more comes from 192.0.2.60: is it powered"), "{}", notice.text);
+        let silent = device.snapshot(later + Duration::from_secs(3)).expect("as it was last");
+        assert_eq!((silent.figures, silent.rate, silent.intervals.len()), (None, 0.0, 0));
+        let trouble = silent.trouble.as_deref();
+        assert_eq!(trouble, Some("nothing more comes from 192.0.2.60; this is as it was then"));
+        assert!(silent.line().ends_with("this is as it was then"), "{}", silent.line());
+    }
 
     /// Five seconds of telemetry of a board whose robot cannot be reached.
     fn telemetry() -> Vec<Vec<u8>> {

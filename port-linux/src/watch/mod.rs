@@ -112,7 +112,7 @@ async fn sleep_until(clock: &Clock, at: Option<Instant>) {
     }
 }
 
-/// Whether people are spared the notice: an episode sums up changes of grade, and what follows names its figure.
+/// Returns `true` for notices that people only see with -v: episodes and refusals carry their figures.
 fn is_of_grade(notice: &Notice) -> bool {
     matches!(notice.kind, "grade" | "grade-low")
 }

@@ -115,7 +115,7 @@ fn a_request_that_is_not_granted_says_what_speaks_against_it() {
     let robot = Robot::ur(&robot).expect("an address").quiet().start_within(StdDuration::from_secs(2));
     match robot.run(Turn, None) {
         Err(Failure::Fault(text)) => {
-            assert!(text.starts_with("commanding never began: not met: "), "{text}");
+            assert!(text.starts_with("commanding never began: not ready: "), "{text}");
             assert!(text.contains("(RobotNotRunning): power the arm on"), "{text}");
         }
         other => panic!("{other:?}"),

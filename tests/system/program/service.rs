@@ -111,6 +111,8 @@ fn doctor_names_the_self_stop_the_evidence_and_what_to_fix() {
     let output = outrigger(&["doctor", &robot, "--model", "ur5e", "--seconds", "2"], b"");
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     let said = text(&output.stdout);
+    assert!(said.lines().next().is_some_and(|verdict| verdict.contains("to fix before commanding:")), "{said}");
+    assert!(!said.contains('█'), "histograms are for those who ask: {said}");
     for expected in [
         "timer wake-ups late by",
         "self-stop: a bare speedj, for",

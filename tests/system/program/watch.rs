@@ -317,7 +317,7 @@ fn where_nothing_comes_it_says_what_to_check() {
     });
     let text = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(3), "{text}");
-    for expected in ["device.telemetry", "firewall", "telemetry of format 9, expected 8"] {
+    for expected in ["device.telemetry", "firewall", "telemetry of format 10, expected 9"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
 }

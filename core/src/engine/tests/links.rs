@@ -177,8 +177,10 @@ fn an_old_report_of_unacknowledged_bytes_ages_by_itself() {
 #[test]
 fn a_closed_link_in_mid_motion_leaves_the_motion_unknown_until_rest_is_measured() {
     let mut bench = Bench::moving(3, 1);
+    assert!(bench.engine.grade() >= Grade::Ok);
     bench.close(LinkId::REALTIME);
     assert_eq!(bench.engine.mode(), Mode::Offline);
+    assert_eq!(bench.engine.grade(), Grade::Unacceptable, "that of the session before is none");
     assert_eq!(bench.engine.latch(), Some(Reason::LinkClosed));
     bench.input(Input::Acknowledge);
     assert_eq!(

@@ -17,7 +17,7 @@ use crate::show::sheet::Sheet;
 #[derive(Clone, Debug)]
 pub(crate) struct UrExamined {
     identity: Identity,
-    /// When the controller's clock was seen to run first, and how many states had come until then.
+    /// The first look in this epoch of the controller's clock, and the states received until then.
     since: Instant,
     accepted: u64,
     until: Instant,

@@ -29,12 +29,12 @@ pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 
     figures + height
 }
 
-/// How much is said of the grade.
+/// The detail in which the grade is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// The figure it fell by, what the next grade needs, and what to do.
     Everything,
-    /// The same without what to do.
+    /// The figure it fell by and what the next grade needs.
     Next,
     /// The figure it fell by alone.
     Fall,
