@@ -111,7 +111,7 @@ impl Falls {
         let worst = self.worst?;
         let times = if self.count > 1 { format!(" {} times", self.count) } else { String::new() };
         let fell = grade::fell(&worst, Observer::Process);
-        Some(format!("  while looked at, the link fell{times}, at worst to {}: {fell}", worst.to.name()))
+        Some(format!("while looked at, the link fell{times}, at worst to {}: {fell}", worst.to.name()))
     }
 }
 

@@ -458,7 +458,7 @@ mod tests {
             figures: Some(figures),
             rate: 500.0,
             counters: vec![("lost_datagrams", 5)],
-            ..Snapshot::of(Arm::new(&state, vec![Word { key: "robot_mode", name: "robot", value: "RUNNING".into() }]))
+            ..Snapshot::of(Arm::new(&state, vec![Word { key: "robot_mode", name: "robot", value: Some("RUNNING"), number: 7 }]))
         };
         let mut text = Json::default();
         snapshot.json(&mut text);

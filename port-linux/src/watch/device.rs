@@ -514,6 +514,8 @@ mod tests {
         engine: KrcEngine<'m, BoxedLaw<7>>,
         sampler: Sampler<'m, 7, Krc>,
         counter: u16,
+        /// Commands so far, which the KRC reflects.
+        answered: u16,
     }
 
     const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
@@ -542,7 +544,7 @@ mod tests {
                 }
                 let repr = MeasurementRepr {
                     send_seq_count: self.counter,
-                    refl_seq_count: self.counter.saturating_sub(1),
+                    refl_seq_count: self.answered,
                     desired_msr_sample_time: 0.005,
                     desired_cmd_sample_time: 0.005,
                     safety_limits: 1.0,
@@ -554,6 +556,7 @@ mod tests {
                 self.engine.commit_datagram(LinkId::FRI, 916, from, now, now);
                 self.engine.handle(now, Input::Tick);
                 self.drain();
+                self.answered += 1;
                 self.sampler.observe(&self.engine, now);
                 let mut out = [0; DATAGRAM_MAX];
                 while let Some(length) = self.sampler.poll(now, &mut out) {
@@ -567,7 +570,7 @@ mod tests {
     fn board<'m>() -> Board<'m> {
         let engine = KrcEngine::new(KrcConfig::default(), BoxedLaw::idle(), ()).expect("an engine");
         let device = outrigger_core::telemetry::Device { boot: 1, board: "b", build: "1", settings: &[] };
-        Board { engine, sampler: Sampler::new(device, Pace::every(Duration::from_millis(50))), counter: 0 }
+        Board { engine, sampler: Sampler::new(device, Pace::every(Duration::from_millis(50))), counter: 0, answered: 0 }
     }
 
     #[test]
