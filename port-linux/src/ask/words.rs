@@ -20,6 +20,9 @@ pub(super) fn of(answer: &Value) -> String {
         "freedrive" => "a hand moves the arm from now on, while it is renewed from here\n".into(),
         "force" => "a force moves the arm from now on, while it is renewed from here\n".into(),
         "stiffen" => "the arm gives way no more: it comes to rest, and stays commanded\n".into(),
+        "move" if motion_state(answer) == "done" => {
+            format!("motion {}: the arm is already there, nothing is sent\n", motion_number(answer))
+        }
         "move" => format!("motion {} is under way: it ends with this process, or by Ctrl-C\n", motion_number(answer)),
         "cancel" => "cancelled: the arm comes to rest, and stays commanded\n".into(),
         "renew" => "renewed\n".into(),
@@ -27,6 +30,10 @@ pub(super) fn of(answer: &Value) -> String {
         "release" => format!("released: the arm is being stopped, {mode}\n"),
         word => format!("{word} granted: {mode} at epoch {epoch}\n"),
     }
+}
+
+fn motion_state(answer: &Value) -> &str {
+    answer.get("motion").map_or("", |motion| text(motion, "state"))
 }
 
 fn motion_number(answer: &Value) -> u64 {
@@ -113,6 +120,10 @@ mod tests {
         assert_eq!(of(&released), ending);
         let done = parsed(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#);
         assert_eq!(of(&done), "request granted: arming at epoch 3\n");
+        let moved =
+            |state| parsed(&format!(r#"{{"do":"move","mode":"command","motion":{{"number":7,"state":"{state}"}}}}"#));
+        assert!(of(&moved("waiting")).starts_with("motion 7 is under way"));
+        assert_eq!(of(&moved("done")), "motion 7: the arm is already there, nothing is sent\n");
     }
 
     #[test]
