@@ -161,7 +161,7 @@ pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String 
 /// The thing to do about a low grade.
 pub(crate) fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     match &low.fell {
-        Some(fell) if low.next.is_within() => remedy_of(fell, here, observer),
+        Some(fell) if low.next.is_within() || fell.cause.metric == low.next.metric => remedy_of(fell, here, observer),
         Some(_) | None => words::of_metric(low.next.metric, here, observer),
     }
 }
