@@ -46,7 +46,11 @@ pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String
     let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();
     let latch = answer.get("latch").filter(|latch| latch.is_object());
     let left = answer.get("left").filter(|left| left.is_object());
-    let why = || latch.or(left).map_or_else(|| "the arm was released".to_owned(), reason);
+    let why = || match (latch, left) {
+        (Some(latch), _) => reason(latch),
+        (None, Some(left)) => format!("{} ({})", text(left, "text"), text(left, "name")),
+        (None, None) => "the arm was released".to_owned(),
+    };
     Some(match text(motion, "state") {
         "waiting" | "running" => return None,
         "done" => Ok("done: the arm rests at the motion's end, and stays commanded\n".into()),
@@ -141,6 +145,6 @@ mod tests {
         assert_eq!(missed, "t (GoalTolerance); a; the motion ended at 42 %; the arm rests, and stays commanded");
         let left = r#"},"left":{"name":"Released","text":"released by another process","advice":"a","by":"request"}"#;
         let stopped = end("stopped", left).expect_err("released");
-        assert_eq!(stopped, "released by another process (Released); a; the motion ended at 42 %, and does not go on");
+        assert_eq!(stopped, "released by another process (Released); the motion ended at 42 %, and does not go on");
     }
 }

@@ -164,9 +164,9 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         asking.signal(Signal::INT);
         let ended = asking.end();
         let said = text(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(4), "{path}: {said}");
+        assert_eq!(ended.status.code(), Some(130), "{path}: {said}");
         assert!(
-            said.contains("SIGINT: the motion is cancelled") && said.contains("was cancelled at "),
+            said.contains("Ctrl-C: the motion is cancelled") && said.contains("was cancelled at "),
             "{path}: {said}"
         );
         rests();
@@ -192,7 +192,8 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(4), "{path}: {said}");
         assert!(
-            said.contains("the arm was released; the motion stands at ") && said.contains(" resume` goes on"),
+            said.contains("released by another process (Released); the motion stands at ")
+                && said.contains(" resume` goes on"),
             "{path}: {said}"
         );
         // Whoever resumes it has it from then on.
@@ -266,7 +267,7 @@ fn a_move_is_asked_as_a_run_is() {
         let ended = child.wait_with_output().expect("it ends");
         let said = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(4), "{path}: {said}");
-        assert!(said.contains("released or cancelled before its end; the arm is at rest"), "{path}: {said}");
+        assert!(said.contains("the motion was cancelled; the motion stands at "), "{path}: {said}");
         let q = arm.controller().truth().q[0];
         assert!((0.001..0.9).contains(&q), "{path}: {q}");
         assert!(arm.controller().truth().at_rest(), "{path}");
