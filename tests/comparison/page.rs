@@ -86,7 +86,7 @@ impl Page<'_> {
              more.</p>\n",
             self.runs
         );
-        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.cells(&self.rows)).collect();
+        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.cells(self.rows)).collect();
         table(page, &COLUMNS.map(str::to_owned), &rows, NUMBERS);
         page.push_str("</section>\n");
     }
@@ -101,7 +101,7 @@ impl Page<'_> {
         let rows: Vec<Vec<String>> = reported
             .map(|row| {
                 let words = row.mode.reported.map_or("", |reported| reported.words);
-                let differences = row.differences(&self.rows);
+                let differences = row.differences(self.rows);
                 let differences = if differences.is_empty() { "no figure".to_owned() } else { differences.join("; ") };
                 let software = row.mode.software();
                 let name = format!("{} ({}.{})", row.mode.about, software.major, software.minor);

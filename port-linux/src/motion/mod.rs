@@ -79,7 +79,7 @@ impl Unfit {
     /// Returns it in words, with a remedy.
     pub(crate) fn with_remedy(&self) -> String {
         match self {
-            Self::Waypoints(_) => self.to_string(),
+            Self::Empty | Self::Waypoints(_) => self.to_string(),
             Self::Beyond { excess, .. } => match excess.quantity {
                 Quantity::Position => format!("{self}{}", beyond_position(excess.reached)),
                 Quantity::Velocity | Quantity::Acceleration => {

@@ -228,8 +228,7 @@ mod tests {
             at: Duration::from_secs(seconds),
         };
         let waypoints = vec![way(0.0, 0), way(0.5, 4)];
-        let mut playing =
-            Playing::new(waypoints, Tolerances::DEFAULT, Limits::default(), Arc::default()).expect("a way");
+        let mut playing = Playing::new(waypoints, Tolerances::DEFAULT, Limits::default(), Arc::default());
         playing.playback.begun();
         playing.playback.shows(Duration::from_secs(3));
         playing

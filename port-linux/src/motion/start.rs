@@ -8,10 +8,11 @@
 //!
 //! If the first waypoint is later than 0 s, the motion starts at the current position, which counts as a waypoint at 0 s.
 
+use outrigger_core::command::Governor;
 use outrigger_core::robot::{JointPositions, JointVelocities};
 use outrigger_core::trajectory::{Leg, Tolerances};
 
-use super::{BEGINS_WITHIN, Motion};
+use super::Motion;
 
 /// Joint positions closer than this count as equal \[rad\].
 pub(crate) const SAME: f32 = 1e-4;
@@ -81,7 +82,7 @@ pub(crate) fn rests<const N: usize>(speeds: &JointVelocities<N>) -> Result<(), S
 
 /// The allowed distance of each joint from the position of a motion of no length \[rad\].
 fn within<const N: usize>(tolerances: &Tolerances<N>) -> JointPositions<N> {
-    tolerances.goal.map(|goal| goal.min(BEGINS_WITHIN))
+    tolerances.goal.map(|goal| goal.min(Governor::<N>::BEGINS_WITHIN))
 }
 
 #[cfg(test)]
@@ -187,10 +188,10 @@ mod tests {
             let off = |q: &JointPositions<2>| q.zip_with(&at, |q, at| q - at).max_abs();
             match motion.clone().start_at(JointPositions(at), &STILL) {
                 Ok(Start::There(_)) => prop_assert!(
-                    motion.waypoints().iter().all(|way| off(&way.setpoint.positions) <= goal.min(BEGINS_WITHIN) + 2.0 * SAME)
+                    motion.waypoints().iter().all(|way| off(&way.setpoint.positions) <= goal.min(Governor::<1>::BEGINS_WITHIN) + 2.0 * SAME)
                 ),
                 Ok(Start::Moves(moves)) => prop_assert!(moves.duration() > std::time::Duration::ZERO),
-                Err(_) => prop_assert!(begins && off(&motion.goal()) > goal.min(BEGINS_WITHIN)),
+                Err(_) => prop_assert!(begins && off(&motion.goal()) > goal.min(Governor::<1>::BEGINS_WITHIN)),
             }
         }
     }

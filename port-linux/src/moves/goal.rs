@@ -9,7 +9,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Pose};
 
 use super::{MoveArgs, result, robot_of};
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::motion::{Asked, Given, Step};
 use crate::robot::Robot;
 use crate::show::{Progress, tell};

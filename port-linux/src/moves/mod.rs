@@ -264,7 +264,9 @@ fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     for reason in words::causes_first(stopped.unmet).into_iter().filter(|reason| *reason != Reason::Latched) {
         eprintln_lossy!("Not yet: {}.", reason.text());
     }
-    eprintln_lossy!("`resume` acknowledges and goes on from there, which moves the arm; anything else ends the motion.");
+    eprintln_lossy!(
+        "`resume` acknowledges and goes on from there, which moves the arm; anything else ends the motion."
+    );
     // Whatever is reported meanwhile goes above it.
     line.show("Go on? ", 0);
     // A thread of its own: Ctrl-C ends the question, and no line does.

@@ -151,9 +151,7 @@ fn arrival(target: &MoveTarget<6>, given: &Given<6>, stood: &State<6>, ended: En
 /// Returns whether the arm is already at the target.
 fn is_there(target: &MoveTarget<6>, stood: &State<6>) -> bool {
     match target.place() {
-        Place::Joints(goal) => {
-            stood.positions.zip_with(goal.as_array(), |at, goal| (at - goal).abs()).max_abs() < SAME
-        }
+        Place::Joints(goal) => stood.positions.zip_with(goal.as_array(), |at, goal| (at - goal).abs()).max_abs() < SAME,
         Place::Pose(pose) => {
             stood.tcp_pose.is_some_and(|at| is_within([pose.distance_to(&at), pose.angle_to(&at)], TOOL_THERE))
         }
@@ -162,6 +160,8 @@ fn is_there(target: &MoveTarget<6>, stood: &State<6>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::robot::Pose;
+
     use super::*;
 
     const GOAL: [f32; 6] = [0.3, 0.0, 0.0, 0.0, 0.0, 0.0];

@@ -9,7 +9,7 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 
 use super::follow::{Stands, attended};
-use super::{Ended, Followed, Robot, Running, Stopped};
+use super::{Followed, Robot, Running, Stopped};
 use crate::exit::Failure;
 use crate::motion::{Motion, Played, Playing, Start, Task, Trace, begins_beside, thinned};
 

@@ -27,7 +27,6 @@ use super::wanted::{compared, motion, nanos_of};
 use crate::exit::Failure;
 use crate::motion::Stage;
 use crate::motion::asked::{MadeBy, Ready, Wish, ready};
-use crate::released::ReleasedBy;
 use crate::requests::{Asked, Decided, Inside};
 use crate::worker::Worker;
 
@@ -448,7 +447,8 @@ impl<const N: usize> Followed<N> {
             return;
         }
         let whose = Whose { cancelled: current.cancelling, makes_room: current.makes_room };
-        let Some((how, code, text)) = ended_as(standing.map(|motion| motion.stage), whose, why_left, status.released) else {
+        let Some((how, code, text)) = ended_as(standing.map(|motion| motion.stage), whose, why_left, status.released)
+        else {
             self.current = Some(current);
             return;
         };

@@ -109,7 +109,9 @@ mod tests {
             (Some(Stage::Stopped), nobody, None, Status::Aborted, bad, "commanding ended on its way"),
             (None, nobody, None, Status::Aborted, bad, "another motion took its place"),
         ] {
-            let Some((found, error, text)) = ended_as(stage, whose, left, Some(ReleasedBy::Key)) else { panic!("{stage:?} goes on") };
+            let Some((found, error, text)) = ended_as(stage, whose, left, Some(ReleasedBy::Key)) else {
+                panic!("{stage:?} goes on")
+            };
             assert!(found == how && error as i32 == code && !text.is_empty(), "{stage:?}: {found:?} {text}");
             assert!(text.starts_with(said) || stage == Some(Stage::Missed(Reason::PathTolerance)), "{stage:?}: {text}");
         }

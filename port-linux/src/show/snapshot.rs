@@ -282,7 +282,7 @@ impl Snapshot {
                 line.push_str(&format!("  round trip {:.2} ms", trip.as_secs_f64() * 1e3));
             }
         }
-        let words: Vec<_> = state.words.iter().map(|word| word.said()).collect();
+        let words: Vec<_> = state.words.iter().map(Word::said).collect();
         line.push_str(&format!("  {}  q ", words.join("/")));
         let degrees: Vec<_> = state.joints.iter().map(|joint| format!("{:.2}", joint.angle.to_degrees())).collect();
         line.push_str(&degrees.join(" "));
@@ -458,7 +458,10 @@ mod tests {
             figures: Some(figures),
             rate: 500.0,
             counters: vec![("lost_datagrams", 5)],
-            ..Snapshot::of(Arm::new(&state, vec![Word { key: "robot_mode", name: "robot", value: Some("RUNNING"), number: 7 }]))
+            ..Snapshot::of(Arm::new(
+                &state,
+                vec![Word { key: "robot_mode", name: "robot", value: Some("RUNNING"), number: 7 }],
+            ))
         };
         let mut text = Json::default();
         snapshot.json(&mut text);

@@ -220,7 +220,7 @@ mod tests {
         let unmet: ReasonSet = unmet.into_iter().collect();
         let causes = [Reason::EmergencyStop, Reason::RobotNotRunning, Reason::NotAtRest, Reason::Latched];
         assert_eq!(causes_first(unmet), causes);
-        let lines = of_unmet(unmet, false);
+        let lines = of_unmet(unmet, None, Observer::Process, false);
         assert!(lines.iter().zip(causes).all(|(line, reason)| line.contains(reason.name())), "{lines:?}");
         assert_eq!(one_per_line(&lines).lines().skip(1).map(str::trim).collect::<Vec<_>>(), lines);
         assert_eq!(one_per_line(&lines[..1]), format!(" {}", lines[0]));

@@ -569,7 +569,7 @@ mod tests {
 
     fn board<'m>() -> Board<'m> {
         let engine = KrcEngine::new(KrcConfig::default(), BoxedLaw::idle(), ()).expect("an engine");
-        let device = outrigger_core::telemetry::Device { boot: 1, board: "b", build: "1", settings: &[] };
+        let device = telemetry::Device { boot: 1, board: "b", build: "1", settings: &[] };
         Board { engine, sampler: Sampler::new(device, Pace::every(Duration::from_millis(50))), counter: 0, answered: 0 }
     }
 

@@ -1,6 +1,6 @@
 //! What scripts rely on: exit codes, where text goes, and what `decode` prints.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
 use outrigger_core::robot::{MessageSource, SoftwareVersion};

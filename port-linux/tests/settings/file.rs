@@ -2,27 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// Seven joints on a motion.
-pub(crate) const SWING: &str = r#"
-[robot]
-kind = "krc"
-[limits]
-velocity = 0.5
-[law]
-kind = "joint-servo"
-relative = true
-[[law.waypoint]]
-at = 0
-joints = 0
-[[law.waypoint]]
-at = 1.5
-joints = [0.3, 0.2, 0, 0.1, 0, 0, 0]
-velocities = 0.05
-[[law.waypoint]]
-at = 4.0
-joints = 0.1
-"#;
-
 /// One table of a file: its header, and its lines.
 type Table = (String, Vec<(String, String)>);
 

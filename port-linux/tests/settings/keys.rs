@@ -6,7 +6,8 @@ use outrigger::config::{AnyConfiguration, Key, Takes, keys};
 use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
 
-use super::file::{File, SWING};
+use super::file::File;
+use super::process::SWING;
 use super::{krc, process, ur};
 
 /// What a board's file says beside a host's.

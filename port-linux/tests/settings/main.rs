@@ -98,7 +98,7 @@ fn what_the_engine_beside_a_krc_is_told_shows_in_a_run() {
         krc::ROWS,
         |row| (row.key, row.value, row.shows),
         |row, set| {
-            let file = File::new(file::SWING).with_all(row.beside);
+            let file = File::new(process::SWING).with_all(row.beside);
             if set {
                 return scenes::play_krc(&row.scene, &file.with(row.key, row.value).text());
             }

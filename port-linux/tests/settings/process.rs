@@ -1,7 +1,7 @@
 //! The settings of the process itself and of its sensors: a row for each. The suite `settings` of `tests/system` runs the program
 //! with and without each.
 
-use super::file::{File, SWING};
+use super::file::File;
 
 /// The observation that shows a setting; `tests/system/settings` makes it.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,27 @@ state_timeout = 0.5
 hold = 0.5
 following_patience = 1000
 following_late_patience = 1000
+"#;
+
+/// Seven joints on a motion.
+pub(crate) const SWING: &str = r#"
+[robot]
+kind = "krc"
+[limits]
+velocity = 0.5
+[law]
+kind = "joint-servo"
+relative = true
+[[law.waypoint]]
+at = 0
+joints = 0
+[[law.waypoint]]
+at = 1.5
+joints = [0.3, 0.2, 0, 0.1, 0, 0, 0]
+velocities = 0.05
+[[law.waypoint]]
+at = 4.0
+joints = 0.1
 "#;
 
 /// A sensor.

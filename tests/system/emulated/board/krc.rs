@@ -1,7 +1,5 @@
 //! A board beside a simulated KRC: each measurement answered once, whatever is lost; and nothing that begins by itself.
 
-use std::path::Path;
-
 use outrigger_core::robot::Reason;
 use outrigger_core::wire::fri::Quality;
 use outrigger_emulated::krc::KrcBench;
@@ -61,7 +59,7 @@ fn lenient(period: Duration) -> Options {
 
 fn start(machine: Machine, options: Options, seconds: u64) -> KrcBench<'static> {
     let firmware = built(machine, "beside a KRC", || {
-        let file = workspace().join("tests/emulated/boards/krc.toml");
+        let file = require::workspace().join("tests/emulated/boards/krc.toml");
         Firmware::build(machine, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
     });
     let limit = Duration::from_secs(seconds) + PATIENCE;

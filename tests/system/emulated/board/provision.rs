@@ -100,7 +100,7 @@ impl Board {
 }
 
 fn of_a_krc() -> PathBuf {
-    workspace().join("tests/emulated/boards/krc.toml")
+    require::workspace().join("tests/emulated/boards/krc.toml")
 }
 
 /// What a copy of an image of so many bytes takes: its sectors, its units, its header.

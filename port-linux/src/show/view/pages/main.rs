@@ -12,7 +12,7 @@ use super::{joints, link};
 use crate::law::axis_error;
 use crate::show::view::history::{History, shown_error};
 use crate::show::view::paint::{SOFT, Standing, badge, is_within, panel, value, wrapped};
-use crate::show::{LawError, Snapshot};
+use crate::show::{LawError, Snapshot, words};
 
 /// Rows of the panels of mode and link.
 const TOP: u16 = 10;
