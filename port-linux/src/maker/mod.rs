@@ -1,8 +1,6 @@
 //! One kind of controller each: how it is reached and run beside, its events in words, its arm, its figures and counts.
 //! Whatever runs, shows and records a session is the same for all.
 
-#[cfg(test)]
-mod enumerations;
 pub(crate) mod krc;
 pub(crate) mod ur;
 
@@ -354,3 +352,6 @@ pub(crate) trait Tally<const N: usize, P: Peer<N>>: Summary {
     /// Looks at the engine, after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant);
 }
+
+#[cfg(test)]
+mod tests;
