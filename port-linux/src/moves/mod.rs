@@ -240,6 +240,10 @@ where
         }
     };
     let followed = made(&robot, &motion, &mut watch, if attended { Some(&mut asks) } else { None });
+    if followed.as_ref().is_ok_and(|followed| shows && followed.is_done && followed.has_begun()) {
+        // The last look may have been a little before.
+        progress.borrow_mut().show(&format!("100 %  {total:.1} of {total:.1} s"), u64::MAX);
+    }
     progress.borrow_mut().end();
     let followed = followed.map_err(|failure| match failure {
         Failure::BadInput(what) => wrong(what),
