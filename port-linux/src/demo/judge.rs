@@ -50,14 +50,30 @@ impl Bounds<'_> {
     /// arm brakes, and its drives follow with their lag until the speed counts as rest. A pause of the machine that was too
     /// long for the limits, before somebody saw the arm at rest, is added.
     fn rest(&self, fault: Fault, speed: f32, from: Instant, until: Instant) -> Duration {
-        let seen = match fault {
+        let seen = self.seen(fault).max(self.config().peer.text.hold + period());
+        seen + self.slack().max(self.paused_between(from, until)) + self.braking(speed)
+    }
+
+    /// The longest time from a fault to the limit that it exceeds.
+    fn seen(&self, fault: Fault) -> Duration {
+        match fault {
             Fault::LinkStall => self.allowance.stale_after() + period(),
             // Bridged for two cycles, then three zero velocities before the stop.
             Fault::SensorCable => self.allowance.source_age() + period().times(5),
-        };
+        }
+    }
+
+    /// The longest time from a fault at `from` to the end of commanding at `until`: a loop that is woken late, within the limits,
+    /// sees it late.
+    fn fallback(&self, fault: Fault, from: Instant, until: Instant) -> Duration {
+        let late = self.allowance.stale_after().percent(50);
+        self.seen(fault) + late + self.slack().max(self.paused_between(from, until))
+    }
+
+    /// The longest pause of the machine that was too long for the limits.
+    fn paused_between(&self, from: Instant, until: Instant) -> Duration {
         let paused = self.pauses.longest(from, until);
-        let paused = if paused > self.allowance.stale_after().percent(50) { paused } else { Duration::ZERO };
-        seen.max(self.config().peer.text.hold + period()) + self.slack().max(paused) + self.braking(speed)
+        if paused > self.allowance.stale_after().percent(50) { paused } else { Duration::ZERO }
     }
 
     /// The longest time to rest from the end of commanding, after a pause of the machine.
@@ -275,10 +291,16 @@ impl Record {
         let expected: Vec<_> = round.fault.expected().iter().map(|reason| reason.name()).collect();
         let expected = expected.join(" or ");
         let reason = match (round.injected, round.fell_back) {
-            (Some(injected), Some((at, reason))) => Some((
-                round.fault.expected().contains(&reason),
-                format!("{} after {:.1} ms (expected {expected})", reason.name(), ms(at.since(injected))),
-            )),
+            (Some(injected), Some((at, reason))) => {
+                let (took, bound) = (at.since(injected), bounds.fallback(round.fault, injected, at));
+                let detail = format!(
+                    "{} after {:.1} ms (expected {expected}, bound {:.1} ms)",
+                    reason.name(),
+                    ms(took),
+                    ms(bound)
+                );
+                Some((round.fault.expected().contains(&reason) && took <= bound, detail))
+            }
             _ => None,
         };
         let span = round.injected.zip(round.at_rest);

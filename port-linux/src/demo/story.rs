@@ -22,6 +22,9 @@ use super::world;
 /// The period of a committed fault that is not announced.
 const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
 
+/// The period in which a session that resumes by itself tries to.
+const SOON: Duration = Duration::from_millis(100);
+
 /// A change that the story makes to its surroundings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Effect {
@@ -186,9 +189,10 @@ impl Story {
         let due = now.since(self.secret) >= SECRETLY_EVERY;
         let begun = self.script.armed.is_some();
         let effect = match self.broken {
-            Some(Broken::ResumesByItself) if mode == Mode::Monitor && begun && self.inputs.is_empty() => {
+            Some(Broken::ResumesByItself) if mode == Mode::Monitor && begun && now.since(self.secret) >= SOON => {
                 // Not by the story: no request of it is noted.
                 self.inputs.extend(by_itself);
+                self.secret = now;
                 None
             }
             Some(Broken::SecretStalls) if mode == Mode::Command && due => {
