@@ -209,6 +209,10 @@ impl Script {
             None if !reason.is_release() && matches!(self.step, Step::Arming | Step::Working) => {
                 self.under_review.get_or_insert(Stop { at, reason, paused: None, at_rest: None });
             }
+            // At the end the arm is to rest by the release.
+            None if !reason.is_release() && self.step == Step::Ending => {
+                self.stops.push(Stop { at, reason, paused: None, at_rest: None });
+            }
             None => {}
         }
     }
