@@ -54,9 +54,13 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names of the tests in `text` that run in real time and are not ignored. A test reaches to the next one.
+/// Names of the tests in `text` that run in real time and are not ignored. A test ends with the first brace in its own column.
 fn in_real_time(text: &str) -> Vec<&str> {
-    let bodies = text.split("#[test]\n").skip(1);
+    let bodies = text.split("#[test]\n").skip(1).map(|rest| {
+        let column = rest.find(|c: char| c != ' ').unwrap_or_default();
+        let end = format!("\n{}}}\n", &rest[..column]);
+        rest.find(&end).map_or(rest, |at| &rest[..at])
+    });
     let plain = bodies.filter(|body| !body.trim_start().starts_with("#[ignore"));
     let timed = plain.filter(|body| REAL_TIME.iter().any(|words| words.iter().all(|word| body.contains(word))));
     timed.map(|body| body.split("fn ").nth(1).and_then(|rest| rest.split('(').next()).unwrap_or_default()).collect()
@@ -78,7 +82,7 @@ fn no_plain_test_depends_on_the_wall_clock() {
 
 #[test]
 fn a_test_that_sleeps_is_found_unless_it_is_ignored() {
-    let text = "#[test]\nfn quick() {}\n#[test]\nfn slow() { std::thread::sleep(SECOND); }\n\
+    let text = "#[test]\nfn quick() {\n}\nfn helper() { std::thread::sleep(SECOND); }\n#[test]\nfn slow() { std::thread::sleep(SECOND); }\n\
                 #[test]\n#[ignore = \"in real time\"]\nfn known() { std::thread::sleep(SECOND); }\n";
     assert_eq!(in_real_time(text), ["slow"]);
 }

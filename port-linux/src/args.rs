@@ -8,29 +8,8 @@ use outrigger_config::{RobotAddress, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_core::robot::RobotModel;
 
-use crate::demo::Broken;
 use crate::exit::Failure;
 use crate::feed::VARIABLES;
-
-/// `outrigger demo`.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct DemoArgs {
-    /// How long to run, at least 30
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(30..=3600))]
-    pub seconds: u64,
-    /// Write a report with plots to this file
-    #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
-    /// Write a moving picture of it to this file, as a README or a slide shows it
-    #[arg(long, value_name = "FILE.svg")]
-    pub picture: Option<PathBuf>,
-    /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
-    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
-    pub web: Option<Web>,
-    /// Do something wrong, to see that a check fails
-    #[arg(long = "break", value_name = "NAME", hide = true)]
-    pub broken: Option<Broken>,
-}
 
 /// What kind of controller ROBOT is, for commands without a configuration.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -285,7 +264,7 @@ pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Web(pub Option<SocketAddr>);
 
-fn parse_web(text: &str) -> Result<Web, String> {
+pub(crate) fn parse_web(text: &str) -> Result<Web, String> {
     if text.is_empty() { Ok(Web(None)) } else { parse_socket(text).map(|address| Web(Some(address))) }
 }
 

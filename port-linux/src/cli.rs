@@ -11,7 +11,7 @@ use outrigger_sim::sensor::Part;
 
 use self::help::{DOCTOR_HELP, KRC_EXAMPLES, SENSOR_EXAMPLES, SIM_EXAMPLES, VIEW_HELP};
 use crate::args::{
-    CheckConfigArgs, DecodeArgs, DemoArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, ScriptArgs,
+    CheckConfigArgs, DecodeArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, ScriptArgs,
     ViewArgs, WatchArgs,
 };
 use crate::ask::AskArgs;
@@ -86,7 +86,7 @@ Examples:
   outrigger demo --report demo.html      one self-contained page with plots of the run
   outrigger demo --picture demo.svg      half a minute of it as a moving picture
   outrigger demo | cat                   plain lines, for logs")]
-    Demo(DemoArgs),
+    Demo(crate::demo::DemoArgs),
     /// Simulate a controller that drivers can connect to, or a sensor that a board or a run reads
     #[command(subcommand)]
     Sim(SimCommand),

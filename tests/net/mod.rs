@@ -402,7 +402,7 @@ fn every_run_beside_a_krc_is_as_recorded() {
 }
 
 /// Reasons that no run beside a simulated controller leads to, with why.
-const NEVER: [(Reason, &str); 14] = [
+const NEVER: [(Reason, &str); 15] = [
     (Reason::Internal, "a check of our own that never fails"),
     (Reason::AccelerationLimit, "speeds are held to it, and nobody asks for a move yet"),
     (Reason::NotCommanding, "nobody asks for a move that the controller executes yet"),
@@ -420,6 +420,7 @@ const NEVER: [(Reason, &str); 14] = [
     (Reason::NotRenewed, "of a program of ours that lets a hand move the arm: tests/scenarios/guided.rs"),
     (Reason::NotYours, "the same"),
     (Reason::GuideLimit, "the same"),
+    (Reason::SafetyNotNormal, "no simulated controller has such a safety mode: core/src/mode/tests/arming.rs has each"),
 ];
 
 #[test]

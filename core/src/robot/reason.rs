@@ -95,7 +95,7 @@ reasons! {
     PathUnfit "this controller cannot take commands in the way that is configured" "choose another `session.path`; `outrigger doctor` names those that fit",
     ProgramAway "our program does not run on the controller" "play the program with the External Control node, at the pendant or by `outrigger dashboard ROBOT play`",
     Commanded "the arm is commanded now" "release it, wait until it is at rest, then ask again",
-    NoSuchProgram "this configuration has no program for it on the controller" "choose a `session.path` with a program for it, such as `player`; to hand back or resend one, set `program.resident` as well",
+    NoSuchProgram "this configuration has no program for it on the controller" "choose a `session.path` that has one, such as `player`; to hand back or resend, set `program.resident`",
     ProgramRuns "our program runs on the controller already" "hand it back first, if it is to begin anew",
     Starved "the motion ran out of waypoints before its end" "feed it faster than the arm moves, then acknowledge and request",
     NotRenewed "who let a hand or a force move the arm did not renew it in time" "acknowledge and request, then ask again, and renew it for as long as it is to go on",

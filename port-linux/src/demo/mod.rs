@@ -1,6 +1,7 @@
 //! `outrigger demo`: everything at once, with no hardware, and it checks itself.
 
 mod allowance;
+mod args;
 mod broken;
 mod judge;
 mod pauses;
@@ -28,12 +29,13 @@ use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::tcp;
 
 use self::allowance::{Allowance, SENSOR};
-pub(crate) use self::broken::Broken;
+pub(crate) use self::args::DemoArgs;
+use self::broken::Broken;
 use self::judge::Bounds;
 use self::pauses::Watch;
 use self::story::{Effect, Story};
 use self::world::World;
-use crate::args::{DemoArgs, Web};
+use crate::args::Web;
 use crate::clock::{Clock, utc_now};
 use crate::exit::{Failure, Outcome};
 use crate::feed::Feed;

@@ -67,7 +67,7 @@ mod tests {
         let low = GradeLow { grade: Grade::Bad, needed: Grade::Ok, fell: None, next };
         let (code, text) = told(Finished { refused: Some((unmet, low)), ..well }).expect("a fault");
         assert!(code == 4 && text.starts_with("commanding never began: not ready: "), "{text}");
-        assert!(text.contains("(RobotNotRunning): power the arm on"), "{text}");
+        assert!(text.contains("(RobotNotRunning): in POWER_OFF or IDLE, power the arm on"), "{text}");
         let unnamed = told(Finished { refused: Some((ReasonSet::EMPTY, low)), ..well });
         assert_eq!(unnamed, Some((4, "commanding never began: it was refused".into())));
     }

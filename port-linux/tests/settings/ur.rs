@@ -210,7 +210,7 @@ scenes! {
 pub(crate) const ROWS: &[Row] = &[
     row("robot.model", "\"ur10\"", LONE, "speedj").of(TWIST).beside("robot.model = \"ur5\""),
     row("robot.tcp", "[0, 0, 0.2, 0, 0, 0]", OVER, "speedj").of(STANDOFF),
-    row("law.relative", "false", CALM, "PathTolerance"),
+    row("law.relative", "false", CALM, "Arming"),
     row("law.sensor", "\"push\"", CALM, "speedj").beside("law.sensor =; law.sensor_gain ="),
     row("law.sensor_gain", "0.2", CALM, "speedj"),
     row("law.proportional", "10.0", CALM, "speedj"),

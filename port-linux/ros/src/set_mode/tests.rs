@@ -165,7 +165,7 @@ fn no_stop_is_cleared_and_power_can_be_taken_away_all_the_same() {
         }
         assert_eq!(run(3, false, false, E_SERIES, robot("RUNNING")).asked, ["power off"]);
     }
-    let told = run(3, false, false, E_SERIES, Robot { safety: "IO_PLANE_STOP", ..Robot::new("RUNNING") });
+    let told = run(3, false, false, E_SERIES, Robot { safety: "LATER_STOP", ..Robot::new("RUNNING") });
     assert_eq!((told.end, told.asked.as_slice(), told.feedback.len()), (Ok(()), &["power off"][..], 0));
 }
 

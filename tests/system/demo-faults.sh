@@ -2,7 +2,7 @@
 # Every fault that is committed to the demo, one after another, and the check that each fails. Ends with 1 where one of them
 # passes: then a bound of the demo is too wide on this machine.
 #
-#   port-linux/examples/demo-faults.sh [PROGRAM [FAULT...]]
+#   tests/system/demo-faults.sh [PROGRAM [FAULT...]]
 #
 # A minute or two for each on a busy machine, less on a quiet one.
 set -euo pipefail
