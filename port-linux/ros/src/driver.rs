@@ -59,7 +59,7 @@ topics! {
         "the same; Humble";
     JOINT_LEGACY: "joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded, "the same; Humble";
     ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
-        "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on)";
+        "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on); wrist 3 of UR3 and UR3e is `continuous`";
 }
 
 /// Of the drivers of 2015, by the name that it had.
