@@ -30,7 +30,6 @@ use outrigger_sim::tcp;
 
 use self::allowance::{Allowance, SENSOR};
 pub(crate) use self::args::DemoArgs;
-use self::broken::Broken;
 use self::judge::Bounds;
 use self::pauses::Watch;
 use self::story::{Effect, Story};

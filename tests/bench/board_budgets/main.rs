@@ -53,7 +53,7 @@ const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
 const SETTINGS: &str = "OUTRIGGER_BOARD_CONFIG";
 /// The board whose firmware beside a KRC is measured: the other session, on one board for all.
 const BESIDE_KRC: &str = "qemu-mps2";
-/// The images that are shown module by module, and the smallest module that is [B].
+/// The images that are shown module by module, and the smallest module that is shown \[B\].
 const IN_MODULES: [&str; 4] = ["engine, smallest", "engine, lean", "qemu-mps2", "qemu-mps2, KRC"];
 const LEAST_MODULE: u64 = 256;
 /// Numbers may differ by a part in a hundred from the committed ones, and by so many bytes: paths in messages are as long as
