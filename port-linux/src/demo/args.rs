@@ -10,7 +10,7 @@ use crate::args::{Web, parse_web};
 /// `outrigger demo`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DemoArgs {
-    /// How long to run, at least 30
+    /// Run for N seconds, at least 30
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(30..=3600))]
     pub seconds: u64,
     /// Write a report with plots to this file

@@ -1,4 +1,4 @@
-//! What shows each setting of the process: the program itself runs, over loopback, or its sensors do.
+//! The observation of each setting of the process: the program itself runs, over loopback, or its sensors do.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
@@ -147,13 +147,13 @@ fn text_of<'l>(line: &'l str, key: &str) -> &'l str {
     line.split_once(&format!("\"{key}\":\"")).and_then(|(_, rest)| rest.split_once('"')).map_or("", |(text, _)| text)
 }
 
-/// When that was, by the program's own clock: who reads the line may be late.
+/// The time of the line by the program's own clock; its reader may be late.
 fn seconds_of(line: &str) -> f64 {
     let time = line.split_once("\"time\":").and_then(|(_, rest)| rest.split(',').next());
     time.and_then(|time| time.parse().ok()).unwrap_or_else(|| panic!("no time in {line}"))
 }
 
-/// What is in force, without the number of kilobytes that happen to be locked.
+/// The scheduling in force, without the number of kilobytes that happen to be locked.
 fn in_force(file: &File) -> String {
     let line = Run::new(file).until(&["\"in-force\""]);
     let text = text_of(&line, "text");
@@ -165,7 +165,7 @@ fn in_force(file: &File) -> String {
         .join(", ")
 }
 
-/// What is said of a node of ROS 2 that is run with the file.
+/// The lines of `check-config` about a node of ROS 2.
 fn node(file: &File) -> String {
     let path = folder().join("run.toml");
     std::fs::write(&path, file.text()).expect("a file");
@@ -180,14 +180,14 @@ fn identity(file: &File) -> String {
     line.chars().skip(at).take(24).collect()
 }
 
-/// Whether it is the program that has the port that is asked for.
+/// Returns whether the program has the configured port.
 fn listens(file: &File) -> String {
     let mut run = Run::new(file);
     run.until(&["\"kind\":\"listening\""]);
     format!("listens: {}", UdpSocket::bind("127.0.0.1:47118").is_err())
 }
 
-/// Whether it commands before anybody asked.
+/// Returns whether it commands without a request.
 fn by_itself(file: &File) -> String {
     let mut run = Run::new(&file.with("serve.listen", "\"127.0.0.1:0\""));
     let states = run.states();
@@ -196,7 +196,7 @@ fn by_itself(file: &File) -> String {
     format!("asks: {}", rest.iter().any(|line| line.contains("Monitor → Arming")))
 }
 
-/// Who ended it, told to quit thousands of states after it began to command: long after the motion.
+/// The cause of its end, if told to quit thousands of states after it began to command, long after the motion.
 fn ending(file: &File) -> String {
     let mut run = Run::new(&file.with("serve.listen", "\"127.0.0.1:0\""));
     let mut states = run.states();
@@ -207,7 +207,7 @@ fn ending(file: &File) -> String {
     text_of(&line.unwrap_or_default(), "by").to_owned()
 }
 
-/// Whether the end was held for at least 1.5 s.
+/// Returns whether the end was held for at least 1.5 s.
 fn held(file: &File) -> String {
     let mut run = Run::new(file);
     let [from, until] = ["Arming → Command", "\"ending\""].map(|word| seconds_of(&run.until(&[word])));
@@ -215,7 +215,7 @@ fn held(file: &File) -> String {
     if until - from >= 2.4 { "long".into() } else { "short".into() }
 }
 
-/// Whether anything is said of the pendant of an e-Series, which has no roles.
+/// Returns whether it reports about the pendant of an e-Series, which has no roles.
 fn locked(file: &File) -> String {
     let mut run = Run::new(file);
     run.until(&["Bad → Ok"]);
@@ -226,12 +226,12 @@ fn locked(file: &File) -> String {
     format!("tells: {}", before.iter().chain(&rest).any(tells))
 }
 
-/// Whether a fallback is recorded.
+/// Returns whether a fallback is recorded.
 fn recordings(file: &File) -> String {
     recorded_after(Run::new(file))
 }
 
-/// How many recordings there are, where 30 MB in three files were there before.
+/// The number of recordings, after 30 MB in three files.
 fn kept(file: &File) -> String {
     let run = Run::new(file);
     let dumps = run.folder.join("dumps");
@@ -244,7 +244,7 @@ fn kept(file: &File) -> String {
     recorded_after(run)
 }
 
-/// How many recordings there are after a fallback.
+/// The number of recordings after a fallback.
 fn recorded_after(mut run: Run) -> String {
     run.until(&["Bad → Ok"]);
     run.operator.write_all(b"request\n").expect("it reads");
@@ -270,7 +270,7 @@ fn recorded(file: &File) -> String {
     format!("recorded: {}", folder.join("all.mcap").exists())
 }
 
-/// What of RTDE comes by a connection of the recorder's own.
+/// The RTDE variables that come by a connection of the recorder's own.
 fn variables(file: &File) -> String {
     let mut run = Run::new(file);
     // Of a file without them, the session says something as well.
@@ -281,7 +281,7 @@ fn variables(file: &File) -> String {
     format!("variables: {}", summary.channels.values().any(|channel| channel.topic == "/rtde/variables"))
 }
 
-/// Whether other processes can ask it.
+/// Returns whether other processes can send it requests.
 fn asked(file: &File) -> String {
     let mut run = Run::new(file);
     let line = run.until(&["\"kind\":\"requests\"", "\"kind\":\"transition\""]);
@@ -294,7 +294,7 @@ fn served(file: &File) -> String {
     format!("served: {}", line.contains("\"kind\":\"serve\""))
 }
 
-/// Whether a third reader is sent away.
+/// Returns whether a third reader is rejected.
 fn readers(file: &File) -> String {
     let mut run = Run::new(file);
     let line = run.until(&["\"kind\":\"serve\""]);
@@ -306,7 +306,7 @@ fn readers(file: &File) -> String {
     format!("refused: {}", line.contains("\"refused\""))
 }
 
-/// Whether the thread of the loop sleeps: gives its processor away by itself, at least at every fifth state.
+/// Returns whether the thread of the loop sleeps: gives its processor away by itself, at least at every fifth state.
 fn sleeps(file: &File) -> String {
     let file = file.with("serve.listen", "\"127.0.0.1:0\"");
     let mut run = Run::new(&file);
@@ -339,7 +339,7 @@ fn opened(file: &File) -> String {
     in_a_runtime(async || sources(file).map_or_else(|why| why, |_| "opened".into()))
 }
 
-/// How fast the line is on which the sensor's end of a wire stands.
+/// The baud rate of the line at the sensor's end.
 fn speed(file: &File) -> String {
     let sensor = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
     grantpt(&sensor).and_then(|()| unlockpt(&sensor)).expect("it is ours");
@@ -358,7 +358,7 @@ fn listening(file: &File) -> String {
     })
 }
 
-/// What comes first of what several senders send in several forms.
+/// The first accepted reading of several senders in several formats.
 fn first(file: &File) -> String {
     in_a_runtime(async || {
         let mut sources = sources(file).expect("it opens");
