@@ -11,8 +11,8 @@ use outrigger_sim::sensor::Part;
 
 use self::help::{DOCTOR_HELP, KRC_EXAMPLES, SENSOR_EXAMPLES, SIM_EXAMPLES, VIEW_HELP};
 use crate::args::{
-    CheckConfigArgs, DecodeArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, ScriptArgs,
-    ViewArgs, WatchArgs,
+    CheckConfigArgs, DecodeArgs, ExportArgs, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, ScriptArgs, ViewArgs,
+    WatchArgs,
 };
 use crate::ask::AskArgs;
 use crate::board::BoardCommand;

@@ -102,7 +102,7 @@ impl Programs {
         let [bare, lockstep] = ["turnaround_bare", "turnaround_lockstep.so"].map(|name| us.with_file_name(name));
         compile(&bare, "bare.c", &[])?;
         compile(&lockstep, "lockstep.c", &["-shared", "-fPIC"])?;
-        let outrigger = us.parent().and_then(Path::parent).map(|profile| profile.join("outrigger"));
+        let outrigger = us.parent().map(|profile| profile.join("outrigger"));
         let outrigger = outrigger.filter(|path| path.exists());
         let outrigger = outrigger.ok_or("no program beside this one: cargo build --release -p outrigger")?;
         let folder = std::env::temp_dir().join(format!("outrigger-turnaround-{}", std::process::id()));

@@ -1,12 +1,10 @@
 //! Tests that need more than a plain machine ask for it here.
 //!
 //! What is missing makes such a test *ignored, with the reason shown*. `OUTRIGGER_REQUIRE` turns that into a failure:
-//! `all`, or names of [`Need`]s separated by commas. It is for targets with `harness = false`, run by [`main`].
+//! `all`, or names of [`Need`]s separated by commas. It is for targets with `harness = false`, run by `main`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use std::process::Command;
 
 /// Something a plain machine may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +122,7 @@ impl Need {
         }
     }
 
+    #[cfg(feature = "harness")]
     fn required(self) -> bool {
         let list = std::env::var("OUTRIGGER_REQUIRE").unwrap_or_default();
         let elsewhere = matches!(self, Self::VendorClient | Self::ClientLibrary | Self::FriClient);
@@ -186,38 +185,8 @@ fn without(program: &str, arguments: &[&str]) -> Option<String> {
     (!found).then(|| format!("needs `{program} {}`", arguments.join(" ")))
 }
 
-/// A test named as a sentence about behaviour. It runs if every need is met; it fails by panicking.
-pub fn test(name: &str, needs: &'static [Need], body: impl FnOnce() + Send + 'static) -> Trial {
-    Trial::ignorable_test(name, move || {
-        for need in needs {
-            let Some(reason) = need.missing() else { continue };
-            return if need.required() {
-                Err(Failed::from(format!("{reason} (OUTRIGGER_REQUIRE asks for it)")))
-            } else {
-                Ok(Completion::ignored_with(reason))
-            };
-        }
-        body();
-        Ok(Completion::Completed)
-    })
-}
+#[cfg(feature = "harness")]
+mod harness;
 
-/// Runs the tests of a target with the arguments of the built-in harness.
-#[must_use]
-pub fn main(tests: Vec<Trial>) -> ExitCode {
-    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
-}
-
-/// The same, one after the other unless `--test-threads` says otherwise: for tests that run in real time.
-#[must_use]
-pub fn main_one_by_one(tests: Vec<Trial>) -> ExitCode {
-    main_at_once(1, tests)
-}
-
-/// The same, so many at once unless `--test-threads` says otherwise.
-#[must_use]
-pub fn main_at_once(threads: usize, tests: Vec<Trial>) -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(threads);
-    libtest_mimic::run(&arguments, tests).exit_code()
-}
+#[cfg(feature = "harness")]
+pub use harness::{main, main_at_once, main_one_by_one, test};

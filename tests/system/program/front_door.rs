@@ -116,7 +116,8 @@ fn a_request_that_is_not_granted_says_what_speaks_against_it() {
     match robot.run(Turn, None) {
         Err(Failure::Fault(text)) => {
             assert!(text.starts_with("commanding never began:"), "{text}");
-            let robot = "not ready: the robot is not in mode RUNNING (RobotNotRunning): in POWER_OFF or IDLE, power the arm on";
+            let robot =
+                "not ready: the robot is not in mode RUNNING (RobotNotRunning): in POWER_OFF or IDLE, power the arm on";
             assert!(text.contains(robot), "{text}");
         }
         other => panic!("{other:?}"),
