@@ -17,11 +17,11 @@ pub(crate) enum Broken {
     NoGain,
     /// The law holds another distance than is wanted, by 5 mm.
     WrongDistance,
-    /// Commanding goes on while the link stands still.
+    /// Commanding continues while the link is stalled.
     NoFallback,
     /// Commanding goes on with the last reading of a sensor that is gone.
     StaleSensor,
-    /// Commanding ends for another reason than is told.
+    /// Commanding ends for another reason than the one reported.
     WrongReason,
     /// No request after the first one reaches the engine.
     NoReArming,
@@ -31,11 +31,11 @@ pub(crate) enum Broken {
     KeepsMoving,
     /// Another client moves the arm.
     SecondCommander,
-    /// The link stands still although nobody did that to it.
+    /// The link stalls although the story injects no fault.
     SecretStalls,
     /// A release does not reach the engine.
     NoRelease,
-    /// The engine is told of no acknowledgement.
+    /// Acknowledgements do not reach the engine.
     NoAcknowledgement,
 }
 

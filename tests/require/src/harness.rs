@@ -28,13 +28,13 @@ pub fn main(tests: Vec<Trial>) -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }
 
-/// The same, one after the other unless `--test-threads` says otherwise: for tests that run in real time.
+/// Runs the tests one after the other, unless `--test-threads` gives another number.
 #[must_use]
 pub fn main_one_by_one(tests: Vec<Trial>) -> ExitCode {
     main_at_once(1, tests)
 }
 
-/// The same, so many at once unless `--test-threads` says otherwise.
+/// Runs at most `threads` tests at once, unless `--test-threads` gives another number.
 #[must_use]
 pub fn main_at_once(threads: usize, tests: Vec<Trial>) -> ExitCode {
     let mut arguments = Arguments::from_args();
