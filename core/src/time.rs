@@ -40,7 +40,9 @@ impl Instant {
     }
 
     /// Time from `earlier` to `self`; zero where `earlier` is later.
+    // Not inlined, as `times`: a hundred callers, 12 B in each.
     #[must_use]
+    #[inline(never)]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -118,7 +120,9 @@ impl Duration {
     }
 
     /// `factor` times the span.
+    // Not inlined: a product of 64 bits that saturates takes 30 B in each of its callers.
     #[must_use]
+    #[inline(never)]
     pub const fn times(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }

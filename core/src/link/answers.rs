@@ -114,11 +114,11 @@ impl<C: Counter> Answers<C> {
     #[must_use]
     pub fn figures(&self, now: Instant) -> AnswerFigures {
         // Packets that still have time to be answered are not judged yet.
-        let mut open = 0_u32;
+        let (mut open, since) = (0_u32, now - self.deadline);
         for behind in 0..RING {
             let bit = 1_u128.checked_shl(open).unwrap_or(0);
             match self.time_of(behind) {
-                Some(sent) if now.since(sent) <= self.deadline && self.reflected & bit == 0 => {
+                Some(sent) if sent >= since && self.reflected & bit == 0 => {
                     open = open.saturating_add(1);
                 }
                 Some(_) | None => break,

@@ -101,10 +101,10 @@ impl LinkTuning {
         BadValue::unless(enough(self.stall), "stall", "at least two periods")
     }
 
-    /// The thresholds over `base`. A default follows the thresholds that are given. A given one is no shorter than this
-    /// period takes: it was chosen before the period was known.
-    fn on(&self, base: LinkConfig) -> LinkConfig {
-        let mut config = self.over(base);
+    /// The thresholds over the defaults in `config`. A default follows the thresholds that are given. A given one is no
+    /// shorter than this period takes: it was chosen before the period was known.
+    fn on(&self, mut config: LinkConfig) -> LinkConfig {
+        self.apply(&mut config);
         let (period, two) = (config.period, config.period.times(2));
         let clock_jump = self.clock_jump.map(|jump| jump.max(two));
         let shift_hold = self.shift_hold.map(|hold| hold.max(two.times(2)));
@@ -114,18 +114,18 @@ impl LinkTuning {
             config.stale_after = config.stale_after.max(period + config.margin).min(most);
         }
         let stale_after = config.stale_after.max(two);
+        config.stale_after = stale_after;
         if self.margin.is_none() {
             config.margin = config.margin.min(stale_after - period);
         }
-        LinkConfig {
-            stale_after,
-            max_misses: self.max_misses.unwrap_or_else(|| in_periods(stale_after, period).max(1)),
-            stall: self.stall.unwrap_or(stale_after).max(two),
-            clock_jump: clock_jump.unwrap_or_else(|| base.clock_jump.max(stale_after)),
-            shift_hold: shift_hold.unwrap_or_else(|| base.shift_hold.max(stale_after.times(2))),
-            burst: config.burst.min(period - Duration::from_micros(1)),
-            ..config
+        if self.max_misses.is_none() {
+            config.max_misses = in_periods(stale_after, period).max(1);
         }
+        config.stall = self.stall.unwrap_or(stale_after).max(two);
+        config.clock_jump = clock_jump.unwrap_or_else(|| config.clock_jump.max(stale_after));
+        config.shift_hold = shift_hold.unwrap_or_else(|| config.shift_hold.max(stale_after.times(2)));
+        config.burst = config.burst.min(period - Duration::from_micros(1));
+        config
     }
 }
 

@@ -1,7 +1,5 @@
 //! Grade of a link: fast to fall, slow to rise (`core/docs/protocol/kuka-fri.md C3`).
 
-use core::cmp::Reverse;
-
 use super::timing::WINDOW;
 use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Tuning, settings, words};
 use crate::time::{Duration, Instant};
@@ -229,33 +227,38 @@ settings! {
 
 /// A limit that is not given follows those that are: no looser than that of a worse grade, no stricter than that of a better one.
 impl Tuning<GradeTable> for GradeTuning {
-    fn over(self, base: GradeTable) -> GradeTable {
-        let (given, default) = ([self.perfect, self.ok, self.bad], [base.perfect, base.ok, base.bad]);
-        let received = in_order(given.map(|of| of.received.map(Reverse)), default.map(|of| Reverse(of.received)));
-        let [a, b, c] = received.map(|Reverse(share)| share);
-        let [d, e, f] = in_order(given.map(|of| of.delay), default.map(|of| of.delay));
-        let [g, h, i] = in_order(given.map(|of| of.jitter), default.map(|of| of.jitter));
-        let [j, k, l] = in_order(given.map(|of| of.misses), default.map(|of| of.misses));
-        GradeTable {
-            perfect: GradeLimits { received: a, delay: d, jitter: g, misses: j },
-            ok: GradeLimits { received: b, delay: e, jitter: h, misses: k },
-            bad: GradeLimits { received: c, delay: f, jitter: i, misses: l },
-        }
+    fn apply(self, table: &mut GradeTable) {
+        table.ok.raise_to(&self.perfect);
+        table.bad.raise_to(&self.perfect);
+        table.bad.raise_to(&self.ok);
+        table.perfect.lower_to(&self.ok);
+        table.perfect.lower_to(&self.bad);
+        table.ok.lower_to(&self.bad);
+        self.perfect.apply(&mut table.perfect);
+        self.ok.apply(&mut table.ok);
+        self.bad.apply(&mut table.bad);
     }
 }
 
-/// Limits of three grades, the best first and lowest: those given, and defaults between them.
-fn in_order<T: Ord + Copy>([perfect, ok, bad]: [Option<T>; 3], [p, o, b]: [T; 3]) -> [T; 3] {
-    let low = |default: T, bound: Option<T>| bound.map_or(default, |bound| default.min(bound));
-    let high = |default: T, bound: Option<T>| bound.map_or(default, |bound| default.max(bound));
-    [
-        perfect.unwrap_or_else(|| low(low(p, ok), bad)),
-        ok.unwrap_or_else(|| low(high(o, perfect), bad)),
-        bad.unwrap_or_else(|| high(high(b, ok), perfect)),
-    ]
-}
-
 impl GradeLimits {
+    /// Makes each limit at least as loose as the one given.
+    #[inline(never)]
+    fn raise_to(&mut self, better: &GradeLimitsTuning) {
+        self.received = better.received.map_or(self.received, |given| given.min(self.received));
+        self.delay = better.delay.map_or(self.delay, |given| given.max(self.delay));
+        self.jitter = better.jitter.map_or(self.jitter, |given| given.max(self.jitter));
+        self.misses = better.misses.map_or(self.misses, |given| given.max(self.misses));
+    }
+
+    /// Makes each limit at least as strict as the one given.
+    #[inline(never)]
+    fn lower_to(&mut self, worse: &GradeLimitsTuning) {
+        self.received = worse.received.map_or(self.received, |given| given.max(self.received));
+        self.delay = worse.delay.map_or(self.delay, |given| given.min(self.delay));
+        self.jitter = worse.jitter.map_or(self.jitter, |given| given.min(self.jitter));
+        self.misses = worse.misses.map_or(self.misses, |given| given.min(self.misses));
+    }
+
     /// Each limit 10 % stricter: what a link must hold to rise.
     const fn strict(&self) -> Self {
         let short = 10_000_u16.saturating_sub(self.received.0);

@@ -308,7 +308,7 @@ impl LinkMonitor {
             Sequence::First => {
                 self.unanswered = true;
                 let _ = self.clock.observe(stamp, arrival, self.moving_age());
-                let _ = self.epoch.jitter.observe(arrival, 0, self.config.period);
+                let _ = self.epoch.jitter.observe(arrival, Duration::ZERO);
                 let change = self.update_grade(self.broken(now), 0, now);
                 Observation { sequence, age: Duration::ZERO, interval: None, deviation: None, change, fault: None }
             }
@@ -329,10 +329,10 @@ impl LinkMonitor {
         };
         self.unanswered = true;
         let period = self.config.period;
-        let steps = u64::from(missing).saturating_add(1);
+        let sent_later = period.times(u64::from(missing).saturating_add(1));
         let interval = arrival.since(before);
         let epoch = &mut self.epoch;
-        let _ = epoch.jitter.observe(arrival, steps, period);
+        let _ = epoch.jitter.observe(arrival, sent_later);
         epoch.intervals.record(interval, period);
         epoch.lateness.push(interval - period);
         epoch.received.push(missing, true);
@@ -349,7 +349,7 @@ impl LinkMonitor {
             interval: Some(interval),
             deviation: i64::try_from(interval.as_micros())
                 .ok()
-                .map(|micros| micros.saturating_sub_unsigned(period.times(steps).as_micros())),
+                .map(|micros| micros.saturating_sub_unsigned(sent_later.as_micros())),
             change,
             fault: (missing > self.config.max_misses).then_some(Reason::StatesMissed),
         }
@@ -359,7 +359,7 @@ impl LinkMonitor {
         self.judge.restart_at(cycle);
         self.clock.restart(stamp, arrival);
         self.epoch = Epoch::new(&self.config);
-        let _ = self.epoch.jitter.observe(arrival, 0, self.config.period);
+        let _ = self.epoch.jitter.observe(arrival, Duration::ZERO);
         self.epochs = self.epochs.saturating_add(1);
         self.answers = None;
         self.unanswered = true;

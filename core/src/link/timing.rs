@@ -139,13 +139,13 @@ impl Jitter {
         Self { burst, settled: None, settled_j16: 0, newest: None, j16: 0 }
     }
 
-    /// A state `steps` periods after the one before; gives |D|, the change of transit time since the burst before.
-    pub(super) fn observe(&mut self, arrival: Instant, steps: u64, period: Duration) -> Option<Duration> {
+    /// Takes a state that was sent `later` than the one before; returns |D|, the change of transit time since the burst before.
+    pub(super) fn observe(&mut self, arrival: Instant, later: Duration) -> Option<Duration> {
         let Some(newest) = self.newest else {
             self.newest = Some(Transit { arrival, sent: 0 });
             return None;
         };
-        let sent = newest.sent.saturating_add(period.times(steps).as_micros());
+        let sent = newest.sent.saturating_add(later.as_micros());
         if self.burst == Duration::ZERO || arrival.since(newest.arrival) >= self.burst {
             self.settled = self.newest;
             self.settled_j16 = self.j16;
@@ -172,7 +172,7 @@ mod tests {
     fn jitter_of(burst: Duration, arrivals: impl Iterator<Item = u64>) -> u64 {
         let mut jitter = Jitter::new(burst);
         for at in arrivals {
-            let _ = jitter.observe(Instant::from_micros(at), 1, PERIOD);
+            let _ = jitter.observe(Instant::from_micros(at), PERIOD);
         }
         jitter.jitter().as_micros()
     }
@@ -200,7 +200,7 @@ mod tests {
     fn the_filter_rounds_as_rfc_3550_does() {
         let mut jitter = Jitter::new(Duration::ZERO);
         for at in [0, 8_008, 16_016] {
-            let _ = jitter.observe(Instant::from_micros(at), 1, PERIOD);
+            let _ = jitter.observe(Instant::from_micros(at), PERIOD);
         }
         // |D| = 8 twice: 8, then 8 + 8 − ((8 + 8) >> 4).
         assert_eq!(jitter.j16, 15);

@@ -84,7 +84,8 @@ impl ModeTuning {
     /// shorter than this period takes, because it was chosen before the period was known.
     #[must_use]
     pub fn of(&self, period: Duration) -> ModeConfig {
-        let mut mode = self.over(ModeConfig::new(period));
+        let mut mode = ModeConfig::new(period);
+        self.apply(&mut mode);
         let two = period.times(2);
         let needed = period.times(u64::from(mode.good_cycles));
         if self.arming_timeout.is_none() && mode.arming_timeout <= needed {
@@ -97,7 +98,6 @@ impl ModeTuning {
         }
         mode.evidence_age = mode.evidence_age.max(two);
         mode.state_timeout = mode.state_timeout.max(two);
-        mode.remote_evidence_age = mode.remote_evidence_age.max(two);
         mode.program_timeout = mode.program_timeout.max(two);
         let least = if self.state_timeout.is_none() { mode.state_timeout } else { two };
         mode.offline_after = mode.offline_after.max(least);

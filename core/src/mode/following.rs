@@ -59,7 +59,8 @@ impl FollowingTuning {
     /// The tolerances for a controller of this period. Of the two patiences, the one that is not given follows the other.
     #[must_use]
     pub fn of(&self, period: Duration) -> FollowingConfig {
-        let mut following = self.over(FollowingConfig::new(period));
+        let mut following = FollowingConfig::new(period);
+        self.apply(&mut following);
         match (self.patience, self.late_patience) {
             (Some(patience), None) => following.late_patience = following.late_patience.max(patience),
             (None, Some(late)) => following.patience = following.patience.min(late),

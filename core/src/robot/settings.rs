@@ -171,23 +171,25 @@ impl<T: Setting> Setting for Option<T> {
     }
 }
 
-/// What takes the place of a default that depends on something else.
+/// A setting, or several, that can take the place of a default.
 pub trait Tuning<T> {
-    /// This, or `base` where there is nothing.
-    fn over(self, base: T) -> T;
+    /// Replaces what is given; the rest of `settings` stays as it is.
+    fn apply(self, settings: &mut T);
 }
 
 impl<T> Tuning<T> for Option<T> {
     #[inline]
-    fn over(self, base: T) -> T {
-        self.unwrap_or(base)
+    fn apply(self, setting: &mut T) {
+        if let Some(given) = self {
+            *setting = given;
+        }
     }
 }
 
-/// What is the same by default whatever else is known.
+/// A setting with the same default whatever else is known.
 impl Tuning<Self> for bool {
-    fn over(self, _: Self) -> Self {
-        self
+    fn apply(self, setting: &mut Self) {
+        *setting = self;
     }
 }
 
@@ -240,7 +242,7 @@ macro_rules! words {
 ///
 /// Where defaults depend on what is known later, `by new(period: Duration)` after the section makes a function of them in place
 /// of `Default`. Then a second structure may follow, of *tunings*: what stands in a file and takes the place of those defaults. It
-/// is `Default`, and has `read` and `over`; what is not tuned stands in the first one.
+/// is `Default`, and has `read` and `apply`; what is not tuned stands in the first one.
 #[macro_export]
 macro_rules! settings {
     (
@@ -337,13 +339,9 @@ macro_rules! settings {
         }
 
         impl $tuning {
-            /// The settings where `base` are the defaults.
-            #[must_use]
-            pub fn over(&self, base: $name) -> $name {
-                $name {
-                    $($fixed: base.$fixed,)*
-                    $($field: $crate::robot::Tuning::over(self.$field, base.$field),)*
-                }
+            /// Replaces the settings that are given; the rest of `settings` stays as it is.
+            pub fn apply(&self, settings: &mut $name) {
+                $($crate::robot::Tuning::apply(self.$field, &mut settings.$field);)*
             }
 
             /// Takes what stands in `table`; the rest stays as it is.

@@ -185,11 +185,11 @@ pub fn each(mut count: impl FnMut(&str, Limit, &mut Answering)) {
     for (name, limit, law, control) in [
         (
             "FRI measurement to command, joint servo on a trajectory",
-            Limit::counted(17_681, None),
+            Limit::counted(19_049, None),
             servo(),
             Control::Position,
         ),
-        ("FRI measurement to command, standoff in tool impedance", Limit::counted(26_312, None), standoff, tool),
+        ("FRI measurement to command, standoff in tool impedance", Limit::counted(27_738, None), standoff, tool),
     ] {
         count(name, limit, &mut Answering::commanding(law, control));
     }
