@@ -44,10 +44,10 @@ fuzz_target!(|bytes: &[u8]| {
         for key in ["do", "id", "seq", "output", "source", "how"] {
             assert_eq!(foreign.get(key), again.get(key), "{key}");
         }
-        assert_eq!(
-            read(format!("{written}\n").as_bytes(), usize::MAX).0,
-            [Ok(written.clone())],
-            "read back as the same"
-        );
+        // An escaped control character takes more bytes than the character: a message of many can be too long to be sent on.
+        if written.len() <= LINE_MAX {
+            let again = read(format!("{written}\n").as_bytes(), usize::MAX).0;
+            assert_eq!(again, [Ok(written.clone())], "read back as the same");
+        }
     }
 });
