@@ -115,7 +115,7 @@ fn a_run_follows_motions_that_it_is_asked_for_whoever_makes_them() {
                 swing(100).lines().take(2).fold(String::new(), |all, line| all + line + "\n"),
                 "joint 1 is 0.3",
             ),
-            ("elsewhere.csv", swing(100), "joint 1 stands 0.3"),
+            ("elsewhere.csv", swing(100), "joint 1 is 0.300 rad from where the motion begins"),
             (
                 "fast.csv",
                 "0.1,0,0,0,0,0,0\n0.2,1,1,1,1,1,1\n9,0,0,0,0,0,0\n".into(),

@@ -306,16 +306,16 @@ impl Drop for Example {
 }
 
 #[test]
-fn the_example_beside_a_ur_commands_and_ends_released() {
+fn the_example_beside_a_ur_commands_and_ends_by_ctrl_c() {
     attempt_first(|| {
         let (_controller, robot) = simulated(StartState::default());
         let _readings = Readings::to(5005, "0.050");
-        assert_eq!(Example::start("follow_ur", &[&robot]).commands_and_ends(), "released\n");
+        assert_eq!(Example::start("follow_ur", &[&robot]).commands_and_ends(), "Ctrl-C\n");
     });
 }
 
 #[test]
-fn the_example_beside_a_krc_commands_and_ends_released() {
+fn the_example_beside_a_krc_commands_and_ends_by_ctrl_c() {
     attempt_first(|| {
         let listen = format!("127.0.0.1:{}", port::free());
         let mut krc = Command::new(outrigger_system::program());
@@ -325,7 +325,7 @@ fn the_example_beside_a_krc_commands_and_ends_released() {
         let printed = Example::start("follow_krc", &[&listen]).commands_and_ends();
         let _ = krc.kill();
         let _ = krc.wait();
-        assert_eq!(printed, "released\n");
+        assert_eq!(printed, "Ctrl-C\n");
     });
 }
 
