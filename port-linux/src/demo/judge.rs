@@ -100,8 +100,8 @@ impl Bounds<'_> {
         speed * (2.0 * period().as_secs_f32() + 2.0 * lag + self.allowance.extra().as_secs_f32())
     }
 
-    /// Returns the pause of this machine that explains why commanding ended at `at` for `reason`: longer than half of the limit
-    /// in force, and right before the end.
+    /// Returns the pause of this machine that explains why commanding ended at `at` for `reason`: right before the end, and longer
+    /// than half of the limit in force. Pauses of a tenth of it count together.
     pub(super) fn paused(pauses: &Pauses, allowance: &Allowance, at: Instant, reason: Reason) -> Option<Duration> {
         let limit = match reason {
             Reason::LocalStall | Reason::StateStale | Reason::StatesMissed | Reason::GradeLow | Reason::NotAtRest => {
@@ -112,8 +112,10 @@ impl Bounds<'_> {
         };
         let before = |span: Duration| Instant::from_micros(at.as_micros().saturating_sub(span.as_micros()));
         // It is noted when it is over, by threads that were paused as well.
-        let longest = pauses.longest(before(limit.times(2)), at + limit.percent(50));
-        (longest > limit.percent(50)).then_some(longest)
+        let (from, until) = (before(limit.times(2)), at + limit.percent(50));
+        let longest = pauses.longest(from, until);
+        let together = pauses.covered(before(limit.percent(150)), until, limit.percent(10));
+        (longest.max(together) > limit.percent(50)).then_some(longest.max(together))
     }
 }
 

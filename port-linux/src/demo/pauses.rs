@@ -50,6 +50,20 @@ impl Pauses {
         let parts = self.0.iter().map(|pause| pause.until.min(until).since(pause.from.max(from)));
         parts.max().unwrap_or_default()
     }
+
+    /// Returns how much of the time between `from` and `until` pauses of at least `least` took. A state passes through several
+    /// threads: where one waits for a processor after the other, their pauses add up. Where they overlap, they count once.
+    pub(super) fn covered(&self, from: Instant, until: Instant, least: Duration) -> Duration {
+        let long = self.0.iter().filter(|pause| pause.until.since(pause.from) >= least);
+        let mut parts: Vec<_> = long.map(|pause| (pause.from.max(from), pause.until.min(until))).collect();
+        parts.sort_unstable();
+        let (mut sum, mut reached) = (Duration::ZERO, from);
+        for (begins, ends) in parts {
+            sum = sum + ends.since(begins.max(reached));
+            reached = reached.max(ends);
+        }
+        sum
+    }
 }
 
 /// Measures from its start to its end.
@@ -212,6 +226,17 @@ mod tests {
         assert_eq!(longest(0, 1_000), 39);
         assert_eq!((longest(0, 450), longest(110, 450), longest(140, 450)), (30, 20, 0));
         assert_eq!(longest(540, 1_000), 20);
+    }
+
+    #[test]
+    fn pauses_one_after_the_other_add_up_and_those_at_once_do_not() {
+        let pauses = pauses(&[(100, 130), (120, 140), (140, 150), (160, 164), (170, 200)]);
+        let covered =
+            |from, until, least| pauses.covered(at(from), at(until), Duration::from_millis(least)).as_millis();
+        assert_eq!(covered(0, 1_000, 2), 84);
+        assert_eq!(covered(0, 1_000, 10), 80, "short ones do not count");
+        assert_eq!(covered(125, 180, 10), 35, "only what lies between");
+        assert_eq!((covered(0, 100, 2), covered(300, 400, 2)), (0, 0));
     }
 
     #[test]
