@@ -81,6 +81,39 @@ fn no_plain_test_depends_on_the_wall_clock() {
 }
 
 #[test]
+fn no_two_runs_of_the_tests_share_a_file() {
+    let mut found = vec![];
+    for folder in PLAIN {
+        files(&workspace().join(folder), &mut found);
+    }
+    let mut shared = vec![];
+    for path in found.iter().filter(|path| !path.ends_with(file!())) {
+        let text = fs::read_to_string(path).expect("UTF-8");
+        shared.extend(shared_files(&text).into_iter().map(|line| format!("{}: {line}", path.display())));
+    }
+    assert!(
+        shared.is_empty(),
+        "add std::process::id() to the name, or cargo test fails where two run at once:\n{}",
+        shared.join("\n")
+    );
+}
+
+/// Lines of `text` that make a path below a temporary directory without the number of this process.
+fn shared_files(text: &str) -> Vec<&str> {
+    let makes = |line: &&str| {
+        (line.contains("CARGO_TARGET_TMPDIR") || line.contains("temp_dir()")) && !line.contains("process::id()")
+    };
+    text.lines().filter(makes).map(str::trim).collect()
+}
+
+#[test]
+fn a_file_that_two_runs_share_is_found() {
+    let own = "let path = std::env::temp_dir().join(format!(\"a-{}\", std::process::id()));";
+    let shared = "let path = Path::new(env!(\"CARGO_TARGET_TMPDIR\")).join(\"faulty.toml\");";
+    assert_eq!(shared_files(&format!("{own}\n{shared}\n")), [shared]);
+}
+
+#[test]
 fn a_test_that_sleeps_is_found_unless_it_is_ignored() {
     let text = "#[test]\nfn quick() {\n}\nfn helper() { std::thread::sleep(SECOND); }\n#[test]\nfn slow() { std::thread::sleep(SECOND); }\n\
                 #[test]\n#[ignore = \"in real time\"]\nfn known() { std::thread::sleep(SECOND); }\n";

@@ -1,12 +1,24 @@
 //! What scripts rely on: exit codes, where text goes, and what `decode` prints.
 
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use outrigger_core::robot::{MessageSource, SoftwareVersion};
 use outrigger_core::wire::fri::{COMMAND_LEN, CommandRepr, MEASUREMENT_LEN, MeasurementRepr};
 use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text, Version};
 use outrigger_core::wire::realtime::Repr;
+
+/// Creates an empty folder below the target directory, which no other call and no other run of the tests uses.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{call}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
 
 pub(crate) fn outrigger(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_outrigger"))

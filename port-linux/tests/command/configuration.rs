@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use outrigger::config::AnyConfiguration;
 
-use super::command_line::{outrigger, text};
+use super::command_line::{folder, outrigger, text};
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
@@ -39,7 +39,7 @@ fn check_config_says_what_would_be_in_force_and_the_worst_case() {
 }
 #[test]
 fn check_config_names_every_problem_with_file_line_and_nearest_name() {
-    let faulty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faulty.toml");
+    let faulty = folder("faulty").join("faulty.toml");
     std::fs::write(&faulty, "[robot]\naddress = \"a\"\n[law]\nkind = \"joint-serv\"\n[limits]\nvelocty = 1\n")
         .expect("room");
     let output = outrigger(&["check-config", faulty.to_str().expect("a path")], b"");
@@ -54,7 +54,7 @@ fn check_config_names_every_problem_with_file_line_and_nearest_name() {
 }
 /// A file with a sensor that anybody can send to.
 fn open_to_anybody(name: &str, more: &str) -> String {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let file = folder(name).join(name);
     let text = "robot.address = \"127.0.0.1\"\nlaw = { kind = \"standoff\", source = \"d\", distance = 0.05 }\n\
                 source = [{ name = \"d\", input = \"udp\", listen = \"0.0.0.0:5005\" }]\n";
     std::fs::write(&file, format!("{text}{more}")).expect("room");

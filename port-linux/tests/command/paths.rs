@@ -1,10 +1,8 @@
 //! What `check-config` says of every path of commands, held against what was measured on the simulated controller.
 
-use std::path::Path;
-
 use outrigger_core::engine::ur::{CommandPath, Orders};
 
-use super::command_line::{outrigger, text};
+use super::command_line::{folder, outrigger, text};
 
 /// Made by the same code that measures, `tests/tables/paths/kill.rs`.
 const MEASURED: &str = include_str!("../../../tests/tables/paths.md");
@@ -34,7 +32,7 @@ fn measured() -> Vec<(&'static str, &'static str, &'static str)> {
 /// Lines of the table in what `check-config` says of this software, with this way configured and the arm as fast as in the measurement.
 fn checked(software: &str, path: CommandPath, orders: Orders) -> Vec<String> {
     let (path, orders) = (path.name(), if orders == Orders::Registers { "registers" } else { "socket" });
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("paths-{software}-{path}-{orders}.toml"));
+    let file = folder("paths").join(format!("{software}-{path}-{orders}.toml"));
     let lines = format!(
         "robot.address = \"127.0.0.1\"\nrobot.model = \"ur5\"\nlimits.velocity = 0.8\nlaw.kind = \"joint-servo\"\n\
          session = {{ software = \"{software}\", path = \"{path}\" }}\nprogram.orders = \"{orders}\"\n"

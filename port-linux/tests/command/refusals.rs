@@ -1,20 +1,12 @@
 //! Command lines and files that every command rejects before it connects anywhere: exit code and message.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::command_line::{outrigger, text};
+use super::command_line::{folder, outrigger, text};
 
 /// An address at which nothing is asked.
 const ROBOT: &str = "127.0.0.1:40000";
-
-/// A new folder of this name below the target directory.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("refusals-{name}"));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder");
-    folder
-}
 
 fn file(folder: &Path, name: &str, contents: &str) -> String {
     let path = folder.join(name);
