@@ -8,6 +8,10 @@
 //! | | `target_q_0` … | `target_qd_0` … | `target_qdd_0` … |
 //!
 //! Joints are numbered from 0 or from 1. Case and quotation marks are ignored. The suffix `_deg` means degrees.
+//!
+//! The names may also be in a `#` comment. Which comments are remarks is [`Comment`]'s decision.
+
+use super::reading::quoted;
 
 /// The meaning of a table's columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +58,9 @@ impl Columns {
         let mut columns = Self { count: names.len(), is_clock: false, is_degrees: [false; 3] };
         let mut first_number = 0;
         for (place, name) in names.iter().enumerate() {
-            let wrong = |expected: String| (place + 1, format!("found column '{name}', expected {expected}; {REMEDY}"));
+            let wrong = |expected: String| {
+                (place + 1, format!("found column '{}', expected {expected}; {REMEDY}", quoted(name, 40)))
+            };
             let Some(place) = place.checked_sub(1) else {
                 if !TIMES.contains(&name.as_str()) {
                     return Err(wrong("'t', 'time' or 'timestamp'".into()));
@@ -84,6 +90,51 @@ impl Columns {
         }
         check_count::<N>(names.len()).map(|()| columns)
     }
+}
+
+/// The meaning of a `#` comment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Comment {
+    /// It names the columns.
+    Header(Columns),
+    /// It mentions degrees, and names no columns.
+    Degrees,
+    /// It has no effect.
+    Remark,
+}
+
+impl Comment {
+    /// Returns the meaning of a comment with this `text`, and these `names` if it is a header.
+    ///
+    /// # Errors
+    /// It seems to be a header, because it names a joint or has as many parts as a header, and is not understood.
+    pub(super) fn of<const N: usize>(text: &str, names: &[&str]) -> Result<Self, Wrong> {
+        let wrong = match Columns::named::<N>(names) {
+            Ok(columns) => return Ok(Self::Header(columns)),
+            Err(wrong) => wrong,
+        };
+        let words =
+            || text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '°').filter(|word| !word.is_empty());
+        let has_parts = text.contains([',', ';', '\t']) && may_be::<N>(names.len());
+        if has_parts || words().any(names_joint) {
+            return Err((wrong.0, format!("{}, or remove the comment", wrong.1)));
+        }
+        let is_degree =
+            |word: &str| ["deg", "degs", "degree", "degrees"].iter().any(|unit| word.eq_ignore_ascii_case(unit));
+        let mentions_degrees = words().any(|word| word.contains('°') || is_degree(word));
+        Ok(if mentions_degrees { Self::Degrees } else { Self::Remark })
+    }
+}
+
+/// Returns `true` for a word that can only be the name of a joint's column, such as `q3`, `qd_1_rad`, `J1` or `elbow_joint`.
+fn names_joint(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let stem = ["actual_", "target_"].into_iter().find_map(|before| word.strip_prefix(before)).unwrap_or(&word);
+    let letters = stem.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let kind = &stem[..stem.len() - letters.len()];
+    let number = letters.strip_prefix('_').unwrap_or(letters);
+    let is_kind = ["q", "qd", "qdd", "j", "joint", "axis"].contains(&kind);
+    word.ends_with("_joint") || (is_kind && number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn check_count<const N: usize>(count: usize) -> Result<(), Wrong> {

@@ -5,26 +5,38 @@
 
 use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
 
-use super::columns::{Columns, may_be};
-use super::reading::Zero;
+use super::columns::{Columns, Comment, may_be};
+use super::reading::{Zero, number, quoted};
 use super::{Motion, Reading, Row, Unfit, of_rows};
 
-/// Reads a table. The first line may be a header, also as a `#` comment; blank lines and other comments are skipped.
+/// Reads a table. The first line may be a header, also as a `#` comment; blank lines and remarks are skipped. A comment that seems to
+/// name columns or a unit and is not understood is rejected, because the numbers would get another meaning.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
     let mut rows: Vec<Row<N>> = Vec::new();
     // The line of each row, for what is wrong only beside the others.
     let mut lines = Vec::new();
-    let (mut separator, mut columns, mut zero) = (None, None, Zero::of(reading));
+    let (mut separator, mut columns, mut zero) = (None, None::<(usize, Columns)>, Zero::of(reading));
+    // The place of a remark about degrees, until columns in degrees are known.
+    let mut mentions_degrees = None;
     for (line, content) in (1..).zip(text.lines()) {
         let placed = |(column, what): (usize, String)| at(line, column, &what);
         let content = content.trim();
-        if let Some(comment) = content.strip_prefix('#') {
+        if content.contains('\r') {
+            let column = content.chars().take_while(|c| *c != '\r').count() + 1;
+            return Err(at(line, column, "found a carriage return alone, expected lines that end in LF or CR LF"));
+        }
+        if content.starts_with('#') {
             // NumPy writes the header as a comment.
-            if columns.is_none() && rows.is_empty() {
-                let names = Separator::of::<N>(comment.trim());
-                if let Ok(named) = Columns::named::<N>(&names.split(comment.trim())) {
-                    columns = Some((line, named));
+            let comment = content.trim_start_matches('#').trim();
+            let names = Separator::of::<N>(comment).split(comment);
+            match (Comment::of::<N>(comment, &names).map_err(placed)?, columns) {
+                (Comment::Header(named), None) if rows.is_empty() => columns = Some((line, named)),
+                (Comment::Header(named), Some((_, known))) if named == known => {}
+                (Comment::Header(_), _) => {
+                    return Err(at(line, 1, "found other names of columns, expected one header before the first row"));
                 }
+                (Comment::Degrees, _) => mentions_degrees = mentions_degrees.or(Some(line)),
+                (Comment::Remark, _) => {}
             }
             continue;
         }
@@ -36,7 +48,12 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         }
         let separator = *separator.get_or_insert_with(|| Separator::of::<N>(content));
         let fields = separator.split(content);
-        if rows.is_empty() && columns.is_none() && content.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"') {
+        let is_number = fields.first().is_some_and(|field| separator.number(field).is_some());
+        if rows.is_empty()
+            && columns.is_none()
+            && !is_number
+            && content.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"')
+        {
             columns = Some((line, Columns::named::<N>(&fields).map_err(placed)?));
             continue;
         }
@@ -51,6 +68,14 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
                 found.min(expected) + 1,
                 &format!("found {found} numbers, expected {expected} as in line {of}"),
             ));
+        }
+        if let Some(line) = mentions_degrees
+            && !reading.degrees
+            && known.is_degrees == [false; 3]
+        {
+            let what = "found a comment that mentions degrees, and numbers that would be read in rad: use --degrees, name the columns \
+                        with the suffix _deg, or remove the comment";
+            return Err(at(line, 1, what));
         }
         zero.is_first |= known.is_clock;
         let degrees = known.is_degrees.map(|is_degrees| is_degrees || reading.degrees);
@@ -80,6 +105,14 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     })
 }
 
+/// Returns `true` if each comma is between two digits.
+fn has_decimal_commas(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digit = |place: Option<usize>| place.and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_digit);
+    let commas = bytes.iter().enumerate().filter(|(_, byte)| **byte == b',');
+    commas.map(|(place, _)| place).all(|place| digit(place.checked_sub(1)) && digit(Some(place + 1)))
+}
+
 fn at(line: usize, column: usize, what: &str) -> String {
     format!("line {line}, column {column}: {what}")
 }
@@ -100,7 +133,7 @@ impl Separator {
             (true, _) => Self::Semicolon,
             (false, false) => Self::Blanks,
             // Tabs between numbers with decimal commas.
-            (false, true) if has('\t') && may_be::<N>(line.split_whitespace().count()) && !line.contains(",\t") => {
+            (false, true) if has('\t') && may_be::<N>(line.split_whitespace().count()) && has_decimal_commas(line) => {
                 Self::Blanks
             }
             (false, true) => Self::Comma,
@@ -117,7 +150,9 @@ impl Separator {
 
     fn number(self, field: &str) -> Option<f64> {
         field.parse().ok().or_else(|| match self {
-            Self::Semicolon | Self::Blanks if !field.contains('.') => field.replacen(',', ".", 1).parse().ok(),
+            Self::Semicolon | Self::Blanks if !field.contains('.') && has_decimal_commas(field) => {
+                field.replacen(',', ".", 1).parse().ok()
+            }
             _ => None,
         })
     }
@@ -129,16 +164,11 @@ fn row<const N: usize>(
     zero: &mut Zero,
     degrees: [bool; 3],
 ) -> Result<Row<N>, (usize, String)> {
-    let number = |place: usize| -> Result<f64, (usize, String)> {
+    let parsed = |place: usize| -> Result<f64, (usize, String)> {
         let field = fields.get(place).copied().unwrap_or_default();
-        let number = separator.number(field).ok_or_else(|| (place + 1, not_a_number(field)))?;
-        if number.is_finite() {
-            Ok(number)
-        } else {
-            Err((place + 1, format!("found {field}, expected a finite number")))
-        }
+        separator.number(field).ok_or_else(|| (place + 1, not_a_number(field)))
     };
-    let at = zero.seconds(number(0)?).map_err(|what| (1, what))?;
+    let at = zero.seconds(parsed(0)?).map_err(|what| (1, what))?;
     let mut groups = [None; 3];
     for (group, (numbers, is_degrees)) in groups.iter_mut().zip(degrees).enumerate() {
         let first = 1 + group * N;
@@ -146,15 +176,8 @@ fn row<const N: usize>(
             break;
         }
         let values = numbers.insert([0.0; N]);
-        for (joint, value) in values.iter_mut().enumerate() {
-            let found = number(first + joint)?;
-            *value = if is_degrees { found.to_radians() } else { found } as f32;
-            if !value.is_finite() {
-                return Err((
-                    first + joint + 1,
-                    format!("found {found:e}, expected a number that fits 32-bit floating point"),
-                ));
-            }
+        for (place, value) in (first..).zip(values) {
+            *value = number(parsed(place)?, is_degrees).map_err(|what| (place + 1, what))?;
         }
     }
     let [positions, velocities, accelerations] = groups;
@@ -170,5 +193,5 @@ fn not_a_number(field: &str) -> String {
     } else {
         ""
     };
-    format!("found '{field}', expected a number{more}")
+    format!("found '{}', expected a number{more}", quoted(field, 40))
 }

@@ -1,56 +1,44 @@
 //! A motion as JSON with the fields of `FollowJointTrajectory`: `joint_names` and `points`.
 
+mod fields;
+
 use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::Tolerances;
-use serde_json::{Map, Value};
 
-use super::reading::Zero;
+use self::fields::{JointTolerance, Level, Object, Point, Time, Trajectories};
+use super::reading::{Zero, number, quoted};
 use super::{LONGEST, Motion, Reading, Row, Unfit, of_rows};
 
 /// Names of a UR's joints, base first; a prefix may stand before each.
 const UR: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
 
-/// Fields that may contain the trajectory, outermost first: in a goal, and in MoveIt's plan responses and displayed trajectories.
+/// Fields that contain the trajectory, or are its points: in a goal, in MoveIt's plan responses and displayed trajectories.
 const AROUND: [&str; 4] = ["goal", "motion_plan_response", "trajectory", "joint_trajectory"];
+
+/// Longest excerpt of an error that repeats the file \[characters\].
+const EXCERPT: usize = 400;
 
 /// Reads a trajectory, or a message that contains one.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| format!("line {}, column {}: {error}", error.line(), error.column()))?;
+    let Object(mut level) = serde_json::from_str::<Object<Level>>(text).map_err(|error| placed(&error))?;
     let mut tolerances = Tolerances::DEFAULT;
-    let mut object = value.as_object().ok_or("found no object, expected one with 'points'")?;
-    for name in AROUND {
-        let inner = match object.get(name) {
-            Some(Value::Array(list)) => match list.as_slice() {
-                [only] => only.as_object(),
-                _ => {
-                    return Err(format!(
-                        "{name}: found {} trajectories, expected one: put each into its own file",
-                        list.len()
-                    ));
-                }
-            },
-            inner => inner.and_then(Value::as_object),
-        };
-        if let Some(inner) = inner {
-            single(object)?;
-            tolerate(object, &mut tolerances)?;
-            object = inner;
+    let points = loop {
+        single(&level)?;
+        planned(&level)?;
+        tolerate(&level, &mut tolerances)?;
+        match inside(&mut level)? {
+            Inside::Level(next) => level = *next,
+            Inside::Points(points) => break points,
         }
-    }
-    single(object)?;
-    tolerate(object, &mut tolerances)?;
-    let order = order::<N>(object.get("joint_names"))?;
-    let points = object.get("points").and_then(Value::as_array).ok_or_else(|| {
-        format!("found no list 'points', expected one at the top level or inside {}", AROUND.join(", "))
-    })?;
+    };
+    let order = order::<N>(level.joint_names.as_deref(), "joint_names")?;
     let mut zero = Zero::of(reading);
     let rows: Result<Vec<Row<N>>, String> = points
         .iter()
         .enumerate()
-        .map(|(number, point)| {
+        .map(|(number, Object(point))| {
             row(point, &order, &mut zero, reading.degrees).map_err(|what| format!("points[{number}]: {what}"))
         })
         .collect();
@@ -61,31 +49,102 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     Ok(motion.with_tolerances(tolerances))
 }
 
-/// Refuses trajectories of multi-degree-of-freedom joints (platforms), which an arm does not have.
-fn single(object: &Map<String, Value>) -> Result<(), String> {
-    let points = |name: &str| object.get(name)?.get("points")?.as_array().map(Vec::len);
-    match ["multi_dof_trajectory", "multi_dof_joint_trajectory"].into_iter().find(|name| points(name) > Some(0)) {
-        Some(name) => Err(format!("found points in {name}, expected none: this arm has no such joints; remove them")),
+/// Returns the error with its place in front, and no longer than a message can be.
+fn placed(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let what = error.to_string();
+    let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what);
+    let what = what.strip_prefix("invalid type: ").map_or_else(|| what.to_owned(), |rest| format!("found {rest}"));
+    format!("line {line}, column {}: {}", column.max(1), quoted(&what, EXCERPT))
+}
+
+/// The content of a level.
+enum Inside {
+    Level(Box<Level>),
+    Points(Vec<Object<Point>>),
+}
+
+/// Takes the content of a level out of it.
+///
+/// # Errors
+/// There is none, more than one, or names of joints without their points.
+fn inside(level: &mut Level) -> Result<Inside, String> {
+    let mut found = vec![];
+    let mut add = |name: &'static str, content: Option<Inside>| found.extend(content.map(|content| (name, content)));
+    let mut boxed = |name, inner: Option<Box<Object<Level>>>| {
+        add(name, inner.map(|inner| Inside::Level(Box::new(inner.0))));
+    };
+    boxed("goal", level.goal.take());
+    boxed("motion_plan_response", level.motion_plan_response.take());
+    boxed("joint_trajectory", level.joint_trajectory.take());
+    if let Some(Trajectories(mut list)) = level.trajectory.take() {
+        let count = list.len();
+        match list.pop() {
+            Some(Object(only)) if count == 1 => add("trajectory", Some(Inside::Level(Box::new(only)))),
+            _ => {
+                return Err(format!(
+                    "trajectory: found {count} trajectories, expected one: put each into its own file"
+                ));
+            }
+        }
+    }
+    add("points", level.points.take().map(Inside::Points));
+    if let [(one, _), (other, _), ..] = found.as_slice() {
+        return Err(format!("found '{one}' and '{other}' beside each other, expected one of them"));
+    }
+    let (name, content) = found.pop().ok_or_else(|| {
+        format!("found no list 'points', expected one at the top level or inside {}", AROUND.join(", "))
+    })?;
+    if name != "points" && level.joint_names.is_some() {
+        return Err(format!("found 'joint_names' beside '{name}', expected them beside 'points'"));
+    }
+    Ok(content)
+}
+
+/// Rejects trajectories of multi-degree-of-freedom joints (platforms), which an arm does not have.
+fn single(level: &Level) -> Result<(), String> {
+    let all = [
+        ("multi_dof_trajectory", &level.multi_dof_trajectory),
+        ("multi_dof_joint_trajectory", &level.multi_dof_joint_trajectory),
+    ];
+    let has_points = |found: &Option<Object<_>>| {
+        found.as_ref().is_some_and(|Object(fields::MultiDof { points })| !points.is_empty())
+    };
+    match all.into_iter().find(|(_, found)| has_points(found)) {
+        Some((name, _)) => {
+            Err(format!("found points in {name}, expected none: this arm has no such joints; remove them"))
+        }
         None => Ok(()),
     }
 }
 
+/// Rejects the response of a planner that has not succeeded.
+fn planned(level: &Level) -> Result<(), String> {
+    match level.error_code {
+        Some(Object(fields::ErrorCode { val, .. })) if val != 1 => {
+            Err(format!("found error_code {val}, expected 1: the planner did not succeed"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Takes over the tolerances of a goal. In ROS 0 stands for the default and -1 for none; a list is of every joint, or empty.
-fn tolerate<const N: usize>(object: &Map<String, Value>, to: &mut Tolerances<N>) -> Result<(), String> {
-    let components = ["component_path_tolerance", "component_goal_tolerance"];
-    let has_some = |name: &str| object.get(name).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-    if let Some(name) = components.into_iter().find(|name| has_some(name)) {
+fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>) -> Result<(), String> {
+    let components = [
+        ("component_path_tolerance", &level.component_path_tolerance),
+        ("component_goal_tolerance", &level.component_goal_tolerance),
+    ];
+    let has_some = |list: &Option<Vec<_>>| list.as_ref().is_some_and(|list| !list.is_empty());
+    if let Some((name, _)) = components.into_iter().find(|(_, list)| has_some(list)) {
         return Err(format!("found {name}, which an arm has none of: leave it out or empty"));
     }
-    let of_joints = |name: &str, to: &mut JointPositions<N>, default: &JointPositions<N>| {
-        object
-            .get(name)
-            .map_or(Ok(()), |list| joint_tolerances(list, to, default).map_err(|what| format!("{name}{what}")))
+    let of_joints = |name: &str, list: &Option<Vec<Object<JointTolerance>>>, to: &mut JointPositions<N>, default| {
+        let list = list.as_deref().unwrap_or_default();
+        joint_tolerances(list, to, default).map_err(|what| format!("{name}{what}"))
     };
-    of_joints("path_tolerance", &mut to.path, &Tolerances::<N>::DEFAULT.path)?;
-    of_joints("goal_tolerance", &mut to.goal, &Tolerances::<N>::DEFAULT.goal)?;
-    if let Some(value) = object.get("goal_time_tolerance").filter(|value| !value.is_null()) {
-        let seconds = time(value, "goal_time_tolerance")?;
+    of_joints("path_tolerance", &level.path_tolerance, &mut to.path, &Tolerances::<N>::DEFAULT.path)?;
+    of_joints("goal_tolerance", &level.goal_tolerance, &mut to.goal, &Tolerances::<N>::DEFAULT.goal)?;
+    if let Some(Time(seconds)) = level.goal_time_tolerance {
         if !((0.0..=LONGEST).contains(&seconds) || seconds == -1.0) {
             return Err(format!(
                 "found goal_time_tolerance {seconds} s, expected 0 to {LONGEST} s, of which 0 is any, or -1: any"
@@ -97,31 +156,25 @@ fn tolerate<const N: usize>(object: &Map<String, Value>, to: &mut Tolerances<N>)
 }
 
 fn joint_tolerances<const N: usize>(
-    list: &Value,
+    list: &[Object<JointTolerance>],
     to: &mut JointPositions<N>,
     default: &JointPositions<N>,
 ) -> Result<(), String> {
-    let list = match list {
-        Value::Null => return Ok(()),
-        Value::Array(list) if list.is_empty() => return Ok(()),
-        Value::Array(list) if list.len() == N => list,
-        Value::Array(list) => return Err(format!(": found {} joints, expected all {N} or none", list.len())),
-        other => return Err(format!(": found {other}, expected a list")),
-    };
-    let names: Vec<Value> = list.iter().map(|entry| entry.get("name").cloned().unwrap_or_default()).collect();
-    let order =
-        order::<N>(Some(&Value::Array(names))).map_err(|what| format!(": {}", what.replace("joint_names", "name")))?;
-    for ((place, entry), joint) in list.iter().enumerate().zip(order) {
-        let number = |name: &str| -> Result<f64, String> {
-            let Some(value) = entry.get(name).filter(|value| !value.is_null()) else { return Ok(0.0) };
-            value.as_f64().ok_or_else(|| format!("[{place}]: found {name} {value}, expected a number"))
-        };
-        for name in ["velocity", "acceleration"] {
-            if number(name)? > 0.0 {
+    if list.is_empty() {
+        return Ok(());
+    }
+    if list.len() != N {
+        return Err(format!(": found {} joints, expected all {N} or none", list.len()));
+    }
+    let names: Vec<String> = list.iter().map(|Object(entry)| entry.name.clone()).collect();
+    let order = order::<N>(Some(&names), "name").map_err(|what| format!(": {what}"))?;
+    for ((place, Object(entry)), joint) in list.iter().enumerate().zip(order) {
+        for (name, value) in [("velocity", entry.velocity), ("acceleration", entry.acceleration)] {
+            if value > Some(0.0) {
                 return Err(format!("[{place}]: found a {name}, and only the position is compared: leave it out or 0"));
             }
         }
-        let position = number("position")?;
+        let position = entry.position.unwrap_or_default();
         to.0[joint] = if position == 0.0 {
             default.0[joint]
         } else if position == -1.0 {
@@ -140,21 +193,19 @@ fn joint_tolerances<const N: usize>(
     Ok(())
 }
 
-/// Which joint of the arm each number of a point is for.
-fn order<const N: usize>(names: Option<&Value>) -> Result<[usize; N], String> {
+/// Returns the joint of the arm for each number of a point, from the names in the field `field`.
+fn order<const N: usize>(names: Option<&[String]>, field: &str) -> Result<[usize; N], String> {
     let own = std::array::from_fn(|joint| joint);
-    let Some(names) = names else { return Ok(own) };
-    let names = names.as_array().ok_or("found no list in 'joint_names'")?;
+    let names = names.unwrap_or_default();
     if names.is_empty() {
         return Ok(own);
     }
     if names.len() != N {
-        return Err(format!("found {} joint_names, expected {N}", names.len()));
+        return Err(format!("found {} {field}, expected {N}", names.len()));
     }
     let mut order = own;
     let mut taken = [false; N];
     for (place, name) in names.iter().enumerate() {
-        let name = name.as_str().ok_or_else(|| format!("joint_names[{place}]: found {name}, expected a name"))?;
         let known = if N == UR.len() { UR.iter().position(|known| name.ends_with(known)) } else { numbered(name) };
         let joint = known.filter(|joint| *joint < N).ok_or_else(|| {
             let expected = if N == UR.len() {
@@ -162,26 +213,25 @@ fn order<const N: usize>(names: Option<&Value>) -> Result<[usize; N], String> {
             } else {
                 "a name that ends in its number from 0".into()
             };
-            format!("joint_names[{place}]: found '{name}', expected {expected}, or no names at all")
+            format!("{field}[{place}]: found '{}', expected {expected}, or no names at all", quoted(name, 40))
         })?;
         if std::mem::replace(&mut taken[joint], true) {
-            return Err(format!("joint_names[{place}]: found '{name}' a second time"));
+            return Err(format!("{field}[{place}]: found '{}' a second time", quoted(name, 40)));
         }
         order[place] = joint;
     }
     Ok(order)
 }
 
-/// The number a name ends in.
+/// Returns the number in which a name ends.
 fn numbered(name: &str) -> Option<usize> {
     let digits = name.rfind(|c: char| !c.is_ascii_digit()).map_or(name, |last| &name[last + 1..]);
     digits.parse().ok()
 }
 
-fn row<const N: usize>(point: &Value, order: &[usize; N], zero: &mut Zero, is_degrees: bool) -> Result<Row<N>, String> {
-    let group = |name: &str| -> Result<Option<[f32; N]>, String> {
-        let Some(list) = point.get(name).filter(|value| !value.is_null()) else { return Ok(None) };
-        let list = list.as_array().ok_or_else(|| format!("found no list in '{name}'"))?;
+fn row<const N: usize>(point: &Point, order: &[usize; N], zero: &mut Zero, is_degrees: bool) -> Result<Row<N>, String> {
+    let group = |name: &str, list: &Option<Vec<f64>>| -> Result<Option<[f32; N]>, String> {
+        let list = list.as_deref().unwrap_or_default();
         if list.is_empty() {
             return Ok(None);
         }
@@ -190,26 +240,13 @@ fn row<const N: usize>(point: &Value, order: &[usize; N], zero: &mut Zero, is_de
         }
         let mut numbers = [0.0; N];
         for ((place, value), joint) in list.iter().enumerate().zip(order) {
-            let number = value.as_f64().ok_or_else(|| format!("{name}[{place}]: found {value}, expected a number"))?;
-            numbers[*joint] = if is_degrees { number.to_radians() } else { number } as f32;
+            numbers[*joint] = number(*value, is_degrees).map_err(|what| format!("{name}[{place}]: {what}"))?;
         }
         Ok(Some(numbers))
     };
-    let at = time(point.get("time_from_start").ok_or("found no 'time_from_start'")?, "time_from_start")?;
+    let Time(at) = point.time_from_start.ok_or("found no 'time_from_start'")?;
     let at = zero.seconds(at).map_err(|what| format!("time_from_start: {what}"))?;
-    let positions = group("positions")?.ok_or("found no 'positions'")?;
-    Ok(Row { at, positions, velocities: group("velocities")?, accelerations: group("accelerations")? })
-}
-
-/// Seconds; or an object of `sec` and `nanosec`, as of ROS 2, or `secs` and `nsecs`.
-fn time(value: &Value, name: &str) -> Result<f64, String> {
-    if let Some(seconds) = value.as_f64() {
-        return Ok(seconds);
-    }
-    let part = |names: [&str; 2]| names.into_iter().find_map(|name| value.get(name)).and_then(Value::as_f64);
-    match (part(["sec", "secs"]), part(["nanosec", "nsecs"])) {
-        (Some(seconds), nanos) => Ok(seconds + nanos.unwrap_or(0.0) * 1e-9),
-        (None, Some(nanos)) => Ok(nanos * 1e-9),
-        (None, None) => Err(format!("found {name} {value}, expected seconds, or 'sec' and 'nanosec'")),
-    }
+    let positions = group("positions", &point.positions)?.ok_or("found no 'positions'")?;
+    let velocities = group("velocities", &point.velocities)?;
+    Ok(Row { at, positions, velocities, accelerations: group("accelerations", &point.accelerations)? })
 }

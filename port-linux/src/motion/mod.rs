@@ -16,6 +16,7 @@ mod trace;
 mod under_way;
 
 use std::fmt;
+use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration as StdDuration;
 
@@ -142,7 +143,6 @@ impl<const N: usize> Motion<N> {
         let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
         let unread = |error| wrong(format!("cannot be read: {error}"));
         let is = |name| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
-        let length = std::fs::metadata(path).map_err(unread)?.len();
         if is("mcap") {
             if reading != Reading::default() {
                 let what = "a recording is in rad and starts when the arm starts to move: remove --degrees and --from-first-time";
@@ -150,10 +150,15 @@ impl<const N: usize> Motion<N> {
             }
             return recording::read(path);
         }
-        if length > LARGEST {
-            return Err(wrong(format!("found {length} bytes, expected at most {LARGEST}: cut the motion in two")));
+        // A device or a pipe has no length to ask for.
+        let mut text = vec![];
+        let file = std::fs::File::open(path).map_err(unread)?;
+        file.take(LARGEST + 1).read_to_end(&mut text).map_err(unread)?;
+        if text.len() as u64 > LARGEST {
+            return Err(wrong(format!(
+                "found more than {LARGEST} bytes, expected at most that: cut the motion in two"
+            )));
         }
-        let text = std::fs::read(path).map_err(unread)?;
         Self::parse_as(&text, is("json"), reading).map_err(wrong)
     }
 

@@ -14,6 +14,33 @@ pub(crate) struct Reading {
 /// A first waypoint later than this is taken for a clock time \[s\]: moving there takes no arm this long.
 const SOON: f64 = 60.0;
 
+/// Largest angle, speed or acceleration \[rad, rad/s, rad/s²\], far beyond any arm: sums and slopes of such numbers stay finite.
+const MOST: f64 = 1e6;
+
+/// Converts a number of a file to an angle, speed or acceleration in rad.
+///
+/// # Errors
+/// A message if it is not finite or larger than [`MOST`].
+pub(super) fn number(found: f64, is_degrees: bool) -> Result<f32, String> {
+    if !found.is_finite() {
+        return Err(format!("found {found}, expected a finite number"));
+    }
+    if found.abs() > MOST {
+        return Err(format!("found {found:e}, expected a number from -{MOST:e} to {MOST:e}"));
+    }
+    Ok(if is_degrees { found.to_radians() } else { found } as f32)
+}
+
+/// Returns text of a file for a message: at most `most` characters, with control characters escaped.
+pub(super) fn quoted(text: &str, most: usize) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let mut shown: String = text.chars().take(most).map(escaped).collect();
+    if text.chars().nth(most).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 /// The start from which a file's times are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zero {

@@ -1,0 +1,183 @@
+//! The fields of a motion in JSON, as messages of ROS and MoveIt name them. Unknown fields, fields given twice and values of another
+//! type are rejected: a misspelt field would change the motion without notice.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// A JSON object with the fields of `T`. A list of the same values is rejected.
+#[derive(Debug)]
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfMap<T>(PhantomData<T>);
+        impl<'de, T: DeserializeOwned> Visitor<'de> for OfMap<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(OfMap(PhantomData))
+    }
+}
+
+/// One object on the way to the points: a goal, a plan, a trajectory of a robot or of its joints.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Level {
+    pub(super) goal: Option<Box<Object<Level>>>,
+    pub(super) motion_plan_response: Option<Box<Object<Level>>>,
+    pub(super) trajectory: Option<Trajectories>,
+    pub(super) joint_trajectory: Option<Box<Object<Level>>>,
+    pub(super) points: Option<Vec<Object<Point>>>,
+    pub(super) joint_names: Option<Vec<String>>,
+    pub(super) path_tolerance: Option<Vec<Object<JointTolerance>>>,
+    pub(super) goal_tolerance: Option<Vec<Object<JointTolerance>>>,
+    pub(super) goal_time_tolerance: Option<Time>,
+    pub(super) component_path_tolerance: Option<Vec<IgnoredAny>>,
+    pub(super) component_goal_tolerance: Option<Vec<IgnoredAny>>,
+    pub(super) multi_dof_trajectory: Option<Object<MultiDof>>,
+    pub(super) multi_dof_joint_trajectory: Option<Object<MultiDof>>,
+    pub(super) error_code: Option<Object<ErrorCode>>,
+    #[serde(rename = "header")]
+    _header: IgnoredAny,
+    #[serde(rename = "goal_id")]
+    _goal_id: IgnoredAny,
+    #[serde(rename = "model_id")]
+    _model_id: IgnoredAny,
+    #[serde(rename = "trajectory_start")]
+    _trajectory_start: IgnoredAny,
+    #[serde(rename = "group_name")]
+    _group_name: IgnoredAny,
+    #[serde(rename = "planning_time")]
+    _planning_time: IgnoredAny,
+    #[serde(rename = "controller_names")]
+    _controller_names: IgnoredAny,
+}
+
+/// A waypoint.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Point {
+    pub(super) positions: Option<Vec<f64>>,
+    pub(super) velocities: Option<Vec<f64>>,
+    pub(super) accelerations: Option<Vec<f64>>,
+    pub(super) time_from_start: Option<Time>,
+    #[serde(rename = "effort")]
+    _effort: IgnoredAny,
+}
+
+/// The tolerance of one joint.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct JointTolerance {
+    pub(super) name: String,
+    pub(super) position: Option<f64>,
+    pub(super) velocity: Option<f64>,
+    pub(super) acceleration: Option<f64>,
+}
+
+/// The trajectory of joints that move in several directions at once.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct MultiDof {
+    pub(super) points: Vec<IgnoredAny>,
+}
+
+/// The result of a planner.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ErrorCode {
+    pub(super) val: i64,
+    #[serde(default, rename = "message")]
+    _message: IgnoredAny,
+    #[serde(default, rename = "source")]
+    _source: IgnoredAny,
+}
+
+/// One trajectory, or a list of them.
+#[derive(Debug)]
+pub(super) struct Trajectories(pub(super) Vec<Object<Level>>);
+
+impl<'de> Deserialize<'de> for Trajectories {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMore;
+        impl<'de> Visitor<'de> for OneOrMore {
+            type Value = Trajectories;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object or a list of objects")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Ok(Trajectories(vec![Object(Level::deserialize(MapAccessDeserializer::new(map))?)]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut all = vec![];
+                while let Some(one) = list.next_element()? {
+                    all.push(one);
+                }
+                Ok(Trajectories(all))
+            }
+        }
+        deserializer.deserialize_any(OneOrMore)
+    }
+}
+
+/// A time in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Time(pub(super) f64);
+
+/// A time as ROS writes it: ROS 2, then ROS 1.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Parts {
+    #[serde(alias = "secs")]
+    sec: Option<f64>,
+    #[serde(alias = "nsecs")]
+    nanosec: Option<f64>,
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Seconds;
+        impl<'de> Visitor<'de> for Seconds {
+            type Value = Time;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("seconds, or an object with 'sec' and 'nanosec'")
+            }
+
+            fn visit_f64<E: Error>(self, seconds: f64) -> Result<Self::Value, E> {
+                Ok(Time(seconds))
+            }
+
+            fn visit_i64<E: Error>(self, seconds: i64) -> Result<Self::Value, E> {
+                Ok(Time(seconds as f64))
+            }
+
+            fn visit_u64<E: Error>(self, seconds: u64) -> Result<Self::Value, E> {
+                Ok(Time(seconds as f64))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let Parts { sec, nanosec } = Parts::deserialize(MapAccessDeserializer::new(map))?;
+                if sec.or(nanosec).is_none() {
+                    return Err(A::Error::custom("found neither 'sec' nor 'nanosec', expected one of them"));
+                }
+                Ok(Time(sec.unwrap_or_default() + nanosec.unwrap_or_default() * 1e-9))
+            }
+        }
+        deserializer.deserialize_any(Seconds)
+    }
+}
