@@ -202,7 +202,8 @@ FILE is a table, a waypoint a line: t,q0,...,q5 and, where given, qd0,...,qd5 an
 and rad/s2; or JSON with the fields of FollowJointTrajectory; or a recording of ours (.mcap): what the arm did. \
 port-linux/docs/motions.md has them in full. From Linux only: elsewhere it is refused.
 Everything is checked before anything moves: which waypoint, which joint, which limit. The motion's time goes as fast as \
-the robot's speed slider lets it; any fault ends it with the arm at rest; at a terminal you are asked whether it is to go on, but not with --mode player. \
+the robot's speed slider lets it; any fault ends it with the arm at rest; at a terminal you are asked whether it is to go on. With --to, --mode player and --mode pass-through, a pause at the pendant \
+holds the motion, and the arm goes on by itself when resumed within 10 s. \
 SIGINT stops the arm.
 Each joint has to be within 0.02 rad of where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm is.
 With --to, the controller moves the arm to one place by itself: by movej, at the joint speed given, or with --linear by movel, the tool on a \

@@ -81,7 +81,7 @@ pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
         Event::Output { write, news } => format!("output {} {}", set(write), became(news)),
         Event::Peer(event) => event.words(),
         Event::Lost(count) => format!("lost {count}"),
-        Event::HeldByScaling(held) => format!("held-by-scaling {held}"),
+        Event::Held(held) => format!("held {held:?}"),
         Event::Lapsed(lapse) => match lapse {
             Lapse::TooLate => "lapsed too-late".into(),
             Lapse::Latched => "lapsed latched".into(),

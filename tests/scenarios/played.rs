@@ -51,7 +51,7 @@ impl Played {
         let asked = self.playback.begins(&self.plan, goes_on, &state.positions, &self.tolerances, fits)?;
         let Some(Beginning { from, fastest }) = asked else { return Ok(()) };
         match rig.delegate(JointMove::along(from, fastest).expect("a move")) {
-            Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling) => Ok(()),
+            Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling | Reason::ProgramPaused) => Ok(()),
             Err(reason) => Err(reason),
             Ok(number) => {
                 self.number = Some(number);

@@ -112,6 +112,11 @@ fn after_a_long_pause_and_a_stop_it_goes_on_by_word_alone_from_where_it_stands()
                 |rig: &Rig<'_>| off(&[stood], &rig.controller.truth().q) < 1e-3 && rig.controller.truth().at_rest();
             assert!(stands(&rig), "{what}: nothing goes on by itself\n{story}");
             assert_eq!((played.progress(), played.elapsed()), (Progress::Suspended, left), "{what}\n{story}");
+            if stop == Stop::Pause {
+                // No fault, and not one of the speed slider.
+                let why = rig.record().fallback().map(|(_, reason)| reason);
+                assert_eq!((why, rig.engine().latch()), (Some(Reason::ProgramPaused), None), "{what}\n{story}");
+            }
             if rig.engine().latch().is_some() {
                 rig.resume();
                 assert_eq!(rig.engine().mode(), Mode::Monitor, "{what}: not acknowledged\n{story}");

@@ -49,7 +49,7 @@ fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 5] {
 /// Whether this was told, in order.
 fn told(rig: &Rig<'_>) -> Vec<bool> {
     let held =
-        |(_, event): &(_, Event<UrEvent>)| if let Event::HeldByScaling(held) = event { Some(*held) } else { None };
+        |(_, event): &(_, Event<UrEvent>)| if let Event::Held(held) = event { Some(held.is_some()) } else { None };
     rig.record().events.iter().filter_map(held).collect()
 }
 

@@ -69,7 +69,7 @@ pub enum Milestone<E> {
     /// A stop at the pendant cannot be seen, and is overridden.
     PendantOverridden,
     /// The robot's speed scaling holds the arm, or no longer.
-    HeldByScaling(bool),
+    Held(Option<Reason>),
     /// What came of a rise of the contact for the brakes.
     BrakeRelease(Result<Outcome, BrakeRefusal>),
     /// Lines that found no room.
@@ -187,7 +187,7 @@ impl<E: PeerEvent> Milestone<E> {
             Event::Refused(refusal) => Some(Self::Refused(refusal)),
             Event::Transition(transition) => Self::of_transition(&transition, armed),
             Event::PendantOverridden => Some(Self::PendantOverridden),
-            Event::HeldByScaling(held) => Some(Self::HeldByScaling(held)),
+            Event::Held(held) => Some(Self::Held(held)),
             Event::Lost(count) => Some(Self::Missed(count)),
             _ => None,
         }
@@ -251,8 +251,8 @@ impl<E: PeerEvent> Milestone<E> {
             Self::PendantOverridden => {
                 info!("a stop at the pendant is overridden: use a stop input or the emergency stop");
             }
-            Self::HeldByScaling(true) => info!("held by the robot's speed slider"),
-            Self::HeldByScaling(false) => info!("the robot's speed slider lets the arm go on"),
+            Self::Held(Some(reason)) => info!("held: {}", reason),
+            Self::Held(None) => info!("the motion goes on"),
             Self::BrakeRelease(Ok(outcome)) => info!("brake release: {}, {}", outcome.name(), outcome.text()),
             Self::BrakeRelease(Err(why)) => info!("brake release refused: {}, {}", why.name(), why.text()),
             Self::Missed(count) => info!("{} lines missed", count),

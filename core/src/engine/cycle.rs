@@ -58,6 +58,9 @@ pub struct Cycle<const N: usize, L> {
     mode: ModeMachine,
     following: Following<N>,
     scaling: Scaling,
+    /// The reason last reported for which the controller's motion is held.
+    #[cfg(feature = "reverse")]
+    held: Option<Reason>,
     scaling_config: ScalingConfig,
     pendant: PendantWatch,
     pendant_config: PendantConfig,
@@ -120,6 +123,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             mode: ModeMachine::new(config.mode),
             following: Following::new(config.following),
             scaling: Scaling::BEGIN,
+            #[cfg(feature = "reverse")]
+            held: None,
             scaling_config: config.scaling,
             pendant: PendantWatch::default(),
             pendant_config: config.pendant,
@@ -228,6 +233,28 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// What the robot's speed scaling lets go out.
     pub(super) const fn pace(&self) -> Pace {
         self.scaling.pace()
+    }
+
+    /// Returns the reason that holds the motion while commanding lasts.
+    pub(super) fn held_by(&self) -> Option<Reason> {
+        if self.mode.mode() == Mode::Command && self.pace() == Pace::Held {
+            return Some(Reason::HeldByScaling);
+        }
+        self.mode.held_by(&self.evidence)
+    }
+
+    /// Reports a change of what holds a motion that the controller executes.
+    #[cfg(feature = "reverse")]
+    fn report_hold<E>(&mut self, events: &mut Events<E>) {
+        let held = self.mode.held_by(&self.evidence);
+        if held == self.held {
+            return;
+        }
+        self.held = held;
+        // A motion that has ended does not go on.
+        if held.is_some() || self.mode.executes_move() {
+            events.push(Event::Held(held));
+        }
     }
 
     /// Everything a request would be refused for now.
@@ -512,6 +539,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         };
         self.after(transition, events);
         #[cfg(feature = "reverse")]
+        self.report_hold(events);
+        #[cfg(feature = "reverse")]
         if let Some(reason) =
             self.state.as_ref().and_then(|state| self.guide.observe(&self.mode, &self.evidence, state, now))
         {
@@ -617,7 +646,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 let (scaling, slider) = (state.scaling(), state.speed_slider);
                 let pace = self.scaling.observe(&self.scaling_config, scaling, slider, dt, moved);
                 if (pace == Pace::Held) != (before == Pace::Held) {
-                    events.push(Event::HeldByScaling(pace == Pace::Held));
+                    events.push(Event::Held((pace == Pace::Held).then_some(Reason::HeldByScaling)));
                 }
                 if pace == Pace::Held {
                     if self.scaling.is_overdue(&self.scaling_config) {

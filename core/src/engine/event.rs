@@ -8,6 +8,7 @@ use crate::command::Bridged;
 use crate::command::outputs::{Write, WriteNews};
 use crate::link::{GradeChange, GradeLow};
 use crate::mode::{Lapse, Refusal, Transition};
+use crate::robot::Reason;
 use crate::time::Duration;
 
 /// Something an operator or a log should know. None of them needs an answer.
@@ -45,8 +46,9 @@ pub enum Event<P> {
     },
     /// So many events found no room, because nobody took them.
     Lost(u32),
-    /// The robot's speed scaling is 0 while commanding, so that zero velocity goes out (`true`); or it no longer is.
-    HeldByScaling(bool),
+    /// The reason that begins to hold the motion while commanding lasts, [`Reason::HeldByScaling`] or
+    /// [`Reason::ProgramPaused`]; `None` where the motion goes on.
+    Held(Option<Reason>),
     /// The [automatic request](crate::mode::OperatorConfig::start_within) is not asked any more.
     Lapsed(Lapse),
     /// Commanding begins, and a stop at the pendant could not be told from our own text: it is overridden.

@@ -8,7 +8,7 @@ use crate::command::Sources;
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
-use crate::mode::{Evidence, Mode, ModeMachine, Operator, Pace};
+use crate::mode::{Evidence, Mode, ModeMachine, Operator};
 use crate::robot::{JointVelocities, Reason, ReasonSet, State};
 use crate::time::Instant;
 
@@ -98,10 +98,11 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.peer.commanded().or(self.approved()).unwrap_or(JointVelocities::ZERO)
     }
 
-    /// Whether the robot's speed scaling is 0 while commanding, so that zero velocity goes out and the law stands.
+    /// Returns the reason that holds the motion while commanding lasts: [`Reason::HeldByScaling`], or for a motion which
+    /// the controller executes also [`Reason::ProgramPaused`]. The arm goes on by itself once it is gone.
     #[must_use]
-    pub fn is_held_by_scaling(&self) -> bool {
-        self.mode() == Mode::Command && self.cycle.pace() == Pace::Held
+    pub fn held_by(&self) -> Option<Reason> {
+        self.cycle.held_by()
     }
 
     /// Whether bytes of the link were reported as not acknowledged.

@@ -15,7 +15,8 @@
 //!   `OtherMove`). That the arm is where the move may take it is for whoever knows the move
 //!   ([`Course`](super::Course)), and comes as [`Evidence::following`](super::Evidence::following).
 //! * A pause at the pendant, or a slider at 0, freezes the program, and its mirror with it: the move is not lost, and the
-//!   clocks of mirror and start stand still, for `pause_timeout` at most.
+//!   clocks of mirror and start stand still, for `pause_timeout` at most. A slider at 0 for longer is a fault
+//!   (`HeldByScaling`); a longer pause at the pendant ends commanding without one (`ProgramPaused`), as in streamed drive.
 //! * A move asked for while another one may run, while the arm may move or while the program is paused is refused. A
 //!   `Start` that waits in a paused program would begin with whoever resumes it.
 //! * `Cancel` is a message to the program and no motion text. It goes out at once, to a robot too that its safety system
@@ -106,8 +107,8 @@ impl Delegation {
             Some(Step::Idle) => Step::Ready,
             Some(_) => return Err(Reason::NotAtRest),
         };
-        if evidence.is_paused() {
-            return Err(Reason::HeldByScaling);
+        if let Some(reason) = evidence.paused_by() {
+            return Err(reason);
         }
         let mirrored = evidence.mirrored.ok_or(Reason::EvidenceMissing)?;
         let shown = mirrored.fresh(now, config.delegated.mirror_age).ok_or(Reason::EvidenceMissing)?;
@@ -173,7 +174,8 @@ impl Delegation {
         if paused {
             self.paused = self.paused + passed;
             self.since = self.since + passed;
-            return against.or((self.paused > limits.pause_timeout).then_some(Reason::HeldByScaling));
+            let overdue = self.paused > limits.pause_timeout && evidence.pendant != Pendant::Paused;
+            return against.or(overdue.then_some(Reason::HeldByScaling));
         }
         if evidence.timely {
             self.paused = Duration::ZERO;
@@ -240,6 +242,11 @@ impl Delegation {
     /// Whether a state may be answered now: not by a `Start` that a paused program would begin with later.
     pub(super) fn answers(&self, evidence: &Evidence) -> bool {
         self.step != Step::Ready || !evidence.is_paused()
+    }
+
+    /// Returns `true` while a pause at the pendant freezes the move, for `pause_timeout` at most.
+    pub(super) fn is_frozen(&self, evidence: &Evidence, config: &ModeConfig) -> bool {
+        self.is_begun() && evidence.is_paused() && self.paused <= config.delegated.pause_timeout
     }
 
     /// What answers the state that came at `at`.
@@ -337,7 +344,15 @@ impl Delegation {
 impl Evidence {
     /// Whether nothing that the program does goes on for now.
     pub(crate) fn is_paused(&self) -> bool {
-        self.paused || self.pendant == Pendant::Paused
+        self.paused_by().is_some()
+    }
+
+    /// Returns the cause that holds the program still: a pause at the pendant before the speed slider.
+    pub(super) fn paused_by(&self) -> Option<Reason> {
+        if self.pendant == Pendant::Paused {
+            return Some(Reason::ProgramPaused);
+        }
+        self.paused.then_some(Reason::HeldByScaling)
     }
 
     /// Whether the program executes a move, whosever.

@@ -208,6 +208,12 @@ impl ModeMachine {
         self.mode == Mode::Command && self.is_begun()
     }
 
+    /// Returns the reason that holds the move which the controller executes. It goes on by itself once that is gone.
+    #[must_use]
+    pub fn held_by(&self, evidence: &Evidence) -> Option<Reason> {
+        if self.executes_move() { evidence.paused_by() } else { None }
+    }
+
     /// The move that the controller executes, or is about to, in `Command`, as long as its end is not shown.
     #[cfg(feature = "reverse")]
     #[must_use]
@@ -222,7 +228,7 @@ impl ModeMachine {
     /// # Errors
     /// The first reason against; nothing changes, and nothing begins later. `NotCommanding` outside of `Command`,
     /// `NotAtRest` while another move may run or the arm moves, `OtherMove` while the program executes one,
-    /// `HeldByScaling` while it is paused, `EvidenceMissing` without a mirror at most `mirror_age` old.
+    /// `ProgramPaused` or `HeldByScaling` while it is paused, `EvidenceMissing` without a mirror at most `mirror_age` old.
     pub fn delegate(&mut self, now: Instant, evidence: &Evidence) -> Result<MoveNumber, Reason> {
         self.needs_command()?;
         let asked = Delegation::ask(self.delegation.as_ref(), self.last_move, evidence, &self.config, now)?;
@@ -613,16 +619,17 @@ impl ModeMachine {
             against.add(Some(Reason::StateStale));
         }
         let mut answers = evidence.pendant != Pendant::Wait;
+        let mut waits = false;
         if let Some(delegation) = &mut self.delegation {
             let passed = if evidence.timely { passed } else { Duration::ZERO };
             against.add(delegation.observe(evidence, &self.config, passed, now));
             answers &= delegation.answers(evidence);
+            waits = delegation.is_frozen(evidence, &self.config);
         }
         if let Some(reason) = against.first {
             return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
         }
-        // A program that is paused is frozen, not lost.
-        if !frozen && let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
+        if !waits && let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
             return Some(transition);
         }
         if evidence.timely {

@@ -43,7 +43,11 @@ impl Offer {
     pub fn judge(&mut self, answer: Result<MoveNumber, Reason>, now: Instant) -> Option<Result<MoveNumber, Reason>> {
         let waits = now.since(*self.since.get_or_insert(now)) <= self.patience;
         match answer {
-            Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling) if waits => None,
+            Err(Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling | Reason::ProgramPaused)
+                if waits =>
+            {
+                None
+            }
             answer => Some(answer),
         }
     }
@@ -57,7 +61,8 @@ mod tests {
     fn each_reason_is_waited_out_or_told_and_none_for_longer_than_the_patience() {
         let patience = Duration::from_millis(5_000);
         for &reason in Reason::ALL {
-            let passes = matches!(reason, Reason::NotAtRest | Reason::EvidenceMissing | Reason::HeldByScaling);
+            let passes = [Reason::NotAtRest, Reason::EvidenceMissing, Reason::HeldByScaling, Reason::ProgramPaused]
+                .contains(&reason);
             let mut offer = Offer::new(patience);
             // It counts from the first time, whenever that is.
             for millis in [70_000, 70_001, 74_999, 75_000] {

@@ -188,7 +188,16 @@ impl Seen {
 
     /// The program is frozen, not gone.
     pub(crate) fn is_paused(self) -> bool {
-        matches!(self, Self::Paused | Self::PendantPaused)
+        self.paused_by().is_some()
+    }
+
+    /// Returns the cause for which the program is frozen.
+    pub(crate) fn paused_by(self) -> Option<Reason> {
+        match self {
+            Self::Paused => Some(Reason::HeldByScaling),
+            Self::PendantPaused => Some(Reason::ProgramPaused),
+            _ => None,
+        }
     }
 
     /// No motion text may go out on this.

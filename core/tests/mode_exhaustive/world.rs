@@ -176,6 +176,9 @@ impl World {
             if to == Mode::Stopping {
                 (self.holds, self.stops, self.unslowed) = (0, 0, 0);
                 self.why = transition.and_then(|t| t.reason);
+                if let (Event::State(seen), Some(Reason::ProgramPaused | Reason::HeldByScaling)) = (event, self.why) {
+                    assert_eq!(seen.paused_by(), self.why, "the slider and the pendant are told apart");
+                }
                 self.delegated = self.moves.may_run;
                 (self.heard, self.rest_from) = (self.now, self.now);
             }

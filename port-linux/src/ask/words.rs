@@ -91,6 +91,9 @@ fn status(answer: &Value, mode: &str, epoch: u64) -> String {
         let of = if seconds > 0.0 { format!(", {percent} % of {seconds:.1} s") } else { String::new() };
         said.push_str(&format!("motion {}: {}{of}\n", motion_number(answer), text(motion, "state")));
     }
+    if let Some(held) = answer.get("held_by").filter(|held| held.is_object()) {
+        said.push_str(&format!("{}\n", text(held, "text")));
+    }
     if answer.get("ending").and_then(Value::as_bool) == Some(true) {
         said.push_str("the run is about to end\n");
     }
@@ -122,6 +125,11 @@ mod tests {
         );
         let ending = "monitor at epoch 4, link ok, robot 10.0.0.2\ncommanding ended: Ctrl-C (Released)\nthe run is about to end\n";
         assert_eq!(of(&released), ending);
+        let paused = parsed(
+            r#"{"id":1,"ok":true,"epoch":4,"mode":"command","do":"status","robot":"10.0.0.2","grade":"ok","latch":null,"unmet":[],
+            "ending":false,"held_by":{"name":"ProgramPaused","text":"paused"},"motion":{"number":2,"state":"running"}}"#,
+        );
+        assert_eq!(of(&paused), "command at epoch 4, link ok, robot 10.0.0.2\nmotion 2: running\npaused\n");
         let done = parsed(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#);
         assert_eq!(of(&done), "request granted: arming at epoch 3\n");
         let moved =

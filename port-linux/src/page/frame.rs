@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use outrigger_core::command::{MAX_SOURCES, Sample, SourceConfig};
 use outrigger_core::kinematics::KinematicChain;
 use outrigger_core::law::PerAxis;
-use outrigger_core::robot::{JointPositions, JointVelocities};
+use outrigger_core::robot::{JointPositions, JointVelocities, Reason};
 use outrigger_core::time::Duration;
 
 use crate::maker::{Maker, Sight};
@@ -25,8 +25,8 @@ pub(super) struct Frame<S, const N: usize> {
     pub(super) axis_errors: PerAxis<Option<f32>>,
     /// The newest of each source, by its number.
     pub(super) samples: [Option<Sample>; MAX_SOURCES],
-    /// The robot's speed slider holds the arm.
-    pub(super) held: bool,
+    /// The reason that holds the motion while commanding lasts.
+    pub(super) held_by: Option<Reason>,
 }
 
 /// What a picture needs and a session hardly changes.

@@ -186,7 +186,10 @@ fn live<S, const N: usize>(
     if commands {
         json.key("qd_command").array(frame.commanded.as_array(), |json, value| json.single(value));
     }
-    json.key("held_by_slider").boolean(frame.held).key("commands").boolean(commands);
+    json.key("commands").boolean(commands);
+    if let Some(held) = frame.held_by {
+        json.key("held_by").text(words::of_hold(held));
+    }
     if let Some(latch) = snapshot.latch {
         reason(json.key("latched"), latch, latch.text(), snapshot.advice(latch));
     }

@@ -96,7 +96,7 @@ impl<M: Maker + Clone, const N: usize> Tap<M, N> {
             standoff_error: law.standoff_error().filter(|_| commands),
             axis_errors: law.axis_errors().map(|error| error.filter(|_| commands)),
             samples,
-            held: engine.is_held_by_scaling(),
+            held_by: engine.held_by(),
         });
         if self.heard {
             place.maker = Some(maker.clone());

@@ -171,6 +171,15 @@ pub(super) fn status(id: Option<u32>, word: &str, status: &Status, robot: &str, 
         }
     }
     json.key("ending").boolean(status.ending);
+    json.key("held_by");
+    match status.held {
+        Some(held) => {
+            json.begin_object().key("name").text(held.name()).key("text").text(words::of_hold(held)).end_object();
+        }
+        None => {
+            json.null();
+        }
+    }
     motion(json.key("motion"), status.motion, here);
     if let Some(variables) = &status.variables {
         variables.json(json.key("variables"));
@@ -356,6 +365,13 @@ mod tests {
     fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
         let line =
             |left, released| status(None, "status", &Status { left, released, ..Status::default() }, "arm", false);
+        let held = Status { held: Some(Reason::ProgramPaused), ..Status::default() };
+        let paused = status(None, "status", &held, "arm", false);
+        assert!(
+            paused.contains(r#""held_by":{"name":"ProgramPaused","text":"paused at the pendant: the arm goes on"#),
+            "{paused}"
+        );
+        assert!(line(None, None).contains(r#""held_by":null"#));
         assert!(line(None, None).contains(r#""left":null"#));
         let interrupted = line(Some(Reason::Released), Some(ReleasedBy::Signal(INTERRUPT)));
         assert!(

@@ -385,7 +385,7 @@ impl<const N: usize> Desk<N> {
         now: Instant,
         (epoch, mode, grade, latch): (Epoch, Mode, Grade, Option<Reason>),
         ending: bool,
-        (motion, wanted): (Option<Standing>, impl FnOnce() -> Option<Setpoint<N>>),
+        (motion, held, wanted): (Option<Standing>, Option<Reason>, impl FnOnce() -> Option<Setpoint<N>>),
         unmet: impl Fn() -> ReasonSet,
         (low, variables): (impl FnOnce() -> GradeLow, impl FnOnce() -> Option<Variables>),
     ) {
@@ -393,7 +393,7 @@ impl<const N: usize> Desk<N> {
         let Contacts { watched, seen } = self.status.contacts;
         let contacts = Contacts { watched: watched && matches!(mode, Mode::Arming | Mode::Command), seen };
         let streaming = self.streaming;
-        let status = Status { epoch, mode, grade, latch, ending, motion, contacts, streaming, ..self.status };
+        let status = Status { epoch, mode, grade, latch, ending, motion, held, contacts, streaming, ..self.status };
         if self.given && mode != Mode::Monitor {
             self.errand.take_back();
             self.given = false;

@@ -42,6 +42,8 @@ pub(crate) struct Status {
     pub(crate) variables: Option<Variables>,
     /// The motion that was begun last, of those that somebody asked for.
     pub(crate) motion: Option<Standing>,
+    /// The reason that holds the motion while commanding lasts.
+    pub(crate) held: Option<Reason>,
     /// The tool's contacts.
     pub(crate) contacts: Contacts,
     /// How streams of speeds and positions have gone.
@@ -62,6 +64,7 @@ impl Default for Status {
             ending: false,
             variables: None,
             motion: None,
+            held: None,
             contacts: Contacts::default(),
             streaming: Streaming::default(),
         }

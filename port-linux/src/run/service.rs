@@ -38,7 +38,7 @@ use crate::released::ReleasedBy;
 use crate::requests::{Desk, next_asked};
 use crate::sensor::{Arrival, Sources};
 use crate::show::events::PeerEvent as _;
-use crate::show::{Format, tell};
+use crate::show::{Format, tell, words};
 
 /// What is not a reading is said once per this time and source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
@@ -437,7 +437,7 @@ where
         if let Some(desk) = &mut self.desk {
             let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch());
             let shown = (|| engine.figures(now).grade_low(), || self.panel.variables(engine));
-            let motion = (self.under_way.standing(), || self.under_way.wanted(engine));
+            let motion = (self.under_way.standing(), engine.held_by(), || self.under_way.wanted(engine));
             desk.observe(now, of, self.ending.is_some(), motion, || engine.unmet(now), shown);
         }
         let settings = &self.source_settings;
@@ -446,8 +446,8 @@ where
             if matches!(mode, Mode::Offline | Mode::Monitor) {
                 values.extend(readings(engine.sources(), settings));
             }
-            if engine.is_held_by_scaling() {
-                values.push(("speed".to_owned(), "held by the robot's speed slider".to_owned()));
+            if let Some(reason) = engine.held_by() {
+                values.push(("speed".to_owned(), words::of_hold(reason).to_owned()));
             }
             values
         });

@@ -105,13 +105,9 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
                         input, or by the emergency stop";
             ("pendant-overridden", text.into(), vec![])
         }
-        Event::HeldByScaling(held) => {
-            let text = if *held {
-                "held by the robot's speed slider: move it up to go on".to_owned()
-            } else {
-                "the robot's speed slider lets the arm go on".to_owned()
-            };
-            ("held-by-scaling", text, vec![("held", held.to_string())])
+        Event::Held(held) => {
+            let text = held.map_or("the motion goes on", words::of_hold);
+            ("held", text.into(), vec![("by", held.map_or("none", Reason::name).into())])
         }
         Event::Bridged(bridged) => {
             let text = format!("source {} is late: cycle {} of bridging", bridged.source.0, bridged.cycle);

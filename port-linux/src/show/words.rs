@@ -50,6 +50,16 @@ pub const fn advice(reason: Reason, here: bool) -> &'static str {
     }
 }
 
+/// Returns a line for a motion that is held for `reason`, with what lets it go on.
+#[must_use]
+pub fn of_hold(reason: Reason) -> &'static str {
+    match reason {
+        Reason::HeldByScaling => "held by the robot's speed slider: the arm goes on when it is moved up",
+        Reason::ProgramPaused => "paused at the pendant: the arm goes on when the program is resumed there",
+        other => other.text(),
+    }
+}
+
 /// Returns the reasons of a set with those first that others follow from: an emergency stop before a robot that does not run.
 #[must_use]
 pub fn causes_first(reasons: ReasonSet) -> Vec<Reason> {

@@ -404,7 +404,7 @@ pub(crate) fn required() -> Vec<String> {
         "report",
         "skipped",
         "malformed",
-        "held-by-scaling",
+        "held",
         "lapsed",
         "pendant-overridden",
     ];

@@ -247,7 +247,28 @@ fn a_pause_does_not_lose_the_move_and_must_not_last() {
         state!(t 8 => Keep);
     }
     state!(t 8 => Cancel);
-    expect!(t: Stopping, HeldByScaling);
+    expect!(t: Stopping);
+    assert_eq!(t.machine.latch(), None, "a pause at the pendant is no fault");
+}
+
+#[test]
+fn a_pause_at_the_pendant_and_a_slider_at_0_end_a_move_for_their_own_reasons() {
+    // With the slider at 0 as well, the pendant is the cause: moving the slider up would not help.
+    for (pendant, slider, why) in [
+        (Pendant::Paused, false, Reason::ProgramPaused),
+        (Pendant::Paused, true, Reason::ProgramPaused),
+        (Pendant::Go, true, Reason::HeldByScaling),
+    ] {
+        let mut t = running();
+        state!(t 8, pendant = pendant, paused = slider, mirror = None => Keep);
+        for _ in 0..1_249 {
+            state!(t 8 => Keep);
+        }
+        state!(t 8 => Cancel);
+        let last = t.last.map(|change| (change.to, change.reason));
+        assert_eq!(last, Some((Mode::Stopping, Some(why))), "{pendant:?}, slider at 0: {slider}");
+        assert_eq!(t.machine.latch(), (why == Reason::HeldByScaling).then_some(why));
+    }
 }
 
 #[test]

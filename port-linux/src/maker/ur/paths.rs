@@ -1,6 +1,7 @@
 //! Every way that commands can reach a controller, beside the others, in words.
 
 use outrigger_core::engine::ur::{CommandPath, Orders, ProgramConfig, UrConfig, UrOptions};
+use outrigger_core::mode::DelegatedConfig;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
@@ -57,12 +58,24 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
         return [name, format!("not with this configuration: {refused}"), "-".into(), "-".into(), about];
     }
     let period = Duration::from_micros(software.generation().period_micros());
-    let pendant = if config.sees_pendant_stops(by_rtde, period) {
-        "stop and pause end it, the slider slows it"
+    let pendant = pendant(&config, by_rtde, period);
+    [name, "yes".into(), coast::without_us(&config, software), pendant, about]
+}
+
+/// Returns the effect of the pendant's stop, pause and speed slider.
+fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
+    let effect = if !config.sees_pendant_stops(by_rtde, period) {
+        "stop and pause are OVERRIDDEN"
+    } else if matches!(config.peer.path, CommandPath::Player | CommandPath::ExternalControl) {
+        let seconds = DelegatedConfig::new(period).pause_timeout.as_micros() as f64 * 1e-6;
+        return format!(
+            "stop ends it, the slider slows it; pause ends joint speeds and holds a whole motion, which goes on when \
+             resumed within {seconds} s"
+        );
     } else {
-        "stop and pause are OVERRIDDEN, the slider slows it"
+        "stop and pause end it"
     };
-    [name, "yes".into(), coast::without_us(&config, software), pendant.into(), about]
+    format!("{effect}, the slider slows it")
 }
 
 #[cfg(test)]
@@ -111,6 +124,10 @@ mod tests {
                     assert_eq!(row.contains("  no: "), unfit.is_some() || without, "{row}");
                     let overridden = path == CommandPath::Text && !by_rtde;
                     assert_eq!(row.contains("OVERRIDDEN"), overridden && unfit.is_none(), "{row}");
+                    let whole = matches!(path, CommandPath::Player | CommandPath::ExternalControl);
+                    let fits = unfit.is_none() && !without;
+                    assert_eq!(row.contains("goes on when resumed within 10 s"), whole && fits, "{row}");
+                    assert_eq!(row.contains("stop and pause end it,"), !whole && !overridden && fits, "{row}");
                 }
             }
         }

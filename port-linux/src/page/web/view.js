@@ -260,7 +260,7 @@ function figures() {
   text('robot', `${status.robot}${status.identity ? ` · ${status.identity}` : ''}`);
   text('mode', status.mode);
   style('mode', `big ${{ Command: 'good', Arming: 'warn', Stopping: 'warn', Offline: 'bad' }[status.mode] || ''}`);
-  text('mode-words', live.held_by_slider ? "held by the robot's speed slider: move it up to go on" : MODE_WORDS[status.mode] || '');
+  text('mode-words', live.held_by || MODE_WORDS[status.mode] || '');
   const low = LINK.indexOf(status.grade) < LINK.indexOf(status.grade_needed), tint = GRADES[status.grade] || 'none';
   text('grade', status.grade === '-' ? 'none' : status.grade);
   style('grade', `big ${low && tint === 'good' ? 'warn' : tint}`);

@@ -47,7 +47,7 @@ impl Bench {
             Instant::from_micros(at),
             of,
             false,
-            (None, || None),
+            (None, None, || None),
             unmet,
             (|| -> GradeLow { unreachable!("the grade is not low") }, || None),
         );
