@@ -42,6 +42,8 @@ const EVENTS: usize = 100;
 /// Rows of the panel of events, at least, where there are so many rows for the page and it; below that they are one less.
 const EVENTS_LEAST: u16 = 4;
 const SMALL: u16 = 16;
+/// The command whose view takes requests, releases and acknowledgements.
+const OPERATED: &str = "run";
 /// The kind of the event that names the live page in a browser.
 const PAGE: &str = "page";
 
@@ -223,8 +225,8 @@ fn tab_row(page: Page, width: u16) -> Line<'static> {
 
 /// What the keys do now, as fully as there is room.
 fn keys(title: &str, explains: bool, width: u16) -> Line<'static> {
-    // What only listens takes no requests.
-    let listens = matches!(title, "monitor" | "record" | "watch");
+    // Every other command ignores the keys of an operator.
+    let listens = title != OPERATED;
     let fit: &[&str] = match (explains, listens) {
         (true, true) => &[" ? or esc close   ↑ ↓ more   q quit"],
         (true, false) => &[" ? or esc close   ↑ ↓ more   q quit   s stop"],

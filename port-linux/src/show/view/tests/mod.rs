@@ -243,7 +243,7 @@ fn the_last_fallback_stays_on_the_screen_once_it_is_acknowledged() {
 
 #[test]
 fn what_only_listens_offers_no_requests() {
-    for title in ["monitor", "record", "watch"] {
+    for title in ["monitor", "record", "watch", "demo", "ros2"] {
         let rows = drawn(title, Some(snapshot(lwr())), 80, 24);
         let keys = "q quit   ? explain the words   tab next page";
         assert_eq!(rows.last().map(|row| row.trim()), Some(keys), "{title}");
