@@ -145,15 +145,17 @@ impl Record {
         self.truths.iter().filter(|truth| settled(truth.at)).map(|truth| self.error(truth)).collect()
     }
 
-    /// Finds the arm's rest between `fault` and `until`.
-    fn rest_after(&self, fault: Instant, until: Instant) -> Rest {
+    /// Finds the arm's rest between `fault` and `until`; `None` without a reading in that time.
+    fn rest_after(&self, fault: Instant, until: Instant) -> Option<Rest> {
         let fastest = |truth: &Truth| truth.speeds.iter().fold(0.0_f32, |most, speed| most.max(speed.abs()));
         let mut rest = Rest { took: until.since(fault), ..Rest::default() };
         let mut still_since: Option<Instant> = None;
         let mut rested = false;
         let mut travel = [0.0_f32; 6];
         let mut before = fault;
-        for truth in self.truths.iter().filter(|truth| (fault..until).contains(&truth.at)) {
+        let mut readings = self.truths.iter().filter(|truth| (fault..until).contains(&truth.at)).peekable();
+        readings.peek()?;
+        for truth in readings {
             let speed = fastest(truth);
             if speed > REST {
                 still_since = None;
@@ -174,17 +176,17 @@ impl Record {
             before = truth.at;
         }
         rest.later_travel = travel.into_iter().fold(0.0, f32::max);
-        rest
+        Some(rest)
     }
 
-    /// The fastest motion while the mode allows none, leaving out the time that stopping takes.
-    fn unasked_speed(&self, bounds: &Bounds<'_>) -> f32 {
-        let mut fastest = 0.0_f32;
+    /// The fastest motion while the mode allows none, leaving out the time that stopping takes; `None` without a reading.
+    fn unasked_speed(&self, bounds: &Bounds<'_>) -> Option<f32> {
+        let mut fastest = None;
         for (from, mode) in &self.modes {
             if matches!(mode, Mode::Monitor | Mode::Arming | Mode::Offline) {
                 let span = *from + STOPPING + bounds.slack()..self.mode_ends(*from);
                 let speeds = self.truths.iter().filter(|truth| span.contains(&truth.at)).flat_map(|truth| truth.speeds);
-                fastest = speeds.fold(fastest, |most, speed| most.max(speed.abs()));
+                fastest = speeds.fold(fastest, |most: Option<f32>, speed| Some(most.unwrap_or(0.0).max(speed.abs())));
             }
         }
         fastest
@@ -199,8 +201,10 @@ impl Record {
         let unasked = self.unasked_speed(bounds);
         checks.push(Check {
             name: "still-when-not-commanding",
-            verdict: Verdict::of(unasked <= REST),
-            detail: format!("fastest joint {unasked:.6} rad/s outside Command and Stopping (bound {REST} rad/s)"),
+            verdict: Verdict::of(unasked.is_some_and(|unasked| unasked <= REST)),
+            detail: unasked.map_or_else(nothing_measured, |unasked| {
+                format!("fastest joint {unasked:.6} rad/s outside Command and Stopping (bound {REST} rad/s)")
+            }),
         });
         let (begun, requests) = self.begun();
         checks.push(Check {
@@ -240,7 +244,7 @@ impl Record {
         let lines: Vec<_> = script
             .by_this_machine()
             .map(|(Stop { at, reason, at_rest, .. }, paused)| {
-                let rest = at_rest.map(|until| self.rest_after(*at, until));
+                let rest = at_rest.and_then(|until| self.rest_after(*at, until));
                 let bound = rest.map(|rest| bounds.rest_from_stop(rest.speed, paused));
                 good &= rest.zip(bound).is_some_and(|(rest, bound)| rest.took <= bound);
                 let stopped = rest.zip(bound).map_or("not at rest".into(), |(rest, bound)| {
@@ -267,11 +271,12 @@ impl Record {
         Check {
             name: "error-in-bounds",
             verdict: Verdict::of(!errors.is_empty() && worst <= bound),
-            detail: format!(
-                "RMS {:.3} mm, worst {worst:.3} mm over {} readings of the simulation's own truth (bound {bound:.1} mm)",
-                rms(&errors),
-                errors.len()
-            ),
+            detail: rms(&errors).map_or_else(nothing_measured, |rms| {
+                format!(
+                    "RMS {rms:.3} mm, worst {worst:.3} mm over {} readings of the simulation's own truth (bound {bound:.1} mm)",
+                    errors.len()
+                )
+            }),
         }
     }
 
@@ -306,7 +311,7 @@ impl Record {
             _ => None,
         };
         let span = round.injected.zip(round.at_rest);
-        let rest = span.map(|(fault, until)| self.rest_after(fault, until));
+        let rest = span.and_then(|(fault, until)| self.rest_after(fault, until));
         let in_time = span.zip(rest).map(|((injected, until), Rest { took, speed, .. })| {
             let bound = bounds.rest(round.fault, speed, injected, until);
             let detail = format!(
@@ -316,6 +321,7 @@ impl Record {
             );
             (took <= bound, detail)
         });
+        let unmeasured = || (span.is_some() && rest.is_none()).then(|| (false, nothing_measured()));
         let still = rest.map(|Rest { speed, later_travel, .. }| {
             let bound = bounds.late_travel(speed);
             let detail = format!(
@@ -332,13 +338,19 @@ impl Record {
             )
         });
         let [reason_name, in_time_name, still_name, re_armed_name] = names;
+        let (in_time, still) = (in_time.or_else(unmeasured), still.or_else(unmeasured));
         [(reason_name, reason), (in_time_name, in_time), (still_name, still), (re_armed_name, re_armed)].map(
             |(name, result)| {
-                let (passed, detail) = result.unwrap_or((false, "the story did not come to it".into()));
+                let (passed, detail) = result.unwrap_or_else(|| (false, "the story did not come to it".into()));
                 Check { name, verdict: Verdict::of(passed), detail }
             },
         )
     }
+}
+
+/// Returns the detail of a check that had no reading to judge.
+fn nothing_measured() -> String {
+    "nothing was measured: no readings".into()
 }
 
 /// Checks that every fallback has its cause in the story or in a measured pause of this machine.

@@ -105,7 +105,7 @@ impl Record {
                 self.wanted_distance * 1e3
             ),
             figures: vec![
-                figure(format!("{:.2}", rms(&errors)), "mm", "standoff error, RMS, settled"),
+                figure(number(rms(&errors), 2), "mm", "standoff error, RMS, settled"),
                 figure(
                     number(quantile(&turnarounds, 0.5).map(|v| v * 1e3), 0),
                     "µs",
@@ -145,7 +145,8 @@ pub(super) fn ms(span: Duration) -> f64 {
     span.as_micros() as f64 / 1e3
 }
 
-pub(super) fn rms(values: &[f64]) -> f64 {
+/// Returns the root mean square; `None` of no values.
+pub(super) fn rms(values: &[f64]) -> Option<f64> {
     let squares = values.iter().fold(0.0, |sum, value| sum + value * value);
-    (squares / values.len().max(1) as f64).sqrt()
+    (!values.is_empty()).then(|| (squares / values.len() as f64).sqrt())
 }

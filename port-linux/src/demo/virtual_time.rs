@@ -316,3 +316,20 @@ fn every_committed_fault_fails_its_check_under_every_limit() {
         }
     }
 }
+
+#[test]
+fn a_check_without_readings_fails_and_prints_no_numbers() {
+    let mut told = tell(1, 5, None, quiet);
+    told.record.truths.clear();
+    for name in [
+        "error-in-bounds",
+        "link-stall-at-rest-in-time",
+        "link-stall-queued-text-harmless",
+        "still-when-not-commanding",
+    ] {
+        let checks = told.checks();
+        let check = checks.iter().find(|check| check.name == name).expect("one of the checks");
+        assert!(check.failed(), "{name}");
+        assert_eq!(check.detail, "nothing was measured: no readings", "{name}");
+    }
+}
