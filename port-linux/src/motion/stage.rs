@@ -2,6 +2,7 @@
 
 use outrigger_core::command::LocateError;
 use outrigger_core::robot::Reason;
+use outrigger_core::trajectory::Progress;
 
 /// How far a motion is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,4 +60,33 @@ pub(crate) struct Standing {
     pub(crate) percent: u8,
     /// How long it takes at full speed, in tenths of a second.
     pub(crate) tenths: u32,
+}
+
+impl Standing {
+    /// Returns a word for how far the motion is: that of the law which follows it, or of the newest motion where the law follows
+    /// none; `None` without any motion.
+    pub(crate) fn word(newest: Option<Self>, law: Progress) -> Option<&'static str> {
+        match law {
+            Progress::Endless => newest.map(|standing| standing.stage.name()),
+            Progress::Waiting => Some("waiting"),
+            Progress::Running => Some("running"),
+            Progress::Suspended => Some("suspended"),
+            Progress::Finished => Some("finished"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_motion_that_has_ended_is_not_called_endless_and_none_is_named_where_there_is_none() {
+        let standing = |stage| Some(Standing { number: 1, stage, percent: 100, tenths: 40 });
+        assert_eq!(Standing::word(standing(Stage::Done), Progress::Endless), Some("done"));
+        assert_eq!(Standing::word(standing(Stage::Cancelled), Progress::Endless), Some("cancelled"));
+        assert_eq!(Standing::word(standing(Stage::Runs), Progress::Running), Some("running"));
+        assert_eq!(Standing::word(None, Progress::Suspended), Some("suspended"));
+        assert_eq!(Standing::word(None, Progress::Endless), None);
+    }
 }

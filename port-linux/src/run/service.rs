@@ -30,7 +30,7 @@ use crate::json::Json;
 use crate::law::{BoxedLaw, axis_error, sensed};
 use crate::machine;
 use crate::maker::{Maker, Shows, Summary, Tally};
-use crate::motion::UnderWay;
+use crate::motion::{Standing, UnderWay};
 use crate::page::Page;
 use crate::panel::{Operators, Panel, Wish, next_of};
 use crate::recordings::{Recordings, Report, next_report};
@@ -440,9 +440,9 @@ where
             let motion = (self.under_way.standing(), engine.held_by(), || self.under_way.wanted(engine));
             desk.observe(now, of, self.ending.is_some(), motion, || engine.unmet(now), shown);
         }
-        let settings = &self.source_settings;
+        let (settings, standing) = (&self.source_settings, self.under_way.standing());
         self.panel.observe(engine, now, || {
-            let mut values = values(law, mode);
+            let mut values = values(law, mode, standing);
             if matches!(mode, Mode::Offline | Mode::Monitor) {
                 values.extend(readings(engine.sources(), settings));
             }
@@ -478,7 +478,7 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
 }
 
 /// What the law has to show: an error only while it is measured, in every cycle.
-fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode) -> Vec<(String, String)> {
+fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode, standing: Option<Standing>) -> Vec<(String, String)> {
     match law.standoff_error() {
         Some(_) if mode != Mode::Command => vec![],
         Some(error) => vec![("standoff error".into(), format!("{:+.3} mm", error * 1e3))],
@@ -486,6 +486,8 @@ fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode) -> Vec<(String, String)
             let errors: Vec<_> = sensed(law.axis_errors()).map(axis_error).collect();
             if mode == Mode::Command { vec![("errors of the axes".into(), errors.join(", "))] } else { vec![] }
         }
-        None => vec![("motion".into(), format!("{:?}", law.progress()).to_lowercase())],
+        None => {
+            Standing::word(standing, law.progress()).into_iter().map(|word| ("motion".into(), word.into())).collect()
+        }
     }
 }

@@ -86,7 +86,7 @@ const TABLE: &[Term] = terms! {
     "unmet" "so many more things a request would be refused for",
     "ready to command" "the arm could be requested now",
     "ready" "the arm could be requested now",
-    "motion" "how far the motion is that the configuration asks for",
+    "motion" "how far the newest motion is, of the configuration or of a request",
     "running" "the motion is under way",
     "finished" "the motion is at its end",
     "error of the law" "how far the arm is from what the rule that moves it wants",
