@@ -130,6 +130,9 @@ pub(crate) struct RunArgs {
     /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
     pub web: Option<Web>,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
+    pub seconds: Option<u64>,
     /// One JSON object per line instead of text
     #[arg(long)]
     pub json: bool,

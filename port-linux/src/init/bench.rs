@@ -1,7 +1,8 @@
 //! A dry run: the configuration beside a simulated controller with the same software, and a simulated sensor.
 
+use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use crate::show::say;
 
 /// Where to look for free ports first.
 const FIRST_BASE: u16 = 40_000;
+/// The time that a run may take to start and to stop the arm, beside its own.
+const ENDING: Duration = Duration::from_secs(10);
 /// How much farther than wanted the surface lies when it begins \[m\].
 const FARTHER: f64 = 0.02;
 
@@ -58,8 +61,8 @@ pub(super) fn run(first: &First, seconds: u64) -> Outcome {
         }
     );
     let mut command = Command::new(program()?);
-    let mut process = command.arg("run").arg(&file.0).spawn().map_err(unstarted)?;
-    if !wait(&mut process, Duration::from_secs(seconds))? {
+    let mut process = command.args(arguments(&file.0, seconds)).spawn().map_err(unstarted)?;
+    if !wait(&mut process, Duration::from_secs(seconds) + ENDING)? {
         end(&mut process)?;
     }
     let status = process.wait().map_err(unstarted)?;
@@ -70,6 +73,11 @@ pub(super) fn run(first: &First, seconds: u64) -> Outcome {
         );
     }
     Ok(())
+}
+
+/// Returns the arguments of a run of the configuration at `path` that ends after so many seconds.
+fn arguments(path: &Path, seconds: u64) -> [OsString; 4] {
+    ["run".into(), path.into(), "--seconds".into(), seconds.to_string().into()]
 }
 
 fn simulated(first: &First) -> Result<Running, Failure> {
@@ -106,10 +114,10 @@ fn wait(process: &mut Child, time: Duration) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Ends a run as Ctrl-C does: it stops the arm and says how it went.
+/// Ends a run that did not end by itself in time.
 fn end(process: &mut Child) -> Outcome {
     os::interrupt(process);
-    if !wait(process, Duration::from_secs(10))? {
+    if !wait(process, ENDING)? {
         process.kill().map_err(unstarted)?;
     }
     Ok(())
@@ -150,5 +158,21 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn a_dry_run_is_ended_by_its_time_and_not_by_a_signal() {
+        let words = std::iter::once("outrigger".into()).chain(arguments(Path::new("cell.toml"), 60));
+        let read = Cli::command().try_get_matches_from(words).expect("arguments of `run`");
+        let (name, run) = read.subcommand().expect("a command");
+        assert_eq!((name, run.get_one::<u64>("seconds")), ("run", Some(&60)));
     }
 }

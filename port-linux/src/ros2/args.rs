@@ -45,7 +45,8 @@ impl Ros2Args {
             return Err(Failure::Usage(what.into()));
         }
         let states = (self.states != StatesFrom::default()).then_some(self.states);
-        Ok(RunArgs { config: path.to_owned(), robot: None, record: None, web: None, states, json: self.json })
+        let (robot, record, web, seconds) = (None, None, None, None);
+        Ok(RunArgs { config: path.to_owned(), robot, record, web, seconds, states, json: self.json })
     }
 }
 

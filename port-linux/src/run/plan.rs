@@ -36,6 +36,8 @@ pub(crate) struct Plan {
     pub(super) format: Format,
     /// Where the page is wanted.
     pub(super) web: Option<Web>,
+    /// The time after which it ends by itself.
+    pub(super) seconds: Option<u64>,
     /// It is a process of its own, that others can ask.
     own: bool,
     /// The node beside it, and whether it may command.
@@ -79,6 +81,7 @@ impl Plan {
             text,
             format,
             web: args.web,
+            seconds: args.seconds,
             own: true,
             #[cfg(feature = "ros2")]
             node: None,
@@ -104,6 +107,7 @@ impl Plan {
             text: String::new(),
             format,
             web: None,
+            seconds: None,
             own,
             #[cfg(feature = "ros2")]
             node: None,

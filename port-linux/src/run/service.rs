@@ -108,7 +108,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     ) -> Result<Self, Failure> {
         let format = plan.format;
         let sources = Sources::open(&plan.sources, clock, matches!(format, Format::Lines | Format::Json))?;
-        let mut panel = Panel::new("run", format, clock, maker, operators, None);
+        let mut panel = Panel::new("run", format, clock, maker, operators, plan.seconds);
         let (mut progress, mut tail) = (None, None);
         if let Some(Listening { feed, progress: recorder, remarks, .. }) = beside.listening {
             tail = recorder.as_ref().map(|_| Tail::new(feed.clone()));
