@@ -1,8 +1,10 @@
 //! What an answer says of something that is not done, in words.
 
+use outrigger_core::robot::Reason;
 use serde_json::Value;
 
 use crate::exit::Failure;
+use crate::show::words::{causes_first, one_per_line};
 
 /// The text of `key`, where there is one.
 pub(crate) fn text<'v>(of: &'v Value, key: &str) -> &'v str {
@@ -12,6 +14,17 @@ pub(crate) fn text<'v>(of: &'v Value, key: &str) -> &'v str {
 /// A reason, with what to do.
 pub(crate) fn reason(of: &Value) -> String {
     format!("{} ({}); {}", text(of, "text"), text(of, "name"), text(of, "advice"))
+}
+
+/// Returns the reasons with those first that others follow from; in an answer the first is the one that decided.
+fn by_cause(reasons: &[Value]) -> Vec<&Value> {
+    let is = |of: &Value, reason: Reason| text(of, "name") == reason.name();
+    let known = Reason::ALL.iter().copied().filter(|known| reasons.iter().any(|of| is(of, *known)));
+    let order = causes_first(known.collect());
+    let mut reasons: Vec<_> = reasons.iter().collect();
+    // A name that is not known here comes last.
+    reasons.sort_by_key(|of| order.iter().position(|known| is(of, *known)).unwrap_or(order.len()));
+    reasons
 }
 
 /// What is wrong, and of which kind that is; `None` where it is done.
@@ -30,8 +43,8 @@ pub(crate) fn failure(answer: &Value) -> Option<Failure> {
         )),
         "Refused" => {
             let reasons = answer.get("reasons").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            let reasons: Vec<_> = reasons.iter().map(reason).collect();
-            Failure::Fault(format!("{word} refused: {}", reasons.join("; ")))
+            let reasons: Vec<_> = by_cause(reasons).into_iter().map(reason).collect();
+            Failure::Fault(format!("{word} refused:{}", one_per_line(&reasons)))
         }
         "Busy" | "Guided" | "NoJointLaw" | "NotTaken" | "Elsewhere" | "NoMotion" => {
             Failure::Fault(format!("{word} refused: {why}"))
@@ -67,6 +80,12 @@ mod tests {
         assert_eq!(of(refused), Some((4, "request refused: t (N); a".into())));
         let away = r#"{"ok":false,"do":"hand-back","error":{"what":"Refused","text":"t"},"reasons":[{"name":"ProgramAway","text":"t","advice":"a"}]}"#;
         assert_eq!(of(away), Some((4, "hand-back refused: t (ProgramAway); a".into())));
+        let latched = r#"{"name":"Latched","text":"t","advice":"a"}"#;
+        let stop = r#"{"name":"ProtectiveStop","text":"s","advice":"b"}"#;
+        let both =
+            format!(r#"{{"ok":false,"do":"request","error":{{"what":"Refused"}},"reasons":[{latched},{stop}]}}"#);
+        let lines = "request refused:\n  s (ProtectiveStop); b\n  t (Latched); a";
+        assert_eq!(of(&both), Some((4, lines.into())), "one per line, the cause first");
         let syntax = r#"{"ok":false,"error":{"what":"Syntax","text":"t"}}"#;
         assert_eq!(of(syntax), Some((1, "the run does not take it: t".into())));
         assert_eq!(of(r#"{"ok":false,"error":{"what":"NoPlace","text":"t"}}"#).map(|(code, _)| code), Some(3));
