@@ -1,10 +1,13 @@
 //! `outrigger replay`: runs the engine again from a recording; the same inputs must give the same transitions and the same
 //! commands, to the byte.
 
+use std::collections::VecDeque;
 use std::io::Write as _;
 use std::path::Path;
 
 use outrigger_core::engine::{ReplayError, Replayed, dump_end, recorded_transitions};
+use outrigger_core::mode::Transition;
+use outrigger_core::robot::Reason;
 use outrigger_core::time::Instant;
 
 use crate::args::ReplayArgs;
@@ -117,7 +120,7 @@ impl Run<'_> {
             ENGINE if self.header.is_empty() => self.header = data.to_vec(),
             ENGINE if data.is_empty() => return self.replay(),
             ENGINE => self.half.extend_from_slice(data),
-            LOG => return whole_by(data),
+            LOG => return self.story.log(data),
             _ => self.is_first_form |= topic == FIRST_FORM,
         }
         Ok(())
@@ -150,29 +153,54 @@ impl Run<'_> {
     }
 }
 
-/// Whether a line of the log says that something is missing.
-fn whole_by(line: &[u8]) -> Outcome {
-    let line: serde_json::Value = serde_json::from_slice(line).unwrap_or_default();
-    let word = |name: &str| line.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
-    if word("name") == "recorder" {
-        return Err(Failure::BadInput(format!("{}; a recording with gaps cannot be replayed", word("message"))));
-    }
-    Ok(())
-}
-
 /// What was replayed so far.
 #[derive(Debug)]
 struct Story {
     again: Again,
     text: String,
     link: LinkStory,
+    /// The transitions in the recording's log that no replayed one has met yet, in the words of that time.
+    logged: VecDeque<String>,
     from: Option<Instant>,
     total: Replayed,
 }
 
 impl Story {
     fn of(again: Again) -> Self {
-        Self { again, text: String::new(), link: LinkStory::default(), from: None, total: Replayed::default() }
+        let (text, link, logged) = (String::new(), LinkStory::default(), VecDeque::new());
+        Self { again, text, link, logged, from: None, total: Replayed::default() }
+    }
+
+    /// Takes a line of the recording's log.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] for one that says that something is missing.
+    fn log(&mut self, line: &[u8]) -> Outcome {
+        let line: serde_json::Value = serde_json::from_slice(line).unwrap_or_default();
+        let word = |name: &str| line.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
+        match word("name") {
+            "recorder" => {
+                let text = format!("{}; a recording with gaps cannot be replayed", word("message"));
+                return Err(Failure::BadInput(text));
+            }
+            "transition" => self.logged.push_back(word("message").to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns a transition in words; a release in those of the log, which name its cause, where the log has it.
+    fn words_of(&mut self, transition: &Transition) -> String {
+        let text = format!("{} → {}", transition.from.name(), transition.to.name());
+        let is_same =
+            |logged: &String| logged.strip_prefix(&text).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+        let at = self.logged.iter().position(is_same);
+        let logged = at.and_then(|at| self.logged.drain(..=at).next_back());
+        match (transition.reason, logged) {
+            (None, _) => text,
+            (Some(Reason::Released), Some(logged)) => logged,
+            (Some(reason), _) => format!("{text}: {} ({})", reason.text(), reason.name()),
+        }
     }
 
     /// One dump.
@@ -207,11 +235,7 @@ impl Story {
     fn transitions(&mut self, dump: &[u8]) {
         let mut lines = std::mem::take(&mut self.link.lines);
         for transition in recorded_transitions(dump) {
-            let mut text = format!("{} → {}", transition.from.name(), transition.to.name());
-            if let Some(reason) = transition.reason {
-                text.push_str(&format!(": {} ({})", reason.text(), reason.name()));
-            }
-            lines.push((transition.at, text));
+            lines.push((transition.at, self.words_of(&transition)));
         }
         // What the link did at the same moment comes first: it is the reason.
         lines.sort_by_key(|(at, _)| *at);
@@ -235,6 +259,7 @@ mod tests {
 
     use outrigger_core::engine::Input;
     use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
+    use outrigger_core::mode::{Epoch, Mode};
     use outrigger_core::time::Duration;
     use outrigger_core::wire::fri::MeasurementRepr;
 
@@ -345,9 +370,10 @@ mod tests {
 
     #[test]
     fn a_gap_and_what_was_never_run_are_refused_and_so_is_the_first_form_with_both_named() {
-        let gap = whole_by(br#"{"name":"recorder","message":"3 entries lost"}"#);
+        let mut story = Story::of(krc::replay);
+        let gap = story.log(br#"{"name":"recorder","message":"3 entries lost"}"#);
         assert!(matches!(&gap, Err(Failure::BadInput(text)) if text.contains("3 entries lost")), "{gap:?}");
-        assert!(whole_by(br#"{"name":"link","message":"connected"}"#).is_ok());
+        assert!(story.log(br#"{"name":"link","message":"connected"}"#).is_ok());
         let refusal = |topic: &str| {
             let mut story = Story::of(krc::replay);
             let mut run = Run { story: &mut story, header: vec![], half: vec![], is_first_form: false };
@@ -357,5 +383,28 @@ mod tests {
         assert!(refusal("/fri").contains("run --record FILE"));
         let first = refusal(FIRST_FORM);
         assert!(first.contains(FIRST_FORM) && first.contains(ENGINE), "{first}");
+    }
+
+    #[test]
+    fn a_release_is_told_in_the_words_of_the_log() {
+        let transition = |from, to, reason| {
+            let (at, epoch) = (Instant::ZERO, Epoch::from_number(4));
+            Transition { from, to, reason: Some(reason), at, epoch }
+        };
+        let released = transition(Mode::Command, Mode::Stopping, Reason::Released);
+        let stopped = transition(Mode::Command, Mode::Stopping, Reason::ProtectiveStop);
+        let mut story = Story::of(krc::replay);
+        for text in
+            ["Arming → Command", "Command → Stopping: finished", "Command → Stopping: x", "Command → Stopping: Ctrl-C"]
+        {
+            let line = format!(r#"{{"name":"transition","message":"{text}"}}"#);
+            story.log(line.as_bytes()).expect("nothing is missing");
+        }
+        assert_eq!(story.words_of(&released), "Command → Stopping: finished");
+        let stop = "Command → Stopping: the robot is in a protective stop (ProtectiveStop)";
+        assert_eq!(story.words_of(&stopped), stop);
+        assert_eq!(story.words_of(&released), "Command → Stopping: Ctrl-C");
+        let unlogged = story.words_of(&released);
+        assert!(unlogged.ends_with("(Released)"), "{unlogged}");
     }
 }
