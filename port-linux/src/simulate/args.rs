@@ -9,6 +9,7 @@ use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::StartState;
 use outrigger_sim::external_control::ExternalControl;
 use outrigger_sim::fault::Fault;
+use outrigger_sim::port::Port;
 use outrigger_sim::service::Service;
 use outrigger_sim::surface::Surface;
 
@@ -27,7 +28,7 @@ pub(crate) struct SimUrArgs {
     #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
     pub software: SoftwareVersion,
     /// Port p is served at B + p - 29999; 0 chooses a base whose ports are free, and prints it
-    #[arg(long, value_name = "B", default_value_t = outrigger_config::FIRST_PORT)]
+    #[arg(long, value_name = "B", default_value_t = outrigger_config::FIRST_PORT, value_parser = parse_port_base)]
     pub port_base: u16,
     /// State at the start: running, power-off, idle, local, remote-not-enabled or protective-stop
     #[arg(long, value_name = "STATE", default_value = "running", value_parser = parse_state)]
@@ -89,6 +90,15 @@ pub(crate) struct SimUrArgs {
 
 /// Time that a flight report takes where nobody says otherwise \[s\].
 const REPORT_SECONDS: f64 = 60.0;
+
+/// Reads a port base that leaves room for every port of a controller; 0 has one chosen.
+fn parse_port_base(text: &str) -> Result<u16, String> {
+    let above = Port::ALL.iter().filter_map(|port| port.at_base(0)).max().unwrap_or_default();
+    let highest = u16::MAX - above;
+    let base = text.parse::<u64>().map_err(|_| format!("found '{text}', expected a number from 0 to {highest}"))?;
+    let fits = u16::try_from(base).ok().filter(|base| *base <= highest);
+    fits.ok_or_else(|| format!("found {base}, expected at most {highest}"))
+}
 
 fn parse_report(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
@@ -163,7 +173,10 @@ fn parse_file(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+    use crate::cli::Cli;
 
     #[test]
     fn what_is_no_program_file_or_computer_is_refused_with_what_is() {
@@ -184,5 +197,20 @@ mod tests {
         assert_eq!(REPORT_SECONDS, outrigger_sim::pendant::OperationTiming::default().report.as_secs_f64());
         assert!(["-1", "nan", "3601", "1m"].iter().all(|text| parse_report(text).is_err()));
         assert!(parse_file("weld.txt").expect_err("another extension").contains("NAME.installation"));
+    }
+
+    #[test]
+    fn a_port_base_without_room_for_every_port_is_a_usage_error() {
+        let refused = |base: &str| {
+            let words = ["outrigger", "sim", "ur", "--port-base", base];
+            let error = Cli::command().try_get_matches_from(words).expect_err("no room");
+            (error.exit_code(), error.to_string())
+        };
+        for base in ["65515", "65535", "70000"] {
+            let (code, text) = refused(base);
+            assert!(code == 2 && text.contains(&format!("found {base}, expected at most 65514")), "{text}");
+        }
+        assert!(refused("high").1.contains("found 'high', expected a number from 0 to 65514"));
+        assert_eq!(["0", "40000", "65514"].map(parse_port_base), [Ok(0), Ok(40_000), Ok(65_514)]);
     }
 }
