@@ -49,7 +49,7 @@ pub(crate) fn run(
     judge_host(&latency, &mut sheet);
     let examined = examine(clock, &mut sheet);
     for warning in check::warnings(sources) {
-        sheet.line(format!("warning: {warning}"));
+        sheet.suggest(warning);
     }
     match examined {
         Ok(()) => sheet.show(),

@@ -182,7 +182,7 @@ pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet:
     let text = of_link(&low, Observer::Process);
     let rises = low.next.is_within() || low.next.metric == Metric::Samples;
     if low.fell.is_none() && rises {
-        sheet.line(format!("  {text}; look longer, by --seconds"));
+        sheet.suggest(format!("{text}; look longer, by --seconds"));
         return;
     }
     let key = key(deciding(&low)).map_or_else(String::new, |key| format!("; the limit is {key}"));
@@ -489,7 +489,9 @@ mod tests {
         let rising = (0..250).map(&mut state).last().expect("figures");
         let text = fixes(&rising);
         assert!(
-            text.starts_with("nothing to fix\n  link quality Bad, needs Ok: recovering: Ok after 100 clean"),
+            text.starts_with(
+                "nothing has to be fixed; 1 suggestion:\n  - link quality Bad, needs Ok: recovering: Ok after 100"
+            ),
             "{text}"
         );
         let figures = (250..600).map(&mut state).last().expect("figures");

@@ -7,6 +7,7 @@ use crate::exit::{Failure, Outcome};
 #[derive(Debug, Default)]
 pub(crate) struct Sheet {
     fixes: Vec<String>,
+    suggestions: Vec<String>,
     lines: Vec<String>,
     verbose: bool,
 }
@@ -22,6 +23,11 @@ impl Sheet {
         self.fixes.push(text.into());
     }
 
+    /// Adds advice that commanding does not depend on.
+    pub(crate) fn suggest(&mut self, text: impl Into<String>) {
+        self.suggestions.push(text.into());
+    }
+
     /// Adds a line.
     pub(crate) fn line(&mut self, text: impl Into<String>) {
         self.lines.push(text.into());
@@ -34,16 +40,24 @@ impl Sheet {
         }
     }
 
-    /// Returns the whole: verdict first, what to fix, then the lines.
+    /// Returns the whole: verdict first, things to fix, suggestions, then the lines.
     pub(crate) fn text(&self) -> String {
-        let verdict = match self.fixes.as_slice() {
-            [] => "nothing to fix".to_owned(),
-            [_] => "1 thing to fix before commanding:".to_owned(),
-            fixes => format!("{} things to fix before commanding:", fixes.len()),
+        let suggestions = match self.suggestions.as_slice() {
+            [] => None,
+            [_] => Some("1 suggestion:".to_owned()),
+            suggestions => Some(format!("{} suggestions:", suggestions.len())),
         };
-        let fixes = self.fixes.iter().map(|fix| format!("\n  - {fix}"));
-        let lines = self.lines.iter().map(|line| format!("\n{line}"));
-        std::iter::once(verdict).chain(fixes).chain(lines).collect()
+        let (verdict, heading) = match (self.fixes.as_slice(), suggestions) {
+            ([], None) => ("nothing has to be fixed".to_owned(), None),
+            ([], Some(suggestions)) => (format!("nothing has to be fixed; {suggestions}"), None),
+            ([_], heading) => ("1 thing to fix before commanding:".to_owned(), heading),
+            (fixes, heading) => (format!("{} things to fix before commanding:", fixes.len()), heading),
+        };
+        let item = |text: &String| format!("\n  - {text}");
+        let line = |text: &String| format!("\n{text}");
+        let fixes = self.fixes.iter().map(item).chain(heading.iter().map(line));
+        let advice = self.suggestions.iter().map(item);
+        std::iter::once(verdict).chain(fixes).chain(advice).chain(self.lines.iter().map(line)).collect()
     }
 
     /// Shows it.
@@ -66,6 +80,9 @@ impl Sheet {
         for fix in self.fixes {
             say!("to fix: {fix}");
         }
+        for suggestion in self.suggestions {
+            say!("suggestion: {suggestion}");
+        }
     }
 }
 
@@ -84,6 +101,18 @@ mod tests {
         };
         assert_eq!(filled(false), "1 thing to fix before commanding:\n  - the robot is off\nhost: a machine");
         assert!(filled(true).ends_with("host: a machine\n    2 ms ████"));
-        assert_eq!(Sheet::default().text(), "nothing to fix");
+        assert_eq!(Sheet::default().text(), "nothing has to be fixed");
+    }
+
+    #[test]
+    fn a_verdict_without_anything_to_fix_counts_the_suggestions() {
+        let mut sheet = Sheet::default();
+        sheet.line("host: a machine");
+        sheet.suggest("configure robot.model");
+        assert_eq!(sheet.text(), "nothing has to be fixed; 1 suggestion:\n  - configure robot.model\nhost: a machine");
+        sheet.suggest("look longer");
+        sheet.fix("the robot is off");
+        let text = "1 thing to fix before commanding:\n  - the robot is off\n2 suggestions:\n  - configure robot.model";
+        assert!(sheet.text().starts_with(text), "{}", sheet.text());
     }
 }

@@ -85,6 +85,9 @@ impl Examined<6, Ur<'_>> for UrExamined {
         };
         sheet.line(format!("acceptance evidence: {acceptance}"));
         sheet.line(coast::describe(config, software));
+        if config.peer.model.is_none() {
+            sheet.suggest("configure robot.model: without it the travel of the tool after a fault is not known");
+        }
         let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
         sheet.line(format!("pendant: {}", coast::pendant(sees)));
         for (nth, line) in paths::table(config, software, identity.states == LinkId::RTDE).into_iter().enumerate() {
