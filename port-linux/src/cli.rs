@@ -211,7 +211,8 @@ straight line at its own speed. What limits can be checked for a pose or a line 
 pose out of reach is refused. With --mode player it makes the motion of the file by itself.
 With --to and --mode servo, buffered or player, the controller connects to this host (program.port, 50001).
 Beside a KUKA LWR give a configuration: q0,...,q6, at any period from 1 to 100 ms.
-The result is the last line, and alone on standard output; --json makes it one object. Progress and all else are on standard error.
+The result is one line, alone on standard output; --json makes it one object. Progress and all else are on standard error, and so is \
+the reason of a motion that is not done, which follows the result.
 Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ended before its end, and why, 130 it was ended by Ctrl-C.
 
 Examples:

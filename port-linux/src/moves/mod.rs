@@ -231,6 +231,7 @@ where
     let attended = shows && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut asks = |stopped: &Stopped| {
         let mut line = progress.borrow_mut();
+        line.show(&result::progress(stopped.elapsed.as_secs_f64(), total), u64::MAX);
         line.end();
         ask(stopped, total, &mut line)
     };
@@ -240,9 +241,9 @@ where
         }
     };
     let followed = made(&robot, &motion, &mut watch, if attended { Some(&mut asks) } else { None });
-    if followed.as_ref().is_ok_and(|followed| shows && followed.is_done && followed.has_begun()) {
-        // The last look may have been a little before.
-        progress.borrow_mut().show(&format!("100 %  {total:.1} of {total:.1} s"), u64::MAX);
+    // The last look was before the arm came to rest.
+    if let Some(text) = followed.as_ref().ok().filter(|_| shows).and_then(|end| result::progress_at_end(end, total)) {
+        progress.borrow_mut().show(&text, u64::MAX);
     }
     progress.borrow_mut().end();
     let followed = followed.map_err(|failure| match failure {
@@ -327,6 +328,5 @@ fn show<const N: usize>(progress: &mut Progress, trace: &Trace<N>, total: f64) {
     let held = if scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
     let late = trace.late.as_secs_f64();
     let late = if late < LATE { String::new() } else { format!(", late by {late:.1} s") };
-    let share = 100.0 * (seconds / total).min(1.0);
-    progress.show(&format!("{share:3.0} %  {seconds:.1} of {total:.1} s{held}{late}"), elapsed / 1_000_000);
+    progress.show(&format!("{}{held}{late}", result::progress(seconds, total)), elapsed / 1_000_000);
 }

@@ -37,6 +37,23 @@ pub(super) fn json_of_motion<const N: usize>(followed: &Followed<N>) -> String {
     format!("{}\n", json.as_str())
 }
 
+/// Returns the progress of a motion of `total` seconds at `seconds` of its own time.
+pub(super) fn progress(seconds: f64, total: f64) -> String {
+    let share = 100.0 * (seconds / total).min(1.0);
+    format!("{share:3.0} %  {}", position(seconds, total))
+}
+
+/// Returns the last progress of a motion of `total` seconds, where it stands at rest; `None` where it has not begun.
+pub(super) fn progress_at_end<const N: usize>(followed: &Followed<N>, total: f64) -> Option<String> {
+    let seconds = if followed.is_done { total } else { followed.elapsed.as_secs_f64() };
+    followed.has_begun().then(|| progress(seconds, total))
+}
+
+/// Returns a place on a motion of `total` seconds, by its own time.
+fn position(seconds: f64, total: f64) -> String {
+    format!("{seconds:.1} of {total:.1} s")
+}
+
 /// Returns the command's outcome for a motion of `total` seconds that is held to `tolerances`.
 pub(super) fn outcome_of_motion<const N: usize>(
     followed: &Followed<N>,
@@ -48,7 +65,7 @@ pub(super) fn outcome_of_motion<const N: usize>(
     }
     let at = followed.elapsed.as_secs_f64();
     let stands = if followed.has_begun() {
-        format!("the motion stands at {at:.1} of {total:.1} s, and does not go on")
+        format!("the motion stands at {}, and does not go on", position(at, total))
     } else {
         "the motion did not begin".into()
     };
@@ -196,6 +213,17 @@ mod tests {
         assert!(failure.to_string().contains("joint 2 is 120.00 mrad from the goal, and 100.00 mrad are allowed"));
         let done = arrival(FINISHED, true, true, 0.0004);
         assert_eq!(of_move(&done), "Done. Final error 0.40 mrad, after 2.1 s\n");
+    }
+
+    #[test]
+    fn the_last_progress_is_where_the_motion_stands_at_rest() {
+        let interrupted = followed(CTRL_C, false, [0.2, 0.0], true);
+        assert_eq!(progress_at_end(&interrupted, 4.0).as_deref(), Some(" 38 %  1.5 of 4.0 s"));
+        let failure = outcome_of_motion(&interrupted, &Tolerances::DEFAULT, 4.0).expect_err("interrupted");
+        assert!(failure.to_string().contains("stands at 1.5 of 4.0 s"), "{failure}");
+        let done = followed(FINISHED, true, [0.0, 0.0], true);
+        assert_eq!(progress_at_end(&done, 1.6).as_deref(), Some("100 %  1.6 of 1.6 s"));
+        assert_eq!(progress_at_end(&followed(CTRL_C, false, [0.2, 0.0], false), 4.0), None);
     }
 
     #[test]
