@@ -209,13 +209,14 @@ Each joint has to be within 0.02 rad of where the motion begins; if the first wa
 With --to, the controller moves the arm to one place by itself: by movej, at the joint speed given, or with --linear by movel, the tool on a \
 straight line at its own speed. What limits can be checked for a pose or a line is checked before anything moves, and the rest is watched; a \
 pose out of reach is refused. With --mode player it makes the motion of the file by itself.
-With --to and --mode servo, buffered or player, the controller connects to this host (program.port, 50001).
+With --to and --mode servo, buffered or player, the controller connects to this host (program.port, 50001): a firewall has to let it in.
 Beside a KUKA LWR give a configuration: q0,...,q6, at any period from 1 to 100 ms.
 The result is one line, alone on standard output; --json makes it one object. Progress and all else are on standard error, and so is \
 the reason of a motion that is not done, which follows the result.
 Exit codes: 0 done, 1 a file or a motion that cannot be, 3 connection, 4 it ended before its end, and why, 130 it was ended by Ctrl-C.
 
 Examples:
+  outrigger example there > there.csv
   outrigger move 192.168.56.101 there.csv --check
   outrigger move 192.168.56.101 there.csv --report there.html
   outrigger move 192.168.56.101 there.csv --goal-tolerance 0.002 --goal-time 1
@@ -224,7 +225,7 @@ Examples:
   outrigger move 192.168.56.101 --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
   outrigger move 192.168.56.101 --to pose=0.4,-0.2,0.3,0,3.14,0
   outrigger move 192.168.56.101 --to pose=0.4,-0.2,0.3,0,3.14,0 --linear --speed 0.25
-  outrigger move lwr.toml there.csv --report there.html")]
+  outrigger move lwr.toml plan.json --report plan.html")]
     Move(MoveArgs),
     /// Ask a run in another process: how it stands, to command, to stop, to set outputs, to make a motion
     #[command(after_help = "\

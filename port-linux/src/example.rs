@@ -34,6 +34,7 @@ const EXAMPLES: &[Example] = examples! {
     "force.toml" "UR: press with a force, or yield to a hand, by a force sensor"
     "axes.toml" "UR: distance, force and tilt, a sensor for each axis of the tool"
     "servo.toml" "UR: joints follow waypoints of the file"
+    "there.csv" "a motion of six joints for `outrigger move`; begins where the arm stands"
     "krc-swing.toml" "KUKA LWR: first axis ten degrees to and fro; needs no sensor"
     "follow_ur.rs" "Rust: a law of your own beside a UR, a whole program"
     "follow_krc.rs" "Rust: the same beside a KUKA LWR"
@@ -96,7 +97,13 @@ pub(crate) fn run(args: &ExampleArgs) -> Outcome {
 mod tests {
     use std::path::Path;
 
+    use clap::CommandFactory as _;
+    use outrigger_core::engine::ur::UrConfig;
+    use outrigger_core::robot::{JointPositions, JointVelocities};
+
     use super::*;
+    use crate::cli::Cli;
+    use crate::motion::{Motion, Start};
 
     fn files(folder: &Path, prefix: &str, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
@@ -117,6 +124,27 @@ mod tests {
         known.sort_unstable();
         assert_eq!(found, known);
         assert_eq!(list().lines().count(), known.len());
+    }
+
+    #[test]
+    fn tables_that_move_help_and_the_readme_name_are_examples() {
+        let help = Cli::command().find_subcommand_mut("move").expect("a command").render_long_help().to_string();
+        let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+        let texts = help + &std::fs::read_to_string(readme).expect("the README");
+        let lines = texts.lines().filter(|line| line.trim_start().starts_with("outrigger move "));
+        let tables: Vec<_> = lines.flat_map(str::split_whitespace).filter(|word| word.ends_with(".csv")).collect();
+        assert!(tables.len() >= 4 && tables.iter().all(|name| find(name).is_some()), "{tables:?}");
+    }
+
+    #[test]
+    fn the_motion_of_six_joints_begins_where_the_simulated_arm_stands_and_is_within_the_limits() {
+        let text = find("there.csv").expect("an example").text;
+        let motion = Motion::<6>::parse(text.as_bytes(), false).expect("a motion");
+        let q = outrigger_sim::controller::Options::for_software(outrigger_core::robot::SoftwareVersion::new(5, 15)).q;
+        let at = JointPositions(q.map(|angle| angle as f32));
+        let Ok(Start::Moves(motion)) = motion.start_at(at, &JointVelocities::ZERO) else { panic!("it has a length") };
+        assert_eq!(motion.waypoints()[0].setpoint.positions, at);
+        motion.check(&UrConfig::default().limits).map_err(|unfit| unfit.with_remedy()).expect("within the limits");
     }
 
     #[test]
