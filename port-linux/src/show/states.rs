@@ -43,9 +43,9 @@ impl States {
     /// One line for people.
     pub(crate) fn line(&self) -> String {
         match &self.rtde {
-            // How many came stands beside it.
+            // Of this connection, by the controller's clock: other counts than those of the link beside it, so other names.
             Some((_, cadence)) => {
-                format!("RTDE: missing {}, late {}, repeated {}", cadence.missing, cadence.late, cadence.repeated)
+                format!("RTDE: skips {}, delays {}, repeats {}", cadence.missing, cadence.late, cadence.repeated)
             }
             None => format!("by 30003: {}", self.why),
         }

@@ -220,11 +220,22 @@ fn what_became_of_states_by_rtde_is_not_cut_at_80_columns() {
     let counts = RtdeCounts { data: 1_234_567, ..RtdeCounts::default() };
     for columns in [80, 100, 110, 120] {
         let rows = drawn("monitor", Some(beside_ur(Some((counts, cadence)))), columns, 24);
-        shows(&rows, &["RTDE: missing 12, late 3, repeated 7", "states 123456", "own stalls 0", "event 19"]);
+        shows(&rows, &["RTDE: skips 12, delays 3, repeats 7", "states 123456", "own stalls 0", "event 19"]);
     }
     // Where even that is too long, it goes on in the next row.
     let cadence = Cadence { missing: 1_234_567, late: 89_012, repeated: 345_678, ..Cadence::default() };
-    shows(&drawn("monitor", Some(beside_ur(Some((counts, cadence)))), 80, 24), &["missing 1234567", "repeated 345678"]);
+    shows(&drawn("monitor", Some(beside_ur(Some((counts, cadence)))), 80, 24), &["skips 1234567", "repeats 345678"]);
+}
+
+#[test]
+fn no_two_counts_on_a_page_have_the_same_name() {
+    let cadence = Cadence { missing: 12, late: 3, repeated: 7, ..Cadence::default() };
+    let counts = RtdeCounts { data: 1_234_567, ..RtdeCounts::default() };
+    let text = drawn("monitor", Some(beside_ur(Some((counts, cadence)))), 80, 24).concat();
+    let words: Vec<_> = text.split(|letter: char| !letter.is_alphanumeric()).collect();
+    for name in ["lost", "late", "duplicate", "reordered", "skips", "delays", "repeats"] {
+        assert_eq!(words.iter().filter(|word| **word == name).count(), 1, "{name} in {text}");
+    }
 }
 
 #[test]
