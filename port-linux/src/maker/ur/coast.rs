@@ -1,7 +1,7 @@
 //! How far the arm coasts at worst, in words.
 
 use outrigger_core::engine::Coast;
-use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::robot::{Pose, RobotModel, SoftwareVersion};
 
@@ -37,14 +37,22 @@ fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
     KinematicChain::new(DhParameters::of(model), &tcp.unwrap_or_default()).reach()
 }
 
-/// What becomes of a stop that is pressed at the pendant.
+/// Returns the effect of a stop or a pause at the pendant on commanding by `path`, where it is `seen` or not.
 #[must_use]
-pub(crate) fn pendant(seen: bool) -> &'static str {
-    if seen {
+pub(crate) fn pendant(path: CommandPath, seen: bool) -> &'static str {
+    if seen && makes_motions(path) {
+        "a stop at the pendant ends commanding, a pause ends joint speeds; a whole motion is held by a pause, and goes on when resumed \
+         within 10 s"
+    } else if seen {
         "a stop or pause at the pendant ends commanding, unless arming finds that the program flickers: that is said then"
     } else {
         "a stop pressed at the pendant is overridden by the next command: use a stop input or the emergency stop"
     }
+}
+
+/// Returns `true` where the controller can make whole motions by itself.
+pub(super) const fn makes_motions(path: CommandPath) -> bool {
+    matches!(path, CommandPath::Player | CommandPath::ExternalControl)
 }
 
 fn words(coast: &Coast<6>, reach: Option<&[f32; 6]>) -> String {

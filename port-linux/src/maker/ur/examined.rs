@@ -78,6 +78,9 @@ impl Examined<6, Ur<'_>> for UrExamined {
         sheet.detail(&bars(&self.intervals));
         judge_link(&self.figures, self.unmet, "", sheet);
         sheet.line(format!("self-stop: {}", self_stop(config, software)));
+        if config.coast_without_us(software).is_none() {
+            sheet.fix("nothing stops the arm if this process dies: set session.form = \"self-ending\"");
+        }
         let acceptance = match (self.program_told, self.packet_tells) {
             (true, _) => "isProgramRunning, ten times a second",
             (false, true) => "the program state in the packet (its numbers are unconfirmed)",
@@ -89,7 +92,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
             sheet.suggest("configure robot.model: without it the travel of the tool after a fault is not known");
         }
         let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
-        sheet.line(format!("pendant: {}", coast::pendant(sees)));
+        sheet.line(format!("pendant: {}", coast::pendant(config.peer.path, sees)));
         for (nth, line) in paths::table(config, software, identity.states == LinkId::RTDE).into_iter().enumerate() {
             sheet.line(format!("{}{line}", if nth == 0 { "paths: " } else { "  " }));
         }

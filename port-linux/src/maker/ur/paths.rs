@@ -1,7 +1,6 @@
 //! Every way that commands can reach a controller, beside the others, in words.
 
 use outrigger_core::engine::ur::{CommandPath, Orders, ProgramConfig, UrConfig, UrOptions};
-use outrigger_core::mode::DelegatedConfig;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
@@ -66,12 +65,9 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
 fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
     let effect = if !config.sees_pendant_stops(by_rtde, period) {
         "stop and pause are OVERRIDDEN"
-    } else if matches!(config.peer.path, CommandPath::Player | CommandPath::ExternalControl) {
-        let seconds = DelegatedConfig::new(period).pause_timeout.as_micros() as f64 * 1e-6;
-        return format!(
-            "stop ends it, the slider slows it; pause ends joint speeds and holds a whole motion, which goes on when \
-             resumed within {seconds} s"
-        );
+    } else if coast::makes_motions(config.peer.path) {
+        return "stop ends it, the slider slows it; pause ends joint speeds and holds a whole motion, which goes on when resumed within 10 s"
+            .into();
     } else {
         "stop and pause end it"
     };
@@ -81,6 +77,7 @@ fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use outrigger_core::engine::ur::StatesFrom;
+    use outrigger_core::mode::DelegatedConfig;
     use outrigger_core::robot::RobotModel;
 
     use super::*;
@@ -110,6 +107,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_told_and_whose_stop_is_overridden() {
+        let pause = DelegatedConfig::new(Duration::from_millis(2)).pause_timeout;
+        assert_eq!(pause, Duration::from_secs(10), "the texts name 10 s");
         for way in ways() {
             for software in [(1, 8), (3, 0), (3, 1), (3, 8), (3, 15), (5, 0), (5, 15)] {
                 let software = SoftwareVersion::new(software.0, software.1);
