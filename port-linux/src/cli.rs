@@ -206,6 +206,7 @@ the robot's speed slider lets it; any fault ends it with the arm at rest; at a t
 holds the motion, and the arm goes on by itself when resumed within 10 s. \
 SIGINT stops the arm.
 Each joint has to be within 0.02 rad of where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm is.
+--check does not ask the robot: it names the start, which is compared with the arm only when the motion is made.
 With --to, the controller moves the arm to one place by itself: by movej, at the joint speed given, or with --linear by movel, the tool on a \
 straight line at its own speed. What limits can be checked for a pose or a line is checked before anything moves, and the rest is watched; a \
 pose out of reach is refused. With --mode player it makes the motion of the file by itself.

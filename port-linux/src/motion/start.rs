@@ -52,7 +52,7 @@ impl<const N: usize> Motion<N> {
     }
 
     /// Returns whether a joint leaves the first waypoint's position, at or between waypoints.
-    fn has_length(&self) -> bool {
+    pub(crate) fn has_length(&self) -> bool {
         let Some(first) = self.waypoints().first().map(|first| first.setpoint.positions) else { return false };
         let leaves = |to: &JointPositions<N>| {
             let way = to.zip_with(first.as_array(), |to, from| to - from).max_abs();

@@ -1,5 +1,6 @@
 //! `outrigger move`: a motion from a file.
 
+mod checked;
 mod goal;
 mod page;
 mod result;
@@ -64,7 +65,7 @@ pub(crate) struct MoveArgs {
     /// Record everything to this file, for `outrigger replay` and `export`
     #[arg(long, value_name = "FILE.mcap")]
     pub record: Option<PathBuf>,
-    /// Only say whether the motion could be made, and move nothing
+    /// Check the motion without the robot, and move nothing: the limits, but not whether the arm is at the start
     #[arg(long)]
     pub check: bool,
     /// The end as one JSON object
@@ -212,10 +213,7 @@ where
     let wrong = |what: String| Failure::BadInput(format!("{}: {what}", file.display()));
     motion.check(&config.limits).map_err(|unfit| wrong(unfit.with_remedy()))?;
     if args.check {
-        let (points, seconds) = (motion.waypoints().len(), motion.duration().as_secs_f64());
-        // The robot is not asked for its position.
-        let only = if motion.duration().is_zero() { "; the arm has to be there already" } else { "" };
-        return tell(&format!("{}: {points} waypoints in {seconds:.3} s, within the limits{only}\n", file.display()));
+        return tell(&checked::of_check(file, &motion));
     }
     if let Some(page) = &args.report {
         writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;
