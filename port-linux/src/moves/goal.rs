@@ -8,7 +8,7 @@ use outrigger_core::command::{Destination, MoveTarget, Place};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Pose};
 
-use super::{MoveArgs, result, robot_of};
+use super::{MoveArgs, result, robot_of, unrecorded};
 use crate::exit::{Failure, Outcome};
 use crate::motion::{Asked, Given, Step};
 use crate::robot::Robot;
@@ -116,6 +116,7 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
     progress.end();
     let arrival = arrival?;
     tell(&if args.json { result::json_of_move(&arrival) } else { result::of_move(&arrival) })?;
+    unrecorded(args, arrival.is_done, arrival.has_begun);
     result::outcome_of_move(&arrival)
 }
 

@@ -21,9 +21,9 @@ use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::trajectory::Tolerances;
 
 use crate::exit::{Failure, Outcome};
-use crate::motion::{Motion, Reading, Trace};
+use crate::motion::{Motion, Reading, Trace, Unfit};
 use crate::robot::{Ended, Followed, Robot, Stopped};
-use crate::show::{Progress, eprintln_lossy, tell, words};
+use crate::show::{Progress, complain, eprintln_lossy, tell, words};
 use crate::signals;
 use crate::worker::{LOOK, Worker, writable_within, write_within};
 
@@ -210,15 +210,15 @@ where
     let Some(file) = &args.file else { return Err(Failure::Usage("found neither FILE nor --to".into())) };
     let reading = Reading { degrees: args.degrees, from_first_time: args.from_first_time };
     let motion = tolerated(Motion::<N>::read_as(file, reading)?, args);
-    let wrong = |what: String| Failure::BadInput(format!("{}: {what}", file.display()));
-    motion.check(&config.limits).map_err(|unfit| wrong(unfit.with_remedy()))?;
+    let unfit = |unfit: Unfit| Failure::BadInput(unfit.with_remedy()).at(file);
+    motion.check(&config.limits).map_err(unfit)?;
     if args.check {
         return tell(&checked::of_check(file, &motion));
     }
     if let Some(page) = &args.report {
         writable_within(DISK, page).map_err(|error| unwritten(page, &error))?;
     }
-    let mut robot = robot()?.answering();
+    let mut robot = robot()?.answering().naming_the_motion(file.display().to_string());
     if let Some(file) = &args.record {
         robot = robot.recording_to(file);
     }
@@ -244,15 +244,13 @@ where
         progress.borrow_mut().show(&text, u64::MAX);
     }
     progress.borrow_mut().end();
-    let followed = followed.map_err(|failure| match failure {
-        Failure::BadInput(what) => wrong(what),
-        other => other,
-    })?;
+    let followed = followed?;
     if let Some(page) = &args.report {
         let html = page::html(&file.display().to_string(), name, sent, &followed);
         write_within(DISK, page, html.into_bytes()).map_err(|error| unwritten(page, &error))?;
     }
     tell(&if args.json { result::json_of_motion(&followed) } else { result::of_motion(&followed) })?;
+    unrecorded(args, followed.is_done, followed.has_begun());
     result::outcome_of_motion(&followed, motion.tolerances(), total)
 }
 
@@ -291,6 +289,13 @@ fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
                 return false;
             }
         }
+    }
+}
+
+/// Says that there is no recording, where one was asked for and nothing moved.
+fn unrecorded(args: &MoveArgs, is_done: bool, has_begun: bool) {
+    if let Some(what) = args.record.as_deref().and_then(|path| result::of_no_recording(path, is_done, has_begun)) {
+        complain(&what);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The result of `outrigger move`: a line or an object on standard output, and the failure behind it.
 
+use std::path::Path;
+
 use outrigger_core::robot::JointPositions;
 use outrigger_core::trajectory::Tolerances;
 
@@ -129,6 +131,12 @@ pub(super) fn outcome_of_move(arrival: &Arrival) -> Outcome {
     }
 }
 
+/// Returns the remark that there is no recording at `path`: an arm that is at the goal already has no session to record.
+pub(super) fn of_no_recording(path: &Path, is_done: bool, has_begun: bool) -> Option<String> {
+    (is_done && !has_begun)
+        .then(|| format!("{} is not written: nothing moved, so nothing was recorded", path.display()))
+}
+
 /// The failure of a motion that ended so before its end.
 fn unfinished(ended: Ended, stands: &str) -> Failure {
     let why = format!("{ended}; {stands}");
@@ -224,6 +232,15 @@ mod tests {
         let done = followed(FINISHED, true, [0.0, 0.0], true);
         assert_eq!(progress_at_end(&done, 1.6).as_deref(), Some("100 %  1.6 of 1.6 s"));
         assert_eq!(progress_at_end(&followed(CTRL_C, false, [0.2, 0.0], false), 4.0), None);
+    }
+
+    #[test]
+    fn a_recording_is_missing_only_where_nothing_moved() {
+        let of = |is_done, has_begun| of_no_recording(Path::new("there.mcap"), is_done, has_begun);
+        let said = "there.mcap is not written: nothing moved, so nothing was recorded";
+        assert_eq!(of(true, false).as_deref(), Some(said));
+        // Of a request that was rejected there is one.
+        assert_eq!((of(true, true), of(false, true), of(false, false)), (None, None, None));
     }
 
     #[test]

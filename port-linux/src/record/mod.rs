@@ -17,6 +17,7 @@ pub use self::file::{raw_topic, sent_topic};
 pub(crate) use self::read::each_message;
 pub use self::read::{Raw, each_raw, is_none, is_recording};
 pub use self::recorder::Recorder;
+pub(crate) use self::recorder::can_create;
 use crate::args::RecordArgs;
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};

@@ -34,13 +34,7 @@ impl Recorder {
     /// # Errors
     /// [`Failure::BadInput`] where the file exists or cannot be created, or no thread can be started.
     pub fn start(path: &Path, reader: Reader, clock: Clock, robot: &str, compressed: bool) -> Result<Self, Failure> {
-        let shown = path.display();
-        let created = fs::File::create_new(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => {
-                Failure::BadInput(format!("{shown} exists: recordings are never overwritten, choose another name"))
-            }
-            _ => Failure::BadInput(format!("cannot create {shown}: {error}")),
-        })?;
+        let created = create(path)?;
         let progress = Arc::new(Progress::default());
         let (shared, robot, origin) = (Arc::clone(&progress), robot.to_owned(), clock.origin_unix_nanos());
         let begun = utc_now();
@@ -92,6 +86,25 @@ impl Recorder {
             progress.lost()
         ))
     }
+}
+
+/// Checks that a recording can be created at `path`, and leaves no file there.
+///
+/// # Errors
+/// [`Failure::BadInput`] if the file exists or cannot be created.
+pub(crate) fn can_create(path: &Path) -> Result<(), Failure> {
+    drop(create(path)?);
+    fs::remove_file(path).map_err(|error| Failure::BadInput(format!("cannot remove {}: {error}", path.display())))
+}
+
+fn create(path: &Path) -> Result<fs::File, Failure> {
+    let shown = path.display();
+    fs::File::create_new(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::BadInput(format!("{shown} exists: recordings are never overwritten, choose another name"))
+        }
+        _ => Failure::BadInput(format!("cannot create {shown}: {error}")),
+    })
 }
 
 fn words(error: &McapError) -> String {

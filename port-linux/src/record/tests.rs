@@ -7,7 +7,7 @@ use outrigger_core::time::Instant;
 use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text};
 use outrigger_core::wire::realtime::Repr;
 
-use super::recorder::record;
+use super::recorder::{can_create, record};
 use crate::feed::Progress;
 use crate::feed::{Feed, Tap};
 
@@ -269,4 +269,16 @@ fn a_recording_that_is_cut_off_anywhere_is_refused_once_everything_before_was_re
         assert!(count <= most);
     }
     std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_check_of_a_recording_leaves_no_file_and_keeps_one_that_exists() {
+    let path = std::env::temp_dir().join(format!("outrigger-can-create-{}.mcap", std::process::id()));
+    can_create(&path).expect("room for a file");
+    assert!(!path.exists());
+    std::fs::write(&path, "kept").expect("room for a file");
+    let exists = can_create(&path).expect_err("it exists");
+    assert!(exists.to_string().contains("recordings are never overwritten"), "{exists}");
+    assert_eq!(std::fs::read(&path).expect("a file"), b"kept");
+    std::fs::remove_file(&path).expect("a file");
 }

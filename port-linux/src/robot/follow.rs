@@ -130,23 +130,24 @@ where
         mut watch: impl FnMut(&Mutex<Trace<N>>),
         asks: Option<&mut dyn FnMut(&Stopped) -> bool>,
     ) -> Result<Followed<N>, Failure> {
+        self.can_record()?;
         let goal = motion.goal();
         let (state, cycle) = self.stands_as()?;
         let at = state.positions;
         let tolerances = *motion.tolerances();
-        tolerances.check().map_err(|bad| Failure::BadInput(format!("the motion's tolerances: {bad}")))?;
-        let motion = match motion.clone().start_at(at, &state.velocities).map_err(Failure::BadInput)? {
+        tolerances.check().map_err(|bad| self.unfit(format!("the motion's tolerances: {bad}")))?;
+        let motion = match motion.clone().start_at(at, &state.velocities).map_err(|what| self.unfit(what))? {
             Start::There(off) => return Ok(Followed::there(off)),
             Start::Moves(motion) => motion,
         };
-        motion.check(&self.config.limits).map_err(|unfit| Failure::BadInput(unfit.with_remedy()))?;
+        motion.check(&self.config.limits).map_err(|unfit| self.unfit(unfit.with_remedy()))?;
         let path_tolerance = goes_on_within(&tolerances);
         let motion = self.in_cycles(motion, cycle, path_tolerance)?;
         let begin = motion.waypoints().first().map_or(at, |first| first.setpoint.positions);
         if let Some(beside) = begins_beside(&at, &begin, &tolerances) {
-            return Err(Failure::BadInput(beside));
+            return Err(self.unfit(beside));
         }
-        let (trajectory, next) = motion.beginning().map_err(|unfit| Failure::BadInput(unfit.to_string()))?;
+        let (trajectory, next) = motion.beginning().map_err(|unfit| self.unfit(unfit))?;
         let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, f32::min);
         let servo = JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() };
         let law = JointServo::new(Reference::Absolute(trajectory), servo).with_tolerances(tolerances);
@@ -184,10 +185,7 @@ where
     /// The motion for a robot with this cycle.
     fn in_cycles(&self, motion: Motion<N>, cycle: CoreDuration, path_tolerance: f32) -> Result<Motion<N>, Failure> {
         let slow = |what: String| {
-            Failure::BadInput(format!(
-                "in cycles of {} ms, as the robot has them, {what}",
-                cycle.as_micros() as f64 * 1e-3
-            ))
+            self.unfit(format!("in cycles of {} ms, as the robot has them, {what}", cycle.as_micros() as f64 * 1e-3))
         };
         let spaced = motion.spaced(&Spacing::for_cycle(cycle, path_tolerance));
         let motion = spaced.map_err(|missed| slow(format!("{missed}; give it more time there")))?;

@@ -27,6 +27,7 @@ pub use self::states::States;
 pub use crate::attached::Seen;
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
+use crate::record::can_create;
 use crate::show::Format;
 
 /// A robot with `N` joints, and how it is to be run beside: [`Robot::ur`], [`Robot::krc`].
@@ -41,13 +42,15 @@ pub struct Robot<const N: usize, P: Peer<N>> {
     run: RunSettings,
     format: Format,
     asked: bool,
+    motion: Option<String>,
     beside: Arc<dyn Beside<N, P>>,
 }
 
 impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     fn new(name: String, config: Config<N, P::Options>, beside: Arc<dyn Beside<N, P>>) -> Self {
         let run = RunSettings { request: Start::Start, end: End::Over, ..RunSettings::default() };
-        Self { name, config, host: HostSettings::default(), run, format: Format::Remarks, asked: false, beside }
+        let (host, format) = (HostSettings::default(), Format::Remarks);
+        Self { name, config, host, run, format, asked: false, motion: None, beside }
     }
 
     /// What the engine is told: limits, link, modes, and what only this kind of controller has. Its sensors are those given to
@@ -98,6 +101,26 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     pub(crate) const fn answering(mut self) -> Self {
         self.asked = true;
         self
+    }
+
+    /// Begins messages about a motion with this name, as that of its file.
+    #[must_use]
+    pub(crate) fn naming_the_motion(mut self, name: String) -> Self {
+        self.motion = Some(name);
+        self
+    }
+
+    /// Returns the failure of a motion that the arm cannot make.
+    fn unfit(&self, what: impl fmt::Display) -> Failure {
+        Failure::BadInput(match &self.motion {
+            Some(motion) => format!("{motion}: {what}"),
+            None => what.to_string(),
+        })
+    }
+
+    /// Checks that the recording asked for can be written.
+    fn can_record(&self) -> Result<(), Failure> {
+        self.run.record.as_deref().map_or(Ok(()), can_create)
     }
 
     /// Says nothing on standard error.
@@ -188,5 +211,34 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
 impl<const N: usize, P: Peer<N>> fmt::Debug for Robot<N, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Robot").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::robot::JointPositions;
+    use outrigger_core::trajectory::{Setpoint, Waypoint};
+
+    use super::*;
+    use crate::motion::Motion;
+
+    #[test]
+    fn a_recording_that_cannot_be_written_is_named_before_the_robot_is_asked() {
+        let folder = std::env::temp_dir().join(format!("outrigger-no-folder-{}", std::process::id()));
+        let path = folder.join("there.mcap");
+        let at =
+            |micros| Waypoint { setpoint: Setpoint::default(), accelerations: None, at: Duration::from_micros(micros) };
+        let motion = Motion::<6>::through(vec![at(0), at(1_000_000)]).expect("a motion");
+        let robot = Robot::ur("127.0.0.1:1").expect("an address").quiet().recording_to(&path);
+        let robot = robot.naming_the_motion("swing.csv".into());
+        for failure in [
+            robot.follow(&motion).expect_err("no folder"),
+            robot.play(&motion).expect_err("no folder"),
+            robot.move_to(JointPositions::ZERO, 0.5, 0.8).expect_err("no folder"),
+        ] {
+            let said = failure.to_string();
+            assert!(failure.code() == 1 && said.starts_with(&format!("cannot create {}: ", path.display())), "{said}");
+        }
+        assert_eq!(robot.unfit("found no waypoint").to_string(), "swing.csv: found no waypoint");
     }
 }

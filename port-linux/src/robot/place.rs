@@ -78,6 +78,7 @@ impl Robot<6, Ur<'static>> {
         mut watch: impl FnMut(&Given<6>, &JointPositions<6>),
     ) -> Result<Arrival, Failure> {
         asked.check(&self.config.limits).map_err(Failure::BadInput)?;
+        self.can_record()?;
         let ((stood, _), clock) = (self.stands_as()?, Clock::start());
         let (from, started) = (stood.positions, clock.now());
         if is_there(&asked.target, &stood) {

@@ -48,7 +48,8 @@ impl Robot<6, Ur<'static>> {
         mut watch: impl FnMut(&Trace<6>),
         asks: Option<&mut dyn FnMut(&Stopped) -> bool>,
     ) -> Result<Followed<6>, Failure> {
-        let wrong = |what: String| Failure::BadInput(what);
+        self.can_record()?;
+        let wrong = |what: String| self.unfit(what);
         let (goal, (state, _), tolerances) = (motion.goal(), self.stands_as()?, *motion.tolerances());
         let at = state.positions;
         tolerances.check().map_err(|bad| wrong(format!("the motion's tolerances: {bad}")))?;
