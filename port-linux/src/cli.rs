@@ -19,7 +19,7 @@ use crate::board::BoardCommand;
 use crate::dashboard::DashboardArgs;
 use crate::doctor::DoctorArgs;
 use crate::example::ExampleArgs;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, output_closed, told};
 use crate::init::InitArgs;
 use crate::io::IoArgs;
 use crate::manual::{CompletionsArgs, ManualArgs};
@@ -436,19 +436,14 @@ pub fn main() -> ExitCode {
                 complain(&failure.told());
                 return failure.into();
             }
-            None => error.exit(),
+            None if error.use_stderr() => error.exit(),
+            None => return told(error.print().or_else(|error| output_closed(&error))).into(),
         },
     };
     if verbose {
         be_verbose();
     }
-    let code = match run(command) {
-        Ok(()) => 0,
-        Err(failure) => {
-            complain(&failure.told());
-            failure.code()
-        }
-    };
+    let code = told(run(command));
     if worker::is_one_left_behind() {
         // It may hold what an orderly exit waits for.
         signal_hook::low_level::exit(code.into());

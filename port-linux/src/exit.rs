@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use std::sync::OnceLock;
+
+use crate::show::complain;
 
 /// How the system says that this process, or all of them, may open no more files or sockets. Windows: `WSAEMFILE`, and
 /// `ERROR_TOO_MANY_OPEN_FILES`.
@@ -105,6 +108,44 @@ pub(crate) fn output_closed(error: &std::io::Error) -> Outcome {
     Err(Failure::BadInput(format!("cannot write the output: {error}")))
 }
 
+/// The first failed write of standard output after which a command has gone on.
+#[derive(Debug)]
+struct Unwritten(OnceLock<String>);
+
+impl Unwritten {
+    /// Keeps the failure, unless the reader has gone away.
+    fn note(&self, error: &std::io::Error) {
+        if let Err(failure) = output_closed(error) {
+            let _ = self.0.set(failure.to_string());
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.0.get().map_or(Ok(()), |text| Err(Failure::BadInput(text.clone())))
+    }
+}
+
+static UNWRITTEN: Unwritten = Unwritten(OnceLock::new());
+
+/// Notes a failed write of standard output, for a command that goes on to its end: the process ends with it.
+pub(crate) fn output_failed(error: &std::io::Error) {
+    UNWRITTEN.note(error);
+}
+
+/// Says on standard error why a command failed, and what of its output is missing; returns the exit code of the process.
+pub(crate) fn told(ended: Outcome) -> u8 {
+    let (said, code) = last_words(ended, UNWRITTEN.outcome());
+    said.iter().for_each(|text| complain(text));
+    code
+}
+
+fn last_words(ended: Outcome, written: Outcome) -> (Vec<String>, u8) {
+    let failures: Vec<Failure> = [ended, written].into_iter().filter_map(Result::err).collect();
+    let mut said: Vec<String> = failures.iter().map(Failure::told).collect();
+    said.dedup();
+    (said, failures.first().map_or(0, Failure::code))
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Error, ErrorKind};
@@ -128,5 +169,21 @@ mod tests {
         assert!(output_closed(&Error::from(ErrorKind::BrokenPipe)).is_ok());
         let full = output_closed(&Error::from(ErrorKind::StorageFull)).expect_err("it is not written");
         assert!(full.code() == 1 && full.to_string().starts_with("cannot write the output: "), "{full:?}");
+    }
+    #[test]
+    fn the_first_failed_write_that_a_command_has_survived_is_the_failure_of_the_process() {
+        let unwritten = Unwritten(OnceLock::new());
+        unwritten.note(&Error::from(ErrorKind::BrokenPipe));
+        assert!(unwritten.outcome().is_ok());
+        unwritten.note(&Error::from(ErrorKind::StorageFull));
+        unwritten.note(&Error::from(ErrorKind::PermissionDenied));
+        let failure = unwritten.outcome().expect_err("it is not written");
+        let said = format!("cannot write the output: {}", Error::from(ErrorKind::StorageFull));
+        assert_eq!((failure.code(), failure.to_string()), (1, said.clone()));
+        assert_eq!(last_words(Ok(()), unwritten.outcome()), (vec![said.clone()], 1));
+        assert_eq!(last_words(unwritten.outcome(), unwritten.outcome()), (vec![said.clone()], 1));
+        let fault = || Err(Failure::Fault("the arm stopped".into()));
+        assert_eq!(last_words(fault(), unwritten.outcome()), (vec!["the arm stopped".into(), said], 4));
+        assert_eq!(last_words(Ok(()), Ok(())), (vec![], 0));
     }
 }

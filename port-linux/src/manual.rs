@@ -32,7 +32,8 @@ pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Outco
     let name = command.get_name().to_owned();
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, name, &mut script);
-    std::io::stdout().write_all(&script).or_else(|error| output_closed(&error))
+    let mut out = std::io::stdout();
+    out.write_all(&script).and_then(|()| out.flush()).or_else(|error| output_closed(&error))
 }
 
 /// Writes a manual page, as those of commands, for `command` and for each of its own.

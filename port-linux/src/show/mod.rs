@@ -39,6 +39,7 @@ use self::straight::{Standard, Straight};
 pub(crate) use self::straight::{complain, tell};
 pub use self::terminals::Terminals;
 pub use self::variables::Variables;
+use crate::exit::output_failed;
 use crate::feed::Reader;
 use crate::json::Json;
 pub use crate::notice::Notice;
@@ -68,10 +69,13 @@ const LAST_WORDS: StdDuration = StdDuration::from_secs(1);
 const GIVEN_BACK: StdDuration = StdDuration::from_millis(100);
 
 /// `println!` for commands that speak without a view. Where the reader has gone away (`| head`) the line is lost, and the
-/// command goes on to its end and its exit code.
+/// command goes on to its end and its exit code. After any other failed write the process ends with that failure.
 macro_rules! say {
     ($($text:tt)*) => {{
-        let _ = std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("{}\n", format_args!($($text)*)));
+        let line = format_args!("{}\n", format_args!($($text)*)).to_string();
+        if let Err(error) = std::io::Write::write_all(&mut std::io::stdout(), line.as_bytes()) {
+            crate::exit::output_failed(&error);
+        }
     }};
 }
 pub(crate) use say;
@@ -165,15 +169,32 @@ pub struct Show {
 
 /// What was not said, because the reader of the output was too slow, or gone wrong.
 #[derive(Debug, Default)]
-struct Lost(AtomicU64);
+struct Lost {
+    count: AtomicU64,
+    failed: AtomicBool,
+}
 
 impl Lost {
     fn add(&self, count: u64) {
-        self.0.fetch_add(count, Ordering::Relaxed);
+        self.count.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Notes that a write to standard output failed.
+    fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
     }
 
     fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Returns how much was dropped and why, if anything was.
+    fn words(&self) -> Option<String> {
+        let failed = self.failed.load(Ordering::Relaxed);
+        let why = if failed { "cannot be written" } else { "did not take them in time" };
+        Some(self.count())
+            .filter(|lost| *lost > 0)
+            .map(|lost| format!("{lost} messages were dropped: standard output {why}"))
     }
 }
 
@@ -254,11 +275,10 @@ impl Show {
     /// is said on standard error.
     pub fn finish(mut self) -> u64 {
         self.close();
-        let lost = self.lost.count();
-        if lost > 0 {
-            complain(&format!("{lost} messages were dropped: standard output did not take them in time"));
+        if let Some(dropped) = self.lost.words() {
+            complain(&dropped);
         }
-        lost
+        self.lost.count()
     }
 
     fn close(&mut self) {
@@ -336,7 +356,13 @@ fn speak(
                 return;
             }
             // A full disk may have room again.
-            Err(_) => lost.add(1),
+            Err(error) => {
+                lost.add(1);
+                if matches!(to, Standard::Output) {
+                    lost.fail();
+                    output_failed(&error);
+                }
+            }
         }
     }
 }
@@ -355,5 +381,22 @@ fn next(messages: &Receiver<Dated>, mut wait: StdDuration) -> Result<Option<Date
                 wait -= look;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_messages_are_counted_and_a_failed_write_is_told_from_a_slow_reader() {
+        let lost = Lost::default();
+        assert_eq!(lost.words(), None);
+        lost.add(3);
+        let said = "3 messages were dropped: standard output did not take them in time";
+        assert_eq!(lost.words().as_deref(), Some(said));
+        lost.add(1);
+        lost.fail();
+        assert_eq!(lost.words().as_deref(), Some("4 messages were dropped: standard output cannot be written"));
     }
 }

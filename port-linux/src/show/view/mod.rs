@@ -8,7 +8,6 @@ mod pages;
 mod paint;
 
 use std::collections::VecDeque;
-use std::io::Write as _;
 use std::sync::mpsc::Receiver;
 use std::time::Duration as StdDuration;
 
@@ -26,7 +25,7 @@ use self::overheard::Overheard;
 use self::pages::Page;
 use self::paint::{SOFT, broken, panel};
 use super::place::Place;
-use super::{Dated, Key, Message, Notice, Snapshot, complain, next, notice_line, shown};
+use super::{Dated, Key, Message, Notice, Snapshot, complain, next, notice_line, say, shown};
 use crate::feed::{Streams, stream_memory};
 use crate::os;
 use crate::terminal;
@@ -95,7 +94,7 @@ pub(super) fn run(title: &str, messages: &Receiver<Dated>, keys: &UnboundedSende
     }
     // The last words of a run stay readable where the view was.
     for notice in screen.events.iter().rev().take(12).rev() {
-        let _ = writeln!(std::io::stdout(), "{}", notice_line(notice));
+        say!("{}", notice_line(notice));
     }
 }
 
