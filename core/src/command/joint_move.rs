@@ -43,17 +43,19 @@ pub struct JointMove<const N: usize> {
 }
 
 impl<const N: usize> JointMove<N> {
+    /// The least speed \[rad/s, or m/s\] and acceleration \[rad/s², or m/s²\] of a move: programs on the controller get millionths.
+    pub const LEAST: f32 = 1e-6;
     /// The tool is moved no faster than this along a line \[m/s\].
     pub const FASTEST_LINE: f32 = 3.0;
     /// And gains or loses speed no faster than this \[m/s²\].
     pub const STEEPEST_LINE: f32 = 20.0;
 
     /// A motion to `to` \[rad\], in which the joint with the longest way reaches `speed` \[rad/s\] by `acceleration`
-    /// \[rad/s²\]; `None` unless all are finite, and both of these above 0.
+    /// \[rad/s²\]; `None` unless all are finite, and both of these at least [`LEAST`](Self::LEAST).
     #[must_use]
     pub fn new(to: JointPositions<N>, speed: f32, acceleration: f32) -> Option<Self> {
-        let positive = |value: f32| value.is_finite() && value > 0.0;
-        (to.is_finite() && positive(speed) && positive(acceleration)).then_some(Self {
+        let fits = |value: f32| value.is_finite() && value >= Self::LEAST;
+        (to.is_finite() && fits(speed) && fits(acceleration)).then_some(Self {
             to,
             speed,
             acceleration,
@@ -63,7 +65,7 @@ impl<const N: usize> JointMove<N> {
     }
 
     /// A motion to this destination: of joints as of [`new`](Self::new), or of the tool on a straight line, which reaches `speed`
-    /// \[m/s\] by `acceleration` \[m/s²\]; `None` unless all are finite, both of these above 0, and for a line at most
+    /// \[m/s\] by `acceleration` \[m/s²\]; `None` unless all are finite, both of these at least [`LEAST`](Self::LEAST), and for a line at most
     /// [`FASTEST_LINE`](Self::FASTEST_LINE) and [`STEEPEST_LINE`](Self::STEEPEST_LINE).
     #[cfg(feature = "tool-moves")]
     #[must_use]
@@ -77,7 +79,8 @@ impl<const N: usize> JointMove<N> {
     }
 
     /// The beginning of a motion that leads on from `start` \[rad\] through waypoints that are given to the controller while it
-    /// goes, nowhere faster than `speed` \[rad/s\]; `None` unless all are finite, and `speed` above 0.
+    /// goes, nowhere faster than `speed` \[rad/s\]; `None` unless all are finite, and `speed` at least
+    /// [`LEAST`](Self::LEAST).
     #[must_use]
     pub fn along(start: JointPositions<N>, speed: f32) -> Option<Self> {
         Self::new(start, speed, speed).map(|begun| Self { along: true, ..begun })
@@ -236,6 +239,15 @@ mod tests {
             assert_eq!(judged(to, 0.1, 0.1, [0.0, 0.0]), Err(Reason::PositionLimit), "{to:?}");
         }
         assert_eq!(judged([0.0, 0.0], 0.1, 0.1, [f32::NAN, 0.0]), Err(Reason::NotFinite));
+    }
+
+    #[test]
+    fn a_speed_or_an_acceleration_below_a_millionth_is_no_move() {
+        let new = |speed, acceleration| JointMove::new(JointPositions([0.1, 0.0]), speed, acceleration);
+        assert!(new(JointMove::<2>::LEAST, JointMove::<2>::LEAST).is_some());
+        for below in [9e-7, 1e-20, 0.0, -1.0, f32::NAN] {
+            assert_eq!((new(below, 1.0), new(1.0, below)), (None, None), "{below}");
+        }
     }
 
     #[test]

@@ -45,6 +45,14 @@ impl<const N: usize> Asked<N> {
                 target.place()
             ));
         }
+        let per = if target.is_linear() { "m/s" } else { "rad/s" };
+        let least = JointMove::<N>::LEAST;
+        if *speed < least {
+            return Err(format!("found speed {speed:?}, expected at least {least:?} {per}"));
+        }
+        if *acceleration < least {
+            return Err(format!("found acceleration {acceleration:?}, expected at least {least:?} {per}²"));
+        }
         match target.place() {
             Place::Joints(goal) => {
                 let ranges = limits.position_min.iter().zip(limits.position_max.iter());
@@ -70,17 +78,17 @@ impl<const N: usize> Asked<N> {
                 }
             }
         }
-        let (of, unit, most) = if target.is_linear() {
-            ("a line", "m/s", [JointMove::<N>::FASTEST_LINE, JointMove::<N>::STEEPEST_LINE])
+        let (of, most) = if target.is_linear() {
+            ("a line", [JointMove::<N>::FASTEST_LINE, JointMove::<N>::STEEPEST_LINE])
         } else {
-            ("limits", "rad/s", [limits.velocity.max_abs(), limits.acceleration.max_abs()])
+            ("limits", [limits.velocity.max_abs(), limits.acceleration.max_abs()])
         };
         let [fastest, steepest] = most;
         if *speed > fastest {
-            return Err(format!("found speed {speed}, expected at most {fastest} {unit} ({of})"));
+            return Err(format!("found speed {speed}, expected at most {fastest} {per} ({of})"));
         }
         if *acceleration > steepest {
-            return Err(format!("found acceleration {acceleration}, expected at most {steepest} {unit}² ({of})"));
+            return Err(format!("found acceleration {acceleration}, expected at most {steepest} {per}² ({of})"));
         }
         Ok(())
     }
@@ -350,6 +358,21 @@ mod tests {
         assert_eq!(ended(0.299, false), Stage::Done);
         assert_eq!(ended(0.25, false), Stage::Missed(Reason::GoalTolerance), "ended short");
         assert_eq!(ended(0.25, true), Stage::Touched, "a contact of the tool");
+    }
+
+    #[test]
+    fn a_speed_or_an_acceleration_that_an_order_cannot_carry_is_refused_with_the_least() {
+        let check = |target: MoveTarget<6>, speed, acceleration| {
+            Asked { target, speed, acceleration }.check(&Limits::default())
+        };
+        let (joints, line) = (MoveTarget::joints(GOAL), MoveTarget::joints(GOAL).linear());
+        for target in [joints, line] {
+            assert_eq!(check(target, 1e-6, 1e-6), Ok(()));
+        }
+        let slow = check(joints, 1e-7, 0.8).expect_err("too slow");
+        assert_eq!(slow, "found speed 1e-7, expected at least 1e-6 rad/s");
+        let gentle = check(line, 0.1, 1e-20).expect_err("too gentle");
+        assert_eq!(gentle, "found acceleration 1e-20, expected at least 1e-6 m/s²");
     }
 
     #[test]

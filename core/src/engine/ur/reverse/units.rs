@@ -37,7 +37,13 @@ pub(super) fn force(mode: &ForceMode, keep: PlayerOrderRepr) -> PlayerOrderRepr 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::JointMove;
     use crate::robot::Pose;
+
+    #[test]
+    fn the_least_speed_of_a_move_is_the_least_that_an_order_carries() {
+        assert_eq!(micro(JointMove::<6>::LEAST), 1);
+    }
 
     #[test]
     fn a_force_mode_stands_in_one_order() {
