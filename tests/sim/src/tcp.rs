@@ -192,7 +192,8 @@ impl Server {
     }
 
     fn run_by(self, clock: &Clock, stop: &AtomicBool) {
-        Loop { clock, clients: vec![], calls: Calls::default(), server: self }.run(stop);
+        let calls = Calls::new(self.addresses.listen);
+        Loop { clock, clients: vec![], calls, server: self }.run(stop);
     }
 
     /// Serves on a thread of its own.

@@ -6,24 +6,31 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_tcp_nodelay, socket_error};
-use rustix::net::{AddressFamily, connect};
+use rustix::net::{AddressFamily, bind, connect};
 
 use crate::controller::{Conn, Controller, Refused};
 use crate::dial::Dial;
 use crate::os;
 
 /// Connects that are under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Calls {
+    /// The address that the controller listens on.
+    listen: IpAddr,
     under_way: Vec<(Conn, OwnedFd)>,
 }
 
 impl Calls {
+    /// Creates the calls of a controller that listens on this address.
+    pub(super) const fn new(listen: IpAddr) -> Self {
+        Self { listen, under_way: vec![] }
+    }
+
     /// Begins what the controller asks for and ends what was answered; yields the connections that stand now.
     pub(super) fn turn(&mut self, controller: &mut Controller) -> std::vec::IntoIter<(Conn, TcpStream)> {
         let mut answered = vec![];
         while let Some(dial) = controller.poll_dial() {
-            match begin(&dial) {
+            match begin(&dial, self.listen) {
                 Ok(socket) => self.under_way.push((dial.conn, socket)),
                 Err(_) => controller.dialled(dial.conn, Err(Refused)),
             }
@@ -56,11 +63,20 @@ fn address(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") { Some(Ipv4Addr::LOCALHOST.into()) } else { host.parse().ok() }
 }
 
-fn begin(dial: &Dial) -> Result<OwnedFd, Errno> {
+/// Returns the address that a call from a controller on `listen` comes from: its own, where a route leads from there.
+fn source(listen: IpAddr, to: IpAddr) -> Option<IpAddr> {
+    let leads = listen.is_ipv4() == to.is_ipv4() && listen.is_loopback() == to.is_loopback();
+    Some(listen).filter(|listen| leads && !listen.is_unspecified())
+}
+
+fn begin(dial: &Dial, listen: IpAddr) -> Result<OwnedFd, Errno> {
     let address = SocketAddr::new(address(&dial.host).ok_or(Errno::HOSTUNREACH)?, dial.port);
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = os::stream_socket(family)?;
     set_tcp_nodelay(&socket, true)?;
+    if let Some(source) = source(listen, address.ip()) {
+        bind(&socket, &SocketAddr::new(source, 0))?;
+    }
     match connect(&socket, &address) {
         Ok(()) | Err(os::UNDER_WAY) => Ok(socket),
         Err(error) => Err(error),
@@ -88,6 +104,24 @@ mod tests {
     use crate::tcp::Server;
 
     const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    #[test]
+    fn a_call_comes_from_the_address_that_the_controller_listens_on() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        for (listen, to, from) in [
+            ("127.0.0.5", "127.0.0.1", Some("127.0.0.5")),
+            ("192.168.1.5", "192.168.1.20", Some("192.168.1.5")),
+            ("::1", "::1", Some("::1")),
+            // The system chooses.
+            ("0.0.0.0", "127.0.0.1", None),
+            ("::", "::1", None),
+            ("::1", "127.0.0.1", None),
+            ("192.168.1.5", "127.0.0.1", None),
+            ("127.0.0.1", "192.168.1.20", None),
+        ] {
+            assert_eq!(source(ip(listen), ip(to)), from.map(ip), "{listen} to {to}");
+        }
+    }
 
     #[test]
     #[ignore = "in real time: `.ci/realtime units` runs it"]
