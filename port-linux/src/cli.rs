@@ -19,7 +19,7 @@ use crate::board::BoardCommand;
 use crate::dashboard::DashboardArgs;
 use crate::doctor::DoctorArgs;
 use crate::example::ExampleArgs;
-use crate::exit::{Failure, Outcome, output_closed, told};
+use crate::exit::{Failure, Outcome, ending, output_closed};
 use crate::init::InitArgs;
 use crate::io::IoArgs;
 use crate::manual::{CompletionsArgs, ManualArgs};
@@ -425,6 +425,13 @@ fn krc_help() -> String {
     format!("{KRC_EXAMPLES}\n\nFaults:\n{faults}\nAssumptions, with their defaults:\n{assumptions}")
 }
 
+/// Prints why a command failed, and what of its output is missing; returns the exit code of the process.
+fn report(ended: Outcome) -> u8 {
+    let (messages, code) = ending(ended);
+    messages.iter().for_each(|text| complain(text));
+    code
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -437,13 +444,13 @@ pub fn main() -> ExitCode {
                 return failure.into();
             }
             None if error.use_stderr() => error.exit(),
-            None => return told(error.print().or_else(|error| output_closed(&error))).into(),
+            None => return report(error.print().or_else(|error| output_closed(&error))).into(),
         },
     };
     if verbose {
         be_verbose();
     }
-    let code = told(run(command));
+    let code = report(run(command));
     if worker::is_one_left_behind() {
         // It may hold what an orderly exit waits for.
         signal_hook::low_level::exit(code.into());

@@ -4,8 +4,6 @@ use std::fmt;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use crate::show::complain;
-
 /// How the system says that this process, or all of them, may open no more files or sockets. Windows: `WSAEMFILE`, and
 /// `ERROR_TOO_MANY_OPEN_FILES`.
 const OUT_OF_FILES: [i32; 2] = if cfg!(windows) { [10_024, 4] } else { [libc::EMFILE, libc::ENFILE] };
@@ -132,11 +130,10 @@ pub(crate) fn output_failed(error: &std::io::Error) {
     UNWRITTEN.note(error);
 }
 
-/// Says on standard error why a command failed, and what of its output is missing; returns the exit code of the process.
-pub(crate) fn told(ended: Outcome) -> u8 {
-    let (said, code) = last_words(ended, UNWRITTEN.outcome());
-    said.iter().for_each(|text| complain(text));
-    code
+/// Returns the messages for standard error at the end of a command, the reason first and then what of its output is missing, and the
+/// exit code of the process.
+pub(crate) fn ending(ended: Outcome) -> (Vec<String>, u8) {
+    last_words(ended, UNWRITTEN.outcome())
 }
 
 fn last_words(ended: Outcome, written: Outcome) -> (Vec<String>, u8) {
