@@ -95,11 +95,11 @@ impl Columns {
 /// The meaning of a `#` comment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Comment {
-    /// It names the columns.
+    /// A header.
     Header(Columns),
-    /// It mentions degrees, and names no columns.
+    /// A text that mentions degrees, and names no columns.
     Degrees,
-    /// It has no effect.
+    /// A text without effect.
     Remark,
 }
 
