@@ -268,7 +268,7 @@ fn listened_to() {
         "a measurement every 5 ms",
         "round trip: p50",
         "  KRC: ",
-        "warning: source \"d\" takes",
+        "- source \"d\" takes",
     ] {
         assert!(said.contains(expected), "{expected} in {said}");
     }

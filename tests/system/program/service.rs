@@ -178,6 +178,6 @@ fn doctor_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources_o
         let said = text(&output.stdout);
         assert!(said.contains(from) && said.contains(&format!("pendant: {pendant}")), "{file:?}: {said}");
         assert!(said.contains("ways to command it") && said.contains("\n  * text "), "{file:?}: {said}");
-        assert_eq!(said.contains(&format!("warning: {ANYBODY}")), file.is_some(), "{file:?}: {said}");
+        assert_eq!(said.contains(&format!("  - {ANYBODY}")), file.is_some(), "{file:?}: {said}");
     }
 }
