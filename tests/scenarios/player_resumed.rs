@@ -1,7 +1,7 @@
 //! A motion that the player makes, stopped on its way and gone on with by word, and held to its tolerances: judged by where the arm
 //! really was.
 
-use outrigger_core::engine::Input;
+use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
 use outrigger_core::time as core;
@@ -89,6 +89,25 @@ fn a_pause_holds_it_and_it_goes_on_with_the_program() {
         ends(&mut rig, &mut played, &what);
         was_on(&rig, &line, &what);
         assert_eq!(rig.record().fallback(), None, "{what}\n{}", rig.record().story());
+    }
+}
+
+#[test]
+fn a_paused_program_that_answers_nothing_is_no_controller_that_does_not_acknowledge() {
+    for software in SOFTWARE {
+        for pauses in [true, false] {
+            let mut buffers = Buffers::with_rtde();
+            let (mut rig, mut played, _) = moving(setup(software), TOLERANCES, &mut buffers, ms(2_000));
+            if pauses {
+                rig.controller.act(Action::PauseProgram);
+                played.run_for(&mut rig, secs(1));
+            }
+            // Linux puts an acknowledgement off for 40 ms and more where nothing is answered.
+            rig.input(Input::Unacked { link: LinkId::REVERSE, bytes: 112, age: core::Duration::from_millis(60) });
+            let story = rig.record().story();
+            let expected = if pauses { (Mode::Command, None) } else { (Mode::Stopping, Some(Reason::Unacknowledged)) };
+            assert_eq!((rig.engine().mode(), rig.engine().latch()), expected, "{software}\n{story}");
+        }
     }
 }
 

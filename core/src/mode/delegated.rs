@@ -42,7 +42,7 @@
 
 use super::evidence::{Evidence, missing_or};
 use super::moves::{Mirrored, MoveNumber};
-use super::{Held, ModeConfig, Pendant};
+use super::{Acceptance, Activity, Held, ModeConfig, Pendant};
 use crate::robot::Reason;
 use crate::time::{Duration, Instant};
 
@@ -345,6 +345,13 @@ impl Evidence {
     /// Whether nothing that the program does goes on for now.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused_by().is_some()
+    }
+
+    /// Returns `true` while a program is paused, also after commanding has ended.
+    pub(crate) fn has_paused_program(&self) -> bool {
+        let Acceptance { program_state, program_running, .. } = &self.acceptance;
+        let shows = |held: &Option<Held<Activity>>| held.is_some_and(|held| held.value == Activity::Paused);
+        self.is_paused() || shows(program_state) || shows(program_running)
     }
 
     /// Returns the cause that holds the program still: a pause at the pendant before the speed slider.

@@ -263,13 +263,9 @@ fn listened_to() {
     std::fs::remove_file(open).expect("it is there");
     let said = String::from_utf8_lossy(&examined.stdout).into_owned();
     assert!(matches!(examined.status.code(), Some(0 | 4)), "{said}");
-    for expected in [
-        "timer wake-ups late by",
-        "a measurement every 5 ms",
-        "round trip: p50",
-        "  KRC: ",
-        "- source \"d\" takes",
-    ] {
+    for expected in
+        ["timer wake-ups late by", "a measurement every 5 ms", "round trip: p50", "  KRC: ", "- source \"d\" takes"]
+    {
         assert!(said.contains(expected), "{expected} in {said}");
     }
 }

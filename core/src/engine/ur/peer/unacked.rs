@@ -48,7 +48,10 @@ impl Ur<'_> {
             }
             let config = unacked_config(link, &cx.config.peer, cx.cycle);
             let verdict = unacked.judge(&config, ended(cx.cycle), cx.now);
-            if let Some(reason) = verdict.fault {
+            // A controller acknowledges late what a program that is paused does not answer.
+            let is_paused =
+                cfg!(feature = "reverse") && link == LinkId::REVERSE && cx.cycle.evidence().has_paused_program();
+            if let Some(reason) = verdict.fault.filter(|_| !is_paused) {
                 cx.cycle.fault(cx.now, reason, cx.events);
             }
             if verdict.drop {
