@@ -34,10 +34,10 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Level {
-    pub(super) goal: Option<Box<Object<Level>>>,
-    pub(super) motion_plan_response: Option<Box<Object<Level>>>,
+    pub(super) goal: Option<Box<Object<Self>>>,
+    pub(super) motion_plan_response: Option<Box<Object<Self>>>,
     pub(super) trajectory: Option<Trajectories>,
-    pub(super) joint_trajectory: Option<Box<Object<Level>>>,
+    pub(super) joint_trajectory: Option<Box<Object<Self>>>,
     pub(super) points: Option<Vec<Object<Point>>>,
     pub(super) joint_names: Option<Vec<String>>,
     pub(super) path_tolerance: Option<Vec<Object<JointTolerance>>>,
