@@ -5,10 +5,11 @@ use std::time::Duration as StdDuration;
 use outrigger_core::command::{SourceConfig, SourceId};
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::link::{GradeLimitsTuning, GradeTuning, LinkConfig, Share};
+use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
-use super::world::SOFTWARE;
-
+/// The software of the demo's controller, whose period limits are multiples of.
+pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// The demo's sensor.
 pub(super) const SENSOR: SourceId = SourceId(0);
 

@@ -101,7 +101,7 @@ impl Record {
                  distance comes from a sensor by UDP, joint speeds go out as script text in every cycle, all over this \
                  machine's loopback network.",
                 super::world::MODEL.name().replace("ur", "UR"),
-                super::world::SOFTWARE,
+                super::allowance::SOFTWARE,
                 self.wanted_distance * 1e3
             ),
             figures: vec![

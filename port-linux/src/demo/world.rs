@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use outrigger_core::command::SampleValue;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::math::Frame;
-use outrigger_core::robot::{JointPositions, Pose, RobotModel, SoftwareVersion};
+use outrigger_core::robot::{JointPositions, Pose, RobotModel};
 use outrigger_core::sensor::{DATAGRAM_MAX, Reading};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::controller::{Action, Controller, Moment, Options};
@@ -19,15 +19,15 @@ use outrigger_sim::tcp::{self, Running, Server};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 
+use super::allowance::SOFTWARE;
 use super::broken::Broken;
 use crate::clock::{Clock, Pace, std_duration, std_now};
 use crate::exit::Failure;
 use crate::page::{SIDE, Workpiece, outline};
 use crate::report::scene::Scene;
 
-/// The demo's arm and software.
+/// The demo's arm.
 pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
-pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// How far the tool begins from the workpiece \[m\].
 const START_DISTANCE: f64 = 0.07;
 /// Length of the workpiece that is drawn \[m\].

@@ -8,9 +8,9 @@ use outrigger_core::link::{Figures, Grade, GradeCause, GradeChange, GradeLow, Me
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 
+use super::Notice;
+use super::advice::{self, Observer};
 use super::sheet::Sheet;
-use super::words::Observer;
-use super::{Notice, words};
 use crate::json::Json;
 
 /// Time between two looks at the figures: what is shortest-lived, the age, is seen as often.
@@ -162,14 +162,14 @@ pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String 
 pub(crate) fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     match &low.fell {
         Some(fell) if low.next.is_within() || fell.cause.metric == low.next.metric => remedy_of(fell, here, observer),
-        Some(_) | None => words::of_metric(low.next.metric, here, observer),
+        Some(_) | None => advice::of_metric(low.next.metric, here, observer),
     }
 }
 
 /// The thing to do about a fall.
 pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &'static str {
     let own = fell.late > Duration::ZERO;
-    words::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
+    advice::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
 }
 
 /// Adds a low grade to what is to be fixed, with the key of the limit and what `more` there is to do; a grade that has only

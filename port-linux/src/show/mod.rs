@@ -3,6 +3,7 @@
 //! The control loop never writes to a terminal or a pipe: it hands what there is to say to a thread, and drops and counts it
 //! where that thread is behind. The thread may hang in a write for ever; nobody waits for it longer than a second.
 
+mod advice;
 pub mod events;
 pub(crate) mod grade;
 pub mod histogram;

@@ -1,54 +1,13 @@
-//! What to do about reasons and figures, and what became of outputs of the controller, in words.
+//! Reasons, holds and outputs of the controller, in words.
 
 use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteNews, WriteRefusal,
 };
-use outrigger_core::link::{GradeLow, Metric};
+use outrigger_core::link::GradeLow;
 use outrigger_core::robot::{Pose, Reason, ReasonSet};
 
+pub use super::advice::{Observer, advice, of_metric};
 use super::grade;
-
-/// The side that judges a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observer {
-    /// A command on this machine.
-    Process,
-    /// A board that reports by telemetry.
-    Board,
-    /// A process or a board whose recording is looked at.
-    Recorded,
-}
-
-impl Observer {
-    /// The name in a sentence.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Process => "this process",
-            Self::Board => "the board",
-            Self::Recorded => "the recorded process",
-        }
-    }
-}
-
-const CHECK_NETWORK: &str = "check the network; see `outrigger doctor`";
-const CHECK_LOAD: &str = "controller and client share this machine: check its load";
-const SCHEDULE: &str = "give the process a core and a real-time priority; see `outrigger doctor`";
-
-/// What a person can do about `reason`; `here` where the controller runs on this machine, and no network lies between.
-#[must_use]
-pub const fn advice(reason: Reason, here: bool) -> &'static str {
-    match reason {
-        Reason::StateStale | Reason::StatesMissed | Reason::Unacknowledged if here => {
-            "the controller runs on this machine: see that it still does, and that the machine has time for both"
-        }
-        Reason::LinkClosed if here => "the controller runs on this machine: see that it still does",
-        Reason::GradeLow => if_here(CHECK_NETWORK, CHECK_LOAD, here),
-        Reason::LocalStall => SCHEDULE,
-        Reason::EvidenceMissing | Reason::ArmingTimeout => "see which precondition is not held in `outrigger monitor`",
-        _ => reason.advice(),
-    }
-}
 
 /// Returns a line for a motion that is held for `reason`, with what lets it go on.
 #[must_use]
@@ -106,29 +65,6 @@ pub(crate) fn of_reason(reason: Reason, low: Option<&GradeLow>, observer: Observ
         Some(low) if reason == Reason::GradeLow => grade::of_link(low, observer),
         Some(_) | None => reason.text().to_owned(),
     }
-}
-
-/// The thing to do about a grade that `metric` keeps low.
-#[must_use]
-pub const fn of_metric(metric: Metric, here: bool, observer: Observer) -> &'static str {
-    match metric {
-        Metric::Samples | Metric::Epoch => "wait for 100 cycles",
-        Metric::LocalStall => match observer {
-            Observer::Process => SCHEDULE,
-            Observer::Board | Observer::Recorded => Reason::LocalStall.advice(),
-        },
-        Metric::Received
-        | Metric::Delay
-        | Metric::Jitter
-        | Metric::Misses
-        | Metric::Age
-        | Metric::Answered
-        | Metric::Unanswered => if_here(CHECK_NETWORK, CHECK_LOAD, here),
-    }
-}
-
-const fn if_here(away: &'static str, local: &'static str, here: bool) -> &'static str {
-    if here { local } else { away }
 }
 
 /// What was to be set, as the command line of `io` has it.
