@@ -252,7 +252,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         self.held = held;
         // A motion that has ended does not go on.
-        if held.is_some() || self.mode.executes_move() {
+        if held.is_some() || self.mode.unfinished_move().is_some() {
             events.push(Event::Held(held));
         }
     }

@@ -133,6 +133,11 @@ impl Delegation {
         !matches!(self.step, Step::Bridging | Step::Ready)
     }
 
+    /// Returns `true` from `Start` until the program shows the end.
+    pub(super) const fn is_moving(&self) -> bool {
+        matches!(self.step, Step::Started | Step::Running)
+    }
+
     /// Whether its end is still to come, as far as the program shows.
     #[cfg(feature = "reverse")]
     pub(super) const fn is_unfinished(&self) -> bool {

@@ -211,7 +211,8 @@ impl ModeMachine {
     /// Returns the reason that holds the move which the controller executes. It goes on by itself once that is gone.
     #[must_use]
     pub fn held_by(&self, evidence: &Evidence) -> Option<Reason> {
-        if self.executes_move() { evidence.paused_by() } else { None }
+        let moves = self.executes_move() && self.delegation.as_ref().is_some_and(Delegation::is_moving);
+        if moves { evidence.paused_by() } else { None }
     }
 
     /// The move that the controller executes, or is about to, in `Command`, as long as its end is not shown.

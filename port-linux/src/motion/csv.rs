@@ -69,18 +69,18 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
                 &format!("found {found} numbers, expected {expected} as in line {of}"),
             ));
         }
-        if let Some(line) = mentions_degrees
-            && !reading.degrees
-            && known.is_degrees == [false; 3]
-        {
-            let what = "found a comment that mentions degrees, and numbers that would be read in rad: use --degrees, name the columns \
-                        with the suffix _deg, or remove the comment";
-            return Err(at(line, 1, what));
-        }
         zero.is_first |= known.is_clock;
         let degrees = known.is_degrees.map(|is_degrees| is_degrees || reading.degrees);
         rows.push(row(&fields, separator, &mut zero, degrees).map_err(placed)?);
         lines.push(line);
+    }
+    if let (Some(line), Some((_, known))) = (mentions_degrees, columns)
+        && !reading.degrees
+        && known.is_degrees == [false; 3]
+    {
+        let what = "found a comment that mentions degrees, and numbers that would be read in rad: use --degrees, name the columns \
+                    with the suffix _deg, or remove the comment";
+        return Err(at(line, 1, what));
     }
     if !text.is_empty() && !text.ends_with('\n') {
         let (line, last) = text.lines().enumerate().last().map_or((1, ""), |(number, last)| (number + 1, last));

@@ -238,6 +238,8 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
     // Units in words: by the option, by a header, or not at all.
     let degrees = format!("# angles in degrees\n{rows}");
     assert!(told(table(&degrees)).starts_with("line 1, column 1: found a comment that mentions degrees"));
+    let below = told(table(&format!("{rows}# angles in degrees\n")));
+    assert!(below.starts_with("line 3, column 1: found a comment that mentions degrees"), "{below}");
     let asked = Reading { degrees: true, ..Reading::default() };
     let turned = Motion::<2>::parse_as(degrees.as_bytes(), false, asked).expect("a motion");
     assert!((turned.goal().0[0] - 1_f32.to_radians()).abs() < 1e-6);

@@ -252,6 +252,17 @@ fn a_pause_does_not_lose_the_move_and_must_not_last() {
 }
 
 #[test]
+fn a_move_is_held_by_a_pause_until_its_end_is_shown() {
+    let mut t = running();
+    state!(t 8, pendant = Pendant::Paused, mirror = None => Keep);
+    assert_eq!(t.machine.held_by(&t.evidence), Some(Reason::ProgramPaused));
+    state!(t 8, pendant = Pendant::Go, mirror = Some(Mirrored::Ended(FIRST)), at_rest = true => Keep);
+    assert_eq!(t.machine.held_by(&t.evidence), None);
+    state!(t 8, paused = true, mirror = None => Keep);
+    assert_eq!(t.machine.held_by(&t.evidence), None, "nothing goes on after the end");
+}
+
+#[test]
 fn a_pause_at_the_pendant_and_a_slider_at_0_end_a_move_for_their_own_reasons() {
     // With the slider at 0 as well, the pendant is the cause: moving the slider up would not help.
     for (pendant, slider, why) in [

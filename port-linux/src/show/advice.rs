@@ -1,0 +1,69 @@
+//! Advice about reasons and figures of the link.
+
+use outrigger_core::link::Metric;
+use outrigger_core::robot::Reason;
+
+/// The side that judges a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observer {
+    /// A command on this machine.
+    Process,
+    /// A board that reports by telemetry.
+    Board,
+    /// A process or a board whose recording is looked at.
+    Recorded,
+}
+
+impl Observer {
+    /// The name in a sentence.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Process => "this process",
+            Self::Board => "the board",
+            Self::Recorded => "the recorded process",
+        }
+    }
+}
+
+const CHECK_NETWORK: &str = "check the network; see `outrigger doctor`";
+const CHECK_LOAD: &str = "controller and client share this machine: check its load";
+const SCHEDULE: &str = "give the process a core and a real-time priority; see `outrigger doctor`";
+
+/// What a person can do about `reason`; `here` where the controller runs on this machine, and no network lies between.
+#[must_use]
+pub const fn advice(reason: Reason, here: bool) -> &'static str {
+    match reason {
+        Reason::StateStale | Reason::StatesMissed | Reason::Unacknowledged if here => {
+            "the controller runs on this machine: see that it still does, and that the machine has time for both"
+        }
+        Reason::LinkClosed if here => "the controller runs on this machine: see that it still does",
+        Reason::GradeLow => if_here(CHECK_NETWORK, CHECK_LOAD, here),
+        Reason::LocalStall => SCHEDULE,
+        Reason::EvidenceMissing | Reason::ArmingTimeout => "see which precondition is not held in `outrigger monitor`",
+        _ => reason.advice(),
+    }
+}
+
+/// The thing to do about a grade that `metric` keeps low.
+#[must_use]
+pub const fn of_metric(metric: Metric, here: bool, observer: Observer) -> &'static str {
+    match metric {
+        Metric::Samples | Metric::Epoch => "wait for 100 cycles",
+        Metric::LocalStall => match observer {
+            Observer::Process => SCHEDULE,
+            Observer::Board | Observer::Recorded => Reason::LocalStall.advice(),
+        },
+        Metric::Received
+        | Metric::Delay
+        | Metric::Jitter
+        | Metric::Misses
+        | Metric::Age
+        | Metric::Answered
+        | Metric::Unanswered => if_here(CHECK_NETWORK, CHECK_LOAD, here),
+    }
+}
+
+const fn if_here(away: &'static str, local: &'static str, here: bool) -> &'static str {
+    if here { local } else { away }
+}
