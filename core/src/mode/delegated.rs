@@ -249,7 +249,7 @@ impl Delegation {
         self.step != Step::Ready || !evidence.is_paused()
     }
 
-    /// Returns `true` while a pause at the pendant freezes the move, for `pause_timeout` at most.
+    /// Returns `true` while a pause at the pendant or a slider at 0 holds the move, for `pause_timeout` at most.
     pub(super) fn is_frozen(&self, evidence: &Evidence, config: &ModeConfig) -> bool {
         self.is_begun() && evidence.is_paused() && self.paused <= config.delegated.pause_timeout
     }

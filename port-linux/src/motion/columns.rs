@@ -36,6 +36,10 @@ const PREFIXES: [&[&str]; 3] = [
     &["qd", "qd_", "actual_qd_", "target_qd_"],
     &["qdd", "qdd_", "target_qdd_"],
 ];
+/// Degrees, as remarks name them.
+const DEGREES: [&str; 5] = ["deg", "degs", "degree", "degrees", "grad"];
+/// The degree sign, and two characters that look like it.
+const DEGREE_SIGNS: [char; 3] = ['°', 'º', '˚'];
 const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
                       remove other columns, or leave out the header";
 
@@ -113,15 +117,17 @@ impl Comment {
             Ok(columns) => return Ok(Self::Header(columns)),
             Err(wrong) => wrong,
         };
-        let words =
-            || text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '°').filter(|word| !word.is_empty());
-        let has_parts = text.contains([',', ';', '\t']) && may_be::<N>(names.len());
+        let words = || text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        let begins_with_time =
+            names.first().is_some_and(|name| TIMES.iter().any(|time| name.eq_ignore_ascii_case(time)));
+        let has_parts = (begins_with_time || text.contains([',', ';', '\t'])) && may_be::<N>(names.len());
         if has_parts || words().any(names_joint) {
             return Err((wrong.0, format!("{}, or remove the comment", wrong.1)));
         }
-        let is_degree =
-            |word: &str| ["deg", "degs", "degree", "degrees"].iter().any(|unit| word.eq_ignore_ascii_case(unit));
-        let mentions_degrees = words().any(|word| word.contains('°') || is_degree(word));
+        let mentions_degrees = text.contains(DEGREE_SIGNS)
+            || text
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| DEGREES.iter().any(|unit| word.eq_ignore_ascii_case(unit)));
         Ok(if mentions_degrees { Self::Degrees } else { Self::Remark })
     }
 }
@@ -133,7 +139,7 @@ fn names_joint(word: &str) -> bool {
     let letters = stem.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let kind = &stem[..stem.len() - letters.len()];
     let number = letters.strip_prefix('_').unwrap_or(letters);
-    let is_kind = ["q", "qd", "qdd", "j", "joint", "axis"].contains(&kind);
+    let is_kind = ["q", "qd", "qdd", "j", "joint", "axis", "a", "e", "theta"].contains(&kind);
     word.ends_with("_joint") || (is_kind && number.starts_with(|c: char| c.is_ascii_digit()))
 }
 

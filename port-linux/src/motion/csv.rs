@@ -9,6 +9,9 @@ use super::columns::{Columns, Comment, may_be};
 use super::reading::{Zero, number, quoted};
 use super::{Motion, Reading, Row, Unfit, of_rows};
 
+/// Longest line \[B\], far beyond that of any table: its parts are counted before they are judged.
+const LONGEST_LINE: usize = 1 << 16;
+
 /// Reads a table. The first line may be a header, also as a `#` comment; blank lines and remarks are skipped. A comment that seems to
 /// name columns or a unit and is not understood is rejected, because the numbers would get another meaning.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
@@ -20,6 +23,10 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     let mut mentions_degrees = None;
     for (line, content) in (1..).zip(text.lines()) {
         let placed = |(column, what): (usize, String)| at(line, column, &what);
+        if content.len() > LONGEST_LINE {
+            let found = content.len();
+            return Err(at(line, 1, &format!("found a line of {found} bytes, expected at most {LONGEST_LINE}")));
+        }
         let content = content.trim();
         if content.contains('\r') {
             let column = content.chars().take_while(|c| *c != '\r').count() + 1;
@@ -76,7 +83,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     }
     if let (Some(line), Some((_, known))) = (mentions_degrees, columns)
         && !reading.degrees
-        && known.is_degrees == [false; 3]
+        && !known.is_degrees[0]
     {
         let what = "found a comment that mentions degrees, and numbers that would be read in rad: use --degrees, name the columns \
                     with the suffix _deg, or remove the comment";
@@ -132,10 +139,8 @@ impl Separator {
         match (has(';'), has(',')) {
             (true, _) => Self::Semicolon,
             (false, false) => Self::Blanks,
-            // Tabs between numbers with decimal commas.
-            (false, true) if has('\t') && may_be::<N>(line.split_whitespace().count()) && has_decimal_commas(line) => {
-                Self::Blanks
-            }
+            // Blanks or tabs between numbers with decimal commas.
+            (false, true) if may_be::<N>(line.split_whitespace().count()) && has_decimal_commas(line) => Self::Blanks,
             (false, true) => Self::Comma,
         }
     }
@@ -143,6 +148,8 @@ impl Separator {
     fn split(self, line: &str) -> Vec<&str> {
         match self {
             Self::Semicolon => line.split(';').map(str::trim).collect(),
+            // A cell between two tabs may be empty.
+            Self::Blanks if line.contains('\t') => line.split('\t').map(str::trim).collect(),
             Self::Blanks => line.split_whitespace().collect(),
             Self::Comma => line.split(',').map(str::trim).collect(),
         }

@@ -7,7 +7,7 @@ use outrigger_core::time::Duration;
 use outrigger_core::trajectory::Tolerances;
 
 use self::fields::{JointTolerance, Level, Object, Point, Time, Trajectories};
-use super::reading::{Zero, number, quoted};
+use super::reading::{Zero, number, quoted, short};
 use super::{LONGEST, Motion, Reading, Row, Unfit, of_rows};
 
 /// Names of a UR's joints, base first; a prefix may stand before each.
@@ -77,16 +77,11 @@ fn inside(level: &mut Level) -> Result<Inside, String> {
     boxed("goal", level.goal.take());
     boxed("motion_plan_response", level.motion_plan_response.take());
     boxed("joint_trajectory", level.joint_trajectory.take());
-    if let Some(Trajectories(mut list)) = level.trajectory.take() {
-        let count = list.len();
-        match list.pop() {
-            Some(Object(only)) if count == 1 => add("trajectory", Some(Inside::Level(Box::new(only)))),
-            _ => {
-                return Err(format!(
-                    "trajectory: found {count} trajectories, expected one: put each into its own file"
-                ));
-            }
+    if let Some(Trajectories { first, count }) = level.trajectory.take() {
+        if count != 1 {
+            return Err(format!("trajectory: found {count} trajectories, expected one: put each into its own file"));
         }
+        add("trajectory", first.map(Inside::Level));
     }
     add("points", level.points.take().map(Inside::Points));
     if let [(one, _), (other, _), ..] = found.as_slice() {
@@ -107,8 +102,8 @@ fn single(level: &Level) -> Result<(), String> {
         ("multi_dof_trajectory", &level.multi_dof_trajectory),
         ("multi_dof_joint_trajectory", &level.multi_dof_joint_trajectory),
     ];
-    let has_points = |found: &Option<Object<_>>| {
-        found.as_ref().is_some_and(|Object(fields::MultiDof { points })| !points.is_empty())
+    let has_points = |found: &Option<Object<fields::MultiDof>>| {
+        found.as_ref().is_some_and(|Object(found)| found.points.as_ref().is_some_and(|points| !points.is_empty()))
     };
     match all.into_iter().find(|(_, found)| has_points(found)) {
         Some((name, _)) => {
@@ -147,7 +142,8 @@ fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>) -> Result<(),
     if let Some(Time(seconds)) = level.goal_time_tolerance {
         if !((0.0..=LONGEST).contains(&seconds) || seconds == -1.0) {
             return Err(format!(
-                "found goal_time_tolerance {seconds} s, expected 0 to {LONGEST} s, of which 0 is any, or -1: any"
+                "found goal_time_tolerance {} s, expected 0 to {LONGEST} s, of which 0 is any, or -1: any",
+                short(seconds)
             ));
         }
         to.goal_time = (seconds > 0.0).then(|| Duration::from_micros((seconds * 1e6).round() as u64));
@@ -183,7 +179,8 @@ fn joint_tolerances<const N: usize>(
             let angle = position as f32;
             Tolerances::<N>::ANGLE.check(angle, "position").map_err(|error| {
                 format!(
-                    "[{place}]: found position {position}, expected {}, 0 for the default, or -1 for none",
+                    "[{place}]: found position {}, expected {}, 0 for the default, or -1 for none",
+                    short(position),
                     error.expected
                 )
             })?;
@@ -244,6 +241,11 @@ fn row<const N: usize>(point: &Point, order: &[usize; N], zero: &mut Zero, is_de
         }
         Ok(Some(numbers))
     };
+    if point.effort.as_ref().is_some_and(|effort| !effort.is_empty()) {
+        return Err(
+            "found effort, expected none: joints are commanded by their positions; leave it out or empty".into()
+        );
+    }
     let Time(at) = point.time_from_start.ok_or("found no 'time_from_start'")?;
     let at = zero.seconds(at).map_err(|what| format!("time_from_start: {what}"))?;
     let positions = group("positions", &point.positions)?.ok_or("found no 'positions'")?;

@@ -31,6 +31,12 @@ pub(super) fn number(found: f64, is_degrees: bool) -> Result<f32, String> {
     Ok(if is_degrees { found.to_radians() } else { found } as f32)
 }
 
+/// Returns a number of a file for a message, without hundreds of digits.
+pub(super) fn short(found: f64) -> String {
+    let is_short = found == 0.0 || (1e-9..1e15).contains(&found.abs()) || !found.is_finite();
+    if is_short { found.to_string() } else { format!("{found:e}") }
+}
+
 /// Returns text of a file for a message: at most `most` characters, with control characters escaped.
 pub(super) fn quoted(text: &str, most: usize) -> String {
     let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
@@ -64,11 +70,12 @@ impl Zero {
         let at = if self.is_first { time - first } else { time };
         let clock = "if these are clock times, subtract the first from all (`outrigger move --from-first-time` does)";
         if self.is_first && at < 0.0 {
-            return Err(format!("found time {time} s, expected none before the first, {first} s"));
+            return Err(format!("found time {} s, expected none before the first, {} s", short(time), short(first)));
         }
         if !(0.0..=LONGEST).contains(&at) {
             let hint = if is_first { format!("; {clock}") } else { String::new() };
-            return Err(format!("found time {time} s, expected 0 to {LONGEST} s{hint}"));
+            let from = if self.is_first { " after the first" } else { "" };
+            return Err(format!("found time {} s{from}, expected 0 to {LONGEST} s{hint}", short(at)));
         }
         if is_first && at > SOON {
             return Err(format!(

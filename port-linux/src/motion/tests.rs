@@ -68,6 +68,8 @@ fn a_table_that_is_none_is_refused_with_its_line_and_column() {
             "line 1, column 2: found 2 columns, expected 3 (t and 2 angles), 5 (and 2 speeds) or 7 (and 2 accelerations)",
         ),
         ("0\t0\t0\n1\t0\t,8\n", "line 2, column 3: found ',8', expected a number"),
+        // Accelerations behind empty speeds are no speeds.
+        ("0\t0\t0\t\t\t0\t0\n", "line 1, column 4: found '', expected a number"),
         ("0;0;0\n1;0;8,\n", "line 2, column 3: found '8,', expected a number"),
         ("0,0,0\n-1,0,0\n", "line 2, column 1: found time -1 s, expected 0 to 86400 s"),
         ("0,0,0\n\n2,0,0\n1,1,1\n", "line 4, column 1: waypoint 2 must be later than the one before"),
@@ -112,6 +114,7 @@ fn tables_of_other_programs_are_the_same_motion() {
         "0;0;0\n1;1;0.5\n2.5;0;0\n",
         "0\t0\t0\n1\t1\t0,5\n2,5\t0\t0\n",
         "0,0\t0,0\t0,0\n1,0\t1,0\t0,5\n2,5\t0,0\t0,0\n",
+        "0,0 0,0 0,0\n1,0 1,0 0,5\n2,5 0,0 0,0\n",
         // UR's recorder, by the controller's clock, MATLAB, NumPy.
         "timestamp actual_q_0 actual_q_1\n9010.25 0 0\n9011.25 1 0.5\n9012.75 0 0\n",
         "time,q1,q2\n0,0,0\n1,1,0.5\n2.5,0,0\n",
@@ -230,6 +233,8 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
         ("# t,q0,q1,", "found column '', expected 'qd0'"),
         ("# seconds, base, shoulder", "found column 'seconds', expected 't', 'time' or 'timestamp'"),
         ("# when J1 J2", "found column 'when', expected 't', 'time' or 'timestamp'"),
+        ("# t A2 A1", "found column 'a2', expected 'q0'"),
+        ("# time elbow base", "found column 'elbow', expected 'q0'"),
     ] {
         let said = told(table(&format!("{comment}\n{rows}")));
         let place = said.strip_prefix("line 1, column ").and_then(|rest| rest.split_once(": ")).map(|(_, what)| what);
@@ -238,6 +243,12 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
     // Units in words: by the option, by a header, or not at all.
     let degrees = format!("# angles in degrees\n{rows}");
     assert!(told(table(&degrees)).starts_with("line 1, column 1: found a comment that mentions degrees"));
+    for remark in ["joint angles_deg", "Winkel in Grad", "up to 5º"] {
+        let said = told(table(&format!("# {remark}\n{rows}")));
+        assert!(said.contains("a comment that mentions degrees"), "{remark}: {said}");
+    }
+    let speeds = told(table("# in degrees\nt,q0,q1,qd0_deg,qd1_deg\n0,0,0,0,0\n1,1,1,0,0\n"));
+    assert!(speeds.contains("a comment that mentions degrees"), "{speeds}");
     let below = told(table(&format!("{rows}# angles in degrees\n")));
     assert!(below.starts_with("line 3, column 1: found a comment that mentions degrees"), "{below}");
     let asked = Reading { degrees: true, ..Reading::default() };
@@ -273,6 +284,10 @@ fn json_with_a_part_that_is_not_understood_is_refused() {
         (second(r#"{"sec": 2, "nanosec": "900000000"}"#), "found string \"900000000\", expected f64"),
         (second(r#"{"sec": 2, "nanoseconds": 9}"#), "unknown field `nanoseconds`"),
         (second(r#"{"sec": 2, "secs": 3}"#), "duplicate field `sec`"),
+        (second(r#"{"sec": 2, "nanosec": 2e9}"#), "found another 'nanosec' than a whole number from 0 to 999999999"),
+        (second(r#"{"sec": 2, "nanosec": 0.9}"#), "found another 'nanosec'"),
+        (point(r#""effort": [30, 5]"#), "points[1]: found effort, expected none"),
+        (format!(r#"{{{points}, "multi_dof_trajectory": {{"point": []}}}}"#), "unknown field `point`"),
         (second("{}"), "found neither 'sec' nor 'nanosec', expected one of them"),
         (second("\"5\""), "found string \"5\", expected seconds, or an object with 'sec' and 'nanosec'"),
         (second("[5, 0]"), "found sequence, expected seconds"),
@@ -310,13 +325,16 @@ fn json_with_a_part_that_is_not_understood_is_refused() {
 
 #[test]
 fn a_message_quotes_little_of_a_file_and_no_control_characters() {
-    let long = "x".repeat(100_000);
+    let long = "x".repeat(50_000);
     let steering = "\u{1b}[2J";
     for said in [
         told(table(&format!("0,0,0\n1,{long},0\n"))),
         told(table(&format!("t,{long},q1\n"))),
         told(table(&format!("0,0,0\n1,{steering},0\n"))),
         told(table(&format!("t,{steering},q1\n"))),
+        told(table("1e308,0,0\n")),
+        told(table(&format!("{}\n", ",".repeat(1 << 20)))),
+        told(json(r#"{"goal_time_tolerance": 1e308, "points": []}"#)),
         told(json(&format!("{{\"{long}\": 1}}"))),
         told(json(r#"{"\u001b[2J": 1}"#)),
         told(json(&format!(r#"{{"points": [], "joint_names": ["{long}", "a_1"]}}"#))),

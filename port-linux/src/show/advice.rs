@@ -30,7 +30,7 @@ const CHECK_NETWORK: &str = "check the network; see `outrigger doctor`";
 const CHECK_LOAD: &str = "controller and client share this machine: check its load";
 const SCHEDULE: &str = "give the process a core and a real-time priority; see `outrigger doctor`";
 
-/// What a person can do about `reason`; `here` where the controller runs on this machine, and no network lies between.
+/// Returns advice about `reason`; `here` where the controller runs on this machine, and no network lies between.
 #[must_use]
 pub const fn advice(reason: Reason, here: bool) -> &'static str {
     match reason {

@@ -72,8 +72,7 @@ pub(super) struct Point {
     pub(super) velocities: Option<Vec<f64>>,
     pub(super) accelerations: Option<Vec<f64>>,
     pub(super) time_from_start: Option<Time>,
-    #[serde(rename = "effort")]
-    _effort: IgnoredAny,
+    pub(super) effort: Option<Vec<IgnoredAny>>,
 }
 
 /// The tolerance of one joint.
@@ -88,9 +87,13 @@ pub(super) struct JointTolerance {
 
 /// The trajectory of joints that move in several directions at once.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct MultiDof {
-    pub(super) points: Vec<IgnoredAny>,
+    pub(super) points: Option<Vec<IgnoredAny>>,
+    #[serde(rename = "header")]
+    _header: IgnoredAny,
+    #[serde(rename = "joint_names")]
+    _joint_names: IgnoredAny,
 }
 
 /// The result of a planner.
@@ -104,9 +107,12 @@ pub(super) struct ErrorCode {
     _source: IgnoredAny,
 }
 
-/// One trajectory, or a list of them.
+/// One trajectory, or the first of a list of so many.
 #[derive(Debug)]
-pub(super) struct Trajectories(pub(super) Vec<Object<Level>>);
+pub(super) struct Trajectories {
+    pub(super) first: Option<Box<Level>>,
+    pub(super) count: usize,
+}
 
 impl<'de> Deserialize<'de> for Trajectories {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -119,15 +125,17 @@ impl<'de> Deserialize<'de> for Trajectories {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                Ok(Trajectories(vec![Object(Level::deserialize(MapAccessDeserializer::new(map))?)]))
+                let only = Level::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Trajectories { first: Some(Box::new(only)), count: 1 })
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                let mut all = vec![];
-                while let Some(one) = list.next_element()? {
-                    all.push(one);
+                let first = list.next_element()?.map(|Object(first)| Box::new(first));
+                let mut count = usize::from(first.is_some());
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    count += 1;
                 }
-                Ok(Trajectories(all))
+                Ok(Trajectories { first, count })
             }
         }
         deserializer.deserialize_any(OneOrMore)
@@ -138,13 +146,13 @@ impl<'de> Deserialize<'de> for Trajectories {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Time(pub(super) f64);
 
-/// A time as ROS writes it: ROS 2, then ROS 1.
+/// A time as ROS 2 writes it, or ROS 1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Parts {
     #[serde(alias = "secs")]
     sec: Option<f64>,
-    #[serde(alias = "nsecs")]
+    #[serde(alias = "nsecs", alias = "nsec")]
     nanosec: Option<f64>,
 }
 
@@ -174,6 +182,9 @@ impl<'de> Deserialize<'de> for Time {
                 let Parts { sec, nanosec } = Parts::deserialize(MapAccessDeserializer::new(map))?;
                 if sec.or(nanosec).is_none() {
                     return Err(A::Error::custom("found neither 'sec' nor 'nanosec', expected one of them"));
+                }
+                if nanosec.is_some_and(|nanos| !(0.0..1e9).contains(&nanos) || nanos.fract() != 0.0) {
+                    return Err(A::Error::custom("found another 'nanosec' than a whole number from 0 to 999999999"));
                 }
                 Ok(Time(sec.unwrap_or_default() + nanosec.unwrap_or_default() * 1e-9))
             }

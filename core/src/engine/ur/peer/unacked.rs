@@ -48,7 +48,7 @@ impl Ur<'_> {
             }
             let config = unacked_config(link, &cx.config.peer, cx.cycle);
             let verdict = unacked.judge(&config, ended(cx.cycle), cx.now);
-            // A controller acknowledges late what a program that is paused does not answer.
+            // A paused program does not answer, so there is no reply to carry the acknowledgement, which TCP then delays.
             let is_paused =
                 cfg!(feature = "reverse") && link == LinkId::REVERSE && cx.cycle.evidence().has_paused_program();
             if let Some(reason) = verdict.fault.filter(|_| !is_paused) {
