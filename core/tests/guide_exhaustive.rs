@@ -10,6 +10,7 @@
 //!   renewed it in time, the tool was shown within its limits, and nobody asked for the end.
 //! * Somebody else's renewal is refused and changes nothing.
 //! * Where the renewal lapses, or a limit is exceeded, commanding has ended by the end of that very step, for that reason.
+//! * A pause at the pendant has ended commanding by the end of that step, and nothing is latched for it alone.
 //! * A motion that has ended begins nothing: what goes out then is `Keep`, which moves nothing.
 
 mod small;
@@ -19,7 +20,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use outrigger_core::mode::{
     Acceptance, Action, Activity, Asker, Drive, Evidence, Guide, GuideLimits, Held, Mirrored, Mode, ModeConfig,
-    ModeMachine, MoveNumber, PeerGate,
+    ModeMachine, MoveNumber, PeerGate, Pendant,
 };
 use outrigger_core::robot::{Pose, Reason, RobotMode, Safety, SafetyMode, State, Twist};
 use outrigger_core::time::{Duration, Instant};
@@ -49,6 +50,8 @@ enum Event {
     Blind,
     /// The same, at rest.
     Rest,
+    /// The same, with the program paused at the pendant.
+    Paused,
     /// Nothing for two cycles.
     Wait,
     /// The program gives the motion up by itself.
@@ -63,12 +66,13 @@ enum Event {
     Fault,
 }
 
-const EVENTS: [Event; 16] = [
+const EVENTS: [Event; 17] = [
     Event::Calm,
     Event::Fast,
     Event::Far,
     Event::Blind,
     Event::Rest,
+    Event::Paused,
     Event::Wait,
     Event::GivesUp,
     Event::Begin(1),
@@ -167,6 +171,7 @@ impl World {
             gate: held(PeerGate::Ready, at),
             mirrored: held(self.shown, at),
             slowing: self.seen == Event::Rest,
+            pendant: if self.seen == Event::Paused { Pendant::Paused } else { Pendant::Go },
             acceptance: Acceptance {
                 program_running: held(if commands { Activity::Running } else { Activity::Stopped }, at),
                 ..Acceptance::default()
@@ -203,7 +208,7 @@ impl World {
         let before = self.clone();
         let mut out = Out::Nothing;
         match event {
-            Event::Calm | Event::Fast | Event::Far | Event::Blind | Event::Rest => {
+            Event::Calm | Event::Fast | Event::Far | Event::Blind | Event::Rest | Event::Paused => {
                 self.now = self.now + CYCLE;
                 (self.seen, self.seen_at) = (event, self.now);
                 let facts = self.facts();
@@ -308,7 +313,8 @@ impl World {
 
     fn check(&mut self, before: &Self, event: Event, out: Out) {
         let mode = self.machine.mode();
-        let state = matches!(event, Event::Calm | Event::Fast | Event::Far | Event::Blind | Event::Rest);
+        let state =
+            matches!(event, Event::Calm | Event::Fast | Event::Far | Event::Blind | Event::Rest | Event::Paused);
         if let Out::Start(number) = out
             && self.moved != Some(number)
         {
@@ -348,6 +354,10 @@ impl World {
             assert_ne!(mode, Mode::Command, "{event:?}, and it goes on");
             let named = if event == Event::Blind { Reason::EvidenceMissing } else { Reason::GuideLimit };
             self.ended_for(if lapsed { Reason::NotRenewed } else { named });
+        }
+        if ran && event == Event::Paused {
+            assert_ne!(mode, Mode::Command, "resuming would let it go on");
+            assert_ne!(self.machine.latch(), Some(Reason::ProgramPaused), "a pause is no fault");
         }
         if ran && matches!(event, Event::Release | Event::Fault) {
             assert_eq!(mode, Mode::Stopping);

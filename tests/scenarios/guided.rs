@@ -253,6 +253,32 @@ fn force_mode_presses_with_the_wanted_force_until_its_renewal_stops() {
 }
 
 #[test]
+fn a_pause_at_the_pendant_ends_it_and_resuming_lets_nothing_press_again() {
+    for (what, guidance) in [("freedrive", Guidance::Freedrive), ("force", PRESS)] {
+        for software in SOFTWARE {
+            let mut buffers = Buffers::with_rtde();
+            let mut rig = Rig::new(setup(software), &mut buffers);
+            rig.command();
+            rig.run_for(ms(500));
+            guide(&mut rig, guidance, WE, GuideLimits::default()).expect("at rest in Command");
+            rig.controller.act(Action::Push(HAND));
+            let before = height(&rig);
+            run_renewed(&mut rig, 1);
+            let moved = (height(&rig) - before).abs();
+            assert!(moved > 1e-3, "{software} {what}: {moved} m\n{}", rig.record().story());
+            rig.controller.act(Action::PauseProgram);
+            rig.run_for(ms(500));
+            let story = rig.record().story();
+            let why = rig.record().fallback().map(|(_, reason)| reason);
+            assert_eq!((why, rig.engine().latch()), (Some(Reason::ProgramPaused), None), "{software} {what}\n{story}");
+            rig.controller.act(Action::ResumeProgram);
+            rests(&mut rig, software);
+            assert_ne!(rig.engine().mode(), Mode::Command, "{software} {what}\n{}", rig.record().story());
+        }
+    }
+}
+
+#[test]
 fn a_force_acts_beside_a_move_takes_its_axis_from_it_and_ends_with_it() {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();

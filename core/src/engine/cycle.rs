@@ -14,7 +14,7 @@ use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, Counter, LinkMonitor, Observation, Sequence};
 use crate::mode::{
-    Acceptance, Action, Activity, Channel, Contact, Epoch, Evidence, Following, Held, Lapse, Mode, ModeMachine,
+    Acceptance, Action, Activity, Channel, Contact, Drive, Epoch, Evidence, Following, Held, Lapse, Mode, ModeMachine,
     MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig, PendantReading,
     PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
 };
@@ -237,10 +237,13 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     /// Returns the reason that holds the motion while commanding lasts.
     pub(super) fn held_by(&self) -> Option<Reason> {
-        if self.mode.mode() == Mode::Command && self.pace() == Pace::Held {
-            return Some(Reason::HeldByScaling);
+        match self.mode.drive() {
+            Drive::Delegated(_) => self.mode.held_by(&self.evidence),
+            Drive::Streamed => {
+                let held = self.mode.mode() == Mode::Command && self.pace() == Pace::Held;
+                held.then_some(Reason::HeldByScaling)
+            }
         }
-        self.mode.held_by(&self.evidence)
     }
 
     /// Reports a change of what holds a motion that the controller executes.
@@ -539,13 +542,13 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         };
         self.after(transition, events);
         #[cfg(feature = "reverse")]
-        self.report_hold(events);
-        #[cfg(feature = "reverse")]
         if let Some(reason) =
             self.state.as_ref().and_then(|state| self.guide.observe(&self.mode, &self.evidence, state, now))
         {
             self.fault(now, reason, events);
         }
+        #[cfg(feature = "reverse")]
+        self.report_hold(events);
         #[cfg(feature = "reverse")]
         if let Some(reason) = self.move_end.observe(&self.mode, &self.evidence, self.mode.config(), now) {
             self.fault(now, reason, events);

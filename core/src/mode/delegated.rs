@@ -15,8 +15,10 @@
 //!   `OtherMove`). That the arm is where the move may take it is for whoever knows the move
 //!   ([`Course`](super::Course)), and comes as [`Evidence::following`](super::Evidence::following).
 //! * A pause at the pendant, or a slider at 0, freezes the program, and its mirror with it: the move is not lost, and the
-//!   clocks of mirror and start stand still, for `pause_timeout` at most. A slider at 0 for longer is a fault
-//!   (`HeldByScaling`); a longer pause at the pendant ends commanding without one (`ProgramPaused`), as in streamed drive.
+//!   clocks of mirror and start stand still, for `pause_timeout` at most, pause and slider taken together. A slider at 0 for
+//!   longer is a fault (`HeldByScaling`); a longer pause at the pendant ends commanding without one (`ProgramPaused`). While
+//!   the drive is idle no move is there to hold: a pause ends commanding at once, as in streamed drive, and the slider does
+//!   not matter. Motion that a hand or a force makes ends at once as well ([`Guide`](super::Guide)).
 //! * A move asked for while another one may run, while the arm may move or while the program is paused is refused. A
 //!   `Start` that waits in a paused program would begin with whoever resumes it.
 //! * `Cancel` is a message to the program and no motion text. It goes out at once, to a robot too that its safety system
@@ -249,9 +251,10 @@ impl Delegation {
         self.step != Step::Ready || !evidence.is_paused()
     }
 
-    /// Returns `true` while a pause at the pendant or a slider at 0 holds the move, for `pause_timeout` at most.
-    pub(super) fn is_frozen(&self, evidence: &Evidence, config: &ModeConfig) -> bool {
-        self.is_begun() && evidence.is_paused() && self.paused <= config.delegated.pause_timeout
+    /// Returns `true` while a pause at the pendant holds the move, for `pause_timeout` at most.
+    pub(super) fn outlasts_pause(&self, evidence: &Evidence, config: &ModeConfig) -> bool {
+        let is_there = matches!(self.step, Step::Started | Step::Running | Step::Ending);
+        is_there && evidence.pendant == Pendant::Paused && self.paused <= config.delegated.pause_timeout
     }
 
     /// What answers the state that came at `at`.
@@ -352,10 +355,11 @@ impl Evidence {
         self.paused_by().is_some()
     }
 
-    /// Returns `true` while a program is paused, also after commanding has ended.
-    pub(crate) fn has_paused_program(&self) -> bool {
+    /// Returns `true` while a program is shown as paused, also after commanding has ended.
+    pub(crate) fn has_paused_program(&self, now: Instant, max_age: Duration) -> bool {
         let Acceptance { program_state, program_running, .. } = &self.acceptance;
-        let shows = |held: &Option<Held<Activity>>| held.is_some_and(|held| held.value == Activity::Paused);
+        let shows =
+            |held: &Option<Held<Activity>>| held.and_then(|held| held.fresh(now, max_age)) == Some(Activity::Paused);
         self.is_paused() || shows(program_state) || shows(program_running)
     }
 

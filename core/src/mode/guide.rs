@@ -10,6 +10,7 @@
 //! | the tool, or a joint, is faster than it may be, or the tool is further than that from where it began | commanding ends: `GuideLimit` |
 //! | a state does not say where the tool is or how fast | commanding ends: `EvidenceMissing` |
 //! | a force is to move the arm [beside a move](Guide::join) | it is as long as that, with the same rules and limits |
+//! | the program is paused at the pendant | commanding ends: `ProgramPaused`. Resuming must not make a force press again |
 //! | somebody asks for its end | `Cancel` per state until the end is shown; then the arm rests in `Command`, and nothing begins by itself |
 //!
 //! What was commanded says nothing about where a hand takes the arm: the comparison of the two
@@ -168,7 +169,8 @@ impl Guide {
     ) -> Option<Reason> {
         self.settle(machine, evidence);
         let guided = self.guided.as_ref()?;
-        guided.lapsed(now).or_else(|| guided.exceeded(state).filter(|_| machine.executes_move()))
+        let paused = machine.held_by(evidence).filter(|reason| reason.is_release());
+        guided.lapsed(now).or(paused).or_else(|| guided.exceeded(state).filter(|_| machine.executes_move()))
     }
 
     /// Takes the time: likewise.

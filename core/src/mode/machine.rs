@@ -625,7 +625,7 @@ impl ModeMachine {
             let passed = if evidence.timely { passed } else { Duration::ZERO };
             against.add(delegation.observe(evidence, &self.config, passed, now));
             answers &= delegation.answers(evidence);
-            waits = delegation.is_frozen(evidence, &self.config);
+            waits = delegation.outlasts_pause(evidence, &self.config);
         }
         if let Some(reason) = against.first {
             return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
@@ -691,7 +691,9 @@ impl ModeMachine {
 
     fn latch_reason(&mut self, reason: Reason) {
         self.reasons.insert(reason);
-        self.latch = self.latch.or(Some(reason));
+        if !reason.is_release() {
+            self.latch = self.latch.or(Some(reason));
+        }
     }
 
     fn fall_back(&mut self, to: Mode, reason: Reason, now: Instant) -> Transition {

@@ -220,7 +220,8 @@ impl Moves {
             return false;
         }
         if self.ended.is_some() {
-            return true;
+            // A pause holds no move where none is left.
+            return self.may_run || seen.paused_by() != Some(Reason::ProgramPaused);
         }
         let starts = !begun || self.shown || self.waited <= limits.start_timeout || seen.is_paused();
         let here = !(begun && self.shown && matches!(seen, Seen::Gone | Seen::Idle));
