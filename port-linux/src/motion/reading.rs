@@ -37,9 +37,16 @@ pub(super) fn short(found: f64) -> String {
     if is_short { found.to_string() } else { format!("{found:e}") }
 }
 
-/// Returns text of a file for a message: at most `most` characters, with control characters escaped.
+/// Letters and symbols without a glyph, which [`char::escape_debug`] takes for printable ones.
+const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
+
+/// Returns text of a file for a message: at most `most` characters. Escapes characters that are not visible or move others.
 pub(super) fn quoted(text: &str, most: usize) -> String {
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let escaped = |c: char| match c {
+        '\'' | '"' | '\\' => c.to_string(),
+        _ if BLANK.contains(&c) => c.escape_unicode().to_string(),
+        _ => c.escape_debug().to_string(),
+    };
     let mut shown: String = text.chars().take(most).map(escaped).collect();
     if text.chars().nth(most).is_some() {
         shown.push('…');
