@@ -7,7 +7,8 @@
 //! | | `actual_q_0` … | `actual_qd_0` … | |
 //! | | `target_q_0` … | `target_qd_0` … | `target_qdd_0` … |
 //!
-//! Joints are numbered from 0 or from 1. Case and quotation marks are ignored. The suffix `_deg` means degrees.
+//! All columns are of one source: `actual_…`, `target_…`, or neither. Joints are numbered from 0 or from 1. Case and quotation
+//! marks are ignored. The suffix `_deg` means degrees.
 //!
 //! The names may also be in a `#` comment. Which comments are remarks is [`Comment`]'s decision.
 
@@ -40,8 +41,44 @@ const PREFIXES: [&[&str]; 3] = [
 const DEGREES: [&str; 5] = ["deg", "degs", "degree", "degrees", "grad"];
 /// The degree sign, and two characters that look like it.
 const DEGREE_SIGNS: [char; 3] = ['°', 'º', '˚'];
+/// Units that are not read, as remarks and names of columns have them.
+const OTHER_UNITS: [&str; 30] = [
+    "ms",
+    "msec",
+    "msecs",
+    "millis",
+    "millisecond",
+    "milliseconds",
+    "millisekunden",
+    "us",
+    "usec",
+    "usecs",
+    "microsecond",
+    "microseconds",
+    "µs",
+    "μs",
+    "ns",
+    "nsec",
+    "nanosecond",
+    "nanoseconds",
+    "minutes",
+    "mrad",
+    "mrads",
+    "milliradian",
+    "milliradians",
+    "urad",
+    "µrad",
+    "μrad",
+    "rpm",
+    "mm",
+    "millimeters",
+    "millimetres",
+];
 const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
                       remove other columns, or leave out the header";
+
+/// The remedy for a name with another unit: without its header the numbers would be read as others.
+const OF_UNIT: &str = "times are read in s, angles in rad, or in degrees with the suffix _deg: convert the numbers";
 
 impl Columns {
     /// Returns the columns of a table without a header.
@@ -60,10 +97,11 @@ impl Columns {
     pub(super) fn named<const N: usize>(names: &[&str]) -> Result<Self, Wrong> {
         let names: Vec<String> = names.iter().map(|name| name.trim_matches('"').trim().to_ascii_lowercase()).collect();
         let mut columns = Self { count: names.len(), is_clock: false, is_degrees: [false; 3] };
-        let mut first_number = 0;
+        let (mut first_number, mut source) = (0, "");
         for (place, name) in names.iter().enumerate() {
             let wrong = |expected: String| {
-                (place + 1, format!("found column '{}', expected {expected}; {REMEDY}", quoted(name, 40)))
+                let remedy = if other_unit(name).is_some() { OF_UNIT } else { REMEDY };
+                (place + 1, format!("found column '{}', expected {expected}; {remedy}", quoted(name, 40)))
             };
             let Some(place) = place.checked_sub(1) else {
                 if !TIMES.contains(&name.as_str()) {
@@ -81,13 +119,17 @@ impl Columns {
             let number = number.parse::<usize>().ok();
             if place == 0 {
                 first_number = usize::from(number == Some(1));
+                source = source_of(prefix);
             }
-            let fits = prefixes.contains(&prefix) && number == Some(joint + first_number);
+            let fits =
+                prefixes.contains(&prefix) && source_of(prefix) == source && number == Some(joint + first_number);
             if joint == 0 && fits {
                 *slot = is_degrees;
             }
             if !fits || *slot != is_degrees {
-                let prefix = prefixes.first().copied().unwrap_or_default();
+                let Some(prefix) = prefixes.iter().find(|prefix| source_of(prefix) == source) else {
+                    return Err(wrong(format!("no more beside the columns named {source}q_")));
+                };
                 let unit = if *slot && joint > 0 { "_deg" } else { "" };
                 return Err(wrong(format!("'{prefix}{}{unit}'", joint + first_number)));
             }
@@ -101,7 +143,7 @@ impl Columns {
 pub(super) enum Comment {
     /// A header.
     Header(Columns),
-    /// A text that mentions degrees, and names no columns.
+    /// A text that mentions degrees, and names no columns or other unit.
     Degrees,
     /// A text without effect.
     Remark,
@@ -111,7 +153,8 @@ impl Comment {
     /// Returns the meaning of a comment with this `text`, and these `names` if it is a header.
     ///
     /// # Errors
-    /// It seems to be a header, because it names a joint or has as many parts as a header, and is not understood.
+    /// It mentions another unit, or seems to be a header, because it names a joint or has as many parts as a header, and is not
+    /// understood.
     pub(super) fn of<const N: usize>(text: &str, names: &[&str]) -> Result<Self, Wrong> {
         let wrong = match Columns::named::<N>(names) {
             Ok(columns) => return Ok(Self::Header(columns)),
@@ -124,12 +167,30 @@ impl Comment {
         if has_parts || words().any(names_joint) {
             return Err((wrong.0, format!("{}, or remove the comment", wrong.1)));
         }
+        if let Some(unit) = other_unit(text) {
+            let what = format!(
+                "found a comment that mentions {unit}, expected times in s, and angles in rad or degrees: convert the numbers, \
+                 or remove the comment"
+            );
+            return Err((1, what));
+        }
         let mentions_degrees = text.contains(DEGREE_SIGNS)
             || text
                 .split(|c: char| !c.is_alphanumeric())
                 .any(|word| DEGREES.iter().any(|unit| word.eq_ignore_ascii_case(unit)));
         Ok(if mentions_degrees { Self::Degrees } else { Self::Remark })
     }
+}
+
+/// Returns the first word of a text that is a unit which is not read.
+fn other_unit(text: &str) -> Option<&'static str> {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.find_map(|word| OTHER_UNITS.into_iter().find(|unit| word.to_lowercase() == *unit))
+}
+
+/// Returns the part of a prefix that names the source of the numbers: measured, commanded, or unnamed.
+fn source_of(prefix: &str) -> &'static str {
+    ["actual_", "target_"].into_iter().find(|source| prefix.starts_with(source)).unwrap_or_default()
 }
 
 /// Returns `true` for a word that can only be the name of a joint's column, such as `q3`, `qd_1_rad`, `J1` or `elbow_joint`.

@@ -230,7 +230,7 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
         ("# t,q1,q0", "found column 'q0', expected 'q2'"),
         ("## t q1 q0", "found column 'q0', expected 'q2'"),
         ("# t,q0_degrees,q1_degrees", "found column 'q0_degrees', expected 'q0'"),
-        ("# t_ms,q0,q1", "found column 't_ms', expected 't', 'time' or 'timestamp'"),
+        ("# t_s,q0,q1", "found column 't_s', expected 't', 'time' or 'timestamp'"),
         ("# t,q0_deg,q1", "found column 'q1', expected 'q1_deg'"),
         ("# t,q0,q1,", "found column '', expected 'qd0'"),
         ("# seconds, base, shoulder", "found column 'seconds', expected 't', 'time' or 'timestamp'"),

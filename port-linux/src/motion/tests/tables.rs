@@ -2,6 +2,53 @@
 
 use super::*;
 
+/// Checks that a table is rejected with an error that begins and ends so.
+fn rejected(text: &str, begin: &str, end: &str) {
+    let said = told(table(text));
+    assert!(said.starts_with(begin) && said.ends_with(end), "{text:?}: {said}");
+}
+
+#[test]
+fn a_unit_that_is_not_converted_is_refused_in_a_comment_and_in_a_name() {
+    for (comment, unit) in [
+        ("# times in ms", "ms"),
+        ("# Positions [mrad]", "mrad"),
+        ("# Zeit in Millisekunden", "millisekunden"),
+        ("# period: 8000 µs", "µs"),
+        ("# speed in RPM", "rpm"),
+    ] {
+        let begin = format!("found a comment that mentions {unit}, expected times in s, and angles in rad or degrees");
+        rejected(&format!("{comment}\n0,0,0\n1,1,1\n"), &format!("line 1, column 1: {begin}"), "remove the comment");
+        rejected(&format!("0,0,0\n1,1,1\n{comment}\n"), &format!("line 3, column 1: {begin}"), "remove the comment");
+    }
+    let remedy = "; times are read in s, angles in rad, or in degrees with the suffix _deg: convert the numbers";
+    let named = "line 1, column 1: found column 't_ms', expected 't', 'time' or 'timestamp'";
+    rejected("t_ms,q0,q1\n0,0,0\n1,1,1\n", named, remedy);
+    let named = "line 1, column 2: found column 'q0_mrad', expected 'q0'";
+    rejected("t,q0_mrad,q1_mrad\n0,0,0\n1,1,1\n", named, remedy);
+    assert!(table("# seconds and rad, from the atoms of a museum\n0,0,0\n1,1,1\n").is_ok());
+}
+
+#[test]
+fn columns_of_two_sources_are_refused_beside_each_other() {
+    for (names, column, found, expected) in [
+        ("t actual_q_0 q1", 3, "q1", "'actual_q_1'"),
+        ("t q0 target_q_1", 3, "target_q_1", "'q1'"),
+        ("t actual_q_0 actual_q_1 qd0 qd1", 4, "qd0", "'actual_qd_0'"),
+        ("t actual_q_0 actual_q_1 target_qd_0 target_qd_1", 4, "target_qd_0", "'actual_qd_0'"),
+        (
+            "t actual_q_0 actual_q_1 actual_qd_0 actual_qd_1 target_qdd_0 target_qdd_1",
+            6,
+            "target_qdd_0",
+            "no more beside the columns named actual_q_",
+        ),
+    ] {
+        let begin = format!("line 1, column {column}: found column '{found}', expected {expected}; ");
+        rejected(&format!("{names}\n"), &begin, "or leave out the header");
+    }
+    assert!(table("t,q_0,q_1,qd0,qd1\n0,0,0,0,0\n1,1,1,0,0\n").is_ok());
+}
+
 #[test]
 fn a_message_quotes_little_of_a_file_and_no_control_characters() {
     let long = "x".repeat(50_000);
