@@ -103,6 +103,11 @@ impl Columns {
                 let remedy = if other_unit(name).is_some() { OF_UNIT } else { REMEDY };
                 (place + 1, format!("found column '{}', expected {expected}; {remedy}", quoted(name, 40)))
             };
+            if place == 0 && (name.is_empty() || name.starts_with("unnamed:")) {
+                let what = "found no name for the first column, expected 't', 'time' or 'timestamp': pandas writes its index \
+                            there; write the table with to_csv(index=False), or remove the column";
+                return Err((1, what.into()));
+            }
             let Some(place) = place.checked_sub(1) else {
                 if !TIMES.contains(&name.as_str()) {
                     return Err(wrong("'t', 'time' or 'timestamp'".into()));

@@ -1,7 +1,7 @@
 //! A motion as a table: one waypoint per line, with a time and the joints.
 //!
 //! The first line decides the separator: semicolons, else commas, else blanks or tabs. With a separator other than the comma, numbers
-//! may have decimal commas.
+//! may have decimal commas. A line `sep=;` (Excel) names the separator.
 
 use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
 
@@ -11,6 +11,8 @@ use super::{Motion, Reading, Row, Unfit, of_rows};
 
 /// Longest line \[B\], far beyond that of any table: its parts are counted before they are judged.
 const LONGEST_LINE: usize = 1 << 16;
+
+const OTHER_NAMES: &str = "found other names of columns, expected one header before the first row";
 
 /// Reads a table. The first line may be a header, also as a `#` comment; blank lines and remarks are skipped. A comment that seems to
 /// name columns or a unit and is not understood is rejected, because the numbers would get another meaning.
@@ -27,6 +29,10 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
             let found = content.len();
             return Err(at(line, 1, &format!("found a line of {found} bytes, expected at most {LONGEST_LINE}")));
         }
+        if let Some(named) = Separator::named(content).filter(|_| separator.is_none() && rows.is_empty()) {
+            separator = Some(named.map_err(placed)?);
+            continue;
+        }
         let content = content.trim();
         if content.contains('\r') {
             let column = content.chars().take_while(|c| *c != '\r').count() + 1;
@@ -40,7 +46,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
                 (Comment::Header(named), None) if rows.is_empty() => columns = Some((line, named)),
                 (Comment::Header(named), Some((_, known))) if named == known => {}
                 (Comment::Header(_), _) => {
-                    return Err(at(line, 1, "found other names of columns, expected one header before the first row"));
+                    return Err(at(line, 1, OTHER_NAMES));
                 }
                 (Comment::Degrees, _) => mentions_degrees = mentions_degrees.or(Some(line)),
                 (Comment::Remark, _) => {}
@@ -55,13 +61,17 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         }
         let separator = *separator.get_or_insert_with(|| Separator::of::<N>(content));
         let fields = separator.split(content);
-        let is_number = fields.first().is_some_and(|field| separator.number(field).is_some());
-        if rows.is_empty()
-            && columns.is_none()
-            && !is_number
-            && content.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"')
-        {
-            columns = Some((line, Columns::named::<N>(&fields).map_err(placed)?));
+        let first = fields.first().copied().unwrap_or_default();
+        let is_header = separator.number(first).is_none()
+            && (first.is_empty() || first.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"'));
+        if rows.is_empty() && is_header {
+            match (Columns::named::<N>(&fields), columns) {
+                (named, None) => columns = Some((line, named.map_err(placed)?)),
+                (Ok(named), Some((_, known))) if named == known => {}
+                (Ok(_), Some(_)) => return Err(at(line, 1, OTHER_NAMES)),
+                // A line of units, or of text.
+                (Err(_), Some(_)) => return Err(at(line, 1, &not_a_number(first))),
+            }
             continue;
         }
         let (of, known) = match columns {
@@ -133,6 +143,21 @@ enum Separator {
 }
 
 impl Separator {
+    /// Returns the separator that a line of a spreadsheet names, such as `sep=;`.
+    fn named(line: &str) -> Option<Result<Self, (usize, String)>> {
+        let line = line.trim_matches(['"', '\r', '\n']);
+        let (name, separator) = line.split_once('=').filter(|(name, _)| name.eq_ignore_ascii_case("sep"))?;
+        Some(match separator {
+            ";" => Ok(Self::Semicolon),
+            "," => Ok(Self::Comma),
+            "\t" => Ok(Self::Blanks),
+            _ => {
+                let separator = quoted(separator, 40);
+                Err((name.len() + 2, format!("found the separator '{separator}', expected ; or , or a tab")))
+            }
+        })
+    }
+
     /// Returns the separator of a table with this first line.
     fn of<const N: usize>(line: &str) -> Self {
         let has = |separator| line.contains(separator);

@@ -50,6 +50,43 @@ fn columns_of_two_sources_are_refused_beside_each_other() {
 }
 
 #[test]
+fn an_index_of_pandas_is_named_as_what_it_is() {
+    let begin =
+        "line 1, column 1: found no name for the first column, expected 't', 'time' or 'timestamp': pandas writes";
+    for text in [
+        ",t,q0,q1\n0,0,0,0\n1,1,1,1\n",
+        "\"\",\"t\",\"q0\",\"q1\"\n0,0,0,0\n",
+        "Unnamed: 0,t,q0,q1\n0,0,0,0\n",
+        ";t;q0;q1\n0;0;0;0\n",
+        // Without names the index would be the time.
+        ",0,1\n0,0,0\n1,1,1\n",
+        ",0,1,2\n0,0,0,0\n1,1,1,1\n",
+    ] {
+        rejected(text, begin, "to_csv(index=False), or remove the column");
+    }
+}
+
+#[test]
+fn a_header_may_be_repeated_below_its_comment_and_a_spreadsheet_may_name_the_separator() {
+    let expected = table("0,0,0\n1,0.5,1\n").expect("a motion");
+    for text in [
+        "# t,q0,q1\nt,q0,q1\n0,0,0\n1,0.5,1\n",
+        "# t q0 q1\n\ntime;q1;q2\n0;0;0\n1;0,5;1\n",
+        "sep=;\r\nt;q0;q1\r\n0;0;0\r\n1;0,5;1\r\n",
+        "\u{feff}\"sep=,\"\n0,0,0\n1,0.5,1\n",
+        "SEP=\t\n0\t0\t0\n1\t0,5\t1\n",
+    ] {
+        assert_eq!(table(text).as_ref(), Ok(&expected), "{text:?}");
+    }
+    let other = "line 2, column 1: found other names of columns, expected one header before the first row";
+    rejected("# t,q0,q1\nt,q0_deg,q1_deg\n0,0,0\n", other, "row");
+    rejected("# t,q0,q1\nt,q1,q0\n0,0,0\n", "line 2, column 1: found 't', expected a number", "number");
+    rejected("sep=|\n0|0|0\n", "line 1, column 5: found the separator '|', expected ; or , or a tab", "");
+    rejected("sep=;\n0,0,0\n", "line 2, column 1: found 1 columns, expected 3", "");
+    rejected("0,0,0\nsep=;\n", "line 2, column 2: found 1 numbers, expected 3", "");
+}
+
+#[test]
 fn a_message_quotes_little_of_a_file_and_no_control_characters() {
     let long = "x".repeat(50_000);
     let steering = "\u{1b}[2J";
