@@ -74,6 +74,8 @@ const OTHER_UNITS: [&str; 30] = [
     "millimeters",
     "millimetres",
 ];
+/// A remedy for numbers that are cut in two.
+pub(super) const DECIMAL_COMMAS: &str = "; for decimal commas, separate columns by semicolons or tabs";
 const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
                       remove other columns, or leave out the header";
 
@@ -215,11 +217,7 @@ fn check_count<const N: usize>(count: usize) -> Result<(), Wrong> {
         return Ok(());
     }
     // Every decimal comma has split a number in two.
-    let halves = if count.is_multiple_of(2) && fits(count / 2) {
-        "; for decimal commas, separate columns by semicolons or tabs"
-    } else {
-        ""
-    };
+    let halves = if count.is_multiple_of(2) && fits(count / 2) { DECIMAL_COMMAS } else { "" };
     Err((
         count.max(1),
         format!(

@@ -5,7 +5,7 @@
 
 use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
 
-use super::columns::{Columns, Comment, may_be};
+use super::columns::{Columns, Comment, DECIMAL_COMMAS, may_be};
 use super::reading::{Zero, number, quoted};
 use super::{Motion, Reading, Row, Unfit, of_rows};
 
@@ -21,6 +21,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     // The line of each row, for what is wrong only beside the others.
     let mut lines = Vec::new();
     let (mut separator, mut columns, mut zero) = (None, None::<(usize, Columns)>, Zero::of(reading));
+    let (mut mark, mut has_names, mut ambiguous) = (None, false, true);
     // The place of a remark about degrees, until columns in degrees are known.
     let mut mentions_degrees = None;
     for (line, content) in (1..).zip(text.lines()) {
@@ -43,7 +44,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
             let comment = content.trim_start_matches('#').trim();
             let names = Separator::of::<N>(comment).split(comment);
             match (Comment::of::<N>(comment, &names).map_err(placed)?, columns) {
-                (Comment::Header(named), None) if rows.is_empty() => columns = Some((line, named)),
+                (Comment::Header(named), None) if rows.is_empty() => (columns, has_names) = (Some((line, named)), true),
                 (Comment::Header(named), Some((_, known))) if named == known => {}
                 (Comment::Header(_), _) => {
                     return Err(at(line, 1, OTHER_NAMES));
@@ -66,7 +67,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
             && (first.is_empty() || first.starts_with(|c: char| c.is_ascii_alphabetic() || c == '"'));
         if rows.is_empty() && is_header {
             match (Columns::named::<N>(&fields), columns) {
-                (named, None) => columns = Some((line, named.map_err(placed)?)),
+                (named, None) => (columns, has_names) = (Some((line, named.map_err(placed)?)), true),
                 (Ok(named), Some((_, known))) if named == known => {}
                 (Ok(_), Some(_)) => return Err(at(line, 1, OTHER_NAMES)),
                 // A line of units, or of text.
@@ -80,12 +81,16 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         };
         if fields.len() != known.count {
             let (found, expected) = (fields.len(), known.count);
+            let may_be_halves = separator == Separator::Comma && found > expected && !content.contains('.');
+            let halves = if may_be_halves { DECIMAL_COMMAS } else { "" };
             return Err(at(
                 line,
                 found.min(expected) + 1,
-                &format!("found {found} numbers, expected {expected} as in line {of}"),
+                &format!("found {found} numbers, expected {expected} as in line {of}{halves}"),
             ));
         }
+        separator.one_mark(&fields, line, &mut mark).map_err(placed)?;
+        ambiguous &= separator == Separator::Comma && may_have_decimal_commas::<N>(&fields);
         zero.is_first |= known.is_clock;
         let degrees = known.is_degrees.map(|is_degrees| is_degrees || reading.degrees);
         rows.push(row(&fields, separator, &mut zero, degrees).map_err(placed)?);
@@ -98,6 +103,11 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         let what = "found a comment that mentions degrees, and numbers that would be read in rad: use --degrees, name the columns \
                     with the suffix _deg, or remove the comment";
         return Err(at(line, 1, what));
+    }
+    if let (Some(line), true, false) = (lines.first(), ambiguous, has_names) {
+        let what = "found only whole numbers between commas, which may be decimal commas, expected decimal points: separate the \
+                    columns by semicolons or tabs if they are; if not, write one number with a point, or write a header above them";
+        return Err(at(*line, 1, what));
     }
     if !text.is_empty() && !text.ends_with('\n') {
         let (line, last) = text.lines().enumerate().last().map_or((1, ""), |(number, last)| (number + 1, last));
@@ -120,6 +130,23 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
             None => unfit.to_string(),
         }
     })
+}
+
+/// Returns `true` if this line between commas can also be read as `1 + N` numbers or more, some of which have a decimal comma:
+/// so many of its fields are the digits behind one.
+fn may_have_decimal_commas<const N: usize>(fields: &[&str]) -> bool {
+    let is_digits = |field: &str| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
+    let is_whole = |field: &str| is_digits(field.strip_prefix(['-', '+']).unwrap_or(field));
+    if fields.len() <= 1 + N || !fields.iter().all(|field| is_whole(field)) {
+        return false;
+    }
+    let (mut decimals, mut is_free) = (0, false);
+    for field in fields {
+        let is_decimals = is_free && is_digits(field);
+        decimals += usize::from(is_decimals);
+        is_free = !is_decimals;
+    }
+    fields.len() - decimals <= 1 + N
 }
 
 /// Returns `true` if each comma is between two digits.
@@ -156,6 +183,25 @@ impl Separator {
                 Err((name.len() + 2, format!("found the separator '{separator}', expected ; or , or a tab")))
             }
         })
+    }
+
+    /// Rejects a number with another decimal mark than those before it; `mark` is the first one with its line.
+    fn one_mark(self, fields: &[&str], line: usize, mark: &mut Option<(char, usize)>) -> Result<(), (usize, String)> {
+        if self == Self::Comma {
+            return Ok(());
+        }
+        for (column, field) in (1..).zip(fields) {
+            let Some(found) = field.chars().find(|c| ['.', ','].contains(c)) else { continue };
+            let (first, of) = *mark.get_or_insert((found, line));
+            if found != first && self.number(field).is_some() {
+                let (field, name) = (quoted(field, 40), if first == ',' { "comma" } else { "point" });
+                let what = format!(
+                    "found '{field}', expected a decimal {name} as in line {of}; use one decimal mark in the whole table"
+                );
+                return Err((column, what));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the separator of a table with this first line.

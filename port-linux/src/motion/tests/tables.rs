@@ -87,6 +87,42 @@ fn a_header_may_be_repeated_below_its_comment_and_a_spreadsheet_may_name_the_sep
 }
 
 #[test]
+fn commas_that_may_be_decimal_marks_are_refused() {
+    // Three numbers with two decimal commas, or five without any.
+    for text in ["0,0,5,1,2\n1,1,5,1,3\n", "0,0,0,0,0\n1,0,0,0,0\n", "# speeds too\n0,0,5,1,2\n"] {
+        let begin = "found only whole numbers between commas, which may be decimal commas, expected decimal points";
+        let said = told(table(text));
+        assert!(said.contains(begin) && said.ends_with("or write a header above them"), "{text:?}: {said}");
+    }
+    for text in [
+        // Names, a point, an exponent and a sign leave no doubt, nor do as many numbers as a table has at least.
+        "t,q0,q1,qd0,qd1\n0,0,0,0,0\n1,1,1,0,0\n",
+        "0,0,0,0,0\n1,1.0,1,0,0\n",
+        "0,0,0,0,0\n1,1e0,1,0,0\n",
+        "0,0,0,0,0\n1,-1,-1,0,0\n2,-2,-1,0,0\n",
+        "0,0,0\n1,1,1\n",
+    ] {
+        assert!(table(text).is_ok(), "{text:?}: {:?}", table(text));
+    }
+    let halves = "; for decimal commas, separate columns by semicolons or tabs";
+    rejected("t,q0,q1\n0,0,0\n0,5,1,2\n", "line 3, column 4: found 4 numbers, expected 3 as in line 1", halves);
+    let quoted = "line 2, column 4: found 5 numbers, expected 3 as in line 1";
+    rejected("t,q0,q1\n0,\"0,5\",\"1,5\"\n", quoted, halves);
+}
+
+#[test]
+fn both_decimal_marks_in_one_table_are_refused() {
+    for (text, place, found, expected) in [
+        ("0;0;0\n1;1,5;2.5\n", "line 2, column 3", "2.5", "comma"),
+        ("0;0.5;0\n1;1;2\n2;1,250;2\n", "line 3, column 2", "1,250", "point"),
+        ("0\t0\t0,5\n1.0\t1\t2\n", "line 2, column 1", "1.0", "comma"),
+    ] {
+        let begin = format!("{place}: found '{found}', expected a decimal {expected} as in line ");
+        rejected(text, &begin, "use one decimal mark in the whole table");
+    }
+}
+
+#[test]
 fn a_message_quotes_little_of_a_file_and_no_control_characters() {
     let long = "x".repeat(50_000);
     let steering = "\u{1b}[2J";
