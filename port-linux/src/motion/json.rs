@@ -1,11 +1,13 @@
 //! A motion as JSON with the fields of `FollowJointTrajectory`: `joint_names` and `points`.
 
+mod errors;
 mod fields;
 
 use outrigger_core::robot::JointPositions;
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::Tolerances;
 
+use self::errors::placed;
 use self::fields::{JointTolerance, Level, Object, Point, Time, Trajectories};
 use super::reading::{Zero, number, quoted, short};
 use super::{LONGEST, Motion, Reading, Row, Unfit, of_rows};
@@ -16,9 +18,6 @@ const UR: [&str; 6] =
 
 /// Fields that contain the trajectory, or are its points: in a goal, in MoveIt's plan responses and displayed trajectories.
 const AROUND: [&str; 4] = ["goal", "motion_plan_response", "trajectory", "joint_trajectory"];
-
-/// Longest excerpt of an error that repeats the file \[characters\].
-const EXCERPT: usize = 400;
 
 /// Reads a trajectory, or a message that contains one.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
@@ -47,15 +46,6 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         Unfit::Beyond { .. } => unfit.to_string(),
     })?;
     Ok(motion.with_tolerances(tolerances))
-}
-
-/// Returns the error with its place in front, and no longer than a message can be.
-fn placed(error: &serde_json::Error) -> String {
-    let (line, column) = (error.line(), error.column());
-    let what = error.to_string();
-    let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what);
-    let what = what.strip_prefix("invalid type: ").map_or_else(|| what.to_owned(), |rest| format!("found {rest}"));
-    format!("line {line}, column {}: {}", column.max(1), quoted(&what, EXCERPT))
 }
 
 /// The content of a level.
