@@ -8,7 +8,7 @@ use outrigger_core::time::Duration;
 use outrigger_core::trajectory::Tolerances;
 
 use self::errors::placed;
-use self::fields::{JointTolerance, Level, Object, Point, Time, Trajectories};
+use self::fields::{JointTolerance, Level, List, Object, Point, Time, Trajectories};
 use super::reading::{Zero, number, quoted, short};
 use super::{LONGEST, Motion, Reading, Row, Unfit, of_rows};
 
@@ -32,7 +32,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
             Inside::Points(points) => break points,
         }
     };
-    let order = order::<N>(level.joint_names.as_deref(), "joint_names")?;
+    let order = order::<N>(Some(of(&level.joint_names)), "joint_names")?;
     let mut zero = Zero::of(reading);
     let rows: Result<Vec<Row<N>>, String> = points
         .iter()
@@ -73,7 +73,7 @@ fn inside(level: &mut Level) -> Result<Inside, String> {
         }
         add("trajectory", first.map(Inside::Level));
     }
-    add("points", level.points.take().map(Inside::Points));
+    add("points", level.points.take().map(|List(points)| Inside::Points(points)));
     if let [(one, _), (other, _), ..] = found.as_slice() {
         return Err(format!("found '{one}' and '{other}' beside each other, expected one of them"));
     }
@@ -84,6 +84,11 @@ fn inside(level: &mut Level) -> Result<Inside, String> {
         return Err(format!("found 'joint_names' beside '{name}', expected them beside 'points'"));
     }
     Ok(content)
+}
+
+/// Returns the entries of a list; one that is missing has none.
+fn of<T, const MOST: usize>(list: &Option<List<T, MOST>>) -> &[T] {
+    list.as_ref().map_or(&[], |List(all)| all)
 }
 
 /// Rejects trajectories of multi-degree-of-freedom joints (platforms), which an arm does not have.
@@ -123,12 +128,11 @@ fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>) -> Result<(),
     if let Some((name, _)) = components.into_iter().find(|(_, list)| has_some(list)) {
         return Err(format!("found {name}, which an arm has none of: leave it out or empty"));
     }
-    let of_joints = |name: &str, list: &Option<Vec<Object<JointTolerance>>>, to: &mut JointPositions<N>, default| {
-        let list = list.as_deref().unwrap_or_default();
+    let of_joints = |name: &str, list: &[Object<JointTolerance>], to: &mut JointPositions<N>, default| {
         joint_tolerances(list, to, default).map_err(|what| format!("{name}{what}"))
     };
-    of_joints("path_tolerance", &level.path_tolerance, &mut to.path, &Tolerances::<N>::DEFAULT.path)?;
-    of_joints("goal_tolerance", &level.goal_tolerance, &mut to.goal, &Tolerances::<N>::DEFAULT.goal)?;
+    of_joints("path_tolerance", of(&level.path_tolerance), &mut to.path, &Tolerances::<N>::DEFAULT.path)?;
+    of_joints("goal_tolerance", of(&level.goal_tolerance), &mut to.goal, &Tolerances::<N>::DEFAULT.goal)?;
     if let Some(Time(seconds)) = level.goal_time_tolerance {
         if !((0.0..=LONGEST).contains(&seconds) || seconds == -1.0) {
             return Err(format!(
@@ -217,8 +221,8 @@ fn numbered(name: &str) -> Option<usize> {
 }
 
 fn row<const N: usize>(point: &Point, order: &[usize; N], zero: &mut Zero, is_degrees: bool) -> Result<Row<N>, String> {
-    let group = |name: &str, list: &Option<Vec<f64>>| -> Result<Option<[f32; N]>, String> {
-        let list = list.as_deref().unwrap_or_default();
+    let group = |name: &str, list: &Option<List<f64>>| -> Result<Option<[f32; N]>, String> {
+        let list = of(list);
         if list.is_empty() {
             return Ok(None);
         }

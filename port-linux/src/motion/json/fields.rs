@@ -30,6 +30,43 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
     }
 }
 
+/// Most waypoints of a motion in JSON: those of the largest file, if they have positions and speeds.
+pub(super) const MOST_POINTS: usize = 2_000_000;
+/// Most names, tolerances or numbers of one waypoint, far beyond the joints of any arm.
+pub(super) const MOST_JOINTS: usize = 64;
+
+/// A list of at most `MOST` entries: short ones take many times their length of the file in memory.
+#[derive(Debug)]
+pub(super) struct List<T, const MOST: usize = MOST_JOINTS>(pub(super) Vec<T>);
+
+impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for List<T, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AtMost<T, const MOST: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for AtMost<T, MOST> {
+            type Value = List<T, MOST>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut all = vec![];
+                while let Some(entry) = list.next_element()? {
+                    if all.len() == MOST {
+                        let remedy =
+                            if MOST == MOST_POINTS { "cut the motion in two" } else { "no arm has so many joints" };
+                        let what = format!("found a list of more than {MOST} entries, expected at most that: {remedy}");
+                        return Err(A::Error::custom(what));
+                    }
+                    all.push(entry);
+                }
+                Ok(List(all))
+            }
+        }
+        deserializer.deserialize_seq(AtMost(PhantomData))
+    }
+}
+
 /// One object on the way to the points: a goal, a plan, a trajectory of a robot or of its joints.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -38,10 +75,10 @@ pub(super) struct Level {
     pub(super) motion_plan_response: Option<Box<Object<Self>>>,
     pub(super) trajectory: Option<Trajectories>,
     pub(super) joint_trajectory: Option<Box<Object<Self>>>,
-    pub(super) points: Option<Vec<Object<Point>>>,
-    pub(super) joint_names: Option<Vec<String>>,
-    pub(super) path_tolerance: Option<Vec<Object<JointTolerance>>>,
-    pub(super) goal_tolerance: Option<Vec<Object<JointTolerance>>>,
+    pub(super) points: Option<List<Object<Point>, MOST_POINTS>>,
+    pub(super) joint_names: Option<List<String>>,
+    pub(super) path_tolerance: Option<List<Object<JointTolerance>>>,
+    pub(super) goal_tolerance: Option<List<Object<JointTolerance>>>,
     pub(super) goal_time_tolerance: Option<Time>,
     pub(super) component_path_tolerance: Option<Vec<IgnoredAny>>,
     pub(super) component_goal_tolerance: Option<Vec<IgnoredAny>>,
@@ -68,9 +105,9 @@ pub(super) struct Level {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Point {
-    pub(super) positions: Option<Vec<f64>>,
-    pub(super) velocities: Option<Vec<f64>>,
-    pub(super) accelerations: Option<Vec<f64>>,
+    pub(super) positions: Option<List<f64>>,
+    pub(super) velocities: Option<List<f64>>,
+    pub(super) accelerations: Option<List<f64>>,
     pub(super) time_from_start: Option<Time>,
     pub(super) effort: Option<Vec<IgnoredAny>>,
 }

@@ -2,6 +2,23 @@
 
 use super::*;
 
+const POINTS: &str =
+    r#""points": [{"positions": [0, 0], "time_from_start": 0}, {"positions": [1, 0.5], "time_from_start": 5}]"#;
+
+#[test]
+fn a_list_has_a_bound_where_it_is_read() {
+    let many = |entry: &str, count: usize| vec![entry; count].join(",");
+    let names = told(json(&format!(r#"{{{POINTS}, "joint_names": [{}]}}"#, many("\"\"", 100_000))));
+    assert!(
+        names.ends_with(": found a list of more than 64 entries, expected at most that: no arm has so many joints"),
+        "{names}"
+    );
+    let positions = told(json(&format!(r#"{{"points": [{{"positions": [{}]}}]}}"#, many("0", 100_000))));
+    assert!(positions.starts_with("line 1, column ") && positions.contains("more than 64 entries"), "{positions}");
+    let points = told(json(&format!(r#"{{"points": [{}]}}"#, many("{}", 2_000_001))));
+    assert!(points.ends_with("of more than 2000000 entries, expected at most that: cut the motion in two"), "{points}");
+}
+
 #[test]
 fn an_error_of_json_has_a_place_and_no_words_of_a_programmer() {
     for (text, expected) in [
