@@ -16,8 +16,17 @@ use super::{LONGEST, Motion, Reading, Row, Unfit, of_rows};
 const UR: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
 
-/// Fields that contain the trajectory, or are its points: in a goal, in MoveIt's plan responses and displayed trajectories.
-const AROUND: [&str; 4] = ["goal", "motion_plan_response", "trajectory", "joint_trajectory"];
+/// Fields that contain the trajectory, or are its points: in a goal, in MoveIt's plan responses, results and displayed
+/// trajectories.
+const AROUND: [&str; 7] = [
+    "goal",
+    "motion_plan_response",
+    "solution",
+    "planned_trajectory",
+    "executed_trajectory",
+    "trajectory",
+    "joint_trajectory",
+];
 
 /// Reads a trajectory, or a message that contains one.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
@@ -67,6 +76,10 @@ fn inside(level: &mut Level) -> Result<Inside, String> {
     boxed("goal", level.goal.take());
     boxed("motion_plan_response", level.motion_plan_response.take());
     boxed("joint_trajectory", level.joint_trajectory.take());
+    boxed("solution", level.solution.take());
+    boxed("planned_trajectory", level.planned_trajectory.take());
+    // Without an execution a result has an empty one.
+    boxed("executed_trajectory", level.executed_trajectory.take().filter(|inner| !is_empty(&inner.0)));
     if let Some(Trajectories { first, count }) = level.trajectory.take() {
         if count != 1 {
             return Err(format!("trajectory: found {count} trajectories, expected one: put each into its own file"));
@@ -84,6 +97,13 @@ fn inside(level: &mut Level) -> Result<Inside, String> {
         return Err(format!("found 'joint_names' beside '{name}', expected them beside 'points'"));
     }
     Ok(content)
+}
+
+/// Returns `true` for a trajectory without points.
+fn is_empty(level: &Level) -> bool {
+    single(level).is_ok()
+        && of(&level.points).is_empty()
+        && level.joint_trajectory.as_ref().is_none_or(|inner| is_empty(&inner.0))
 }
 
 /// Returns the entries of a list; one that is missing has none.
@@ -108,8 +128,14 @@ fn single(level: &Level) -> Result<(), String> {
     }
 }
 
-/// Rejects the response of a planner that has not succeeded.
+/// Rejects the response of a planner that has not succeeded, or only in part.
 fn planned(level: &Level) -> Result<(), String> {
+    if let Some(fraction) = level.fraction.filter(|fraction| (fraction - 1.0).abs() > 1e-9) {
+        let fraction = short(fraction);
+        return Err(format!(
+            "found fraction {fraction}, expected 1: the planner found only a part of the path; plan again"
+        ));
+    }
     match level.error_code {
         Some(Object(fields::ErrorCode { val, .. })) if val != 1 => {
             Err(format!("found error_code {val}, expected 1: the planner did not succeed"))

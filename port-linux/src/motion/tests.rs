@@ -388,7 +388,8 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
         ("[]".into(), "line 1, column 1: found a list, expected an object; write its fields in { }"),
         (
             "{}".into(),
-            "found no list 'points', expected one at the top level or inside goal, motion_plan_response, trajectory, joint_trajectory",
+            "found no list 'points', expected one at the top level or inside goal, motion_plan_response, solution, \
+             planned_trajectory, executed_trajectory, trajectory, joint_trajectory",
         ),
         ("{\"points\": []}".into(), "points: found no waypoint, expected at least one"),
         (point("\"positions\": [0, 0]"), "points[1]: found no 'time_from_start'"),

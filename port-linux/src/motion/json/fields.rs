@@ -75,6 +75,9 @@ pub(super) struct Level {
     pub(super) motion_plan_response: Option<Box<Object<Self>>>,
     pub(super) trajectory: Option<Trajectories>,
     pub(super) joint_trajectory: Option<Box<Object<Self>>>,
+    pub(super) solution: Option<Box<Object<Self>>>,
+    pub(super) planned_trajectory: Option<Box<Object<Self>>>,
+    pub(super) executed_trajectory: Option<Box<Object<Self>>>,
     pub(super) points: Option<List<Object<Point>, MOST_POINTS>>,
     pub(super) joint_names: Option<List<String>>,
     pub(super) path_tolerance: Option<List<Object<JointTolerance>>>,
@@ -85,6 +88,7 @@ pub(super) struct Level {
     pub(super) multi_dof_trajectory: Option<Object<MultiDof>>,
     pub(super) multi_dof_joint_trajectory: Option<Object<MultiDof>>,
     pub(super) error_code: Option<Object<ErrorCode>>,
+    pub(super) fraction: Option<f64>,
     #[serde(rename = "header")]
     _header: IgnoredAny,
     #[serde(rename = "goal_id")]
@@ -93,6 +97,8 @@ pub(super) struct Level {
     _model_id: IgnoredAny,
     #[serde(rename = "trajectory_start")]
     _trajectory_start: IgnoredAny,
+    #[serde(rename = "start_state")]
+    _start_state: IgnoredAny,
     #[serde(rename = "group_name")]
     _group_name: IgnoredAny,
     #[serde(rename = "planning_time")]

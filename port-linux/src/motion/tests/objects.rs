@@ -5,6 +5,44 @@ use super::*;
 const POINTS: &str =
     r#""points": [{"positions": [0, 0], "time_from_start": 0}, {"positions": [1, 0.5], "time_from_start": 5}]"#;
 
+fn motion() -> Motion<2> {
+    json(&format!("{{{POINTS}}}")).expect("a motion")
+}
+
+#[test]
+fn results_of_moveit_are_read_where_they_have_one_whole_trajectory() {
+    let robot = format!(r#"{{"joint_trajectory": {{{POINTS}}}, "multi_dof_joint_trajectory": {{"points": []}}}}"#);
+    let none = r#"{"joint_trajectory": {"joint_names": [], "points": []}}"#;
+    let good = r#""error_code": {"val": 1}"#;
+    for text in [
+        format!(r#"{{"start_state": {{}}, "solution": {robot}, "fraction": 1.0, {good}}}"#),
+        format!(r#"{{{good}, "trajectory_start": {{}}, "planned_trajectory": {robot}, "planning_time": 0.1}}"#),
+        format!(r#"{{{good}, "planned_trajectory": {robot}, "executed_trajectory": {none}}}"#),
+    ] {
+        assert_eq!(json(&text).as_ref(), Ok(&motion()), "{text}");
+    }
+    for (text, expected) in [
+        (
+            format!(r#"{{"solution": {robot}, "fraction": 0.6, {good}}}"#),
+            "found fraction 0.6, expected 1: the planner found only a part of the path; plan again",
+        ),
+        (
+            format!(r#"{{"solution": {robot}, "error_code": {{"val": -4}}}}"#),
+            "found error_code -4, expected 1: the planner did not succeed",
+        ),
+        (
+            format!(r#"{{{good}, "planned_trajectory": {robot}, "executed_trajectory": {robot}}}"#),
+            "found 'planned_trajectory' and 'executed_trajectory' beside each other, expected one of them",
+        ),
+        (
+            format!(r#"{{"solution": {robot}, "planned_trajectory": {none}}}"#),
+            "found 'solution' and 'planned_trajectory' beside each other, expected one of them",
+        ),
+    ] {
+        assert_eq!(told(json(&text)), expected, "{text}");
+    }
+}
+
 #[test]
 fn a_list_has_a_bound_where_it_is_read() {
     let many = |entry: &str, count: usize| vec![entry; count].join(",");
