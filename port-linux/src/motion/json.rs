@@ -31,17 +31,18 @@ const AROUND: [&str; 7] = [
 /// Reads a trajectory, or a message that contains one.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
     let Object(mut level) = serde_json::from_str::<Object<Level>>(text).map_err(|error| placed(&error))?;
-    let mut tolerances = Tolerances::DEFAULT;
+    let (mut tolerances, mut given, mut arm) = (Tolerances::DEFAULT, vec![], None);
     let points = loop {
         single(&level)?;
         planned(&level)?;
-        tolerate(&level, &mut tolerances)?;
+        once(&level, &mut given)?;
+        tolerate(&level, &mut tolerances, &mut arm)?;
         match inside(&mut level)? {
             Inside::Level(next) => level = *next,
             Inside::Points(points) => break points,
         }
     };
-    let order = order::<N>(Some(of(&level.joint_names)), "joint_names")?;
+    let order = order::<N>(of(&level.joint_names), "joint_names", &mut arm)?;
     let mut zero = Zero::of(reading);
     let rows: Result<Vec<Row<N>>, String> = points
         .iter()
@@ -144,8 +145,24 @@ fn planned(level: &Level) -> Result<(), String> {
     }
 }
 
+/// Rejects tolerances that another object around this one has too; `given` are the names of those before.
+fn once(level: &Level, given: &mut Vec<&str>) -> Result<(), String> {
+    let all = [
+        ("path_tolerance", !of(&level.path_tolerance).is_empty()),
+        ("goal_tolerance", !of(&level.goal_tolerance).is_empty()),
+        ("goal_time_tolerance", level.goal_time_tolerance.is_some()),
+    ];
+    for (name, _) in all.into_iter().filter(|(_, is_given)| *is_given) {
+        if given.contains(&name) {
+            return Err(format!("found '{name}' in two objects, one inside the other, expected it in one: remove one"));
+        }
+        given.push(name);
+    }
+    Ok(())
+}
+
 /// Takes over the tolerances of a goal. In ROS 0 stands for the default and -1 for none; a list is of every joint, or empty.
-fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>) -> Result<(), String> {
+fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>, arm: &mut Option<Arm>) -> Result<(), String> {
     let components = [
         ("component_path_tolerance", &level.component_path_tolerance),
         ("component_goal_tolerance", &level.component_goal_tolerance),
@@ -154,8 +171,8 @@ fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>) -> Result<(),
     if let Some((name, _)) = components.into_iter().find(|(_, list)| has_some(list)) {
         return Err(format!("found {name}, which an arm has none of: leave it out or empty"));
     }
-    let of_joints = |name: &str, list: &[Object<JointTolerance>], to: &mut JointPositions<N>, default| {
-        joint_tolerances(list, to, default).map_err(|what| format!("{name}{what}"))
+    let mut of_joints = |name: &str, list: &[Object<JointTolerance>], to: &mut JointPositions<N>, default| {
+        joint_tolerances(list, to, default, arm).map_err(|what| format!("{name}{what}"))
     };
     of_joints("path_tolerance", of(&level.path_tolerance), &mut to.path, &Tolerances::<N>::DEFAULT.path)?;
     of_joints("goal_tolerance", of(&level.goal_tolerance), &mut to.goal, &Tolerances::<N>::DEFAULT.goal)?;
@@ -175,6 +192,7 @@ fn joint_tolerances<const N: usize>(
     list: &[Object<JointTolerance>],
     to: &mut JointPositions<N>,
     default: &JointPositions<N>,
+    arm: &mut Option<Arm>,
 ) -> Result<(), String> {
     if list.is_empty() {
         return Ok(());
@@ -183,7 +201,7 @@ fn joint_tolerances<const N: usize>(
         return Err(format!(": found {} joints, expected all {N} or none", list.len()));
     }
     let names: Vec<String> = list.iter().map(|Object(entry)| entry.name.clone()).collect();
-    let order = order::<N>(Some(&names), "name").map_err(|what| format!(": {what}"))?;
+    let order = order::<N>(&names, "name", arm).map_err(|what| format!(": {what}"))?;
     for ((place, Object(entry)), joint) in list.iter().enumerate().zip(order) {
         for (name, value) in [("velocity", entry.velocity), ("acceleration", entry.acceleration)] {
             if value > Some(0.0) {
@@ -210,40 +228,62 @@ fn joint_tolerances<const N: usize>(
     Ok(())
 }
 
+/// The arm that the names of a file are of.
+#[derive(Debug)]
+struct Arm {
+    /// Its first name.
+    name: String,
+    /// The part before the joint.
+    prefix: String,
+    /// The number of the first joint, where names end in numbers.
+    base: usize,
+}
+
 /// Returns the joint of the arm for each number of a point, from the names in the field `field`.
-fn order<const N: usize>(names: Option<&[String]>, field: &str) -> Result<[usize; N], String> {
-    let own = std::array::from_fn(|joint| joint);
-    let names = names.unwrap_or_default();
+fn order<const N: usize>(names: &[String], field: &str, arm: &mut Option<Arm>) -> Result<[usize; N], String> {
+    let mut order = std::array::from_fn(|joint| joint);
     if names.is_empty() {
-        return Ok(own);
+        return Ok(order);
     }
     if names.len() != N {
         return Err(format!("found {} {field}, expected {N}", names.len()));
     }
-    let mut order = own;
+    let is_ur = N == UR.len() && !names.iter().all(|name| numbered(name).is_some());
+    let has_zero = names.iter().any(|name| numbered(name).is_some_and(|(number, _)| number == 0));
+    let base = usize::from(!is_ur && !has_zero);
     let mut taken = [false; N];
     for (place, name) in names.iter().enumerate() {
-        let known = if N == UR.len() { UR.iter().position(|known| name.ends_with(known)) } else { numbered(name) };
-        let joint = known.filter(|joint| *joint < N).ok_or_else(|| {
-            let expected = if N == UR.len() {
-                format!("one of {}", UR.join(", "))
-            } else {
-                "a name that ends in its number from 0".into()
-            };
+        let known = if is_ur {
+            UR.iter().enumerate().find_map(|(joint, known)| Some((joint, name.strip_suffix(known)?)))
+        } else {
+            numbered(name).and_then(|(number, prefix)| Some((number.checked_sub(base)?, prefix)))
+        };
+        let (joint, prefix) = known.filter(|(joint, _)| *joint < N).ok_or_else(|| {
+            let number = "a name that ends in its number, from 0 or from 1";
+            let expected = if N == UR.len() { format!("one of {}, or {number}", UR.join(", ")) } else { number.into() };
             format!("{field}[{place}]: found '{}', expected {expected}, or no names at all", quoted(name, 40))
         })?;
         if std::mem::replace(&mut taken[joint], true) {
             return Err(format!("{field}[{place}]: found '{}' a second time", quoted(name, 40)));
+        }
+        let of = arm.get_or_insert_with(|| Arm { name: name.clone(), prefix: prefix.to_owned(), base });
+        if of.prefix != prefix || of.base != base {
+            let expected = if of.prefix == prefix { "joints numbered alike" } else { "the joints of one arm" };
+            let (found, of) = (quoted(name, 40), quoted(&of.name, 40));
+            return Err(format!(
+                "{field}[{place}]: found '{found}' beside '{of}', expected {expected}: put each arm into its own file, and name its \
+                 joints in one way"
+            ));
         }
         order[place] = joint;
     }
     Ok(order)
 }
 
-/// Returns the number in which a name ends.
-fn numbered(name: &str) -> Option<usize> {
-    let digits = name.rfind(|c: char| !c.is_ascii_digit()).map_or(name, |last| &name[last + 1..]);
-    digits.parse().ok()
+/// Returns the number in which a name ends, and the part before it.
+fn numbered(name: &str) -> Option<(usize, &str)> {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some((name.strip_prefix(prefix)?.parse().ok()?, prefix))
 }
 
 fn row<const N: usize>(point: &Point, order: &[usize; N], zero: &mut Zero, is_degrees: bool) -> Result<Row<N>, String> {

@@ -370,8 +370,8 @@ fn a_goal_of_ros_is_read_with_its_joints_in_its_own_order() {
     let [first, last] = motion.waypoints() else { panic!("{motion:?}") };
     assert_eq!((first.setpoint.positions.0, first.at.as_micros()), ([0.1, 0.2], 500_000));
     assert_eq!((last.setpoint.positions.0, last.accelerations.map(|a| a.0)), ([0.3, 0.4], Some([0.0, 0.5])));
-    let names = r#"{"joint_names": ["tool0_wrist_2_joint", "shoulder_pan_joint", "elbow_joint", "shoulder_lift_joint",
-        "wrist_1_joint", "wrist_3_joint"], "points": [{"positions": [4, 0, 2, 1, 3, 5], "time_from_start": 1}]}"#;
+    let names = r#"{"joint_names": ["ur_wrist_2_joint", "ur_shoulder_pan_joint", "ur_elbow_joint",
+        "ur_shoulder_lift_joint", "ur_wrist_1_joint", "ur_wrist_3_joint"], "points": [{"positions": [4, 0, 2, 1, 3, 5], "time_from_start": 1}]}"#;
     let six = Motion::<6>::parse(names.as_bytes(), true).expect("a motion");
     assert_eq!(six.goal().0, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
 }

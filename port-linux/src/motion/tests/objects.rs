@@ -10,6 +10,89 @@ fn motion() -> Motion<2> {
 }
 
 #[test]
+fn tolerances_in_two_objects_are_refused() {
+    let list = |angle: &str| format!(r#"[{{"name": "a_0", "position": {angle}}}, {{"name": "a_1"}}]"#);
+    for (name, outer, inner) in [
+        ("path_tolerance", list("0.1"), list("0.2")),
+        ("goal_tolerance", list("0.1"), list("0.1")),
+        ("goal_time_tolerance", "1".into(), "0".into()),
+    ] {
+        let said =
+            told(json(&format!(r#"{{"goal": {{"trajectory": {{{POINTS}, "{name}": {inner}}}, "{name}": {outer}}}}}"#)));
+        let expected = format!("found '{name}' in two objects, one inside the other, expected it in one: remove one");
+        assert_eq!(said, expected);
+    }
+    let empty = format!(
+        r#"{{"goal": {{"trajectory": {{{POINTS}}}, "path_tolerance": {}}}, "path_tolerance": []}}"#,
+        list("0.3")
+    );
+    assert_eq!(json(&empty).expect("a motion").tolerances().path.0, [0.3, 0.2], "an empty list is none");
+}
+
+#[test]
+fn the_joints_of_two_arms_are_refused() {
+    let named = |names: &str| json(&format!(r#"{{"joint_names": {names}, {POINTS}}}"#));
+    let remedy = ": put each arm into its own file, and name its joints in one way";
+    let mixed = told(named(r#"["left_0", "right_1"]"#));
+    assert_eq!(
+        mixed,
+        format!("joint_names[1]: found 'right_1' beside 'left_0', expected the joints of one arm{remedy}")
+    );
+    let six = |first: &str| {
+        let names = ["shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
+        let names: Vec<String> = names.iter().map(|name| format!("\"right_{name}\"")).collect();
+        let names = names.join(", ");
+        let text = format!(
+            r#"{{"joint_names": ["{first}", {names}], "points": [{{"positions": [0, 1, 2, 3, 4, 5], "time_from_start": 1}}]}}"#
+        );
+        Motion::<6>::parse(text.as_bytes(), true)
+    };
+    assert!(six("right_shoulder_pan_joint").is_ok());
+    for first in ["left_shoulder_pan_joint", "shoulder_pan_joint"] {
+        let said = six(first).expect_err("no motion");
+        let expected = format!(
+            "joint_names[1]: found 'right_shoulder_lift_joint' beside '{first}', expected the joints of one arm"
+        );
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    // Tolerances are of the same arm.
+    let tolerance = |names: &str, of: [&str; 2]| {
+        let [one, other] = of;
+        json(&format!(
+            r#"{{"trajectory": {{"joint_names": {names}, {POINTS}}}, "goal_tolerance": [{{"name": "{one}"}}, {{"name": "{other}"}}]}}"#
+        ))
+    };
+    assert!(tolerance(r#"["left_0", "left_1"]"#, ["left_1", "left_0"]).is_ok());
+    let other = told(tolerance(r#"["left_0", "left_1"]"#, ["right_1", "right_0"]));
+    assert_eq!(
+        other,
+        format!("joint_names[0]: found 'left_0' beside 'right_1', expected the joints of one arm{remedy}")
+    );
+    let base = told(tolerance(r#"["a_1", "a_2"]"#, ["a_0", "a_1"]));
+    assert_eq!(base, format!("joint_names[0]: found 'a_1' beside 'a_0', expected joints numbered alike{remedy}"));
+}
+
+#[test]
+fn joints_are_numbered_from_zero_or_from_one_as_in_a_table() {
+    let named = |names: &str| json(&format!(r#"{{"joint_names": {names}, {POINTS}}}"#));
+    assert_eq!(named(r#"["joint_1", "joint_2"]"#).as_ref(), Ok(&motion()));
+    assert_eq!(named(r#"["joint_0", "joint_1"]"#).as_ref(), Ok(&motion()));
+    assert_eq!(named(r#"["joint_2", "joint_1"]"#).expect("a motion").goal().0, [0.5, 1.0]);
+    let hole = told(named(r#"["joint_2", "joint_3"]"#));
+    let expected = "joint_names[1]: found 'joint_3', expected a name that ends in its number, from 0 or from 1, or no names at all";
+    assert_eq!(hole, expected);
+    assert!(told(named(r#"["joint_0", "joint_2"]"#)).starts_with("joint_names[1]: found 'joint_2', expected"));
+    let point = r#""points": [{"positions": [0, 1, 2, 3, 4, 5], "time_from_start": 1}]"#;
+    let six = |last: &str| {
+        let names = r#""joint_1", "joint_2", "joint_3", "joint_4", "joint_5""#;
+        Motion::<6>::parse(format!(r#"{{"joint_names": [{names}, "{last}"], {point}}}"#).as_bytes(), true)
+    };
+    assert_eq!(six("joint_6").expect("a motion").goal().0, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let mixed = six("wrist_3_joint").expect_err("no motion");
+    assert!(mixed.starts_with("joint_names[0]: found 'joint_1', expected one of shoulder_pan_joint"), "{mixed}");
+}
+
+#[test]
 fn results_of_moveit_are_read_where_they_have_one_whole_trajectory() {
     let robot = format!(r#"{{"joint_trajectory": {{{POINTS}}}, "multi_dof_joint_trajectory": {{"points": []}}}}"#);
     let none = r#"{"joint_trajectory": {"joint_names": [], "points": []}}"#;
