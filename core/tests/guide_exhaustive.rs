@@ -50,7 +50,7 @@ enum Event {
     Blind,
     /// The same, at rest.
     Rest,
-    /// The same, with the program paused at the pendant.
+    /// A cycle later a state of a program that is paused at the pendant.
     Paused,
     /// Nothing for two cycles.
     Wait,
