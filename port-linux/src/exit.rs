@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::process::ExitCode;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 /// How the system says that this process, or all of them, may open no more files or sockets. Windows: `WSAEMFILE`, and
 /// `ERROR_TOO_MANY_OPEN_FILES`.
@@ -106,38 +106,57 @@ pub(crate) fn output_closed(error: &std::io::Error) -> Outcome {
     Err(Failure::BadInput(format!("cannot write the output: {error}")))
 }
 
-/// The first failed write of standard output after which a command has gone on.
+/// Failed writes after which a command has gone on: the first of standard output, and each of another file.
 #[derive(Debug)]
-struct Unwritten(OnceLock<String>);
+struct Unwritten(Mutex<Vec<String>>);
 
 impl Unwritten {
-    /// Keeps the failure, unless the reader has gone away.
+    const fn new() -> Self {
+        Self(Mutex::new(vec![]))
+    }
+
+    /// Keeps the first failure, unless the reader has gone away.
     fn note(&self, error: &std::io::Error) {
-        if let Err(failure) = output_closed(error) {
-            let _ = self.0.set(failure.to_string());
+        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (true, Err(failure)) = (texts.is_empty(), output_closed(error)) {
+            texts.push(failure.to_string());
         }
     }
 
-    fn outcome(&self) -> Outcome {
-        self.0.get().map_or(Ok(()), |text| Err(Failure::BadInput(text.clone())))
+    /// Keeps the failures in `written`, and returns `ended`.
+    fn despite(&self, written: impl IntoIterator<Item = Outcome>, ended: Outcome) -> Outcome {
+        let failures = written.into_iter().filter_map(Result::err).map(|failure| failure.to_string());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(failures);
+        ended
+    }
+
+    fn failures(&self) -> Vec<Failure> {
+        let texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.iter().cloned().map(Failure::BadInput).collect()
     }
 }
 
-static UNWRITTEN: Unwritten = Unwritten(OnceLock::new());
+static UNWRITTEN: Unwritten = Unwritten::new();
 
 /// Notes a failed write of standard output, for a command that goes on to its end: the process ends with it.
 pub(crate) fn output_failed(error: &std::io::Error) {
     UNWRITTEN.note(error);
 }
 
+/// Returns the outcome of a command that `ended` so. Each failed write among `written` is noted: it decides the exit code only where
+/// `ended` is a success.
+pub(crate) fn despite(written: impl IntoIterator<Item = Outcome>, ended: Outcome) -> Outcome {
+    UNWRITTEN.despite(written, ended)
+}
+
 /// Returns the messages for standard error at the end of a command, the reason first and then what of its output is missing, and the
 /// exit code of the process.
 pub(crate) fn ending(ended: Outcome) -> (Vec<String>, u8) {
-    last_words(ended, UNWRITTEN.outcome())
+    last_words(ended, UNWRITTEN.failures())
 }
 
-fn last_words(ended: Outcome, written: Outcome) -> (Vec<String>, u8) {
-    let failures: Vec<Failure> = [ended, written].into_iter().filter_map(Result::err).collect();
+fn last_words(ended: Outcome, unwritten: Vec<Failure>) -> (Vec<String>, u8) {
+    let failures: Vec<Failure> = ended.err().into_iter().chain(unwritten).collect();
     let mut said: Vec<String> = failures.iter().map(Failure::told).collect();
     said.dedup();
     (said, failures.first().map_or(0, Failure::code))
@@ -167,20 +186,25 @@ mod tests {
         let full = output_closed(&Error::from(ErrorKind::StorageFull)).expect_err("it is not written");
         assert!(full.code() == 1 && full.to_string().starts_with("cannot write the output: "), "{full:?}");
     }
+
     #[test]
     fn the_first_failed_write_that_a_command_has_survived_is_the_failure_of_the_process() {
-        let unwritten = Unwritten(OnceLock::new());
+        let unwritten = Unwritten::new();
         unwritten.note(&Error::from(ErrorKind::BrokenPipe));
-        assert!(unwritten.outcome().is_ok());
+        assert!(unwritten.failures().is_empty());
         unwritten.note(&Error::from(ErrorKind::StorageFull));
         unwritten.note(&Error::from(ErrorKind::PermissionDenied));
-        let failure = unwritten.outcome().expect_err("it is not written");
+        let [failure] = unwritten.failures().try_into().expect("it is not written");
         let said = format!("cannot write the output: {}", Error::from(ErrorKind::StorageFull));
         assert_eq!((failure.code(), failure.to_string()), (1, said.clone()));
-        assert_eq!(last_words(Ok(()), unwritten.outcome()), (vec![said.clone()], 1));
-        assert_eq!(last_words(unwritten.outcome(), unwritten.outcome()), (vec![said.clone()], 1));
+        assert_eq!(last_words(Ok(()), unwritten.failures()), (vec![said.clone()], 1));
+        assert_eq!(last_words(Err(failure), unwritten.failures()), (vec![said.clone()], 1));
         let fault = || Err(Failure::Fault("the arm stopped".into()));
-        assert_eq!(last_words(fault(), unwritten.outcome()), (vec!["the arm stopped".into(), said], 4));
-        assert_eq!(last_words(Ok(()), Ok(())), (vec![], 0));
+        assert_eq!(last_words(fault(), unwritten.failures()), (vec!["the arm stopped".into(), said.clone()], 4));
+        assert_eq!(last_words(Ok(()), vec![]), (vec![], 0));
+        let page = Err(Failure::BadInput("cannot write there.html".into()));
+        let interrupted = unwritten.despite([page, Ok(())], Err(Failure::Interrupted("Ctrl-C".into())));
+        let texts = vec!["Ctrl-C".into(), said, "cannot write there.html".into()];
+        assert_eq!(last_words(interrupted, unwritten.failures()), (texts, 130));
     }
 }

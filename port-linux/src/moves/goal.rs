@@ -9,7 +9,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Pose};
 
 use super::{MoveArgs, result, robot_of, unrecorded};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, despite};
 use crate::motion::{Asked, Given, Step};
 use crate::robot::Robot;
 use crate::show::{Progress, tell};
@@ -115,9 +115,9 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
     });
     progress.end();
     let arrival = arrival?;
-    tell(&if args.json { result::json_of_move(&arrival) } else { result::of_move(&arrival) })?;
+    let told = tell(&if args.json { result::json_of_move(&arrival) } else { result::of_move(&arrival) });
     unrecorded(args, arrival.is_done, arrival.has_begun);
-    result::outcome_of_move(&arrival)
+    despite([told], result::outcome_of_move(&arrival))
 }
 
 /// Shows how far it is.

@@ -20,7 +20,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::trajectory::Tolerances;
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, despite};
 use crate::motion::{Motion, Reading, Trace, Unfit};
 use crate::robot::{Ended, Followed, Robot, Stopped};
 use crate::show::{Progress, complain, eprintln_lossy, tell, words};
@@ -245,13 +245,13 @@ where
     }
     progress.borrow_mut().end();
     let followed = followed?;
-    if let Some(page) = &args.report {
+    let page = args.report.as_ref().map_or(Ok(()), |page| {
         let html = page::html(&file.display().to_string(), name, sent, &followed);
-        write_within(DISK, page, html.into_bytes()).map_err(|error| unwritten(page, &error))?;
-    }
-    tell(&if args.json { result::json_of_motion(&followed) } else { result::of_motion(&followed) })?;
+        write_within(DISK, page, html.into_bytes()).map_err(|error| unwritten(page, &error))
+    });
+    let told = tell(&if args.json { result::json_of_motion(&followed) } else { result::of_motion(&followed) });
     unrecorded(args, followed.is_done, followed.has_begun());
-    result::outcome_of_motion(&followed, motion.tolerances(), total)
+    despite([page, told], result::outcome_of_motion(&followed, motion.tolerances(), total))
 }
 
 /// Whether whoever sits at the terminal wants a motion that was stopped to go on.
