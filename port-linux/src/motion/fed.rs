@@ -102,7 +102,7 @@ impl<const N: usize> Feeding<N> {
         }
         // Somebody looks at it just now: the next state is soon enough.
         let Some(mut trace) = self.trace.as_ref().and_then(|trace| trace.try_lock().ok()) else { return };
-        trace.mode = engine.mode();
+        (trace.mode, trace.held) = (engine.mode(), engine.held_by());
         trace.at = engine.state().map(|state| state.positions).or(trace.at);
         if self.cancelled {
             trace.cancelled = true;

@@ -174,8 +174,8 @@ pub(crate) struct Given<const N: usize> {
     pub(crate) cancelled: bool,
     /// A contact of the tool has ended it.
     pub(crate) touched: bool,
-    /// What the robot's slider and limiter let through.
-    pub(crate) scaling: f32,
+    /// The reason that holds it; it goes on by itself.
+    pub(crate) held: Option<Reason>,
 }
 
 /// How far it is.
@@ -201,7 +201,7 @@ impl<const N: usize> Default for Given<N> {
             begun: false,
             cancelled: false,
             touched: false,
-            scaling: 1.0,
+            held: None,
         }
     }
 }
@@ -277,9 +277,9 @@ impl<const N: usize> Giving<N> {
         }
         // Somebody looks at it just now: the next state is soon enough.
         if let Ok(mut told) = self.told.try_lock() {
-            told.mode = engine.mode();
+            (told.mode, told.held) = (engine.mode(), engine.held_by());
             if let Some(state) = engine.state() {
-                (told.at, told.tool, told.scaling) = (Some(state.positions), state.tcp_pose, state.scaling());
+                (told.at, told.tool) = (Some(state.positions), state.tcp_pose);
             }
             told.destination = self.destination;
             told.step = self.step;

@@ -155,6 +155,7 @@ impl<const N: usize> Playing<N> {
             (_, reason) => *against = against.or(reason),
         }
         (trace.mode, trace.elapsed, trace.progress) = (mode, self.playback.elapsed(), self.playback.progress());
+        trace.held = engine.held_by();
         trace.late = engine.tolerated().map_or(Duration::ZERO, Watch::late);
         trace.cancelled = self.cancelled;
         if self.is_over && mode == Mode::Command {

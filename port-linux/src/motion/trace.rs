@@ -1,7 +1,7 @@
 //! How an arm follows a motion: what a page plots.
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, JointPositions};
+use outrigger_core::robot::{ControllerTime, JointPositions, Reason};
 use outrigger_core::time::Duration;
 use outrigger_core::trajectory::Progress;
 
@@ -21,6 +21,8 @@ pub(crate) struct Trace<const N: usize> {
     /// How much of it has passed since the motion's end.
     pub(crate) late: Duration,
     pub(crate) mode: Mode,
+    /// The reason that holds it; it goes on by itself.
+    pub(crate) held: Option<Reason>,
     /// The newest measured joints, of whatever mode \[rad\].
     pub(crate) at: Option<JointPositions<N>>,
     /// Somebody has ended it on its way.
@@ -50,6 +52,7 @@ impl<const N: usize> Default for Trace<N> {
             progress: Progress::Waiting,
             late: Duration::ZERO,
             mode: Mode::Offline,
+            held: None,
             at: None,
             cancelled: false,
             stride: 1,

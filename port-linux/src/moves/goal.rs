@@ -126,7 +126,7 @@ fn show(progress: &mut Progress, given: &Given<6>, from: &JointPositions<6>) {
     let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };
     let way = |from: &JointPositions<6>| to.zip_with(from.as_array(), |to, from| to - from).max_abs();
     let share = (1.0 - way(&at) / way(from)).clamp(0.0, 1.0);
-    let held = if given.scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
+    let held = result::held(given.held);
     progress.show(&format!("{:3.0} %{held}", 100.0 * share), (share * 10.0) as u64);
 }
 

@@ -325,11 +325,38 @@ fn show<const N: usize>(progress: &mut Progress, trace: &Trace<N>, total: f64) {
     if trace.mode != Mode::Command {
         return;
     }
-    let elapsed = trace.elapsed.as_micros();
-    let scaling = trace.moments.last().map_or(1.0, |moment| moment.scaling);
-    let seconds = elapsed as f64 * 1e-6;
-    let held = if scaling < 0.005 { ", held by the robot's speed slider" } else { "" };
+    progress.show(&line(trace, total), trace.elapsed.as_micros() / 1_000_000);
+}
+
+/// Returns the line of progress of a motion of `total` seconds.
+fn line<const N: usize>(trace: &Trace<N>, total: f64) -> String {
     let late = trace.late.as_secs_f64();
     let late = if late < LATE { String::new() } else { format!(", late by {late:.1} s") };
-    progress.show(&format!("{}{held}{late}", result::progress(seconds, total)), elapsed / 1_000_000);
+    let progress = result::progress(trace.elapsed.as_secs_f64(), total);
+    format!("{progress}{late}{}", result::held(trace.held))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_progress_names_what_holds_the_motion_whatever_the_slider_is() {
+        let moment = crate::motion::Moment {
+            seconds: 1.0,
+            wanted: JointPositions([0.0]),
+            actual: JointPositions([0.0]),
+            scaling: 0.0,
+        };
+        let mut trace = Trace::<1>::default();
+        trace.moments.push(moment);
+        (trace.mode, trace.elapsed) = (Mode::Command, outrigger_core::time::Duration::from_secs(1));
+        assert_eq!(line(&trace, 4.0), " 25 %  1.0 of 4.0 s");
+        for reason in [Reason::ProgramPaused, Reason::HeldByScaling] {
+            trace.held = Some(reason);
+            assert_eq!(line(&trace, 4.0), format!(" 25 %  1.0 of 4.0 s, {}", words::of_hold(reason)));
+        }
+        trace.late = outrigger_core::time::Duration::from_millis(500);
+        assert!(line(&trace, 4.0).starts_with(" 25 %  1.0 of 4.0 s, late by 0.5 s, held by the robot's speed slider"));
+    }
 }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use outrigger_core::robot::JointPositions;
+use outrigger_core::robot::{JointPositions, Reason};
 use outrigger_core::trajectory::Tolerances;
 
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;
 use crate::released::ReleasedBy;
 use crate::robot::{Arrival, Ended, Followed};
+use crate::show::words;
 
 /// The line for a motion that was followed.
 pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
@@ -43,6 +44,11 @@ pub(super) fn json_of_motion<const N: usize>(followed: &Followed<N>) -> String {
 pub(super) fn progress(seconds: f64, total: f64) -> String {
     let share = 100.0 * (seconds / total).min(1.0);
     format!("{share:3.0} %  {}", position(seconds, total))
+}
+
+/// Returns the end of a line of progress, of a motion that is `held` for this reason.
+pub(super) fn held(held: Option<Reason>) -> String {
+    held.map_or_else(String::new, |reason| format!(", {}", words::of_hold(reason)))
 }
 
 /// Returns the last progress of a motion of `total` seconds, where it stands at rest; `None` where it has not begun.
@@ -169,8 +175,6 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
-
-    use outrigger_core::robot::Reason;
 
     use super::*;
     use crate::motion::Moment;
