@@ -159,7 +159,7 @@ struct Story {
     again: Again,
     text: String,
     link: LinkStory,
-    /// The transitions in the recording's log that no replayed one has met yet, in the words of that time.
+    /// The transitions in the recording's log that no replayed one has met yet, in order and in the words of that time.
     logged: VecDeque<String>,
     from: Option<Instant>,
     total: Replayed,
@@ -189,13 +189,13 @@ impl Story {
         Ok(())
     }
 
-    /// Returns a transition in words; a release in those of the log, which name its cause, where the log has it.
+    /// Returns a transition in words; a release in those of the log, which name its cause, where it is the next one there.
     fn words_of(&mut self, transition: &Transition) -> String {
         let text = format!("{} → {}", transition.from.name(), transition.to.name());
-        let is_same =
-            |logged: &String| logged.strip_prefix(&text).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        let at = self.logged.iter().position(is_same);
-        let logged = at.and_then(|at| self.logged.drain(..=at).next_back());
+        let is_same = |logged: &mut String| {
+            logged.strip_prefix(&text).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        let logged = self.logged.pop_front_if(is_same);
         match (transition.reason, logged) {
             (None, _) => text,
             (Some(Reason::Released), Some(logged)) => logged,
@@ -392,17 +392,29 @@ mod tests {
             Transition { from, to, reason: Some(reason), at, epoch }
         };
         let released = transition(Mode::Command, Mode::Stopping, Reason::Released);
+        let armed = Transition { reason: None, ..transition(Mode::Arming, Mode::Command, Reason::Released) };
         let stopped = transition(Mode::Command, Mode::Stopping, Reason::ProtectiveStop);
         let mut story = Story::of(krc::replay);
-        for text in
-            ["Arming → Command", "Command → Stopping: finished", "Command → Stopping: x", "Command → Stopping: Ctrl-C"]
-        {
+        for text in [
+            "Arming → Command",
+            "Command → Stopping: finished",
+            "Arming → Command",
+            "Command → Stopping: x",
+            "Arming → Command",
+            "Command → Stopping: Ctrl-C",
+        ] {
             let line = format!(r#"{{"name":"transition","message":"{text}"}}"#);
             story.log(line.as_bytes()).expect("nothing is missing");
         }
+        // The log has no line of this one: the next ones are not its words.
+        let unlogged = story.words_of(&released);
+        assert!(unlogged.ends_with("(Released)"), "{unlogged}");
+        assert_eq!(story.words_of(&armed), "Arming → Command");
         assert_eq!(story.words_of(&released), "Command → Stopping: finished");
+        assert_eq!(story.words_of(&armed), "Arming → Command");
         let stop = "Command → Stopping: the robot is in a protective stop (ProtectiveStop)";
         assert_eq!(story.words_of(&stopped), stop);
+        assert_eq!(story.words_of(&armed), "Arming → Command");
         assert_eq!(story.words_of(&released), "Command → Stopping: Ctrl-C");
         let unlogged = story.words_of(&released);
         assert!(unlogged.ends_with("(Released)"), "{unlogged}");
