@@ -173,7 +173,7 @@ pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &
 }
 
 /// Adds a low grade to what is to be fixed, with the key of the limit and what `more` there is to do; a grade that has only
-/// risen, and goes on to, is none.
+/// risen, and goes on to, needs nothing but time.
 pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet: &mut Sheet) {
     let low = figures.grade_low();
     if low.grade >= low.needed && !unmet.contains(Reason::GradeLow) {
@@ -182,7 +182,7 @@ pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet:
     let text = of_link(&low, Observer::Process);
     let rises = low.next.is_within() || low.next.metric == Metric::Samples;
     if low.fell.is_none() && rises {
-        sheet.suggest(format!("{text}; look longer, by --seconds"));
+        sheet.fix(format!("{text}; look longer, by --seconds"));
         return;
     }
     let key = key(deciding(&low)).map_or_else(String::new, |key| format!("; the limit is {key}"));
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_is_met_by_now_is_no_cause_and_a_link_that_only_rises_is_nothing_to_fix() {
+    fn a_figure_that_is_met_by_now_is_no_cause_and_a_link_that_only_rises_needs_time() {
         let mut link = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2)));
         let mut state = |cycle: u64| {
             let now = at(1_000_000 + cycle * 2_000);
@@ -490,8 +490,8 @@ mod tests {
         let text = fixes(&rising);
         assert!(
             text.starts_with(
-                "nothing has to be fixed; 1 suggestion:\n  - link quality Bad, needs Ok: recovering: Ok after 100"
-            ),
+                "1 thing to fix before commanding:\n  - link quality Bad, needs Ok: recovering: Ok after 100"
+            ) && text.ends_with("; look longer, by --seconds"),
             "{text}"
         );
         let figures = (250..600).map(&mut state).last().expect("figures");
