@@ -180,7 +180,7 @@ impl Lost {
         self.count.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Notes that a write to standard output failed.
+    /// Notes that a write failed.
     fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -189,13 +189,15 @@ impl Lost {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Returns how much was dropped and why, if anything was.
-    fn words(&self) -> Option<String> {
+    /// Returns how much was dropped on the way to this output and why, if anything was.
+    fn words(&self, to: Standard) -> Option<String> {
         let failed = self.failed.load(Ordering::Relaxed);
         let why = if failed { "cannot be written" } else { "did not take them in time" };
-        Some(self.count())
-            .filter(|lost| *lost > 0)
-            .map(|lost| format!("{lost} messages were dropped: standard output {why}"))
+        let name = match to {
+            Standard::Output => "standard output",
+            Standard::Error => "standard error",
+        };
+        Some(self.count()).filter(|lost| *lost > 0).map(|lost| format!("{lost} messages were dropped: {name} {why}"))
     }
 }
 
@@ -276,7 +278,8 @@ impl Show {
     /// is said on standard error.
     pub fn finish(mut self) -> u64 {
         self.close();
-        if let Some(dropped) = self.lost.words() {
+        let to = if self.format == Format::Remarks { Standard::Error } else { Standard::Output };
+        if let Some(dropped) = self.lost.words(to) {
             complain(&dropped);
         }
         self.lost.count()
@@ -359,8 +362,8 @@ fn speak(
             // A full disk may have room again.
             Err(error) => {
                 lost.add(1);
+                lost.fail();
                 if matches!(to, Standard::Output) {
-                    lost.fail();
                     output_failed(&error);
                 }
             }
@@ -392,12 +395,15 @@ mod tests {
     #[test]
     fn dropped_messages_are_counted_and_a_failed_write_is_told_from_a_slow_reader() {
         let lost = Lost::default();
-        assert_eq!(lost.words(), None);
+        assert_eq!(lost.words(Standard::Output), None);
         lost.add(3);
         let said = "3 messages were dropped: standard output did not take them in time";
-        assert_eq!(lost.words().as_deref(), Some(said));
+        assert_eq!(lost.words(Standard::Output).as_deref(), Some(said));
         lost.add(1);
         lost.fail();
-        assert_eq!(lost.words().as_deref(), Some("4 messages were dropped: standard output cannot be written"));
+        let said = "4 messages were dropped: standard output cannot be written";
+        assert_eq!(lost.words(Standard::Output).as_deref(), Some(said));
+        let said = "4 messages were dropped: standard error cannot be written";
+        assert_eq!(lost.words(Standard::Error).as_deref(), Some(said));
     }
 }
