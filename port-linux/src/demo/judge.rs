@@ -247,9 +247,7 @@ impl Record {
                 let rest = at_rest.and_then(|until| self.rest_after(*at, until));
                 let bound = rest.map(|rest| bounds.rest_from_stop(rest.speed, paused));
                 good &= rest.zip(bound).is_some_and(|(rest, bound)| rest.took <= bound);
-                let stopped = rest.zip(bound).map_or("not at rest".into(), |(rest, bound)| {
-                    format!("at rest {:.1} ms later (bound {:.1} ms)", ms(rest.took), ms(bound))
-                });
+                let stopped = stopped(*at_rest, rest.zip(bound));
                 format!(
                     "{} at {:.1} s after a pause of {:.0} ms, {stopped}",
                     reason.name(),
@@ -353,6 +351,17 @@ fn nothing_measured() -> String {
     "nothing was measured: no readings".into()
 }
 
+/// Returns how the arm came to rest after a stop, with the bound of that; `rest` needs readings between the stop and `at_rest`.
+fn stopped(at_rest: Option<Instant>, rest: Option<(Rest, Duration)>) -> String {
+    match (at_rest, rest) {
+        (None, _) => "not at rest".into(),
+        (Some(_), None) => nothing_measured(),
+        (Some(_), Some((rest, bound))) => {
+            format!("at rest {:.1} ms later (bound {:.1} ms)", ms(rest.took), ms(bound))
+        }
+    }
+}
+
 /// Checks that every fallback has its cause in the story or in a measured pause of this machine.
 fn unexplained(script: &Script) -> Check {
     let list: Vec<_> = script
@@ -383,5 +392,19 @@ fn armed(script: &Script) -> Check {
             }
             None => "never commanding".into(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_without_readings_is_not_one_without_rest() {
+        let rest = Rest { took: Duration::from_millis(120), ..Rest::default() };
+        let bound = Duration::from_millis(400);
+        assert_eq!(stopped(None, None), "not at rest");
+        assert_eq!(stopped(Some(Instant::ZERO), None), "nothing was measured: no readings");
+        assert_eq!(stopped(Some(Instant::ZERO), Some((rest, bound))), "at rest 120.0 ms later (bound 400.0 ms)");
     }
 }
