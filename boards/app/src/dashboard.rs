@@ -1,23 +1,21 @@
 //! Commands to the controller's dashboard server that make an arm ready, for who asked with the key and for a contact at the board:
 //! a socket of its own, opened when something is asked and closed after it.
 
-use core::cell::Cell;
 use core::future::pending;
 
 use embassy_futures::select::{Either, select};
 use embassy_net::tcp::TcpSocket;
 use embassy_net::{IpAddress, Stack};
-use embassy_sync::blocking_mutex::raw::NoopRawMutex;
-use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Timer, with_timeout};
 use embedded_io_async::Write as _;
-use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome, Readying};
+use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome};
 use outrigger_core::engine::Peer;
 use outrigger_core::mode::Mode;
 use outrigger_core::time::Instant;
 use outrigger_embassy::{Handle, now};
 
 use crate::desk::Desk;
+use crate::errands::{Asker, Errands};
 use crate::milestone::PeerEvent;
 
 /// Longest wait for the controller to have noticed the end of the connection.
@@ -44,58 +42,6 @@ impl Default for Memory {
     }
 }
 
-/// Who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asker {
-    /// Who has the key.
-    Message,
-    /// A contact at the board.
-    Pin,
-}
-
-/// Between who asks and the task that carries it out.
-pub(crate) struct Errands {
-    asked: Signal<NoopRawMutex, (Readying, Asker)>,
-    busy: Cell<bool>,
-    outcome: Signal<NoopRawMutex, Outcome>,
-    /// Whether [`released`](Self::observe) is waited for.
-    releasing: Cell<bool>,
-    released: Signal<NoopRawMutex, ()>,
-}
-
-impl Errands {
-    pub(crate) const fn new() -> Self {
-        let (busy, releasing) = (Cell::new(false), Cell::new(false));
-        Self { asked: Signal::new(), busy, outcome: Signal::new(), releasing, released: Signal::new() }
-    }
-
-    /// Asks; `false` while another one is under way.
-    pub(crate) fn ask(&self, readying: Readying, by: Asker) -> bool {
-        let free = !self.busy.replace(true);
-        if free {
-            self.asked.signal((readying, by));
-        }
-        free
-    }
-
-    /// What came of the one that was asked by a message, once.
-    pub(crate) async fn outcome(&self) -> Outcome {
-        self.outcome.wait().await
-    }
-
-    /// The control loop has looked at what was asked of it; nothing of that `waits`.
-    pub(crate) fn observe(&self, robot: Handle<'_>) {
-        if self.releasing.get() && !robot.is_waiting() {
-            self.released.signal(());
-        }
-    }
-
-    fn is_over(&self) {
-        self.releasing.set(false);
-        self.busy.set(false);
-    }
-}
-
 /// Carries out what is asked, for ever, at the controller's dashboard server, if its kind has one. It uses a socket of `stack`.
 pub async fn carry_out<const N: usize, P: Peer<N, Event: PeerEvent>>(
     desk: &Desk<N, P>,
@@ -107,7 +53,7 @@ pub async fn carry_out<const N: usize, P: Peer<N, Event: PeerEvent>>(
     let (errands, mode) = (desk.errands(), || desk.mode());
     let mut errand = Errand::new(line);
     loop {
-        let (readying, by) = errands.asked.wait().await;
+        let (readying, by) = errands.next().await;
         let outcome = match desk.dashboard() {
             Some(at) => {
                 errand.handle(now(), ErrandInput::Ask(readying, mode()));
@@ -120,9 +66,9 @@ pub async fn carry_out<const N: usize, P: Peer<N, Event: PeerEvent>>(
             }
             None => Outcome::NoDashboard,
         };
-        errands.is_over();
+        errands.end();
         match by {
-            Asker::Message => errands.outcome.signal(outcome),
+            Asker::Message => errands.report(outcome),
             Asker::Pin => desk.tell_of_brakes(Ok(outcome)),
         }
     }
@@ -142,8 +88,7 @@ async fn converse(
             match output {
                 ErrandOutput::Open { port } => opens = Some(port),
                 ErrandOutput::Release => {
-                    errands.released.reset();
-                    errands.releasing.set(true);
+                    errands.await_release();
                     robot.release();
                 }
                 // A line is shorter than the socket's memory: this waits for nothing.
@@ -161,10 +106,10 @@ async fn converse(
         let due = errand.poll_timeout();
         let input = match opens {
             // Something may have been asked of the engine since it looked.
-            None if errands.releasing.get() => match select(errands.released.wait(), until(due)).await {
+            None if errands.awaits_release() => match select(errands.looked(), until(due)).await {
                 Either::First(()) if robot.is_waiting() => continue,
                 Either::First(()) => {
-                    errands.releasing.set(false);
+                    errands.has_released();
                     ErrandInput::Released(mode())
                 }
                 Either::Second(()) => ErrandInput::Tick,

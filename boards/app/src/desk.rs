@@ -22,7 +22,7 @@ use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
 
 use crate::boot::{self, Begun, Clock};
-use crate::dashboard::{Asker, Errands};
+use crate::errands::{Asker, Errands};
 use crate::heard::Ear;
 use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};

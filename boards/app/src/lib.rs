@@ -27,6 +27,7 @@ mod claim;
 mod contacts;
 pub mod dashboard;
 mod desk;
+mod errands;
 mod guard;
 mod heard;
 pub mod krc;

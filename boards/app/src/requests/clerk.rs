@@ -12,7 +12,7 @@ use outrigger_embassy::Handle;
 
 use super::inquiry::Inquiry;
 use super::output;
-use crate::dashboard::{Asker, Errands};
+use crate::errands::{Asker, Errands};
 
 /// Longest wait for the control loop; it comes back much sooner.
 const DECIDED_IN: Duration = Duration::from_millis(200);

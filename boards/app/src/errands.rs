@@ -1,0 +1,92 @@
+//! The queue of one command for the controller's dashboard server, between who asks and the task that carries it out.
+
+use core::cell::Cell;
+
+use embassy_sync::blocking_mutex::raw::NoopRawMutex;
+use embassy_sync::signal::Signal;
+use outrigger_core::client::dashboard::{Outcome, Readying};
+use outrigger_embassy::Handle;
+
+/// The origin of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// A client that has the key.
+    Message,
+    /// A contact at the board.
+    Pin,
+}
+
+/// A command for the dashboard server, at most one at a time, and its outcome.
+pub(crate) struct Errands {
+    asked: Signal<NoopRawMutex, (Readying, Asker)>,
+    busy: Cell<bool>,
+    outcome: Signal<NoopRawMutex, Outcome>,
+    /// The command waits for the control loop's release.
+    releasing: Cell<bool>,
+    released: Signal<NoopRawMutex, ()>,
+}
+
+impl Errands {
+    pub(crate) const fn new() -> Self {
+        let (busy, releasing) = (Cell::new(false), Cell::new(false));
+        Self { asked: Signal::new(), busy, outcome: Signal::new(), releasing, released: Signal::new() }
+    }
+
+    /// Adds a command; `false` while another one is carried out.
+    pub(crate) fn ask(&self, readying: Readying, by: Asker) -> bool {
+        let free = !self.busy.replace(true);
+        if free {
+            self.asked.signal((readying, by));
+        }
+        free
+    }
+
+    /// Waits for the outcome of a message's command, and returns it once.
+    pub(crate) async fn outcome(&self) -> Outcome {
+        self.outcome.wait().await
+    }
+
+    /// Takes note that the control loop has handled its requests.
+    pub(crate) fn observe(&self, robot: Handle<'_>) {
+        if self.releasing.get() && !robot.is_waiting() {
+            self.released.signal(());
+        }
+    }
+
+    /// Waits for the next command.
+    pub(crate) async fn next(&self) -> (Readying, Asker) {
+        self.asked.wait().await
+    }
+
+    /// Ends the command: the next one is accepted.
+    pub(crate) fn end(&self) {
+        self.releasing.set(false);
+        self.busy.set(false);
+    }
+
+    /// Reports the outcome of a message's command.
+    pub(crate) fn report(&self, outcome: Outcome) {
+        self.outcome.signal(outcome);
+    }
+
+    /// Begins to wait for the control loop's release.
+    pub(crate) fn await_release(&self) {
+        self.released.reset();
+        self.releasing.set(true);
+    }
+
+    /// Returns `true` while the command waits for the control loop's release.
+    pub(crate) const fn awaits_release(&self) -> bool {
+        self.releasing.get()
+    }
+
+    /// Waits until the control loop has handled its requests after [`await_release`](Self::await_release).
+    pub(crate) async fn looked(&self) {
+        self.released.wait().await;
+    }
+
+    /// Ends the wait for the release.
+    pub(crate) fn has_released(&self) {
+        self.releasing.set(false);
+    }
+}
