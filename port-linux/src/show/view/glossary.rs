@@ -114,7 +114,7 @@ const TABLE: &[Term] = terms! {
     "time between states, bars logarithmic" "how often each time passed from one state to the next; a bar twice as long is far more than twice as often",
     "states" "messages with angles and modes that the robot sends by itself",
     "skips" "cycles without a package of RTDE since it was connected, by the controller's own count",
-    "delays" "packages of RTDE that took more than a period longer than the one before, since it was connected",
+    "delays" "packages of RTDE that came more than a period later after the one before than they were sent, since it was connected",
     "repeats" "packages of RTDE for a cycle that had one already, since it was connected",
     "lost" "states that never came, in this epoch",
     "late" "states that were too old to be answered when they came, in this epoch",
