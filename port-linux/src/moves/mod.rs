@@ -338,7 +338,36 @@ fn line<const N: usize>(trace: &Trace<N>, total: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::os::INTERRUPT;
+    use crate::released::ReleasedBy;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: MoveArgs,
+    }
+
+    #[test]
+    fn a_page_that_cannot_be_written_does_not_hide_the_end_of_the_motion() {
+        let folder = std::env::temp_dir().join(format!("outrigger-move-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("room");
+        let [file, page] = ["there.csv", "page.html"].map(|name| folder.join(name));
+        std::fs::write(&file, "t,q0,q1,q2,q3,q4,q5\n0,0,0,0,0,0,0\n4,0.1,0,0,0,0,0\n").expect("room");
+        let line = ["move".as_ref(), "127.0.0.1".as_ref(), file.as_os_str(), "--report".as_ref(), page.as_os_str()];
+        let Line { args } = Line::try_parse_from(line).expect("a command line");
+        let interrupted = |_: &Robot<6, _>, _: &Motion<6>, _: Watch<'_, 6>, _: Asks<'_>| {
+            std::fs::remove_dir_all(&folder).expect("ours");
+            let (ended, at) = (Ended::Released(ReleasedBy::Signal(INTERRUPT)), JointPositions::ZERO);
+            let elapsed = Duration::from_secs(1);
+            Ok(Followed { ended, is_done: false, elapsed, worst: at, end_error: at, moments: vec![] })
+        };
+        let robot = || Robot::ur("127.0.0.1");
+        let ended = follow(&args, UrConfig::default(), "127.0.0.1", "", robot, interrupted);
+        assert_eq!(ended.map_err(|failure| failure.code()), Err(130));
+    }
 
     #[test]
     fn the_line_of_progress_names_what_holds_the_motion_whatever_the_slider_is() {
