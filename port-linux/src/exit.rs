@@ -157,8 +157,12 @@ pub(crate) fn ending(ended: Outcome) -> (Vec<String>, u8) {
 
 fn last_words(ended: Outcome, unwritten: Vec<Failure>) -> (Vec<String>, u8) {
     let failures: Vec<Failure> = ended.err().into_iter().chain(unwritten).collect();
-    let mut said: Vec<String> = failures.iter().map(Failure::told).collect();
-    said.dedup();
+    let mut said: Vec<String> = vec![];
+    for told in failures.iter().map(Failure::told) {
+        if !said.contains(&told) {
+            said.push(told);
+        }
+    }
     (said, failures.first().map_or(0, Failure::code))
 }
 

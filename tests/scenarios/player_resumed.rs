@@ -93,6 +93,27 @@ fn a_pause_holds_it_and_it_goes_on_with_the_program() {
 }
 
 #[test]
+fn over_30003_a_pause_holds_it_or_ends_it_for_good() {
+    for software in SOFTWARE {
+        // The pause shows ten times a second: the sooner the next report, the likelier it comes before the mirror is too old.
+        for phase in (0..100).step_by(20) {
+            let mut buffers = Buffers::default();
+            let (mut rig, mut played, _) = moving(setup(software), TOLERANCES, &mut buffers, ms(2_000 + phase));
+            rig.controller.act(Action::PauseProgram);
+            played.run_for(&mut rig, secs(1));
+            let what = format!("{software}, {phase} ms");
+            let why = rig.record().fallback().map(|(_, reason)| reason);
+            assert!(matches!(why, None | Some(Reason::MoveUnseen)), "{what}: {why:?}\n{}", rig.record().story());
+            let stood = rig.controller.truth().q;
+            rig.controller.act(Action::ResumeProgram);
+            played.run_for(&mut rig, ms(500));
+            let moved = off(&[stood], &rig.controller.truth().q);
+            assert_eq!(moved > 1e-3, why.is_none(), "{what}: {moved} rad\n{}", rig.record().story());
+        }
+    }
+}
+
+#[test]
 fn a_paused_program_that_answers_nothing_is_no_controller_that_does_not_acknowledge() {
     for software in SOFTWARE {
         for pauses in [true, false] {

@@ -89,7 +89,7 @@ reasons! {
     ProgramPaused "the program was paused at the pendant" "request again to go on",
     NotCommanding "nothing is commanded now" "request, and send the move once commanding has begun",
     MoveNotStarted "the program on the controller did not begin the move in time" "see the controller's log for why, or allow it more time",
-    MoveUnseen "what the program does with the move was not shown in time" "see whether the program on the controller still runs; check the network",
+    MoveUnseen "what the program does with the move was not shown in time" "see whether the program on the controller was paused or has ended; check the network",
     OtherMove "the program on the controller shows a move that is not commanded now" "after a stop, wait until it has ended; otherwise find who gives it moves",
     NotMirrored "the program that carries our commands does not answer" "see whether it was paused at the pendant; check the network and the controller's load",
     PathUnfit "this controller cannot take commands in the way that is configured" "choose another `session.path`; `outrigger doctor` names those that fit",

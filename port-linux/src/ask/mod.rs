@@ -188,9 +188,18 @@ impl<'a> Conversation<'a> {
             self.send(Ask::Renew)?;
             let (line, answer) = self.answer()?;
             if said::failure(&answer).is_some() {
-                return self.tell(&line, &answer);
+                let refused = self.tell(&line, &answer);
+                return self.end_of_commanding().unwrap_or(refused);
             }
         }
+    }
+
+    /// Returns the failure that names why commanding ended, where it has.
+    fn end_of_commanding(&mut self) -> Option<Outcome> {
+        self.send(Ask::Status).ok()?;
+        let (_, status) = self.answer().ok()?;
+        let why = words::end_of_commanding(&status)?;
+        Some(Err(Failure::Fault(format!("{why}; a hand or a force moves the arm no more"))))
     }
 
     /// Prints changes until the run ends.

@@ -40,17 +40,24 @@ fn motion_number(answer: &Value) -> u64 {
     answer.get("motion").and_then(|motion| motion.get("number")).and_then(Value::as_u64).unwrap_or_default()
 }
 
+/// Returns why commanding ended, from a status; `None` while it lasts, or where no reason is known.
+pub(super) fn end_of_commanding(answer: &Value) -> Option<String> {
+    if text(answer, "mode") == "command" { None } else { reason_of_end(answer) }
+}
+
+fn reason_of_end(answer: &Value) -> Option<String> {
+    if let Some(latch) = answer.get("latch").filter(|latch| latch.is_object()) {
+        return Some(reason(latch));
+    }
+    let left = answer.get("left").filter(|left| left.is_object())?;
+    Some(format!("{} ({})", text(left, "text"), text(left, "name")))
+}
+
 /// How the motion has ended that a status tells of, done or not; `None` while it goes on.
 pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String, String>> {
     let motion = answer.get("motion")?;
     let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();
-    let latch = answer.get("latch").filter(|latch| latch.is_object());
-    let left = answer.get("left").filter(|left| left.is_object());
-    let why = || match (latch, left) {
-        (Some(latch), _) => reason(latch),
-        (None, Some(left)) => format!("{} ({})", text(left, "text"), text(left, "name")),
-        (None, None) => "the arm was released".to_owned(),
-    };
+    let why = || reason_of_end(answer).unwrap_or_else(|| "the arm was released".to_owned());
     Some(match text(motion, "state") {
         "waiting" | "running" => return None,
         "done" => Ok("done: the arm rests at the motion's end, and stays commanded\n".into()),
@@ -106,6 +113,20 @@ mod tests {
 
     fn parsed(line: &str) -> Value {
         serde_json::from_str(line).expect("JSON")
+    }
+
+    #[test]
+    fn the_end_of_commanding_has_the_reason_of_the_status() {
+        let status = |mode: &str, rest: &str| {
+            let line = format!(r#"{{"mode":"{mode}","latch":null,"left":null{rest}}}"#);
+            end_of_commanding(&serde_json::from_str(&line).expect("JSON"))
+        };
+        let paused = r#","left":{"name":"ProgramPaused","text":"the program was paused","advice":"a"}"#;
+        assert_eq!(status("stopping", paused).as_deref(), Some("the program was paused (ProgramPaused)"));
+        assert_eq!(status("command", paused), None);
+        assert_eq!(status("monitor", ""), None);
+        let latched = r#","latch":{"name":"GuideLimit","text":"too fast","advice":"slower"}"#;
+        assert!(status("monitor", latched).is_some_and(|why| why.contains("GuideLimit") && why.contains("slower")));
     }
 
     #[test]

@@ -65,6 +65,9 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
 fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
     let effect = if !config.sees_pendant_stops(by_rtde, period) {
         "stop and pause are OVERRIDDEN"
+    } else if config.peer.path == CommandPath::Player && !by_rtde {
+        // There a pause may show later than the player's mirror may be silent.
+        "stop ends it; pause ends joint speeds, and may end a whole motion or hold it for 10 s"
     } else if coast::makes_motions(config.peer.path) {
         return "stop ends it, the slider slows it; pause ends joint speeds and holds a whole motion, which goes on when resumed within 10 s"
             .into();
@@ -123,10 +126,16 @@ mod tests {
                     assert_eq!(row.contains("  no: "), unfit.is_some() || without, "{row}");
                     let overridden = path == CommandPath::Text && !by_rtde;
                     assert_eq!(row.contains("OVERRIDDEN"), overridden && unfit.is_none(), "{row}");
-                    let whole = matches!(path, CommandPath::Player | CommandPath::ExternalControl);
+                    let either = path == CommandPath::Player && !by_rtde;
+                    let whole = path == CommandPath::ExternalControl || (path == CommandPath::Player && by_rtde);
                     let fits = unfit.is_none() && !without;
                     assert_eq!(row.contains("goes on when resumed within 10 s"), whole && fits, "{row}");
-                    assert_eq!(row.contains("stop and pause end it,"), !whole && !overridden && fits, "{row}");
+                    assert_eq!(
+                        row.contains("stop and pause end it,"),
+                        !whole && !either && !overridden && fits,
+                        "{row}"
+                    );
+                    assert_eq!(row.contains("or hold it for 10 s"), either && fits, "{row}");
                 }
             }
         }
