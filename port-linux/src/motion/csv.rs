@@ -21,7 +21,8 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     // The line of each row, for what is wrong only beside the others.
     let mut lines = Vec::new();
     let (mut separator, mut columns, mut zero) = (None, None::<(usize, Columns)>, Zero::of(reading));
-    let (mut mark, mut has_names, mut ambiguous) = (None, false, true);
+    // As few numbers as each line so far can be read as.
+    let (mut mark, mut has_names, mut fewest) = (None, false, 0);
     // The place of a remark about degrees, until columns in degrees are known.
     let mut mentions_degrees = None;
     for (line, content) in (1..).zip(text.lines()) {
@@ -90,7 +91,8 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
             ));
         }
         separator.one_mark(&fields, line, &mut mark).map_err(placed)?;
-        ambiguous &= separator == Separator::Comma && may_have_decimal_commas::<N>(&fields);
+        let decimals = if separator == Separator::Comma { most_decimals(&fields) } else { 0 };
+        fewest = fewest.max(fields.len() - decimals);
         zero.is_first |= known.is_clock;
         let degrees = known.is_degrees.map(|is_degrees| is_degrees || reading.degrees);
         rows.push(row(&fields, separator, &mut zero, degrees).map_err(placed)?);
@@ -104,7 +106,8 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
                     with the suffix _deg, or remove the comment";
         return Err(at(line, 1, what));
     }
-    if let (Some(line), true, false) = (lines.first(), ambiguous, has_names) {
+    let is_ambiguous = columns.is_some_and(|(_, known)| (fewest..known.count).any(may_be::<N>));
+    if let (Some(line), true, false) = (lines.first(), is_ambiguous, has_names) {
         let what = "found only whole numbers between commas, which may be decimal commas, expected decimal points: separate the \
                     columns by semicolons or tabs if they are; if not, write one number with a point, or write a header above them";
         return Err(at(*line, 1, what));
@@ -132,21 +135,30 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     })
 }
 
-/// Returns `true` if this line between commas can also be read as `1 + N` numbers or more, some of which have a decimal comma:
-/// so many of its fields are the digits behind one.
-fn may_have_decimal_commas<const N: usize>(fields: &[&str]) -> bool {
+/// Returns the greatest number of fields of a line between commas that can be the digits behind a decimal comma. Any smaller number
+/// of them can be, too.
+fn most_decimals(fields: &[&str]) -> usize {
     let is_digits = |field: &str| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
-    let is_whole = |field: &str| is_digits(field.strip_prefix(['-', '+']).unwrap_or(field));
-    if fields.len() <= 1 + N || !fields.iter().all(|field| is_whole(field)) {
-        return false;
+    // The exponent of a number with a decimal comma is behind its decimals.
+    let is_whole = |field: &str| match field.split_once(['e', 'E']) {
+        Some((digits, exponent)) => is_digits(digits) && is_digits(unsigned(exponent)),
+        None => is_digits(field),
+    };
+    if !fields.iter().all(|field| is_whole(unsigned(field))) {
+        return 0;
     }
     let (mut decimals, mut is_free) = (0, false);
     for field in fields {
-        let is_decimals = is_free && is_digits(field);
+        let is_decimals = is_free && is_whole(field);
         decimals += usize::from(is_decimals);
-        is_free = !is_decimals;
+        is_free = !is_decimals && is_digits(unsigned(field));
     }
-    fields.len() - decimals <= 1 + N
+    decimals
+}
+
+/// Returns a number without its sign.
+fn unsigned(number: &str) -> &str {
+    number.strip_prefix(['-', '+']).unwrap_or(number)
 }
 
 /// Returns `true` if each comma is between two digits.

@@ -89,16 +89,24 @@ fn a_header_may_be_repeated_below_its_comment_and_a_spreadsheet_may_name_the_sep
 #[test]
 fn commas_that_may_be_decimal_marks_are_refused() {
     // Three numbers with two decimal commas, or five without any.
-    for text in ["0,0,5,1,2\n1,1,5,1,3\n", "0,0,0,0,0\n1,0,0,0,0\n", "# speeds too\n0,0,5,1,2\n"] {
+    for text in [
+        "0,0,5,1,2\n1,1,5,1,3\n",
+        "0,0,0,0,0\n1,0,0,0,0\n",
+        "# speeds too\n0,0,5,1,2\n",
+        // Five numbers with two decimal commas, or seven.
+        "0,0,5,1,-2,-3,0\n1,0,5,1,-2,-3,0\n",
+        // 0 s and 1,5e-05 rad.
+        "0,0,0,0,0e0\n1,1,5e-05,1,5e-5\n",
+    ] {
         let begin = "found only whole numbers between commas, which may be decimal commas, expected decimal points";
         let said = told(table(text));
         assert!(said.contains(begin) && said.ends_with("or write a header above them"), "{text:?}: {said}");
     }
     for text in [
-        // Names, a point, an exponent and a sign leave no doubt, nor do as many numbers as a table has at least.
+        // Names, a point and a sign leave no doubt, nor do an exponent that is before decimals and as many numbers as a table has at least.
         "t,q0,q1,qd0,qd1\n0,0,0,0,0\n1,1,1,0,0\n",
         "0,0,0,0,0\n1,1.0,1,0,0\n",
-        "0,0,0,0,0\n1,1e0,1,0,0\n",
+        "0,0,0,0,0\n1e0,1e0,1e0,0,0\n",
         "0,0,0,0,0\n1,-1,-1,0,0\n2,-2,-1,0,0\n",
         "0,0,0\n1,1,1\n",
     ] {
