@@ -100,10 +100,21 @@ fn inside(level: &mut Level) -> Result<Inside, String> {
     Ok(content)
 }
 
-/// Returns `true` for a trajectory without points.
+/// Returns `true` for a trajectory without points, without other objects that may contain some, and without a result.
 fn is_empty(level: &Level) -> bool {
+    let others = [
+        &level.goal,
+        &level.motion_plan_response,
+        &level.solution,
+        &level.planned_trajectory,
+        &level.executed_trajectory,
+    ];
     single(level).is_ok()
         && of(&level.points).is_empty()
+        && others.into_iter().all(Option::is_none)
+        && level.trajectory.is_none()
+        && level.error_code.is_none()
+        && level.fraction.is_none()
         && level.joint_trajectory.as_ref().is_none_or(|inner| is_empty(&inner.0))
 }
 

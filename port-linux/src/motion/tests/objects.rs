@@ -121,6 +121,21 @@ fn results_of_moveit_are_read_where_they_have_one_whole_trajectory() {
             format!(r#"{{"solution": {robot}, "planned_trajectory": {none}}}"#),
             "found 'solution' and 'planned_trajectory' beside each other, expected one of them",
         ),
+        // A trajectory that was executed may be a level further inside.
+        (
+            format!(r#"{{{good}, "planned_trajectory": {robot}, "executed_trajectory": {{"trajectory": {robot}}}}}"#),
+            "found 'planned_trajectory' and 'executed_trajectory' beside each other, expected one of them",
+        ),
+        (
+            format!(
+                r#"{{"planned_trajectory": {robot}, "executed_trajectory": {{"goal": {{"error_code": {{"val": -4}}}}}}}}"#
+            ),
+            "found 'planned_trajectory' and 'executed_trajectory' beside each other, expected one of them",
+        ),
+        (
+            format!(r#"{{"planned_trajectory": {robot}, "executed_trajectory": {{"error_code": {{"val": -4}}}}}}"#),
+            "found 'planned_trajectory' and 'executed_trajectory' beside each other, expected one of them",
+        ),
     ] {
         assert_eq!(told(json(&text)), expected, "{text}");
     }
