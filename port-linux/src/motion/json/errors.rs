@@ -1,6 +1,7 @@
 //! Errors of the JSON reader in words of a user: the types and phrases of its library are those of a programmer.
 
 use super::super::reading::quoted;
+use super::AROUND;
 
 /// Longest excerpt of an error that repeats the file \[characters\].
 const EXCERPT: usize = 400;
@@ -30,6 +31,12 @@ fn in_words(what: &str) -> (String, &'static str) {
     }
     let field = |rest: &str| rest.replacen('`', "'", 2);
     if let Some(rest) = what.strip_prefix("unknown field ") {
+        // Of the many fields of an object around the points, those that lead to them.
+        if let Some((name, _)) = rest.rsplit_once(", expected one of `goal`") {
+            let (name, around) = (quoted(name.trim_matches('`'), 40), AROUND.join(", "));
+            let what = format!("found the unknown field '{name}', expected 'points', or one of {around}");
+            return (what, "; correct its name, or remove it");
+        }
         let rest = field(rest).replace(", there are no fields", ", expected none");
         return (format!("found the unknown field {rest}"), "; correct its name, or remove it");
     }
@@ -125,6 +132,11 @@ mod tests {
             (
                 "unknown field `a`, expected `b`",
                 "found the unknown field 'a', expected `b`; correct its name, or remove it",
+            ),
+            (
+                "unknown field `a`, expected one of `goal`, `motion_plan_response`, `header`",
+                "found the unknown field 'a', expected 'points', or one of goal, motion_plan_response, solution, \
+                 planned_trajectory, executed_trajectory, trajectory, joint_trajectory; correct its name, or remove it",
             ),
             ("duplicate field `a`", "found the field 'a' twice, expected it once; remove one"),
             ("missing field `val`", "found an object without the field 'val', expected one with it; add the field"),

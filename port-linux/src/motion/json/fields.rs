@@ -103,6 +103,10 @@ pub(super) struct Level {
     _group_name: IgnoredAny,
     #[serde(rename = "planning_time")]
     _planning_time: IgnoredAny,
+    #[serde(rename = "description")]
+    _description: IgnoredAny,
+    #[serde(rename = "processing_time")]
+    _processing_time: IgnoredAny,
     #[serde(rename = "controller_names")]
     _controller_names: IgnoredAny,
 }

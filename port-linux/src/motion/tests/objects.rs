@@ -101,6 +101,8 @@ fn results_of_moveit_are_read_where_they_have_one_whole_trajectory() {
         format!(r#"{{"start_state": {{}}, "solution": {robot}, "fraction": 1.0, {good}}}"#),
         format!(r#"{{{good}, "trajectory_start": {{}}, "planned_trajectory": {robot}, "planning_time": 0.1}}"#),
         format!(r#"{{{good}, "planned_trajectory": {robot}, "executed_trajectory": {none}}}"#),
+        // A detailed response.
+        format!(r#"{{{good}, "trajectory": [{robot}], "description": ["plan"], "processing_time": [0.1]}}"#),
     ] {
         assert_eq!(json(&text).as_ref(), Ok(&motion()), "{text}");
     }
@@ -175,6 +177,11 @@ fn an_error_of_json_has_a_place_and_no_words_of_a_programmer() {
         (
             r#"{"joint_names": [1, 2]}"#,
             "line 1, column 18: found 1, expected a text; write it in double quotation marks",
+        ),
+        (
+            r#"{"pionts": []}"#,
+            "line 1, column 9: found the unknown field 'pionts', expected 'points', or one of goal, motion_plan_response, solution, \
+             planned_trajectory, executed_trajectory, trajectory, joint_trajectory; correct its name, or remove it",
         ),
         (r#"{"error_code": {}}"#, "line 1, column 17: found an object without the field 'val', expected one with it"),
         ("{\"points\": []}\n{}", "line 2, column 1: found text behind the end of the object, expected none; remove it"),
