@@ -3,11 +3,13 @@
 //! The first line decides the separator: semicolons, else commas, else blanks or tabs. With a separator other than the comma, numbers
 //! may have decimal commas. A line `sep=;` (Excel) names the separator.
 
+use std::ops::Range;
+
 use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
 
 use super::columns::{Columns, Comment, DECIMAL_COMMAS, may_be};
 use super::reading::{Zero, number, quoted};
-use super::{Motion, Reading, Row, Unfit, of_rows};
+use super::{MOST_POINTS, Motion, Reading, Row, Unfit, micros, of_rows};
 
 /// Longest line \[B\], far beyond that of any table: its parts are counted before they are judged.
 const LONGEST_LINE: usize = 1 << 16;
@@ -95,7 +97,20 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         fewest = fewest.max(fields.len() - decimals);
         zero.is_first |= known.is_clock;
         let degrees = known.is_degrees.map(|is_degrees| is_degrees || reading.degrees);
-        rows.push(row(&fields, separator, &mut zero, degrees).map_err(placed)?);
+        let row = row(&fields, separator, &mut zero, degrees).map_err(placed)?;
+        // What is wrong already takes no memory.
+        if rows.len() == MOST_POINTS {
+            let what = format!("found more than {MOST_POINTS} rows, expected at most that: cut the motion in two");
+            return Err(at(line, 1, &what));
+        }
+        if rows.last().is_some_and(|before| micros(row.at) <= micros(before.at)) {
+            if !has_names {
+                not_ambiguous::<N>(&lines, fewest..known.count)?;
+            }
+            let number = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            return Err(at(line, 1, &Unfit::Waypoints(Order(number)).to_string()));
+        }
+        rows.push(row);
         lines.push(line);
     }
     if let (Some(line), Some((_, known))) = (mentions_degrees, columns)
@@ -106,11 +121,8 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
                     with the suffix _deg, or remove the comment";
         return Err(at(line, 1, what));
     }
-    let is_ambiguous = columns.is_some_and(|(_, known)| (fewest..known.count).any(may_be::<N>));
-    if let (Some(line), true, false) = (lines.first(), is_ambiguous, has_names) {
-        let what = "found only whole numbers between commas, which may be decimal commas, expected decimal points: separate the \
-                    columns by semicolons or tabs if they are; if not, write one number with a point, or write a header above them";
-        return Err(at(*line, 1, what));
+    if let Some((_, known)) = columns.filter(|_| !has_names) {
+        not_ambiguous::<N>(&lines, fewest..known.count)?;
     }
     if !text.is_empty() && !text.ends_with('\n') {
         let (line, last) = text.lines().enumerate().last().map_or((1, ""), |(number, last)| (number + 1, last));
@@ -133,6 +145,18 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
             None => unfit.to_string(),
         }
     })
+}
+
+/// Rejects a table without names whose lines can also be read as one of these counts of numbers.
+fn not_ambiguous<const N: usize>(lines: &[usize], mut counts: Range<usize>) -> Result<(), String> {
+    match lines.first() {
+        Some(line) if counts.any(may_be::<N>) => {
+            let what = "found only whole numbers between commas, which may be decimal commas, expected decimal points: separate the \
+                        columns by semicolons or tabs if they are; if not, write one number with a point, or write a header above them";
+            Err(at(*line, 1, what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the greatest number of fields of a line between commas that can be the digits behind a decimal comma. Any smaller number

@@ -297,8 +297,16 @@ pub(crate) struct Row<const N: usize> {
 /// Largest file that is read as text \[B\]: more than a million waypoints with everything.
 const LARGEST: u64 = 512 << 20;
 
+/// Most waypoints of a file that is read as text: those of the largest one in JSON, if they have positions and speeds.
+const MOST_POINTS: usize = 2_000_000;
+
 /// Longest motion \[s\]: a day.
 const LONGEST: f64 = 86_400.0;
+
+/// Returns a time of a row, given in seconds, as waypoints have it.
+fn micros(seconds: f64) -> Duration {
+    Duration::from_micros((seconds * 1e6).round() as u64)
+}
 
 /// The motion of these rows: a speed that is not given is the mean of the slopes on both sides, each weighed by the time on the other
 /// side, and zero at both ends and where a joint turns back.
@@ -327,7 +335,7 @@ pub(crate) fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfi
             velocities: outrigger_core::robot::JointVelocities(velocities(i, row)),
         },
         accelerations: row.accelerations.map(outrigger_core::robot::JointAccelerations),
-        at: Duration::from_micros((row.at * 1e6).round() as u64),
+        at: micros(row.at),
     };
     Motion::through(rows.iter().enumerate().map(waypoint).collect())
 }

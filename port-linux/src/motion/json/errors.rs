@@ -1,18 +1,51 @@
 //! Errors of the JSON reader in words of a user: the types and phrases of its library are those of a programmer.
 
+use std::fmt::{self, Write as _};
+
 use super::super::reading::quoted;
 use super::AROUND;
 
 /// Longest excerpt of an error that repeats the file \[characters\].
 const EXCERPT: usize = 400;
 
+/// Most bytes of each end of an error that are kept.
+const MOST_OF_ENDS: usize = 2048;
+
 /// Returns the error with its place in front and a remedy behind, and no longer than a message can be.
 pub(super) fn placed(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
-    let what = error.to_string();
+    let what = excerpt(error);
     let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what);
     let (what, remedy) = in_words(what);
     format!("line {line}, column {}: {}{remedy}", column.max(1), quoted(&what, EXCERPT))
+}
+
+/// A text's first and last characters, without those between.
+#[derive(Default)]
+struct Ends {
+    first: String,
+    last: String,
+}
+
+impl fmt::Write for Ends {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let left = if self.last.is_empty() { MOST_OF_ENDS.saturating_sub(self.first.len()) } else { 0 };
+        let split = text.floor_char_boundary(left);
+        let (first, last) = text.split_at(split);
+        self.first.push_str(first);
+        self.last.push_str(&last[last.ceil_char_boundary(last.len().saturating_sub(MOST_OF_ENDS))..]);
+        let surplus = self.last.ceil_char_boundary(self.last.len().saturating_sub(MOST_OF_ENDS));
+        self.last.drain(..surplus);
+        Ok(())
+    }
+}
+
+/// Returns what an error says, without the middle of a long text. An error can repeat a text as long as the file.
+fn excerpt(error: &impl fmt::Display) -> String {
+    let mut ends = Ends::default();
+    // Writing to memory does not fail.
+    let _ = write!(ends, "{error}");
+    ends.first + &ends.last
 }
 
 /// Returns an error in words, and its remedy.
@@ -104,7 +137,16 @@ fn noun(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use super::{MOST_OF_ENDS, excerpt, in_words};
+
+    #[test]
+    fn the_middle_of_a_long_error_is_left_out() {
+        let long = format!("invalid type: string \"{}\", expected f64", "é".repeat(1 << 20));
+        let short = excerpt(&long);
+        assert!(short.len() <= 2 * MOST_OF_ENDS && short.ends_with("é\", expected f64"), "{} bytes", short.len());
+        assert!(short.starts_with("invalid type: string \"é"));
+        assert_eq!(excerpt(&format_args!("{}{}", "a", 5)), "a5");
+    }
 
     #[test]
     fn phrases_of_the_library_become_those_of_a_user() {

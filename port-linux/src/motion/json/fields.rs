@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::super::MOST_POINTS;
+
 /// A JSON object with the fields of `T`. A list of the same values is rejected.
 #[derive(Debug)]
 pub(super) struct Object<T>(pub(super) T);
@@ -30,8 +32,6 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Most waypoints of a motion in JSON: those of the largest file, if they have positions and speeds.
-pub(super) const MOST_POINTS: usize = 2_000_000;
 /// Most names, tolerances or numbers of one waypoint, far beyond the joints of any arm.
 pub(super) const MOST_JOINTS: usize = 64;
 

@@ -119,6 +119,25 @@ fn commas_that_may_be_decimal_marks_are_refused() {
 }
 
 #[test]
+fn a_time_that_does_not_rise_is_refused_before_the_lines_below_are_read() {
+    let order = "line 2, column 1: waypoint 1 must be later than the one before";
+    rejected("0,0.5,0\n0,0.5,0\n1,x,0\n", order, "before");
+    rejected("0,0.5,0\n0.0000001,0.5,0\n1,x,0\n", order, "before");
+    // With decimal commas the first fields need not rise.
+    let commas = "line 1, column 1: found only whole numbers between commas";
+    rejected("0,0,5,1,2\n0,5,5,1,3\n", commas, "above them");
+    let named = "line 3, column 1: waypoint 1 must be later";
+    rejected("t,q0,q1,qd0,qd1\n0,0,5,1,2\n0,5,5,1,3\n", named, "before");
+}
+
+#[test]
+fn a_table_has_as_many_rows_as_json_has_points() {
+    let mut text: String = (0..=2_000_000).map(|row| format!("{:.3},0,0\n", f64::from(row) * 1e-3)).collect();
+    let begin = "line 2000001, column 1: found more than 2000000 rows, expected at most that";
+    rejected(&std::mem::take(&mut text), begin, "cut the motion in two");
+}
+
+#[test]
 fn both_decimal_marks_in_one_table_are_refused() {
     for (text, place, found, expected) in [
         ("0;0;0\n1;1,5;2.5\n", "line 2, column 3", "2.5", "comma"),
