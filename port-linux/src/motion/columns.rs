@@ -76,11 +76,14 @@ const OTHER_UNITS: [&str; 30] = [
 ];
 /// A remedy for numbers that are cut in two.
 pub(super) const DECIMAL_COMMAS: &str = "; for decimal commas, separate columns by semicolons or tabs";
+/// A remedy for a last column without a name or number.
+pub(super) const NO_SEPARATOR: &str = "; remove the separator at the end of the line";
 const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
                       remove other columns, or leave out the header";
 
 /// The remedy for a name with another unit: without its header the numbers would be read as others.
-const OF_UNIT: &str = "times are read in s, angles in rad, or in degrees with the suffix _deg: convert the numbers";
+pub(super) const OF_UNIT: &str =
+    "times are read in s, angles in rad, or in degrees with the suffix _deg: convert the numbers";
 
 impl Columns {
     /// Returns the columns of a table without a header.
@@ -101,7 +104,11 @@ impl Columns {
         let mut columns = Self { count: names.len(), is_clock: false, is_degrees: [false; 3] };
         let (mut first_number, mut source) = (0, "");
         for (place, name) in names.iter().enumerate() {
+            let is_last = place + 1 == names.len();
             let wrong = |expected: String| {
+                if name.is_empty() && is_last && may_be::<N>(place) {
+                    return (place + 1, format!("found no name for the last column{NO_SEPARATOR}"));
+                }
                 let remedy = if other_unit(name).is_some() { OF_UNIT } else { REMEDY };
                 (place + 1, format!("found column '{}', expected {expected}; {remedy}", quoted(name, 40)))
             };

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use outrigger_core::trajectory::TrajectoryError::{NotAtRest, NotFinite, Order};
 
-use super::columns::{Columns, Comment, DECIMAL_COMMAS, may_be};
+use super::columns::{Columns, Comment, DECIMAL_COMMAS, NO_SEPARATOR, OF_UNIT, may_be};
 use super::reading::{Zero, number, quoted};
 use super::{MOST_POINTS, Motion, Reading, Row, Unfit, micros, of_rows};
 
@@ -60,7 +60,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         if content.is_empty() {
             continue;
         }
-        if separator.is_none() && content.starts_with(['{', '[']) {
+        if separator.is_none() && columns.is_none() && content.starts_with(['{', '[']) {
             return Err(at(line, 1, "found JSON, expected a table: rename the file to .json"));
         }
         let separator = *separator.get_or_insert_with(|| Separator::of::<N>(content));
@@ -74,22 +74,40 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
                 (Ok(named), Some((_, known))) if named == known => {}
                 (Ok(_), Some(_)) => return Err(at(line, 1, OTHER_NAMES)),
                 // A line of units, or of text.
-                (Err(_), Some(_)) => return Err(at(line, 1, &not_a_number(first))),
+                (Err(_), Some(_)) => {
+                    return Err(at(
+                        line,
+                        1,
+                        &format!("{}{}", not_a_number(first), of_units(&fields).unwrap_or_default()),
+                    ));
+                }
             }
             continue;
         }
+        if let Some(remedy) = of_units(&fields).filter(|_| rows.is_empty() && columns.is_some()) {
+            return Err(at(line, 1, &format!("{}{remedy}", not_a_number(first))));
+        }
+        let ends_in_separator = fields.len() > 1 && fields.last().is_some_and(|last| last.is_empty());
         let (of, known) = match columns {
             Some(known) => known,
-            None => *columns.insert((line, Columns::unnamed::<N>(fields.len()).map_err(placed)?)),
+            None => {
+                let remedy = if ends_in_separator && may_be::<N>(fields.len() - 1) { NO_SEPARATOR } else { "" };
+                let columns_of = Columns::unnamed::<N>(fields.len());
+                *columns.insert((line, columns_of.map_err(|(at, what)| placed((at, what + remedy)))?))
+            }
         };
         if fields.len() != known.count {
             let (found, expected) = (fields.len(), known.count);
             let may_be_halves = separator == Separator::Comma && found > expected && !content.contains('.');
-            let halves = if may_be_halves { DECIMAL_COMMAS } else { "" };
+            let remedy = match (ends_in_separator && found == expected + 1, may_be_halves) {
+                (true, _) => NO_SEPARATOR,
+                (false, true) => DECIMAL_COMMAS,
+                (false, false) => "",
+            };
             return Err(at(
                 line,
                 found.min(expected) + 1,
-                &format!("found {found} numbers, expected {expected} as in line {of}{halves}"),
+                &format!("found {found} numbers, expected {expected} as in line {of}{remedy}"),
             ));
         }
         separator.one_mark(&fields, line, &mut mark).map_err(placed)?;
@@ -297,6 +315,21 @@ fn row<const N: usize>(
     let [positions, velocities, accelerations] = groups;
     let positions = positions.ok_or_else(|| (1, "found no angles".to_owned()))?;
     Ok(Row { at, positions, velocities, accelerations })
+}
+
+/// Returns the remedy for a line that has units alone.
+fn of_units(fields: &[&str]) -> Option<String> {
+    let (mut are_read, mut has_brackets) = (true, true);
+    for field in fields {
+        let unit = field.trim_matches(['"', '[', ']', '(', ')', ' ']).to_lowercase();
+        are_read &= ["s", "sec", "seconds", "rad", "radians", "rad/s", "rad/s²", "rad/s^2"].contains(&unit.as_str());
+        has_brackets &= field.trim_start_matches('"').starts_with(['[', '(']);
+    }
+    match (are_read, has_brackets) {
+        (true, _) => Some("; remove the line of units".into()),
+        (false, true) => Some(format!("; {OF_UNIT}, and remove the line of units")),
+        (false, false) => None,
+    }
 }
 
 fn not_a_number(field: &str) -> String {

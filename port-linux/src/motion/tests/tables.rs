@@ -138,6 +138,23 @@ fn a_table_has_as_many_rows_as_json_has_points() {
 }
 
 #[test]
+fn a_line_of_units_and_a_separator_at_the_end_have_a_remedy() {
+    let remove = "expected a number; remove the line of units";
+    for text in ["t;q0;q1\n[s];[rad];[rad]\n0;0;0\n", "# t;q0;q1\n[s];[rad];[rad]\n0;0;0\n"] {
+        rejected(text, "line 2, column 1: found '[s]'", remove);
+    }
+    let convert = "convert the numbers, and remove the line of units";
+    rejected("t;q0;q1\n[ms];[rad];[rad]\n0;0;0\n", "line 2, column 1: found '[ms]', expected a number; ", convert);
+    rejected("t;q0;q1\nms;rad;rad\n0;0;0\n", "line 2, column 1: found 'ms'", "expected a number");
+    let separator = "; remove the separator at the end of the line";
+    rejected("0;0;0;\n1;1;1;\n", "line 1, column 4: found 4 columns, expected 3", separator);
+    rejected("t;q0;q1;\n0;0;0;\n", "line 1, column 4: found no name for the last column", separator);
+    rejected("t,q0,q1\n0,0,0,\n", "line 2, column 4: found 4 numbers, expected 3 as in line 1", separator);
+    let comment = "line 1, column 4: found no name for the last column; remove the separator";
+    rejected("# t,q0,q1,\n0,0,0\n", comment, "or remove the comment");
+}
+
+#[test]
 fn both_decimal_marks_in_one_table_are_refused() {
     for (text, place, found, expected) in [
         ("0;0;0\n1;1,5;2.5\n", "line 2, column 3", "2.5", "comma"),
