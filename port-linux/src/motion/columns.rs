@@ -12,6 +12,8 @@
 //!
 //! The names may also be in a `#` comment. Which comments are remarks is [`Comment`]'s decision.
 
+use std::collections::BTreeSet;
+
 use super::reading::quoted;
 
 /// The meaning of a table's columns.
@@ -37,12 +39,14 @@ const PREFIXES: [&[&str]; 3] = [
     &["qd", "qd_", "actual_qd_", "target_qd_"],
     &["qdd", "qdd_", "target_qdd_"],
 ];
-/// Degrees, as remarks name them.
-const DEGREES: [&str; 5] = ["deg", "degs", "degree", "degrees", "grad"];
+/// Degrees, as remarks name them; see also [`mentions_degrees`].
+const DEGREES: [&str; 4] = ["deg", "degs", "degree", "degrees"];
+/// Radians, as remarks name them.
+const RADIANS: [&str; 3] = ["rad", "radian", "radians"];
 /// The degree sign, and two characters that look like it.
 const DEGREE_SIGNS: [char; 3] = ['°', 'º', '˚'];
 /// Units that are not read, as remarks and names of columns have them.
-const OTHER_UNITS: [&str; 30] = [
+const OTHER_UNITS: [&str; 32] = [
     "ms",
     "msec",
     "msecs",
@@ -50,18 +54,15 @@ const OTHER_UNITS: [&str; 30] = [
     "millisecond",
     "milliseconds",
     "millisekunden",
-    "us",
     "usec",
     "usecs",
     "microsecond",
     "microseconds",
     "µs",
     "μs",
-    "ns",
     "nsec",
     "nanosecond",
     "nanoseconds",
-    "minutes",
     "mrad",
     "mrads",
     "milliradian",
@@ -69,17 +70,32 @@ const OTHER_UNITS: [&str; 30] = [
     "urad",
     "µrad",
     "μrad",
+    "mdeg",
+    "millidegree",
+    "millidegrees",
+    "arcmin",
+    "arcsec",
+    "arcminutes",
+    "arcseconds",
+    "gon",
     "rpm",
-    "mm",
-    "millimeters",
-    "millimetres",
 ];
+/// Other such units, which are words of a text as well: they are units in brackets, behind "in", `/` or `_`.
+const UNITS_IN_PLACE: [&str; 9] =
+    ["us", "ns", "minutes", "minuten", "hours", "stunden", "revolutions", "turns", "umdrehungen"];
+/// Beginnings of units that are written apart.
+const MULTIPLES: [&str; 3] = ["milli", "micro", "nano"];
+/// The rest of a unit that is written apart.
+const MULTIPLIED: [&str; 11] =
+    ["second", "seconds", "sec", "secs", "sekunden", "radian", "radians", "rad", "degree", "degrees", "deg"];
 /// A remedy for numbers that are cut in two.
 pub(super) const DECIMAL_COMMAS: &str = "; for decimal commas, separate columns by semicolons or tabs";
 /// A remedy for a last column without a name or number.
 pub(super) const NO_SEPARATOR: &str = "; remove the separator at the end of the line";
 const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
                       remove other columns, or leave out the header";
+/// The remedy for a first name that may be a time in another unit, such as `timeMs`.
+const OF_TIME: &str = "times are read in s: convert the numbers if they are in another unit, and name the column t";
 
 /// The remedy for a name with another unit: without its header the numbers would be read as others.
 pub(super) const OF_UNIT: &str =
@@ -109,7 +125,11 @@ impl Columns {
                 if name.is_empty() && is_last && may_be::<N>(place) {
                     return (place + 1, format!("found no name for the last column{NO_SEPARATOR}"));
                 }
-                let remedy = if other_unit(name).is_some() { OF_UNIT } else { REMEDY };
+                let remedy = match other_unit(name) {
+                    Some(_) => OF_UNIT,
+                    None if place == 0 && name.starts_with('t') => OF_TIME,
+                    None => REMEDY,
+                };
                 (place + 1, format!("found column '{}', expected {expected}; {remedy}", quoted(name, 40)))
             };
             if place == 0 && (name.is_empty() || name.starts_with("unnamed:")) {
@@ -167,18 +187,20 @@ impl Comment {
     /// Returns the meaning of a comment with this `text`, and these `names` if it is a header.
     ///
     /// # Errors
-    /// It mentions another unit, or seems to be a header, because it names a joint or has as many parts as a header, and is not
+    /// It mentions another unit, or seems to be a header, because it names two joints or has as many parts as a header, and is not
     /// understood.
     pub(super) fn of<const N: usize>(text: &str, names: &[&str]) -> Result<Self, Wrong> {
         let wrong = match Columns::named::<N>(names) {
             Ok(columns) => return Ok(Self::Header(columns)),
             Err(wrong) => wrong,
         };
-        let words = || text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        // One may be a word of a text, such as the name of a robot or a quarter of a year.
+        let joints: BTreeSet<&str> =
+            text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| names_joint(word)).collect();
         let begins_with_time =
             names.first().is_some_and(|name| TIMES.iter().any(|time| name.eq_ignore_ascii_case(time)));
         let has_parts = (begins_with_time || text.contains([',', ';', '\t'])) && may_be::<N>(names.len());
-        if has_parts || words().any(names_joint) {
+        if has_parts || joints.len() > 1 {
             return Err((wrong.0, format!("{}, or remove the comment", wrong.1)));
         }
         if let Some(unit) = other_unit(text) {
@@ -188,18 +210,98 @@ impl Comment {
             );
             return Err((1, what));
         }
-        let mentions_degrees = text.contains(DEGREE_SIGNS)
-            || text
-                .split(|c: char| !c.is_alphanumeric())
-                .any(|word| DEGREES.iter().any(|unit| word.eq_ignore_ascii_case(unit)));
-        Ok(if mentions_degrees { Self::Degrees } else { Self::Remark })
+        Ok(if mentions_degrees(text) { Self::Degrees } else { Self::Remark })
     }
 }
 
-/// Returns the first word of a text that is a unit which is not read.
-fn other_unit(text: &str) -> Option<&'static str> {
-    let mut words = text.split(|c: char| !c.is_alphanumeric());
-    words.find_map(|word| OTHER_UNITS.into_iter().find(|unit| word.to_lowercase() == *unit))
+/// Returns the first unit of a text that is not read. A unit behind a number is a quantity, and says nothing of the columns.
+fn other_unit(text: &str) -> Option<String> {
+    let words = words(text);
+    words.iter().enumerate().find_map(|(place, word)| {
+        let unit = word.text.to_lowercase();
+        let before = place.checked_sub(1).and_then(|place| words.get(place));
+        let is_apart = || {
+            let first = before.filter(|_| [" ", "-"].contains(&word.between)).map(|before| before.text.to_lowercase());
+            first.filter(|first| MULTIPLES.contains(&first.as_str()) && MULTIPLIED.contains(&unit.as_str()))
+        };
+        if word.is_behind_number {
+            return None;
+        }
+        if let Some(first) = is_apart() {
+            return Some(format!("{first}{}{unit}", word.between));
+        }
+        // US is a country.
+        let is_in_place = || UNITS_IN_PLACE.contains(&unit.as_str()) && word.text != "US" && word.is_in_place();
+        let is_minutes = || unit == "min" && (word.is_in_brackets || word.between.ends_with('/'));
+        (OTHER_UNITS.contains(&unit.as_str()) || is_in_place() || is_minutes()).then_some(unit)
+    })
+}
+
+/// Returns `true` if a text seems to say that angles are in degrees.
+fn mentions_degrees(text: &str) -> bool {
+    let words = words(text);
+    let has_radians = words.iter().any(|word| RADIANS.contains(&word.text.to_lowercase().as_str()));
+    let behind = |place: usize| words.get(place + 1).map_or("", |next| next.text);
+    let before = |place: usize| place.checked_sub(1).and_then(|place| words.get(place)).map_or("", |word| word.text);
+    let is_unit = |place: usize, word: &Word<'_>| {
+        let unit = word.text.to_lowercase();
+        let is_named = DEGREES.contains(&unit.as_str()) && !(behind(place) == "of" && behind(place + 1) == "freedom");
+        // Also the gradient of a learned policy.
+        is_named || word.text == "Grad" || (unit == "grad" && (word.is_in_brackets || word.is_behind_in))
+    };
+    // "In rad, not degrees", or "rad, converted from degrees".
+    let is_excluded = |place: usize| {
+        let place = if before(place).eq_ignore_ascii_case("in") { place.saturating_sub(1) } else { place };
+        has_radians && ["not", "no", "nicht", "than", "of", "from"].contains(&before(place).to_lowercase().as_str())
+    };
+    let has_sign = text.match_indices(DEGREE_SIGNS).any(|(place, _)| {
+        let before = text.get(..place).unwrap_or_default().trim_end();
+        !before.ends_with(|c: char| c.is_ascii_digit())
+    });
+    has_sign
+        || words
+            .iter()
+            .enumerate()
+            .any(|(place, word)| is_unit(place, word) && !word.is_behind_number && !is_excluded(place))
+}
+
+/// A word of a text, and how it stands there.
+struct Word<'a> {
+    text: &'a str,
+    /// The text between it and the word before.
+    between: &'a str,
+    is_in_brackets: bool,
+    is_behind_in: bool,
+    is_behind_number: bool,
+}
+
+impl Word<'_> {
+    /// Returns `true` where a word that has other meanings, too, is a unit.
+    fn is_in_place(&self) -> bool {
+        self.is_in_brackets || self.is_behind_in || self.between.ends_with(['/', '_'])
+    }
+}
+
+/// Returns the words of a text: letters and digits, without underscores.
+fn words(text: &str) -> Vec<Word<'_>> {
+    let mut words: Vec<Word<'_>> = vec![];
+    let mut rest = text;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        let (between, from) = rest.split_at(start);
+        let (word, behind) = from.split_at(from.find(|c: char| !c.is_alphanumeric()).unwrap_or(from.len()));
+        let before = words.last().map_or("", |before| before.text);
+        let is_number = before.starts_with(|c: char| c.is_ascii_digit())
+            && before.bytes().all(|byte| byte.is_ascii_digit() || byte.eq_ignore_ascii_case(&b'e'));
+        words.push(Word {
+            text: word,
+            between,
+            is_in_brackets: between.trim_end().ends_with(['[', '(']) && behind.trim_start().starts_with([']', ')']),
+            is_behind_in: before.eq_ignore_ascii_case("in") && between.trim().is_empty(),
+            is_behind_number: is_number && [" ", "-", ""].contains(&between),
+        });
+        rest = behind;
+    }
+    words
 }
 
 /// Returns the part of a prefix that names the source of the numbers: measured, commanded, or unnamed.

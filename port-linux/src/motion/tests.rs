@@ -227,11 +227,9 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
     let remedy = "; a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; remove other \
                   columns, or leave out the header, or remove the comment";
     for (comment, expected) in [
-        ("# time [s],q0 [deg],q1 [deg]", "found column 'time [s]', expected 't', 'time' or 'timestamp'"),
         ("# t,q1,q0", "found column 'q0', expected 'q2'"),
         ("## t q1 q0", "found column 'q0', expected 'q2'"),
         ("# t,q0_degrees,q1_degrees", "found column 'q0_degrees', expected 'q0'"),
-        ("# t_s,q0,q1", "found column 't_s', expected 't', 'time' or 'timestamp'"),
         ("# t,q0_deg,q1", "found column 'q1', expected 'q1_deg'"),
         ("# seconds, base, shoulder", "found column 'seconds', expected 't', 'time' or 'timestamp'"),
         ("# when J1 J2", "found column 'when', expected 't', 'time' or 'timestamp'"),
@@ -245,7 +243,7 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
     // Units in words: by the option, by a header, or not at all.
     let degrees = format!("# angles in degrees\n{rows}");
     assert!(told(table(&degrees)).starts_with("line 1, column 1: found a comment that mentions degrees"));
-    for remark in ["joint angles_deg", "Winkel in Grad", "up to 5º"] {
+    for remark in ["joint angles_deg", "Winkel in Grad", "up to so many º"] {
         let said = told(table(&format!("# {remark}\n{rows}")));
         assert!(said.contains("a comment that mentions degrees"), "{remark}: {said}");
     }

@@ -14,7 +14,20 @@ fn a_unit_that_is_not_converted_is_refused_in_a_comment_and_in_a_name() {
         ("# times in ms", "ms"),
         ("# Positions [mrad]", "mrad"),
         ("# Zeit in Millisekunden", "millisekunden"),
-        ("# period: 8000 µs", "µs"),
+        ("# period: µs", "µs"),
+        ("# milli-radians", "milli-radians"),
+        ("# times in milli seconds", "milli seconds"),
+        ("# angles in mdeg", "mdeg"),
+        ("# angles: arcmin", "arcmin"),
+        ("# angles in gon", "gon"),
+        ("# in revolutions", "revolutions"),
+        ("# angles [turns]", "turns"),
+        ("# times in hours", "hours"),
+        ("# time [min]", "min"),
+        ("# time (min)", "min"),
+        ("# 3 joints, in us", "us"),
+        ("# time_ns", "ns"),
+        ("# speeds in rad/us", "us"),
         ("# speed in RPM", "rpm"),
     ] {
         let begin = format!("found a comment that mentions {unit}, expected times in s, and angles in rad or degrees");
@@ -27,6 +40,61 @@ fn a_unit_that_is_not_converted_is_refused_in_a_comment_and_in_a_name() {
     let named = "line 1, column 2: found column 'q0_mrad', expected 'q0'";
     rejected("t,q0_mrad,q1_mrad\n0,0,0\n1,1,1\n", named, remedy);
     assert!(table("# seconds and rad, from the atoms of a museum\n0,0,0\n1,1,1\n").is_ok());
+}
+
+#[test]
+fn an_ordinary_comment_is_a_remark() {
+    for remark in [
+        "recorded by us",
+        "made in the US",
+        "made in US",
+        "tool offset 12 mm",
+        "took 5 minutes",
+        "sampled every 8 ms",
+        "period: 8000 µs",
+        "a time step of 8ms",
+        "an 8-ms cycle",
+        "robot A1, cell 3",
+        "DIN A4 fixture",
+        "E2 welding",
+        "Q2 2026 campaign",
+        "angles in rad, not degrees",
+        "in rad, not in degrees",
+        "rad instead of degrees",
+        "6 degrees of freedom",
+        "all degrees of freedom",
+        "policy grad norm",
+        "up to 5º",
+        "min speed",
+        "the tool turns",
+    ] {
+        let found = table(&format!("# {remark}\n0,0,0\n1,1,1\n"));
+        assert!(found.is_ok(), "{remark}: {found:?}");
+    }
+    for remark in [
+        "angles in degrees, not rad",
+        "[grad]",
+        "q (grad)",
+        "in grad",
+        "Winkel: Grad",
+        "q in °",
+        "q0_deg",
+        "degrees, rad/s",
+    ] {
+        let begin = "line 1, column 1: found a comment that mentions degrees";
+        rejected(&format!("# {remark}\n0,0,0\n1,1,1\n"), begin, "remove the comment");
+    }
+    for joints in ["q1 q0", "J1 to J6 are all", "q0_rad and q1_rad"] {
+        rejected(&format!("# {joints}\n0,0,0\n1,1,1\n"), "line 1, column ", "remove the comment");
+    }
+}
+
+#[test]
+fn a_header_of_a_time_in_another_unit_is_not_to_be_left_out() {
+    for name in ["timeMs", "t_s", "time [s]", "tick"] {
+        let begin = format!("line 1, column 1: found column '{}', expected 't'", name.to_lowercase());
+        rejected(&format!("{name},q0,q1\n0,0,0\n1,1,1\n"), &begin, "and name the column t");
+    }
 }
 
 #[test]
