@@ -22,8 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const SECONDS: usize = 30;
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(outrigger_system::program());
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = outrigger_system::command(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
@@ -37,7 +37,7 @@ struct Running {
     clock: Clock,
     lines: Receiver<(SimTime, String)>,
     seen: Vec<String>,
-    /// When it said that commanding ended, and how.
+    /// When it said that commanding ended, or that the arm stopped, and how.
     ends: Vec<(SimTime, String)>,
 }
 
@@ -75,7 +75,7 @@ impl Running {
     }
 
     fn note(&mut self, at: SimTime, line: String) {
-        if line.contains("Command → Stopping") {
+        if line.contains("Command → Stopping") || line.contains("Stopping → Monitor") {
             self.ends.push((at, line.clone()));
         }
         self.seen.push(line);

@@ -115,8 +115,7 @@ fn a_motion_of_a_thousand_waypoints_is_followed_and_plotted_and_its_recording_re
         assert!(end["end_error"].as_f64().expect("a number") < 2e-3, "{end}");
         let page = std::fs::read_to_string(page).expect("a page");
         assert!(page.contains("Joint angles") && page.contains("✓ done"), "{} bytes", page.len());
-        let replayed =
-            Command::new(outrigger_system::program()).arg("replay").arg(&recording).output().expect("it runs");
+        let replayed = outrigger_system::computing().arg("replay").arg(&recording).output().expect("it runs");
         assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
 
         // What the arm did can be done again.
@@ -287,8 +286,7 @@ fn the_controller_takes_the_arm_to_one_place_on_each_generation_and_what_it_cann
             assert!(end["end_error"].as_f64().expect("a number") < 2e-3, "{end}");
             let q = server.controller().truth().q;
             assert!((q[0] - 0.4).abs() < 2e-3 && (q[5] + 0.3).abs() < 2e-3, "{major}.{minor}: {q:?}");
-            let replayed =
-                Command::new(outrigger_system::program()).arg("replay").arg(&recording).output().expect("it runs");
+            let replayed = outrigger_system::computing().arg("replay").arg(&recording).output().expect("it runs");
             assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
             let again = sent_to(&config, &["--to", "q=0.0,-1.5,-1.5707964,-1.5707964,1.5707964,0.0", "--speed", "0.9"]);
             assert_eq!(again.status.code(), Some(0), "{major}.{minor}: {}", text(&again.stderr));
@@ -334,8 +332,7 @@ fn the_controller_takes_the_tool_to_a_pose_and_along_a_line_and_that_replays() {
             }
             let off = tool().iter().zip([x, y, z]).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
             assert!(off < 2e-3, "{major}.{minor}: {off} m from where it began");
-            let replayed =
-                Command::new(outrigger_system::program()).arg("replay").arg(&recording).output().expect("it runs");
+            let replayed = outrigger_system::computing().arg("replay").arg(&recording).output().expect("it runs");
             assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
         }
     });
@@ -443,8 +440,7 @@ fn a_motion_of_the_controllers_that_is_stopped_says_where_it_stands_and_goes_on_
         assert!(asked.iter().all(|stopped| stopped.reason == Some(Reason::ProtectiveStop)), "{asked:?}");
         // Asked again while the stop is still there, and it stands where it was left.
         assert!(asked.len() > 1 && asked.iter().all(|stopped| stopped.elapsed == asked[0].elapsed), "{asked:?}");
-        let replayed =
-            Command::new(outrigger_system::program()).arg("replay").arg(&recording).output().expect("it runs");
+        let replayed = outrigger_system::computing().arg("replay").arg(&recording).output().expect("it runs");
         assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
     });
 }
@@ -472,8 +468,7 @@ fn external_control_makes_a_whole_motion_by_itself_and_its_recording_replays() {
             assert_eq!((end["done"].as_bool(), end["fallback"].is_null()), (Some(true), true), "{end}");
             assert!(end["end_error"].as_f64().expect("a number") < 5e-3, "{end}");
             assert!(end["worst_error"].as_f64().expect("a number") < 0.05, "{end}");
-            let replayed =
-                Command::new(outrigger_system::program()).arg("replay").arg(&recording).output().expect("it runs");
+            let replayed = outrigger_system::computing().arg("replay").arg(&recording).output().expect("it runs");
             assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
             drop(server);
         }

@@ -17,7 +17,7 @@ fn serve(options: Options) -> Running {
 }
 
 fn outrigger(arguments: &[&str]) -> Output {
-    Command::new(outrigger_system::program()).args(arguments).output().expect("the binary under test")
+    outrigger_system::command(arguments).output().expect("the binary under test")
 }
 
 fn text(bytes: &[u8]) -> &str {

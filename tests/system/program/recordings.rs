@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const SECONDS: usize = 60;
 
 fn outrigger(arguments: &[&str]) -> Output {
-    Command::new(outrigger_system::program()).args(arguments).output().expect("the binary under test")
+    outrigger_system::command(arguments).output().expect("the binary under test")
 }
 
 fn controller(first: u16) -> Running {

@@ -88,7 +88,7 @@ fn recording(name: &str) -> PathBuf {
 
 /// The recording of this run leads to the same transitions and the same commands, to the byte.
 fn is_replayed(name: &str) {
-    let replay = Command::new(outrigger_system::program())
+    let replay = outrigger_system::computing()
         .args(["replay".as_ref(), recording(name).as_os_str()])
         .output()
         .expect("the binary under test");

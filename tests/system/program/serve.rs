@@ -96,7 +96,7 @@ fn served() {
     let counts = summary.stats.expect("statistics").channel_message_counts;
     assert!(counts.get(&states.id).is_some_and(|count| *count >= 500), "{counts:?}");
 
-    let replayed = Command::new(outrigger_system::program()).arg("replay").arg(&recording).output();
+    let replayed = outrigger_system::computing().arg("replay").arg(&recording).output();
     let replayed = replayed.expect("the binary under test");
     let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
     let why = String::from_utf8_lossy(&replayed.stderr);
@@ -188,7 +188,9 @@ fn commanding_goes_on_beside_twenty_readers_that_stand_still() {
             assert_ne!(verdict, Verdict::Fails, "{line}\n{summary}");
             late(window, format!("disturbed: {line}"));
         }
-        assert_eq!(modes, ["Monitor", "Arming", "Command", "Stopping", "Monitor", "Offline"], "{summary}");
+        // Who connects late does not hear of the first.
+        let since = modes.strip_prefix(&["Monitor".to_owned()]).unwrap_or(&modes);
+        assert_eq!(since, ["Arming", "Command", "Stopping", "Monitor", "Offline"], "{summary}");
         assert!(summary.contains("\"fallback\":null"), "{summary}");
         assert!(still < read, "{still} of {read} lines: it did not stand still");
     });
@@ -237,7 +239,7 @@ fn served_of_a_krc() {
     assert!(rest.iter().any(|line| line.contains("\"kind\":\"ending\"")), "events too, up to the end");
     drop(still);
 
-    let replayed = Command::new(outrigger_system::program()).arg("replay").arg(&recording).output();
+    let replayed = outrigger_system::computing().arg("replay").arg(&recording).output();
     let replayed = replayed.expect("the binary under test");
     let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
     assert!(replayed.status.success() && text.contains("gave the same"), "{text}");

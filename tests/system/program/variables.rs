@@ -19,7 +19,7 @@ fn serve(software: SoftwareVersion) -> Running {
 }
 
 fn outrigger(arguments: &[&str]) -> Output {
-    Command::new(outrigger_system::program()).args(arguments).output().expect("the binary under test")
+    outrigger_system::command(arguments).output().expect("the binary under test")
 }
 
 fn text(bytes: &[u8]) -> &str {

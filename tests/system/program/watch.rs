@@ -210,8 +210,8 @@ impl<'m> Board<'m> {
 }
 
 fn outrigger(arguments: &[&str]) -> Command {
-    let mut command = Command::new(outrigger_system::program());
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = outrigger_system::command(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 

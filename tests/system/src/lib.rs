@@ -1,6 +1,7 @@
 //! The suites that run in real time: which there are, and where the program under test is.
 #![forbid(unsafe_code)]
 
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 /// The folder of the package `outrigger`, with its documents and examples.
@@ -37,6 +38,39 @@ pub const SUITES: &[Suite] = &[
     suite("ros2", "ros2", "the ROS 2 node and foreign readers; needs Python with cyclonedds, and Fast DDS"),
     suite("emulated", "qemu", "firmware on emulated boards; needs qemu-system-arm"),
 ];
+
+/// Returns the command of the program with these arguments. One that only computes (`replay`, `export`, `decode`) has ordinary
+/// priority, although the test that starts it may have more: it would keep the processor from every session that is tested
+/// at the same time.
+///
+/// # Panics
+/// Where there is no program under test.
+#[must_use]
+pub fn command(arguments: &[&str]) -> Command {
+    let computes = matches!(arguments, ["replay" | "export" | "decode", ..]);
+    let mut command = if computes { computing() } else { Command::new(program()) };
+    command.args(arguments);
+    command
+}
+
+/// Returns the same for a command whose arguments are not text.
+///
+/// # Panics
+/// Where there is no program under test.
+#[must_use]
+pub fn computing() -> Command {
+    static LOWERS: LazyLock<bool> = LazyLock::new(|| {
+        let mut chrt = Command::new("chrt");
+        chrt.args(["--other", "0", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+        chrt.status().is_ok_and(|status| status.success())
+    });
+    if !*LOWERS {
+        return Command::new(program());
+    }
+    let mut command = Command::new("chrt");
+    command.args(["--other", "0", program()]);
+    command
+}
 
 /// The program under test: `OUTRIGGER_PROGRAM`, else the one that Cargo built beside the test.
 ///
