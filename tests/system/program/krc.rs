@@ -37,8 +37,10 @@ struct Running {
     clock: Clock,
     lines: Receiver<(SimTime, String)>,
     seen: Vec<String>,
-    /// When it said that commanding ended, or that the arm stopped, and how.
+    /// When it said that commanding ended, and how.
     ends: Vec<(SimTime, String)>,
+    /// The same of the arm's standstill after it.
+    stops: Vec<(SimTime, String)>,
 }
 
 impl Drop for Running {
@@ -57,7 +59,7 @@ impl Running {
         std::thread::spawn(move || {
             output.lines().map_while(Result::ok).try_for_each(|line| sender.send((clock.now(), line)))
         });
-        Self { child, clock, lines, seen: vec![], ends: vec![] }
+        Self { child, clock, lines, seen: vec![], ends: vec![], stops: vec![] }
     }
 
     /// The next line that contains one of `what`; which one.
@@ -75,15 +77,18 @@ impl Running {
     }
 
     fn note(&mut self, at: SimTime, line: String) {
-        if line.contains("Command → Stopping") || line.contains("Stopping → Monitor") {
+        if line.contains("Command → Stopping") {
             self.ends.push((at, line.clone()));
+        }
+        if line.contains("Stopping → Monitor") {
+            self.stops.push((at, line.clone()));
         }
         self.seen.push(line);
     }
 
     /// The end of commanding that a standstill of this machine caused, if there is one, and where it was.
     fn disturbed(&self) -> Option<(Window, &str)> {
-        self.ends.iter().find_map(|(at, line)| {
+        self.ends.iter().chain(&self.stops).find_map(|(at, line)| {
             let window = self.clock.window(*at, *at).and_before(LOOKED_BACK);
             let caused = nobodys_fallback(line, window, TELLING) != Verdict::Fails;
             caused.then_some((window, line.as_str()))
