@@ -39,7 +39,7 @@ struct Running {
     seen: Vec<String>,
     /// When it said that commanding ended, and how.
     ends: Vec<(SimTime, String)>,
-    /// The same of the arm's standstill after it.
+    /// When it said that the arm stands still after it, and why.
     stops: Vec<(SimTime, String)>,
 }
 
