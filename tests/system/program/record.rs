@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
