@@ -109,7 +109,7 @@ async fn converse(
             None if errands.awaits_release() => match select(errands.looked(), until(due)).await {
                 Either::First(()) if robot.is_waiting() => continue,
                 Either::First(()) => {
-                    errands.has_released();
+                    errands.end_release();
                     ErrandInput::Released(mode())
                 }
                 Either::Second(()) => ErrandInput::Tick,

@@ -86,7 +86,7 @@ impl Errands {
     }
 
     /// Ends the wait for the release.
-    pub(crate) fn has_released(&self) {
+    pub(crate) fn end_release(&self) {
         self.releasing.set(false);
     }
 }

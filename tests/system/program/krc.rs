@@ -39,7 +39,7 @@ struct Running {
     seen: Vec<String>,
     /// When it said that commanding ended, and how.
     ends: Vec<(SimTime, String)>,
-    /// When it said that the arm stands still after it, and why.
+    /// The reports that the arm stands still after such an end: when, and why.
     stops: Vec<(SimTime, String)>,
 }
 

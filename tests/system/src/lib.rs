@@ -53,7 +53,7 @@ pub fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the same for a command whose arguments are not text.
+/// Returns the program at ordinary priority, without arguments, for those that are no text.
 ///
 /// # Panics
 /// Where there is no program under test.

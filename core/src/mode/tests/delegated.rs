@@ -263,6 +263,16 @@ fn a_move_is_held_by_a_pause_until_its_end_is_shown() {
 }
 
 #[test]
+fn a_program_counts_as_paused_only_by_what_is_fresh() {
+    let mut t = running();
+    t.world.program = Some(Activity::Paused);
+    t.state(8);
+    let age = Duration::from_millis(100);
+    assert!(t.evidence.has_paused_program(t.now, age));
+    assert!(!t.evidence.has_paused_program(t.now + age + Duration::from_micros(1), age), "nobody has said so since");
+}
+
+#[test]
 fn a_pause_at_the_pendant_and_a_slider_at_0_end_a_move_for_their_own_reasons() {
     // With the slider at 0 as well, the pendant is the cause: moving the slider up would not help.
     for (pendant, slider, why) in [
