@@ -9,6 +9,7 @@ mod address;
 mod awaited;
 mod control;
 mod device;
+pub mod files;
 pub mod firmware;
 mod host;
 pub mod key;
@@ -352,8 +353,8 @@ fn is_krc(source: &str) -> Result<bool, Vec<Problem>> {
 }
 
 fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Result<T, Failure> {
-    let source =
-        std::fs::read_to_string(path).map_err(|error| Failure::Unreadable { path: path.to_path_buf(), error })?;
+    let source = files::read_text(path, files::CONFIGURATION)
+        .map_err(|error| Failure::Unreadable { path: path.to_path_buf(), error })?;
     parse(&source).map_err(|problems| Failure::Faulty { path: path.to_path_buf(), problems })
 }
 

@@ -5,9 +5,13 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use outrigger_config::files;
 use outrigger_core::wire::dashboard::UserRole;
 
 use crate::os;
+
+/// The most bytes of a file: no role is named that long.
+const LONGEST: u64 = 256;
 
 /// A file for one controller: `192.168.56.101:29999.pendant`, with the role as its only word. It stays when this machine is
 /// switched off, for the pendant stays locked then.
@@ -35,7 +39,7 @@ impl KeptRole {
 
     /// What is kept; `None` where nothing is, or nothing that is understood.
     pub(super) fn read(&self) -> Option<UserRole> {
-        let text = std::fs::read(self.path.as_ref()?).ok()?;
+        let text = files::read(self.path.as_ref()?, LONGEST).ok()?;
         UserRole::from_word(text.trim_ascii()).filter(|role| *role != UserRole::Locked)
     }
 

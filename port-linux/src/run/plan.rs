@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use outrigger_config::{HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings, VariableSettings};
+use outrigger_config::{
+    HostSettings, RunSettings, ServeSettings, SourceInput, SourceSettings, VariableSettings, files,
+};
 
 use super::listeners::{Further, Listeners, Listening};
 use crate::args::{RunArgs, Web};
@@ -64,7 +66,7 @@ impl Plan {
             run.record = Some(file.clone());
         }
         let path = args.config.display();
-        let text = std::fs::read_to_string(&args.config)
+        let text = files::read_text(&args.config, files::CONFIGURATION)
             .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
         let format = match Format::choose(args.json) {
             // The view would read the sensor's lines as keys.

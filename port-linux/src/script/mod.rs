@@ -8,6 +8,7 @@ mod words;
 use std::io;
 use std::path::Path;
 
+use outrigger_config::files;
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
 use outrigger_core::time::Duration;
 
@@ -20,6 +21,9 @@ use crate::exit::{Failure, Outcome};
 use crate::show::eprintln_lossy;
 use crate::signals::{Leaves, Signals};
 use crate::target::Target;
+
+/// The most bytes of a program, far beyond any that a controller takes.
+const FILE_MAX: u64 = 64 << 20;
 
 /// Runs the command.
 ///
@@ -47,9 +51,9 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = if path == Path::new("-") {
-        io::read_to_string(io::stdin()).map(String::into_bytes)
+        files::read_from(io::stdin().lock(), FILE_MAX)
     } else {
-        std::fs::read(path)
+        files::read(path, FILE_MAX)
     };
     read.map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use args::{ProgramArg, SimUrArgs};
-use outrigger_config::RobotAddress;
+use outrigger_config::{RobotAddress, files};
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::pendant::{InstallationFile, ProgramFile};
@@ -30,6 +30,8 @@ use crate::signals::{Leaves, Signals};
 
 /// The time between two looks at a simulator.
 const LOOK: Duration = Duration::from_millis(50);
+/// The most bytes of a script that is read.
+const SCRIPT_MAX: u64 = 16 << 20;
 
 /// Runs the command.
 ///
@@ -209,7 +211,7 @@ fn options(args: &SimUrArgs) -> Result<Options, Failure> {
 fn program_file(program: &ProgramArg) -> Result<ProgramFile, Failure> {
     let file = ProgramFile::named(&program.name);
     let Some(path) = &program.script else { return Ok(file) };
-    let script = std::fs::read_to_string(path)
+    let script = files::read_text(path, SCRIPT_MAX)
         .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))?;
     Ok(ProgramFile { script, ..file })
 }

@@ -1,10 +1,11 @@
 //! What is to be sent, and where: from arguments and, where one is given, from the configuration of who reads it.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use outrigger_config::{AnyConfiguration, Awaited, Format, Place};
+use outrigger_config::{AnyConfiguration, Awaited, Format, Place, files};
 use outrigger_sim::sensor::{Measures, Rows, Settings};
 
 use super::args::{SimSensorArgs, Uart};
@@ -155,11 +156,10 @@ fn awaited(path: &Path, source: Option<&str>) -> Result<Awaited, Failure> {
 fn read(path: &Path, args: &SimSensorArgs) -> Result<Rows, Failure> {
     let shown = path.display();
     let failed = |error: std::io::Error| Failure::BadInput(format!("cannot read {shown}: {error}"));
-    let size = std::fs::metadata(path).map_err(failed)?.len();
-    if size > FILE_MAX {
-        return Err(Failure::BadInput(format!("{shown}: {size} B, expected at most {FILE_MAX}: replay it in parts")));
-    }
-    let text = std::fs::read_to_string(path).map_err(failed)?;
+    let text = files::read_text(path, FILE_MAX).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => Failure::BadInput(format!("{shown}: {error}: replay it in parts")),
+        _ => failed(error),
+    })?;
     rows::read(&text, args.rate, args.again).map_err(|why| Failure::BadInput(format!("{shown}: {why}")))
 }
 
