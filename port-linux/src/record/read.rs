@@ -4,11 +4,13 @@ use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use mcap::McapError;
-use mcap::io::MessageReader;
-
 use super::file::{raw_topic, sent_topic};
+use super::reader::{self, Fault, MAGIC};
 use crate::exit::Failure;
+use crate::os;
+
+/// The remark on a pipe, a device or a directory.
+const NO_FILE: &str = "it is no regular file";
 
 /// Some bytes that crossed the wire.
 #[derive(Clone, Copy, Debug)]
@@ -26,18 +28,22 @@ pub struct Raw<'a> {
 /// Whether `path` is an MCAP file.
 #[must_use]
 pub fn is_recording(path: &Path) -> bool {
-    let mut start = [0; mcap::MAGIC.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == mcap::MAGIC
+    let mut start = [0; MAGIC.len()];
+    open(path).and_then(|(mut file, _)| file.read_exact(&mut start)).is_ok() && start == MAGIC
 }
 
 /// Why `path` is no recording although its name says so; `None` for one, and for a file of another name.
 #[must_use]
 pub fn is_none(path: &Path) -> Option<Failure> {
-    let size = std::fs::metadata(path).ok()?.len();
+    let found = std::fs::metadata(path).ok()?;
     let named = path.extension().is_some_and(|extension| extension == "mcap");
     (named && !is_recording(path)).then(|| {
-        let why = if size == 0 { "is empty: its recording never began" } else { "does not begin as an MCAP file does" };
-        Failure::BadInput(format!("{} {why}", path.display()))
+        let shown = path.display();
+        Failure::BadInput(match found.len() {
+            _ if !found.is_file() => format!("cannot read {shown}: {NO_FILE}"),
+            0 => format!("{shown} is empty: its recording never began"),
+            _ => format!("{shown} does not begin as an MCAP file does"),
+        })
     })
 }
 
@@ -69,40 +75,56 @@ pub(crate) fn each_message(
     let shown = path.display();
     is_none(path).map_or(Ok(()), Err)?;
     let cannot = |what, error| Failure::BadInput(format!("cannot {what} {shown}: {error}"));
-    let mut file = File::open(path).map_err(|error| cannot("open", error))?;
-    let is_whole = is_whole(&mut file).map_err(|error| cannot("read", error))?;
-    let cut_off = || {
-        Failure::BadInput(format!(
-            "{shown} is not complete: its end is missing, as after a full disk, a power cut, or a copy that broke off, or it is \
-             still being written; `mcap recover` of the MCAP tools mends such a file"
-        ))
+    let (mut file, length) = open(path).map_err(|error| cannot("open", error))?;
+    let is_whole = is_whole(&mut file, length).map_err(|error| cannot("read", error))?;
+    // A file that grows is read as far as it was there.
+    let read = reader::each_message(BufReader::new(file), length, &mut take);
+    let (at, what) = match read {
+        Ok(()) => return Ok(()),
+        Err(Fault::Refused(failure)) => return Err(failure),
+        Err(Fault::Unreadable(error)) => return Err(cannot("read", error)),
+        Err(Fault::Compression { at, name }) => {
+            return Err(Failure::BadInput(format!(
+                "{shown} is compressed by {name} at byte {at}, which this program was built without: use one with its feature \
+                 lz4, or `mcap compress --compression none` of the MCAP tools"
+            )));
+        }
+        Err(Fault::CutOff { at, .. }) if !is_whole => (at, String::new()),
+        Err(Fault::CutOff { at, claimed, left }) => {
+            (at, format!("found a record of {claimed} bytes, expected at most the {left} that are left"))
+        }
+        Err(Fault::Damaged { at, what }) => (at, what),
     };
-    for message in MessageReader::new(BufReader::new(file)) {
-        let message = match message {
-            Ok(message) => message,
-            Err(_) if !is_whole => return Err(cut_off()),
-            Err(McapError::UnsupportedCompression(name)) => {
-                return Err(Failure::BadInput(format!(
-                    "{shown} is compressed by {name}, which this program was built without: use one with its feature lz4, \
-                     or `mcap compress --compression none` of the MCAP tools"
-                )));
-            }
-            Err(error) => return Err(Failure::BadInput(format!("{shown}: {error}"))),
-        };
-        take(&message.channel.topic, message.log_time, &message.data)?;
-    }
-    if is_whole { Ok(()) } else { Err(cut_off()) }
+    Err(Failure::BadInput(if is_whole {
+        format!(
+            "{shown} is damaged at byte {at}: {what}; use another copy, or `mcap recover` of the MCAP tools, which keeps what is \
+             whole"
+        )
+    } else {
+        let what = if what.is_empty() { what } else { format!(" ({what})") };
+        format!(
+            "{shown} is not complete: its end is missing from byte {at} on{what}, as after a full disk, a power cut, or a copy \
+             that broke off, or it is still being written; `mcap recover` of the MCAP tools mends such a file"
+        )
+    }))
 }
 
-/// Whether `file` ends as a file that was completed does. It is at its beginning afterwards.
-fn is_whole(file: &mut File) -> std::io::Result<bool> {
-    let mut end = [0; mcap::MAGIC.len()];
-    let length = file.seek(SeekFrom::End(0))?;
+/// Opens a recording, and returns its length. Only a regular file is one: a pipe or a device has no end to look at, and may never
+/// deliver a byte.
+fn open(path: &Path) -> std::io::Result<(File, u64)> {
+    let file = os::open_at_once(path)?;
+    let found = file.metadata()?;
+    if found.is_file() { Ok((file, found.len())) } else { Err(std::io::Error::other(NO_FILE)) }
+}
+
+/// Returns `true` if `file` ends as a file that was completed does. It is at its beginning afterwards.
+fn is_whole(file: &mut File, length: u64) -> std::io::Result<bool> {
+    let mut end = MAGIC;
     let is_whole = match length.checked_sub(2 * end.len() as u64) {
         Some(before) => {
             file.seek(SeekFrom::Start(before + end.len() as u64))?;
             file.read_exact(&mut end)?;
-            end == mcap::MAGIC
+            end == MAGIC
         }
         None => false,
     };

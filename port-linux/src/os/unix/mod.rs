@@ -98,6 +98,14 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
+/// Opens a file to read it. Does not wait for the other end of a pipe.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
+}
+
 /// A name in this directory is there also after a loss of power.
 ///
 /// # Errors

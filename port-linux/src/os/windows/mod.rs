@@ -171,6 +171,14 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).open(path)
 }
 
+/// Opens a file to read it.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// A name in this directory is there also after a loss of power: the file system sees to that.
 ///
 /// # Errors

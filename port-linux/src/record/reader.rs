@@ -1,0 +1,395 @@
+//! A reader of MCAP files that trusts no length in them. Each is checked against the rest of the file before memory is asked for, and
+//! memory grows by the bytes that were read, never by those that a length claims.
+//!
+//! The messages of a whole chunk are delivered once its checksum is right. A file that ends early delivers every message before its
+//! end, also those of the chunk that is cut.
+//!
+//! Needs nothing of this program: the fuzz target `recordings` compiles this file by itself.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind, Read};
+use std::mem;
+
+use crc32fast::Hasher;
+
+/// The first and the last bytes of a file.
+pub(crate) const MAGIC: [u8; 8] = *b"\x89MCAP0\r\n";
+
+/// The most bytes of a record, and of a chunk without its compression.
+pub(crate) const LARGEST: u64 = 64 << 20;
+
+/// The most bytes of a topic.
+const LONGEST_TOPIC: usize = 1024;
+
+// The kinds of records.
+const HEADER: u8 = 1;
+const FOOTER: u8 = 2;
+const SCHEMA: u8 = 3;
+const CHANNEL: u8 = 4;
+const MESSAGE: u8 = 5;
+const CHUNK: u8 = 6;
+const MESSAGE_INDEX: u8 = 7;
+const ATTACHMENT: u8 = 9;
+const METADATA: u8 = 12;
+const DATA_END: u8 = 15;
+
+/// The reason for an end before that of the file.
+#[derive(Debug)]
+pub(crate) enum Fault<E> {
+    /// The caller refused a message.
+    Refused(E),
+    /// The file cannot be read.
+    Unreadable(io::Error),
+    /// The chunk at byte `at` has a compression that this program is built without.
+    Compression {
+        /// The start of the chunk.
+        at: u64,
+        /// The name of the compression.
+        name: String,
+    },
+    /// The record at byte `at` does not end within the file.
+    CutOff {
+        /// The start of the record.
+        at: u64,
+        /// Bytes that the record claims.
+        claimed: u64,
+        /// Bytes that are left for them.
+        left: u64,
+    },
+    /// The record at byte `at` is not as it was written.
+    Damaged {
+        /// The start of the record.
+        at: u64,
+        /// The finding, and the expectation.
+        what: String,
+    },
+}
+
+/// Calls `take` with topic, time in ns since 1970 and data of every message of the first `length` bytes of `input`, in order.
+///
+/// # Errors
+/// [`Fault`], after every complete message before it.
+pub(crate) fn each_message<E>(
+    input: impl Read,
+    length: u64,
+    take: &mut dyn FnMut(&str, u64, &[u8]) -> Result<(), E>,
+) -> Result<(), Fault<E>> {
+    let source = Source { input: input.take(length), at: 0, sum: Hasher::new() };
+    Walk { source, is_data: true, has_chunks: false, channels: HashMap::new(), content: vec![], take }.run()
+}
+
+fn damaged<E>(at: u64, what: impl Into<String>) -> Fault<E> {
+    Fault::Damaged { at, what: what.into() }
+}
+
+/// A file with a position and a running checksum.
+struct Source<R> {
+    input: io::Take<R>,
+    at: u64,
+    sum: Hasher,
+}
+
+impl<R: Read> Read for Source<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(room)?;
+        self.at += count as u64;
+        self.sum.update(room.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+}
+
+/// The bytes of a file that a record has.
+#[derive(Clone, Copy)]
+struct Extent {
+    at: u64,
+    end: u64,
+    /// Set unless the file ends before the record does.
+    is_whole: bool,
+}
+
+/// A file that is read from its beginning on.
+struct Walk<'t, R, E> {
+    source: Source<R>,
+    /// Set until the end of the data: the summary behind it repeats.
+    is_data: bool,
+    /// Set from the first chunk on.
+    has_chunks: bool,
+    /// The topics by the numbers of their channels.
+    channels: HashMap<u16, String>,
+    /// The newest record, or the records of the newest chunk.
+    content: Vec<u8>,
+    take: &'t mut dyn FnMut(&str, u64, &[u8]) -> Result<(), E>,
+}
+
+impl<R: Read, E> Walk<'_, R, E> {
+    fn run(&mut self) -> Result<(), Fault<E>> {
+        if self.array(0)? != MAGIC {
+            return Err(damaged(0, "found other bytes than those that an MCAP file begins with"));
+        }
+        while self.record()? {}
+        let at = self.source.at;
+        if self.array(at)? != MAGIC {
+            return Err(damaged(at, "found other bytes than those that an MCAP file ends with"));
+        }
+        match self.source.input.limit() {
+            0 => Ok(()),
+            rest => Err(damaged(self.source.at, format!("found {rest} bytes, expected the end of the file"))),
+        }
+    }
+
+    /// Reads a record, and delivers its messages. Returns `false` for the footer.
+    fn record(&mut self) -> Result<bool, Fault<E>> {
+        let at = self.source.at;
+        let sum_before = self.source.sum.clone();
+        let [kind, size @ ..]: [u8; 9] = self.array(at)?;
+        let claimed = u64::from_le_bytes(size);
+        let left = self.source.input.limit();
+        let extent = Extent { at, end: self.source.at.saturating_add(claimed.min(left)), is_whole: claimed <= left };
+        let cut_off = Fault::CutOff { at, claimed, left };
+        if !extent.is_whole && (kind != CHUNK || !self.is_data) {
+            return Err(cut_off);
+        }
+        if extent.is_whole && claimed > LARGEST {
+            return Err(damaged(at, format!("found a record of {claimed} bytes, expected at most {LARGEST}")));
+        }
+        match kind {
+            // A sparse file has terabytes of them.
+            0 => return Err(damaged(at, "found 0, expected the kind of a record")),
+            CHUNK if self.is_data => self.chunk(extent)?,
+            // A bit makes an index a message, and who writes chunks writes every message into one.
+            MESSAGE if self.is_data && self.has_chunks => {
+                return Err(damaged(at, "found a message outside of chunks, expected all of them in chunks"));
+            }
+            CHANNEL | MESSAGE if self.is_data => self.entry_outside_of_chunks(extent, kind, claimed)?,
+            DATA_END if self.is_data => {
+                self.check(extent, &sum_before, "data")?;
+                self.is_data = false;
+            }
+            FOOTER if self.is_data => {
+                return Err(damaged(at, "found the footer, expected the end of the data before it"));
+            }
+            FOOTER => {
+                if claimed != 20 {
+                    return Err(damaged(at, format!("found a footer of {claimed} bytes, expected 20")));
+                }
+                let _: [u8; 16] = self.field(extent)?;
+                let sum = self.source.sum.clone();
+                self.check(extent, &sum, "summary")?;
+                return Ok(false);
+            }
+            MESSAGE_INDEX if self.is_data => {
+                let _channel: [u8; 2] = self.field(extent)?;
+                let size = u32::from_le_bytes(self.field(extent)?);
+                if u64::from(size) + 6 != claimed {
+                    return Err(damaged(at, format!("found an index of {size} bytes in a record of {claimed}")));
+                }
+            }
+            HEADER | SCHEMA | ATTACHMENT | METADATA if self.is_data => {}
+            // A bit makes a chunk a record of an unknown kind, and what follows would be delivered without it.
+            _ if self.is_data => return Err(damaged(at, format!("found {kind}, expected the kind of a record"))),
+            _ => {}
+        }
+        let rest = extent.end.saturating_sub(self.source.at);
+        let skipped = io::copy(&mut self.source.by_ref().take(rest), &mut io::sink()).map_err(Fault::Unreadable)?;
+        if kind == DATA_END {
+            self.source.sum = Hasher::new();
+        }
+        // A file may shrink while it is read.
+        if extent.is_whole && skipped == rest { Ok(true) } else { Err(cut_off) }
+    }
+
+    /// Reads a checksum, and compares it to `sum`. Zero stands for none.
+    fn check(&mut self, extent: Extent, sum: &Hasher, of: &str) -> Result<(), Fault<E>> {
+        let expected = u32::from_le_bytes(self.field(extent)?);
+        if expected != 0 && sum.clone().finalize() != expected {
+            return Err(damaged(
+                extent.at,
+                format!("found another checksum of the {of} before it than when it was written"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Reads a channel or a message that is in no chunk.
+    fn entry_outside_of_chunks(&mut self, extent: Extent, kind: u8, size: u64) -> Result<(), Fault<E>> {
+        let mut content = mem::take(&mut self.content);
+        content.clear();
+        self.source.by_ref().take(size).read_to_end(&mut content).map_err(Fault::Unreadable)?;
+        if (content.len() as u64) < size {
+            return Err(Fault::CutOff { at: extent.at, claimed: size, left: content.len() as u64 });
+        }
+        self.entry(extent.at, kind, &content)?;
+        self.content = content;
+        Ok(())
+    }
+
+    /// Reads a chunk, checks it if it is whole, and delivers its messages.
+    fn chunk(&mut self, extent: Extent) -> Result<(), Fault<E>> {
+        let at = extent.at;
+        self.has_chunks = true;
+        let _times: [u8; 16] = self.field(extent)?;
+        let size = u64::from_le_bytes(self.field(extent)?);
+        let sum = u32::from_le_bytes(self.field(extent)?);
+        let length = u32::from_le_bytes(self.field(extent)?);
+        // The longest name in use is `zstd`.
+        let mut name = [0; 8];
+        let Some(name) = usize::try_from(length).ok().and_then(|length| name.get_mut(..length)) else {
+            return Err(damaged(
+                at,
+                format!("found a name of {length} bytes of its compression, expected lz4 or none"),
+            ));
+        };
+        self.fill(extent, name)?;
+        let name = String::from_utf8_lossy(name);
+        let packed = u64::from_le_bytes(self.field(extent)?);
+        let left = extent.end.saturating_sub(self.source.at);
+        if extent.is_whole && packed != left {
+            return Err(damaged(
+                at,
+                format!("found a chunk that claims {packed} bytes, expected the {left} of its record"),
+            ));
+        }
+        let is_whole = packed <= left;
+        let largest = size.max(packed);
+        if is_whole && largest > LARGEST {
+            return Err(damaged(at, format!("found a chunk of {largest} bytes, expected at most {LARGEST}")));
+        }
+        // A chunk that was never finished claims as much as can be claimed. One byte more shows a chunk that is longer than it says.
+        let most = size.min(LARGEST) + 1;
+        let mut content = mem::take(&mut self.content);
+        content.clear();
+        let source = self.source.by_ref().take(packed.min(left).min(LARGEST));
+        let read = match &*name {
+            "" => source.take(most).read_to_end(&mut content).map(drop),
+            #[cfg(feature = "lz4")]
+            "lz4" => {
+                lz4::Decoder::new(source).and_then(|decoder| decoder.take(most).read_to_end(&mut content)).map(drop)
+            }
+            #[cfg(not(feature = "lz4"))]
+            "lz4" => return Err(Fault::Compression { at, name: name.into_owned() }),
+            "zstd" => return Err(Fault::Compression { at, name: name.into_owned() }),
+            _ => return Err(damaged(at, format!("found the compression {name:?}, expected lz4 or none"))),
+        };
+        match read {
+            Err(error) if error.raw_os_error().is_some() => return Err(Fault::Unreadable(error)),
+            Err(error) if is_whole => {
+                return Err(damaged(at, format!("found a chunk that does not decompress: {error}")));
+            }
+            // The part before the cut is there.
+            Ok(()) | Err(_) => {}
+        }
+        if is_whole && content.len() as u64 != size {
+            let found = if content.len() as u64 > size { "more" } else { "fewer" };
+            return Err(damaged(at, format!("found a chunk of {found} bytes than it claims, {size}")));
+        }
+        if is_whole && sum != 0 && crc32fast::hash(&content) != sum {
+            return Err(damaged(at, "found another checksum of the chunk than when it was written"));
+        }
+        self.entries(at, &content, is_whole)?;
+        self.content = content;
+        Ok(())
+    }
+
+    /// Delivers the messages of a chunk.
+    fn entries(&mut self, at: u64, content: &[u8], is_whole: bool) -> Result<(), Fault<E>> {
+        let mut rest = content;
+        while let Some((kind, body, behind)) = first_record(rest) {
+            self.entry(at, kind, body)?;
+            rest = behind;
+        }
+        if is_whole && !rest.is_empty() {
+            return Err(damaged(at, "found a record in the chunk that does not end within it"));
+        }
+        Ok(())
+    }
+
+    /// Takes a channel, and delivers a message.
+    fn entry(&mut self, at: u64, kind: u8, body: &[u8]) -> Result<(), Fault<E>> {
+        match kind {
+            CHANNEL => {
+                let (id, topic) = channel(body).ok_or_else(|| {
+                    damaged(at, format!("found no channel, expected its topic of at most {LONGEST_TOPIC} bytes"))
+                })?;
+                let known = self.channels.entry(id).or_insert_with(|| topic.to_owned());
+                if known != topic {
+                    return Err(damaged(at, format!("found a second channel {id}, expected the same topic")));
+                }
+                Ok(())
+            }
+            MESSAGE => {
+                let (id, nanos, data) =
+                    message(body).ok_or_else(|| damaged(at, "found a message that is shorter than its head"))?;
+                let topic = self.channels.get(&id).ok_or_else(|| {
+                    damaged(at, format!("found a message of channel {id}, expected that channel before it"))
+                })?;
+                (self.take)(topic, nanos, data).map_err(Fault::Refused)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads a field of a record.
+    fn field<const N: usize>(&mut self, extent: Extent) -> Result<[u8; N], Fault<E>> {
+        let mut bytes = [0; N];
+        self.fill(extent, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads bytes of a record, none behind its end.
+    fn fill(&mut self, extent: Extent, room: &mut [u8]) -> Result<(), Fault<E>> {
+        let left = extent.end.saturating_sub(self.source.at);
+        if extent.is_whole && left < room.len() as u64 {
+            return Err(damaged(extent.at, "found a record that is shorter than its fields"));
+        }
+        self.exactly(extent.at, room)
+    }
+
+    fn array<const N: usize>(&mut self, at: u64) -> Result<[u8; N], Fault<E>> {
+        let mut bytes = [0; N];
+        self.exactly(at, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads bytes of the record at `at`.
+    fn exactly(&mut self, at: u64, room: &mut [u8]) -> Result<(), Fault<E>> {
+        let left = self.source.input.limit();
+        self.source.read_exact(room).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => Fault::CutOff { at, claimed: room.len() as u64, left },
+            _ => Fault::Unreadable(error),
+        })
+    }
+}
+
+/// Returns the first record of a chunk: its kind, its content and the bytes behind it.
+fn first_record(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let ([kind, size @ ..], rest) = bytes.split_first_chunk::<9>()?;
+    let size = usize::try_from(u64::from_le_bytes(*size)).ok()?;
+    let (body, behind) = rest.split_at_checked(size)?;
+    Some((*kind, body, behind))
+}
+
+/// Returns the number and the topic of a channel.
+fn channel(body: &[u8]) -> Option<(u16, &str)> {
+    let (id, rest) = body.split_first_chunk()?;
+    let (_schema, rest) = rest.split_first_chunk::<2>()?;
+    let (topic, rest) = sized(rest)?;
+    let (_encoding, rest) = sized(rest)?;
+    let (_metadata, rest) = sized(rest)?;
+    let topic = std::str::from_utf8(topic).ok().filter(|topic| topic.len() <= LONGEST_TOPIC)?;
+    rest.is_empty().then_some((u16::from_le_bytes(*id), topic))
+}
+
+/// Splits bytes behind their number, and the rest.
+fn sized(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
+}
+
+/// Returns channel, time and data of a message.
+fn message(body: &[u8]) -> Option<(u16, u64, &[u8])> {
+    let (id, rest) = body.split_first_chunk()?;
+    let (_sequence, rest) = rest.split_first_chunk::<4>()?;
+    let (logged, rest) = rest.split_first_chunk()?;
+    let (_published, data) = rest.split_first_chunk::<8>()?;
+    Some((u16::from_le_bytes(*id), u64::from_le_bytes(*logged), data))
+}

@@ -1,0 +1,48 @@
+//! An allocator with the greatest request of each thread.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// Passes everything to the system.
+pub(crate) struct Counting;
+
+thread_local! {
+    static GREATEST: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Returns the greatest request for memory that `work` made on this thread \[B\], and its result.
+pub(crate) fn greatest<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    GREATEST.set(0);
+    let result = work();
+    (GREATEST.get(), result)
+}
+
+fn note(size: usize) {
+    GREATEST.set(GREATEST.get().max(size));
+}
+
+// SAFETY: every call goes to the system's allocator unchanged; the counter is a plain thread-local cell without drop.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: the caller's promises are the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note(size);
+        // SAFETY: as above.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
