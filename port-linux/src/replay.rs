@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::io::Write as _;
 use std::path::Path;
 
+use outrigger_config::files;
 use outrigger_core::engine::{ReplayError, Replayed, dump_end, recorded_transitions};
 use outrigger_core::mode::Transition;
 use outrigger_core::robot::Reason;
@@ -12,7 +13,7 @@ use outrigger_core::time::Instant;
 
 use crate::args::ReplayArgs;
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::record::{ENGINE, LOG, each_message, is_recording};
+use crate::record::{ENGINE, LARGEST, LOG, each_message, is_recording};
 use crate::show::link_story::LinkStory;
 use crate::show::tell;
 
@@ -21,6 +22,11 @@ type Again = fn(&[u8], &mut LinkStory) -> Result<Replayed, ReplayError>;
 
 /// Where recordings of versions before have their engine's inputs.
 const FIRST_FORM: &str = "/engine/inputs";
+
+/// The most bytes of a line in a recording's log that is looked at.
+const LONGEST_LINE: usize = 64 << 10;
+/// The most transitions of a recording's log that wait to be met by replayed ones.
+const MOST_LOGGED: usize = 1 << 16;
 
 /// Runs the engine `again` from each recording. One recording is shown with its transitions, several with a verdict each.
 ///
@@ -95,15 +101,20 @@ impl Verdicts {
 
 /// The recording of a fallback: one dump.
 fn fallback_of(path: &Path, story: &mut Story) -> Outcome {
-    let dump = std::fs::read(path).map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
+    let dump = files::read(path, LARGEST).map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
     story.replay(&dump)
 }
 
 /// The recording of a whole run.
 fn run_of(path: &Path, story: &mut Story) -> Outcome {
     let mut run = Run { story, header: vec![], half: vec![], is_first_form: false };
-    each_message(path, |topic, _, data| run.message(topic, data))?;
-    run.end()
+    let mut is_refused = false;
+    let read = each_message(path, |topic, _, data| run.message(topic, data).inspect_err(|_| is_refused = true));
+    match read {
+        Ok(()) => run.end(),
+        Err(failure) if is_refused => Err(failure),
+        Err(failure) => run.end_early(failure),
+    }
 }
 
 /// A run as far as it was read: what the engine's recorder held, half by half, each of which begins with a checkpoint.
@@ -119,6 +130,10 @@ impl Run<'_> {
         match topic {
             ENGINE if self.header.is_empty() => self.header = data.to_vec(),
             ENGINE if data.is_empty() => return self.replay(),
+            ENGINE if (self.half.len() + data.len()) as u64 > LARGEST => {
+                let what = format!("found more than {LARGEST} bytes of the engine's inputs without a checkpoint");
+                return Err(Failure::BadInput(what));
+            }
             ENGINE => self.half.extend_from_slice(data),
             LOG => return self.story.log(data),
             _ => self.is_first_form |= topic == FIRST_FORM,
@@ -134,6 +149,23 @@ impl Run<'_> {
         }
         let end = dump_end(self.header.len() + entries.len());
         self.story.replay(&[self.header.as_slice(), &entries, &end].concat())
+    }
+
+    /// Ends at a place from which on the file cannot be read, for the reason `failure`: what is before it is replayed.
+    ///
+    /// # Errors
+    /// `failure`, or the difference that was found before that place.
+    fn end_early(mut self, failure: Failure) -> Outcome {
+        match self.replay() {
+            Err(difference @ Failure::Fault(_)) => return Err(difference),
+            // The newest half may have nothing behind its checkpoint.
+            Ok(()) | Err(_) => {}
+        }
+        if self.story.total.inputs > 0 {
+            let total = self.story.total();
+            self.story.text.push_str(&total);
+        }
+        Err(failure)
     }
 
     fn end(mut self) -> Outcome {
@@ -176,6 +208,9 @@ impl Story {
     /// # Errors
     /// [`Failure::BadInput`] for one that says that something is missing.
     fn log(&mut self, line: &[u8]) -> Outcome {
+        if line.len() > LONGEST_LINE {
+            return Ok(());
+        }
         let line: serde_json::Value = serde_json::from_slice(line).unwrap_or_default();
         let word = |name: &str| line.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
         match word("name") {
@@ -183,7 +218,7 @@ impl Story {
                 let text = format!("{}; a recording with gaps cannot be replayed", word("message"));
                 return Err(Failure::BadInput(text));
             }
-            "transition" => self.logged.push_back(word("message").to_owned()),
+            "transition" if self.logged.len() < MOST_LOGGED => self.logged.push_back(word("message").to_owned()),
             _ => {}
         }
         Ok(())
@@ -323,6 +358,41 @@ mod tests {
         let (ended, total) = replayed(&pieces);
         assert_eq!(ended.map_err(|failure| failure.to_string()), Ok(()));
         assert_eq!((total.inputs, total.texts), (inputs, u32::from(MEASUREMENTS)));
+    }
+
+    #[test]
+    fn a_recording_that_is_cut_is_replayed_up_to_there_and_the_cut_is_the_error() {
+        let (pieces, inputs) = recorded();
+        let mut disk = std::io::Cursor::new(vec![]);
+        let mut writer = mcap::WriteOptions::new().compression(None).create(&mut disk).expect("memory");
+        let channel_id = writer.add_channel(0, ENGINE, "", &std::collections::BTreeMap::new()).expect("memory");
+        let header = mcap::records::MessageHeader { channel_id, sequence: 0, log_time: 1, publish_time: 1 };
+        for piece in &pieces {
+            writer.write_to_known_channel(&header, piece).expect("memory");
+        }
+        writer.finish().expect("memory");
+        drop(writer);
+        let bytes = disk.into_inner();
+        let path = std::env::temp_dir().join(format!("outrigger-replay-cut-{}.mcap", std::process::id()));
+        let mut most = 0;
+        for cut in (100..bytes.len()).step_by(bytes.len() / 50) {
+            std::fs::write(&path, &bytes[..cut]).expect("room");
+            let mut count = 0;
+            let read = each_message(&path, |_, _, _| {
+                count += 1;
+                Ok(())
+            });
+            let (story, ended) = super::replayed(&path, krc::replay);
+            let error = ended.expect_err("it is cut");
+            assert_eq!((error.code(), error.to_string()), (1, read.expect_err("it is cut").to_string()));
+            let (before, expected) = replayed(&pieces[..count]);
+            assert!(before.is_ok() || count == 0, "{before:?}");
+            assert_eq!((story.total.inputs, story.total.texts), (expected.inputs, expected.texts), "{cut} bytes");
+            assert!(expected.inputs == 0 || story.text.ends_with(&story.total()), "{}", story.text);
+            most = expected.inputs;
+        }
+        assert!(most > inputs * 8 / 10, "{most} of {inputs} inputs");
+        std::fs::remove_file(&path).expect("a file");
     }
 
     #[test]

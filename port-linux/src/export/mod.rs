@@ -56,8 +56,8 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
     let port = match args.port {
         Some(port @ (30_003 | 30_004 | FRI | VARIABLES)) => port,
         Some(port) => return Err(Failure::Usage(format!("states are on 30003, 30004 and {FRI} (FRI), not on {port}"))),
-        None if has_states(&args.file, 30_004)? => 30_004,
-        None if has_states(&args.file, FRI)? => FRI,
+        None if has_states(&args.file, 30_004) => 30_004,
+        None if has_states(&args.file, FRI) => FRI,
         None => 30_003,
     };
     let mut memory = stream_memory();
@@ -102,11 +102,13 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
     Ok(())
 }
 
-fn has_states(path: &Path, port: u16) -> Result<bool, Failure> {
+/// Returns `true` if the readable part of a recording has a state of `port`.
+fn has_states(path: &Path, port: u16) -> bool {
     let mut memory = stream_memory();
-    let Some(mut streams) = Streams::new(&mut memory) else { return Ok(false) };
+    let Some(mut streams) = Streams::new(&mut memory) else { return false };
     let mut found = false;
-    each_raw(path, &[port], |raw| {
+    // A part that cannot be read is an error of the export, once everything before it is exported.
+    let _ = each_raw(path, &[port], |raw| {
         if raw.sent {
             streams.sent(port, raw.bytes);
         } else if raw.bytes.is_empty() {
@@ -117,8 +119,8 @@ fn has_states(path: &Path, port: u16) -> Result<bool, Failure> {
             });
         }
         Ok(())
-    })?;
-    Ok(found)
+    });
+    found
 }
 
 /// The bytes of one port, as they came.
@@ -147,4 +149,49 @@ fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
         return Err(Failure::BadInput(format!("{}: nothing came from port {}", args.file.display(), name_of(port))));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use outrigger_core::wire::realtime::Repr;
+
+    use super::*;
+    use crate::record::raw_topic;
+
+    #[test]
+    fn every_state_before_the_end_of_a_recording_that_is_cut_is_a_row() {
+        let mut disk = io::Cursor::new(vec![]);
+        let mut writer = mcap::WriteOptions::new().compression(None).create(&mut disk).expect("memory");
+        let channel_id = writer.add_channel(0, &raw_topic(30_003), "", &BTreeMap::new()).expect("memory");
+        let mut put = |data: &[u8]| {
+            let header = mcap::records::MessageHeader { channel_id, sequence: 0, log_time: 1, publish_time: 1 };
+            writer.write_to_known_channel(&header, data).expect("memory");
+        };
+        put(&[]);
+        for number in 0..20 {
+            let mut bytes = vec![0; 1220];
+            let repr = Repr { time: f64::from(number), robot_mode: 7.0, safety_mode: 1.0, ..Repr::default() };
+            repr.emit(1220, &mut bytes).expect("room");
+            put(&bytes);
+        }
+        drop(writer);
+        let whole = disk.into_inner();
+        let name = format!("outrigger-export-cut-{}", std::process::id());
+        let (file, csv) =
+            (std::env::temp_dir().join(format!("{name}.mcap")), std::env::temp_dir().join(format!("{name}.csv")));
+        let args = ExportArgs { file: file.clone(), csv: Some(csv.clone()), raw: None, port: None };
+        // A message takes 31 bytes before its data.
+        for states in [1, 10, 19] {
+            std::fs::write(&file, &whole[..(states + 1) * 1251 - 100]).expect("room");
+            let error = run(&args).expect_err("it is cut");
+            assert!(error.code() == 1 && error.to_string().contains("is not complete"), "{error}");
+            let rows = std::fs::read_to_string(&csv).expect("a table").lines().count() - 1;
+            assert_eq!(rows, states, "{} bytes", (states + 1) * 1251 - 100);
+        }
+        for path in [file, csv] {
+            std::fs::remove_file(path).expect("a file");
+        }
+    }
 }
