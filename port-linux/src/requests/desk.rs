@@ -20,7 +20,7 @@ use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, unbounded_
 
 use super::answer::Verdict;
 use super::bell::Bell;
-use super::errand::Errand;
+use super::errand::Errands;
 use super::letter::{Asked, Letter, Reply};
 use super::slot::{Contacts, Slot, Status};
 use super::streamed::{Newest, Streamed, Streaming, Unheeded};
@@ -78,7 +78,7 @@ pub(crate) struct Desk<const N: usize> {
     acted: Verdict,
     owed: Vec<Owed>,
     /// Leave to send a program, and whether somebody has it unused.
-    errand: Errand,
+    errand: Errands,
     given: bool,
     /// This run may begin to command without being asked here.
     begins_unasked: bool,
@@ -108,7 +108,7 @@ impl<const N: usize> Desk<N> {
             refused: None,
             acted: Verdict::Done,
             owed: Vec::with_capacity(MAX_WRITES),
-            errand: Errand::default(),
+            errand: Errands::default(),
             given: false,
             begins_unasked: false,
         };
@@ -119,7 +119,7 @@ impl<const N: usize> Desk<N> {
         self.stands.clone()
     }
 
-    pub(super) fn errand(&self) -> Errand {
+    pub(super) fn errand(&self) -> Errands {
         self.errand.clone()
     }
 

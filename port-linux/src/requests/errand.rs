@@ -14,15 +14,27 @@ const GIVEN: u8 = 1;
 /// A program is on its way.
 const USED: u8 = 2;
 
-/// The leave of one run, which one client at a time has.
+/// The loop's side of the leave of one run, which one client at a time has.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Errand(Arc<AtomicU8>);
+pub(super) struct Errands(Arc<AtomicU8>);
+
+/// The client's side. Leave that is not used when this is dropped, in whatever way that comes about, is taken back.
+#[derive(Debug)]
+#[cfg_attr(
+    not(any(feature = "ros2", test)),
+    expect(dead_code, reason = "only a node of ROS 2 sends programs of others")
+)]
+pub(crate) struct Errand(Errands);
 
 /// A program is on its way until this is dropped.
 #[derive(Debug)]
-pub(crate) struct OnItsWay(Errand);
+#[cfg_attr(
+    not(any(feature = "ros2", test)),
+    expect(dead_code, reason = "only a node of ROS 2 sends programs of others")
+)]
+pub(crate) struct OnItsWay(Errands);
 
-impl Errand {
+impl Errands {
     fn turn(&self, from: u8, to: u8) -> bool {
         self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -37,18 +49,29 @@ impl Errand {
         self.turn(GIVEN, NONE);
     }
 
-    /// Whether a program is on its way.
+    /// Returns whether a program is on its way.
     pub(super) fn is_used(&self) -> bool {
         self.0.load(Ordering::Acquire) == USED
     }
 
-    /// Uses it: the program may be sent now. `None` where it was taken back.
-    #[cfg_attr(
-        not(any(feature = "ros2", test)),
-        expect(dead_code, reason = "only a node of ROS 2 sends programs of others")
-    )]
+    /// Returns the side of a client that has asked for leave.
+    #[cfg(any(feature = "ros2", test))]
+    pub(super) fn errand(&self) -> Errand {
+        Errand(self.clone())
+    }
+}
+
+#[cfg(any(feature = "ros2", test))]
+impl Errand {
+    /// Uses the leave: the program may be sent now. `None` where it was taken back.
     pub(crate) fn set_out(&self) -> Option<OnItsWay> {
-        self.turn(GIVEN, USED).then(|| OnItsWay(self.clone()))
+        self.0.turn(GIVEN, USED).then(|| OnItsWay(self.0.clone()))
+    }
+}
+
+impl Drop for Errand {
+    fn drop(&mut self) {
+        self.0.take_back();
     }
 }
 
@@ -64,15 +87,26 @@ mod tests {
 
     #[test]
     fn it_is_used_once_and_not_after_it_was_taken_back() {
-        let errand = Errand::default();
-        assert!(errand.set_out().is_none() && errand.give() && !errand.give() && !errand.is_used());
-        errand.take_back();
+        let errands = Errands::default();
+        let errand = errands.errand();
+        assert!(errand.set_out().is_none() && errands.give() && !errands.give() && !errands.is_used());
+        errands.take_back();
         assert!(errand.set_out().is_none());
-        assert!(errand.give());
+        assert!(errands.give());
         let way = errand.set_out().expect("it was given");
-        errand.take_back();
-        assert!(errand.is_used() && !errand.give() && errand.set_out().is_none());
+        errands.take_back();
+        assert!(errands.is_used() && !errands.give() && errand.set_out().is_none());
+        drop(errand);
+        assert!(errands.is_used(), "the program is on its way all the same");
         drop(way);
-        assert!(!errand.is_used() && errand.give());
+        assert!(!errands.is_used() && errands.give());
+    }
+
+    #[test]
+    fn leave_that_its_client_never_used_is_free_again() {
+        let errands = Errands::default();
+        assert!(errands.give());
+        drop(errands.errand());
+        assert!(errands.give(), "a script that could not be read, or whose client is gone, keeps nobody from the next");
     }
 }

@@ -16,7 +16,9 @@ use tokio::sync::mpsc;
 
 use super::answer;
 use super::bell::Bell;
+#[cfg(feature = "ros2")]
 use super::errand::Errand;
+use super::errand::Errands;
 use super::guidance;
 use super::letter::{Asked, Letter, Reply};
 use super::pace::Pace;
@@ -45,7 +47,7 @@ struct Source {
 }
 
 /// What the loop keeps of it: how it stands, the bell, where the arm stands, leave for programs of others, and what is streamed.
-type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, Errand, Newest<N>);
+type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, Errands, Newest<N>);
 
 /// What all clients share.
 #[derive(Debug)]
@@ -61,12 +63,12 @@ pub(super) struct Shared<const N: usize> {
     stands: Arc<Mutex<Stands<N>>>,
     /// For who sends programs of others.
     #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 does"))]
-    errand: Errand,
+    errand: Errands,
     #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 streams"))]
     newest: Newest<N>,
     moving: Moving<N>,
-    /// A motion is being read.
-    reads: AtomicBool,
+    /// Set while a motion is read: see [`ReadPermit`].
+    reads: Arc<AtomicBool>,
     pub(super) releases: mpsc::Sender<Letter<N>>,
     pub(super) asks: mpsc::Sender<Letter<N>>,
     /// For the loop, and for lines of any kind.
@@ -108,7 +110,7 @@ impl<const N: usize> Shared<N> {
             errand,
             newest,
             moving,
-            reads: AtomicBool::new(false),
+            reads: Arc::default(),
             releases,
             asks,
             passed_on,
@@ -133,15 +135,20 @@ impl<const N: usize> Shared<N> {
         sent
     }
 
+    /// Hands a letter to the loop, by this lane, where there is room for it.
+    pub(super) fn pass_on_now(&self, lane: &mpsc::Sender<Letter<N>>, letter: Letter<N>) -> bool {
+        let sent = lane.try_send(letter).is_ok();
+        self.bell.ring();
+        sent
+    }
+
     /// Hands a letter to the loop at once, or not at all.
     #[cfg(feature = "ros2")]
     pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
         let ends = matches!(letter.asked, Asked::Release(_) | Asked::Gone(_));
         let lane = if matches!(letter.asked, Asked::Release(_)) { &self.releases } else { &self.asks };
         let may = ends || self.passed_on.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
-        let sent = may && lane.try_send(letter).is_ok();
-        self.bell.ring();
-        sent
+        may && self.pass_on_now(lane, letter)
     }
 
     /// Hands the newest command of a stream to the loop.
@@ -160,7 +167,7 @@ impl<const N: usize> Shared<N> {
 
     #[cfg(feature = "ros2")]
     pub(super) fn errand(&self) -> Errand {
-        self.errand.clone()
+        self.errand.errand()
     }
 
     #[cfg(feature = "ros2")]
@@ -192,24 +199,35 @@ impl<const N: usize> Shared<N> {
     /// # Errors
     /// What is wrong with it; `None` where another one is being read.
     pub(super) async fn ready(&self, wish: Wish<N>) -> Result<Ready<N>, Option<String>> {
-        if self.reads.swap(true, Ordering::Relaxed) {
-            return Err(None);
-        }
         let stands = self.stands.lock().map(|stands| *stands).unwrap_or_default();
         let moving = self.moving.clone();
-        let read = tokio::task::spawn_blocking(move || ready(&wish, &moving, &stands)).await;
-        self.reads.store(false, Ordering::Relaxed);
-        // One that panicked has said so.
-        read.unwrap_or_else(|_| Err("its reader failed".into())).map_err(Some)
+        let read = self.read_alone(move || ready(&wish, &moving, &stands)).await.ok_or(None)?;
+        read.map_err(Some)
     }
 
-    /// An asker is gone, and with it what it answers for, where it `asked` for any.
+    /// Runs `read` in a thread of its own; `None` while another one runs, whether or not its asker still waits for it.
+    async fn read_alone<T: Send + 'static>(
+        &self,
+        read: impl FnOnce() -> Result<T, String> + Send + 'static,
+    ) -> Option<Result<T, String>> {
+        let permit = ReadPermit::take(&self.reads)?;
+        let read = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            read()
+        });
+        // One that panicked has said so.
+        Some(read.await.unwrap_or_else(|_| Err("its reader failed".into())))
+    }
+
+    /// Ends what an asker that is gone answers for, where it `asked` for any. Dropped before its end, it is to be called again.
     pub(super) async fn gone(&self, asker: Asker, asked: &AtomicBool) {
-        if !asked.swap(false, Ordering::Relaxed) {
+        if !asked.load(Ordering::Relaxed) {
             return;
         }
         let letter = Letter::new(Asked::Gone(asker), Reply { id: None, to: None });
         self.pass_on(&self.asks, letter).await;
+        // Cleared only now: while the lane is full the wait may be dropped, and the motion would go on without its asker.
+        asked.store(false, Ordering::Relaxed);
     }
 
     /// What a line of this asker, received at `at`, comes to.
@@ -291,6 +309,22 @@ impl<const N: usize> Shared<N> {
     }
 }
 
+/// A permit to read a motion, one at a time. Dropping it admits the next reader, in whatever way this one ended.
+#[derive(Debug)]
+struct ReadPermit(Arc<AtomicBool>);
+
+impl ReadPermit {
+    fn take(reads: &Arc<AtomicBool>) -> Option<Self> {
+        (!reads.swap(true, Ordering::AcqRel)).then(|| Self(Arc::clone(reads)))
+    }
+}
+
+impl Drop for ReadPermit {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
 /// What is to be done with a line.
 pub(super) enum Step<const N: usize> {
     /// It is answered here.
@@ -307,6 +341,7 @@ pub(super) enum Step<const N: usize> {
 pub(super) mod tests {
     use outrigger_config::Format;
     use outrigger_core::command::{Limits, SourceConfig};
+    use outrigger_core::robot::JointPositions;
     use tokio::sync::watch;
 
     use super::*;
@@ -325,12 +360,19 @@ pub(super) mod tests {
         pub(in crate::requests) open: watch::Sender<()>,
     }
 
+    impl Bench {
+        /// Makes known where the arm stands, which motions are read for.
+        pub(in crate::requests) fn stand(&self) {
+            self.shared.stands.lock().unwrap().at = Some(JointPositions([0.0; 6]));
+        }
+    }
+
     pub(in crate::requests) fn bench() -> Bench {
         let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
         let (slot, clock) = (Slot::default(), Clock::start());
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
         let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
-        let loop_side = (slot.clone(), Bell::default(), Arc::default(), Errand::default(), Newest::default());
+        let loop_side = (slot.clone(), Bell::default(), Arc::default(), Errands::default(), Newest::default());
         let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }
@@ -357,6 +399,56 @@ pub(super) mod tests {
             bench.shared.gone(Asker(3), &moves).await;
             assert_eq!(bench.asks.try_recv().expect("a letter").asked, Asked::Gone(Asker(3)));
             assert!(bench.asks.try_recv().is_err(), "it was told once");
+        });
+    }
+
+    #[test]
+    fn a_client_that_is_gone_while_its_motion_is_read_leaves_nothing_busy() {
+        let bench = bench();
+        crate::runtime::one_threaded().unwrap().block_on(async {
+            let read = |shared: &Arc<Shared<6>>| {
+                let (open, opened) = std::sync::mpsc::channel::<()>();
+                let shared = Arc::clone(shared);
+                let reading = tokio::spawn(async move {
+                    let read = shared.read_alone(move || {
+                        let _ = opened.recv();
+                        Ok(())
+                    });
+                    read.await
+                });
+                (open, reading)
+            };
+            let (file, client) = read(&bench.shared);
+            tokio::task::yield_now().await;
+            assert_eq!(bench.shared.read_alone(|| Ok(())).await, None, "one at a time");
+            client.abort();
+            assert!(client.await.unwrap_err().is_cancelled());
+            assert_eq!(bench.shared.read_alone(|| Ok(())).await, None, "its reader still runs");
+            drop(file);
+            let free = async {
+                while bench.shared.read_alone(|| Ok(())).await.is_none() {
+                    tokio::time::sleep(StdDuration::from_millis(1)).await;
+                }
+            };
+            tokio::time::timeout(StdDuration::from_secs(20), free).await.expect("it is free again");
+            let panicked = bench.shared.read_alone(|| -> Result<(), String> { panic!("a reader that fails") }).await;
+            assert_eq!(panicked, Some(Err("its reader failed".into())));
+            assert_eq!(bench.shared.read_alone(|| Ok(())).await, Some(Ok(())), "nor after a panic");
+        });
+    }
+
+    #[test]
+    fn the_end_of_an_asker_is_passed_on_though_the_first_attempt_is_dropped_at_a_full_lane() {
+        let mut bench = bench();
+        crate::runtime::one_threaded().unwrap().block_on(async {
+            let letter = || Letter::new(Asked::Cancel, Reply { id: None, to: None });
+            while bench.shared.asks.try_send(letter()).is_ok() {}
+            let moves = AtomicBool::new(true);
+            let attempt = bench.shared.gone(Asker(3), &moves);
+            assert!(tokio::time::timeout(StdDuration::from_millis(1), attempt).await.is_err(), "the lane is full");
+            while bench.asks.try_recv().is_ok() {}
+            bench.shared.gone(Asker(3), &moves).await;
+            assert_eq!(bench.asks.try_recv().expect("a letter").asked, Asked::Gone(Asker(3)));
         });
     }
 }

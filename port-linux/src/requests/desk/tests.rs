@@ -164,7 +164,7 @@ fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothi
         assert_eq!(ask(&mut bench, mode), refused(Reason::Commanded));
     }
     assert_eq!(ask(&mut bench, Mode::Offline), refused(Reason::EvidenceMissing));
-    assert!(errand.set_out().is_none());
+    assert!(errand.errand().set_out().is_none());
     // Whoever begins before it is used takes it back.
     assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
     assert_eq!(ask(&mut bench, Mode::Monitor), refused(Reason::ForeignProgram));
@@ -172,10 +172,10 @@ fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothi
     assert_eq!(bench.next(), Input::Request(NOW));
     bench.observe(3, (NOW, Mode::Arming, Grade::Ok, None));
     assert_eq!(bench.answer(), Some((Some(2), Verdict::Done, Mode::Arming)));
-    assert!(errand.set_out().is_none());
+    assert!(errand.errand().set_out().is_none());
     // Nobody begins while it is used.
     assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
-    let way = errand.set_out().expect("it was given");
+    let way = errand.errand().set_out().expect("it was given");
     for asked in [Asked::Request(NOW), Asked::Resume(NOW), Asked::Resend(NOW)] {
         bench.ask(3, asked);
         bench.ask(4, Asked::Acknowledge);
