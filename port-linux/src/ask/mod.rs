@@ -112,7 +112,8 @@ enum Heard {
 
 /// How what is asked gets there.
 enum Way {
-    Run(BufReader<Client>),
+    /// With the process that answers, by what the kernel says of it.
+    Run(BufReader<Client>, (Option<i32>, u32)),
     Board(Box<Board>),
 }
 
@@ -122,7 +123,10 @@ impl<'a> Conversation<'a> {
         let until = clock.now() + Duration::from_secs(args.timeout);
         let way = match &args.key_file {
             Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
-            None => Way::Run(BufReader::new(connect(beside::seat(&args.robot, &args.controller)?)?)),
+            None => {
+                let (client, process) = connect(beside::seat(&args.robot, &args.controller)?)?;
+                Way::Run(BufReader::new(client), process)
+            }
         };
         Ok(Self { args, clock, way, until: Some(until), next_id: 1, begun: String::new(), unread: Cell::new(false) })
     }
@@ -229,7 +233,14 @@ impl<'a> Conversation<'a> {
         if let Some(failure) = said::failure(answer) {
             return Err(failure);
         }
-        if self.args.json { Ok(()) } else { self.print(&words::of(answer)) }
+        if self.args.json {
+            return Ok(());
+        }
+        let by = match self.way {
+            Way::Run(_, process) => words::answered_by(answer, process),
+            Way::Board(_) => None,
+        };
+        self.print(&(words::of(answer) + &by.unwrap_or_default()))
     }
 
     fn print(&self, text: &str) -> Outcome {
@@ -244,7 +255,7 @@ impl<'a> Conversation<'a> {
         let id = self.next_id;
         self.next_id += 1;
         let stream = match &mut self.way {
-            Way::Run(stream) => stream.get_mut(),
+            Way::Run(stream, _) => stream.get_mut(),
             Way::Board(board) => {
                 let patience = self.clock.now() + Duration::from_secs(self.args.timeout);
                 return board.ask(id, ask, self.until.unwrap_or(patience));
@@ -284,7 +295,7 @@ impl<'a> Conversation<'a> {
             return Ok(Heard::Nothing);
         }
         let stream = match &mut self.way {
-            Way::Run(stream) => stream,
+            Way::Run(stream, _) => stream,
             Way::Board(board) => return Ok(board.line(until)?.map_or(Heard::Nothing, Heard::Line)),
         };
         stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;

@@ -32,6 +32,14 @@ pub(super) fn of(answer: &Value) -> String {
     }
 }
 
+/// Returns a line that names the process that answers, where somebody may want to know who commands: its number, where the kernel says it,
+/// and its user.
+pub(super) fn answered_by(answer: &Value, (process, user): (Option<i32>, u32)) -> Option<String> {
+    let names = matches!(text(answer, "do"), "status" | "request" | "resume" | "release");
+    let process = process.map_or_else(|| "a process".to_owned(), |number| format!("process {number}"));
+    names.then(|| format!("answered by {process} of user {user}\n"))
+}
+
 fn motion_state(answer: &Value) -> &str {
     answer.get("motion").map_or("", |motion| text(motion, "state"))
 }

@@ -13,7 +13,6 @@ use rustix::ioctl::{Getter, ioctl};
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::net::sockopt::{set_tcp_quickack, socket_peercred};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
-use rustix::process::Uid;
 use rustix::pty::OpenptFlags;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -158,12 +157,13 @@ pub(crate) fn acknowledge_at_once(socket: impl AsFd) -> io::Result<()> {
     Ok(set_tcp_quickack(socket, true)?)
 }
 
-/// The user of the process at the other end.
+/// Returns the process at the other end, by its number where the kernel says it, and its user.
 ///
 /// # Errors
 /// Those of the kernel.
-pub(crate) fn user_of(stream: &UnixStream) -> io::Result<Uid> {
-    Ok(socket_peercred(stream)?.uid)
+pub(crate) fn peer_of(stream: &UnixStream) -> io::Result<(Option<i32>, u32)> {
+    let peer = socket_peercred(stream)?;
+    Ok((Some(peer.pid.as_raw_nonzero().get()), peer.uid.as_raw()))
 }
 
 /// Keeps the calling thread on one processor.

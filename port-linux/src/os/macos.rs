@@ -11,7 +11,6 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::ioctl::{Getter, ioctl};
 use rustix::net::{AddressFamily, SocketType, socket};
-use rustix::process::Uid;
 use rustix::pty::OpenptFlags;
 
 /// How a pseudo terminal is opened.
@@ -95,15 +94,15 @@ pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The user of the process at the other end.
+/// Returns the process at the other end, by its number where the kernel says it, and its user.
 ///
 /// # Errors
 /// Those of the kernel.
-pub(crate) fn user_of(stream: &UnixStream) -> io::Result<Uid> {
+pub(crate) fn peer_of(stream: &UnixStream) -> io::Result<(Option<i32>, u32)> {
     let (mut user, mut group) = (0, 0);
     // SAFETY: both numbers outlive the call.
     match unsafe { libc::getpeereid(stream.as_raw_fd(), &raw mut user, &raw mut group) } {
-        0 => Ok(Uid::from_raw(user)),
+        0 => Ok((None, user)),
         _ => Err(io::Error::last_os_error()),
     }
 }

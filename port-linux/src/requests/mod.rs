@@ -147,10 +147,10 @@ async fn serve<const N: usize>(
             _ = closing.changed() => break,
             accepted = listener.accept() => match accepted {
                 Ok(None) => {}
-                Ok(Some(stream)) if clients.len() < CLIENTS => {
+                Ok(Some((stream, _))) if clients.len() < CLIENTS => {
                     clients.spawn(attend(stream, shared.clone(), closing.clone()));
                 }
-                Ok(Some(stream)) => {
+                Ok(Some((stream, _))) => {
                     // What does not fit into the socket at once is not sent.
                     let _ = stream.try_write(answer::no_place(CLIENTS).as_bytes());
                     let wait = refusals.take(shared.now());

@@ -48,14 +48,14 @@ impl Drop for Listener {
 }
 
 impl Listener {
-    pub(crate) async fn accept(&self) -> io::Result<Option<Stream>> {
+    pub(crate) async fn accept(&self) -> io::Result<Option<(Stream, Option<i32>)>> {
         match *self {}
     }
 }
 
 /// # Errors
 /// Always: a run is asked where it runs.
-pub(crate) fn connect(seat: SocketAddr) -> Result<Client, Failure> {
+pub(crate) fn connect(seat: SocketAddr) -> Result<(Client, (Option<i32>, u32)), Failure> {
     Err(Failure::BadInput(format!("cannot ask the run beside the robot at {seat}: {}", only_on_linux())))
 }
 
