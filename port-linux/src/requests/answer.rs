@@ -275,11 +275,12 @@ pub(super) fn unfit(id: Option<u32>, now: &Status, text: &str) -> String {
     end(json)
 }
 
-/// There is no place for one more client.
-pub(super) fn no_place(most: usize) -> String {
+/// Tells a client that it gives its place to another one.
+pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
     let mut json = begin(None, false, None);
-    let (expected, text) = (format!("at most {most} clients"), format!("{most} clients are connected already"));
-    error(&mut json, &Wrong { place: "connection", expected: &expected, ..wrong("NoPlace", &text) });
+    let expected = format!("at most {most} clients, and {of_one_process} of one process");
+    let text = "another client has taken this place: connect again to say something";
+    error(&mut json, &Wrong { place: "connection", expected: &expected, ..wrong("NoPlace", text) });
     end(json)
 }
 
@@ -354,11 +355,11 @@ mod tests {
     use crate::os::INTERRUPT;
 
     #[test]
-    fn a_client_without_a_place_is_told_how_many_have_one() {
-        let line = no_place(100);
+    fn a_client_that_gives_its_place_away_is_told_how_many_there_are() {
+        let line = gave_way(100, 8);
         let told: serde_json::Value = serde_json::from_str(&line).expect("one object");
         assert!(line.ends_with("}\n") && told["ok"] == false && told["error"]["what"] == "NoPlace", "{line}");
-        assert_eq!(told["error"]["expected"], "at most 100 clients");
+        assert_eq!(told["error"]["expected"], "at most 100 clients, and 8 of one process");
     }
 
     #[test]

@@ -1,19 +1,23 @@
 //! One client: its lines are read, passed on and answered, in bounded memory.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::mode::{Asker, Mode};
 use outrigger_core::request::Lines;
 use outrigger_core::robot::Reason;
+use outrigger_core::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::answer::{self, Answer, Line, Verdict};
 use super::letter::{Asked, Letter, Reply};
 use super::pace::Pace;
+use super::places::{OF_ONE_PROCESS, PLACES, Use};
 use super::shared::{Shared, Step};
 use super::slot::Status;
 use crate::os::local::Stream;
@@ -30,26 +34,75 @@ const LAST_ANSWERS: StdDuration = StdDuration::from_secs(11);
 /// Whom changes are told: nobody, or with this `id`.
 type Watching = watch::Sender<Option<Option<u32>>>;
 
-/// Serves one client until it, or the run, is gone.
-pub(super) async fn attend<const N: usize>(mut stream: Stream, shared: Arc<Shared<N>>, closing: watch::Receiver<()>) {
-    let (from, to) = stream.split();
-    converse(from, to, &shared, closing).await;
+/// The use that a client makes of its place, written by its task.
+#[derive(Debug, Default)]
+pub(super) struct Presence {
+    /// The time of its newest whole line [µs], and one more; 0 before the first.
+    spoke: AtomicU64,
+    watches: AtomicBool,
+    /// A motion: whoever asks for one stays with it.
+    moves: AtomicBool,
+    /// An arm that gives way, which it has to renew.
+    guides: AtomicBool,
+}
+
+impl Presence {
+    /// Returns it as of now.
+    pub(super) fn of(&self) -> Use {
+        let spoke = self.spoke.load(Ordering::Relaxed).checked_sub(1).map(Instant::from_micros);
+        let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        Use { spoke, watches: is(&self.watches), answers_for: is(&self.moves) || is(&self.guides) }
+    }
+
+    fn spoke(&self, at: Instant) {
+        self.spoke.store(at.as_micros().saturating_add(1), Ordering::Relaxed);
+    }
+}
+
+/// Serves one client until it, or the run, is gone, or it `leaves` its place to another one.
+pub(super) async fn attend<const N: usize>(
+    mut stream: Stream,
+    shared: Arc<Shared<N>>,
+    presence: Arc<Presence>,
+    leaves: oneshot::Receiver<()>,
+    closing: watch::Receiver<()>,
+) {
+    let asker = Asker(shared.askers.fetch_add(1, Ordering::Relaxed));
+    let gives_way = {
+        let (from, to) = stream.split();
+        let leaves = async {
+            let told = leaves.await;
+            // It is read once more: what it has sent by now is done, and may be a release.
+            tokio::task::yield_now().await;
+            told
+        };
+        tokio::select! {
+            biased;
+            () = converse(from, to, &shared, (asker, &presence), closing) => false,
+            Ok(()) = leaves => true,
+        }
+    };
+    if gives_way {
+        // What does not fit into the socket at once is not sent.
+        let _ = stream.try_write(answer::gave_way(PLACES, OF_ONE_PROCESS).as_bytes());
+        drop(stream);
+        shared.gone(asker, &presence.moves).await;
+    }
 }
 
 async fn converse<const N: usize>(
     from: impl AsyncRead + Unpin,
     to: impl AsyncWrite + Unpin,
     shared: &Shared<N>,
+    (asker, presence): (Asker, &Presence),
     mut closing: watch::Receiver<()>,
 ) {
     let (lines, waiting) = mpsc::channel(OWED);
     let (watching, watched) = watch::channel(None);
-    let asker = Asker(shared.askers.fetch_add(1, Ordering::Relaxed));
-    // A motion: whoever asks for one stays with it.
-    let moves = &AtomicBool::new(false);
+    let moves = &presence.moves;
     let reading = async move {
         tokio::select! {
-            () = read(from, (asker, moves), shared, &lines, &watching) => shared.gone(asker, moves).await,
+            () = read(from, (asker, presence), shared, &lines, &watching) => shared.gone(asker, moves).await,
             _ = closing.changed() => {}
         }
         // What is owed is still told, and nothing more.
@@ -65,17 +118,29 @@ async fn converse<const N: usize>(
 /// Reads lines until there are no more, at the pace that one client may have.
 async fn read<const N: usize>(
     mut from: impl AsyncRead + Unpin,
-    (asker, moves): (Asker, &AtomicBool),
+    (asker, presence): (Asker, &Presence),
     shared: &Shared<N>,
     lines: &mpsc::Sender<Line>,
     watching: &Watching,
 ) {
+    // A line that waits for the one before it.
+    let mut behind = None;
     let (mut received, mut pace) = (Lines::new(), Pace::new(LINES.0, LINES.1, shared.now()));
+    // The wait for the next line, and whether the line before was a release.
+    let (mut wait, mut released) = (StdDuration::ZERO, false);
     while !received.is_closed() {
         let Ok(count @ 1..) = from.read(received.receive_window()).await else { return };
         let at = shared.now();
         received.commit(count);
-        while let Some(step) = received.poll_message().map(|line| shared.understand(asker, line, at)) {
+        let next = |received: &mut Lines| received.poll_message().map(|line| shared.understand(asker, line, at));
+        while let Some(step) = behind.take().or_else(|| next(&mut received)) {
+            presence.spoke(at);
+            // A release waits for no pace that it shares with other lines, unless it is one of many.
+            let releases = matches!(step, Step::PassOn(_, Asked::Release(_)));
+            if !releases || released {
+                pause(wait).await;
+            }
+            released = releases;
             let said = match step {
                 Step::PassOn(id, asked @ Asked::Release(_)) => {
                     // Not for want of a reader of answers, nor of anything else, is the arm not stopped.
@@ -84,6 +149,9 @@ async fn read<const N: usize>(
                     shared.pass_on(&shared.releases, letter).await
                 }
                 Step::PassOn(id, asked) => {
+                    if matches!(asked, Asked::Guide(..)) {
+                        presence.guides.store(true, Ordering::Relaxed);
+                    }
                     pause(shared.share(&shared.passed_on)).await;
                     let Ok(to) = lines.clone().reserve_owned().await else { return };
                     shared.pass_on(&shared.asks, Letter::new(asked, Reply { id, to: Some(to) })).await
@@ -95,9 +163,17 @@ async fn read<const N: usize>(
                     let say = |verdict| Line::Answer(Answer { id, word, status, verdict });
                     let refused = Verdict::Refused(Reason::NotCommanding, status.unmet);
                     // Nothing is read that could not begin.
-                    match if status.mode == Mode::Command { Ok(shared.ready(wish).await) } else { Err(refused) } {
+                    let ready = async {
+                        if status.mode == Mode::Command { Ok(shared.ready(wish).await) } else { Err(refused) }
+                    };
+                    let beside = overtake((&mut from, &mut received), &mut behind, (asker, presence), shared, lines);
+                    let ready = tokio::select! {
+                        ready = ready => ready,
+                        never = beside => match never {},
+                    };
+                    match ready {
                         Ok(Ok(motion)) => {
-                            moves.store(true, Ordering::Relaxed);
+                            presence.moves.store(true, Ordering::Relaxed);
                             let reply = Reply { id, to: Some(to) };
                             let letter =
                                 Letter { motion: Some(motion), ..Letter::new(Asked::Move(epoch, asker), reply) };
@@ -115,13 +191,49 @@ async fn read<const N: usize>(
                     }
                 }
                 Step::Say(line) => lines.send(Line::Text(line)).await.is_ok(),
-                Step::Watch(id) => watching.send(Some(id)).is_ok(),
+                Step::Watch(id) => {
+                    presence.watches.store(true, Ordering::Relaxed);
+                    watching.send(Some(id)).is_ok()
+                }
             };
             if !said {
                 return;
             }
-            let wait = pace.take(shared.now()).max(shared.share(&shared.lines));
-            pause(wait).await;
+            wait = pace.take(shared.now()).max(shared.share(&shared.lines));
+        }
+    }
+}
+
+/// Reads on while a motion of this client is read: a release overtakes it, one at most, and any other line waits `behind` it.
+async fn overtake<const N: usize>(
+    (from, received): (&mut (impl AsyncRead + Unpin), &mut Lines),
+    behind: &mut Option<Step<N>>,
+    (asker, presence): (Asker, &Presence),
+    shared: &Shared<N>,
+    lines: &mpsc::Sender<Line>,
+) -> Infallible {
+    let mut overtaken = false;
+    loop {
+        let at = shared.now();
+        while behind.is_none() {
+            let Some(step) = received.poll_message().map(|line| shared.understand(asker, line, at)) else { break };
+            presence.spoke(at);
+            *behind = match step {
+                Step::PassOn(id, asked @ Asked::Release(_)) if !overtaken => {
+                    overtaken = true;
+                    let letter = Letter::new(asked, Reply { id, to: lines.clone().try_reserve_owned().ok() });
+                    let sent = shared.pass_on_now(&shared.releases, letter);
+                    (!sent).then_some(Step::PassOn(id, asked))
+                }
+                step => Some(step),
+            };
+        }
+        if behind.is_some() || received.is_closed() {
+            return pending().await;
+        }
+        match from.read(received.receive_window()).await {
+            Ok(count @ 1..) => received.commit(count),
+            Ok(_) | Err(_) => return pending().await,
         }
     }
 }
@@ -187,7 +299,8 @@ mod tests {
         let (shared, closing) = (bench.shared.clone(), bench.open.subscribe());
         tokio::spawn(async move {
             let (from, to) = tokio::io::split(theirs);
-            converse(from, to, &shared, closing).await;
+            let presence = Presence::default();
+            converse(from, to, &shared, (Asker(0), &presence), closing).await;
         });
         ours
     }
@@ -267,6 +380,53 @@ mod tests {
             drop(deaf.await);
         });
         assert!(bench.asks.try_recv().is_ok());
+    }
+
+    #[test]
+    fn a_release_waits_for_no_pace_that_other_lines_have_used_up() {
+        let mut bench = bench();
+        crate::runtime::one_threaded().unwrap().block_on(async {
+            // Of all clients together, for a minute and more.
+            for _ in 0..150_000 {
+                bench.shared.share(&bench.shared.lines);
+            }
+            let mut stream = client(&bench, 4096);
+            stream.write_all(b"{\"do\":\"status\"}\n{\"do\":\"release\"}\n").await.unwrap();
+            let release = tokio::time::timeout(StdDuration::from_secs(20), bench.releases.recv());
+            assert_eq!(release.await.unwrap().expect("it comes").asked, Asked::Release(ReleasedBy::Request));
+        });
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_release_overtakes_a_motion_that_is_read_and_other_lines_wait_behind_it() {
+        use rustix::fs::{CWD, FileType, Mode as Permissions, mknodat};
+
+        let pipe = std::env::temp_dir().join(format!("outrigger-slow-{}.csv", std::process::id()));
+        let _ = std::fs::remove_file(&pipe);
+        mknodat(CWD, &pipe, FileType::Fifo, Permissions::RUSR | Permissions::WUSR, 0).unwrap();
+        let mut bench = bench();
+        bench.stand();
+        assert!(bench.slot.put(Status { mode: Mode::Command, ..Status::default() }));
+        crate::runtime::one_threaded().unwrap().block_on(async {
+            let mut stream = client(&bench, 4096);
+            let lines = format!(
+                "{{\"do\":\"move\",\"epoch\":0,\"how\":\"file={}\"}}\n{{\"do\":\"cancel\"}}\n{{\"do\":\"release\"}}\n",
+                pipe.display()
+            );
+            let (moves, rest) = lines.split_at(lines.find('\n').unwrap() + 1);
+            let (cancels, releases) = rest.split_at(rest.find('\n').unwrap() + 1);
+            stream.write_all((moves.to_owned() + releases + cancels).as_bytes()).await.unwrap();
+            let release = tokio::time::timeout(StdDuration::from_secs(20), bench.releases.recv()).await;
+            let early = bench.asks.try_recv();
+            // The file ends, and is no motion. Before anything is judged: its reader is waited for.
+            drop(std::fs::OpenOptions::new().write(true).open(&pipe).unwrap());
+            assert_eq!(release.unwrap().expect("it comes").asked, Asked::Release(ReleasedBy::Request));
+            assert!(early.is_err(), "what is no release keeps its place in the order");
+            let cancel = tokio::time::timeout(StdDuration::from_secs(20), bench.asks.recv());
+            assert_eq!(cancel.await.unwrap().expect("it comes").asked, Asked::Cancel);
+        });
+        let _ = std::fs::remove_file(&pipe);
     }
 
     #[test]

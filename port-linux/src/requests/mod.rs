@@ -15,6 +15,7 @@ pub(crate) mod guidance;
 mod inside;
 mod letter;
 mod pace;
+mod places;
 pub(crate) mod said;
 mod shared;
 mod slot;
@@ -26,14 +27,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outrigger_config::{SourceSettings, VariableSettings};
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{Id, JoinSet};
 
 pub(crate) use self::board::line as board_line;
-use self::client::attend;
+use self::client::{Presence, attend};
 use self::desk::Spent;
 pub(crate) use self::desk::{Desk, next_asked};
-use self::pace::Pace;
+use self::places::Places;
 use self::shared::Shared;
 #[cfg(feature = "ros2")]
 pub(crate) use self::{
@@ -50,10 +51,10 @@ use crate::os::local::{self, Listener, Place};
 use crate::show::complain;
 use crate::worker::Worker;
 
-/// How many may be connected at the same time.
-const CLIENTS: usize = 100;
 /// Room for what waits for the loop; who finds none waits.
 const WAITING: usize = 64;
+/// The wait for files, where the kernel has none for a newcomer.
+const NO_FILES: Duration = Duration::from_millis(5);
 /// At the end, clients that still read get so long to take what they have not taken yet.
 const FAREWELL: Duration = Duration::from_millis(100);
 
@@ -110,7 +111,7 @@ impl Requests {
         let shared = Arc::new(shared);
         let local = Local(Arc::clone(&shared));
         let work = move || {
-            if let Err(error) = runtime.block_on(serve(listener, shared, spent, closing)) {
+            if let Err(error) = runtime.block_on(serve(listener, shared, spent, closing, std::convert::identity)) {
                 complain(&format!("requests are not taken any more: {error}"));
             }
         };
@@ -132,34 +133,56 @@ impl Requests {
     }
 }
 
+/// The task of a client, the use that it makes of its place, and what tells it to leave.
+type Attended = (Id, Arc<Presence>, oneshot::Sender<()>);
+
+/// Takes clients until it is `closing`, each of the process that `whose` makes of what the kernel says.
 async fn serve<const N: usize>(
     listener: Listener,
     shared: Arc<Shared<N>>,
     mut spent: mpsc::UnboundedReceiver<Spent>,
     mut closing: watch::Receiver<()>,
+    whose: fn(Option<i32>) -> Option<i32>,
 ) -> std::io::Result<()> {
-    let mut clients = JoinSet::new();
-    let mut refusals = Pace::new(20.0, 20.0, shared.now());
+    let (mut clients, mut places, mut taken) = (JoinSet::new(), Places::<Attended>::new(), 0);
     loop {
         // Those that are gone leave their places to whoever comes now.
-        while clients.try_join_next().is_some() {}
+        while let Some(gone) = clients.try_join_next_with_id() {
+            let gone = gone.map_or_else(|error| error.id(), |(id, ())| id);
+            places.leave(|(id, ..)| *id == gone);
+        }
         tokio::select! {
             _ = closing.changed() => break,
             accepted = listener.accept() => match accepted {
                 Ok(None) => {}
-                Ok(Some((stream, _))) if clients.len() < CLIENTS => {
-                    clients.spawn(attend(stream, shared.clone(), closing.clone()));
-                }
-                Ok(Some((stream, _))) => {
-                    // What does not fit into the socket at once is not sent.
-                    let _ = stream.try_write(answer::no_place(CLIENTS).as_bytes());
-                    let wait = refusals.take(shared.now());
-                    tokio::time::sleep(wait).await;
+                Ok(Some((stream, process))) => {
+                    let (presence, (leave, leaves)) = (Arc::<Presence>::default(), oneshot::channel());
+                    let attending = attend(stream, shared.clone(), presence.clone(), leaves, closing.clone());
+                    let id = clients.spawn(attending).id();
+                    let newcomer = (id, presence, leave);
+                    let gives_way = places.enter(whose(process), newcomer, shared.now(), |(_, presence, _)| presence.of());
+                    if let Some((_, _, leave)) = gives_way {
+                        // One that is gone needs not be told.
+                        let _ = leave.send(());
+                    }
+                    // Lines that have come are read before so many have come that one of these would give way.
+                    taken = (taken + 1) % places::NEWEST;
+                    if taken == 0 {
+                        tokio::task::yield_now().await;
+                    }
                 }
                 // A client that is gone before it is accepted is nobody's loss; where no file can be opened, that lasts.
-                Err(_) => tokio::time::sleep(FAREWELL).await,
+                Err(_) => {
+                    if let Some((_, _, leave)) = places.spare(shared.now(), |(_, presence, _)| presence.of()) {
+                        let _ = leave.send(());
+                    }
+                    tokio::time::sleep(NO_FILES).await;
+                }
             },
-            Some(_) = clients.join_next() => {}
+            Some(gone) = clients.join_next_with_id() => {
+                let gone = gone.map_or_else(|error| error.id(), |(id, ())| id);
+                places.leave(|(id, ..)| *id == gone);
+            }
             // The memory of a motion that is over: given back here, where nobody waits for it.
             Some(motion) = spent.recv() => drop(motion),
         }
@@ -168,4 +191,104 @@ async fn serve<const N: usize>(
     // Those that stand still are left behind.
     let _ = tokio::time::timeout(FAREWELL, async { while clients.join_next().await.is_some() {} }).await;
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::os::unix::net::UnixStream;
+
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    use super::letter::Asked;
+    use super::shared::tests::{Bench, bench};
+    use super::*;
+    use crate::released::ReleasedBy;
+
+    /// Clients that hang.
+    const HUNG: usize = 1_000;
+
+    /// Returns how long a release takes to the loop beside clients that hang, all of one process or each of its own.
+    fn release_beside_hung_clients(name: &str, whose: fn(Option<i32>) -> Option<i32>) -> Duration {
+        let files = getrlimit(Resource::Nofile);
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
+        let folder = std::env::temp_dir().join(format!("outrigger-hung-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let place = Place::take(&folder, SocketAddr::from(([192, 0, 2, 1], 30_003))).expect("a new directory");
+        let Bench { shared, mut releases, open, asks: _asks, .. } = bench();
+        let (clock, closing, (_spent, dropped)) = (Clock::start(), open.subscribe(), mpsc::unbounded_channel());
+        let runtime = crate::runtime::one_threaded().expect("a runtime");
+        let listener = {
+            let _inside = runtime.enter();
+            place.listener().expect("a listener")
+        };
+        let serving = std::thread::spawn(move || runtime.block_on(serve(listener, shared, dropped, closing, whose)));
+        let connect = || UnixStream::connect(place.path()).expect("a connection");
+
+        let mut watcher = BufReader::new(connect());
+        watcher.get_mut().write_all(b"{\"do\":\"watch\"}\n").expect("room");
+        let mut line = String::new();
+        watcher.read_line(&mut line).expect("a status");
+        let hung: Vec<_> = (0..HUNG).map(|_| connect()).collect();
+        line.clear();
+        // When this one gives way, all but a few have been taken.
+        BufReader::new(&hung[HUNG - 1 - places::PLACES]).read_line(&mut line).expect("a farewell");
+        assert!(line.contains("\"what\":\"NoPlace\""), "{line}");
+        let began = clock.now();
+        let mut operator = connect();
+        operator.write_all(b"{\"do\":\"release\"}\n").expect("room");
+        let release = async { tokio::time::timeout(Duration::from_secs(60), releases.recv()).await };
+        let letter = crate::runtime::one_threaded().expect("a runtime").block_on(release);
+        let took = clock.now().since(began);
+        let letter = letter.expect("a release is never kept waiting").expect("the run goes on");
+        assert_eq!(letter.asked, Asked::Release(ReleasedBy::Request));
+        watcher.get_mut().write_all(b"{\"id\":7,\"do\":\"status\"}\n").expect("it has its place");
+        while !line.starts_with("{\"id\":7,\"ok\":true") {
+            line.clear();
+            assert_ne!(watcher.read_line(&mut line).expect("an answer"), 0, "who watches has its place");
+        }
+        drop(open);
+        serving.join().expect("no panic").expect("it listened");
+        drop(place);
+        let _ = std::fs::remove_dir_all(&folder);
+        Duration::from_micros(took.as_micros())
+    }
+
+    #[test]
+    fn a_release_is_taken_beside_a_thousand_clients_that_hang() {
+        release_beside_hung_clients("one", std::convert::identity);
+        release_beside_hung_clients("each", |_| None);
+    }
+
+    #[test]
+    #[ignore = "in real time: `.ci/realtime units` runs it"]
+    fn a_release_is_taken_within_50_ms_beside_a_thousand_clients_that_hang() {
+        let of_one_and_of_each: [fn(Option<i32>) -> Option<i32>; 2] = [std::convert::identity, |_| None];
+        for whose in of_one_and_of_each {
+            let took = release_beside_hung_clients("time", whose);
+            assert!(took < Duration::from_millis(50), "{took:?}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_gives_its_place_away_is_read_once_more() {
+        let folder = std::env::temp_dir().join(format!("outrigger-last-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let place = Place::take(&folder, SocketAddr::from(([192, 0, 2, 1], 30_003))).expect("a new directory");
+        let Bench { shared, mut releases, open, .. } = bench();
+        crate::runtime::one_threaded().expect("a runtime").block_on(async {
+            let listener = place.listener().expect("a listener");
+            let mut client = UnixStream::connect(place.path()).expect("a connection");
+            let (stream, _) = listener.accept().await.expect("a client").expect("of this user");
+            let (presence, (leave, leaves)) = (Arc::<Presence>::default(), oneshot::channel());
+            let attending = tokio::spawn(attend(stream, shared, presence, leaves, open.subscribe()));
+            tokio::task::yield_now().await;
+            client.write_all(b"{\"do\":\"release\"}\n").expect("room");
+            leave.send(()).expect("it is there");
+            attending.await.expect("no panic");
+            assert_eq!(releases.try_recv().expect("it is passed on").asked, Asked::Release(ReleasedBy::Request));
+        });
+        drop(place);
+        let _ = std::fs::remove_dir_all(&folder);
+    }
 }

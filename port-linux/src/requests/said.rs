@@ -58,7 +58,7 @@ pub(crate) fn failure(answer: &Value) -> Option<Failure> {
             output => format!("{output}: {why}"),
         }),
         "Ending" => Failure::Fault(format!("{word} refused: {why}")),
-        "NoPlace" => Failure::Connection(format!("the run takes no more: {why}")),
+        "NoPlace" => Failure::Connection(format!("the run has closed the connection: {why}")),
         _ => Failure::BadInput(format!("the run does not take it: {why}")),
     })
 }
