@@ -25,6 +25,9 @@ const SLACK: Duration = Duration::from_millis(20);
 /// Before bytes are a cycle old, nothing depends on whether they are acknowledged: the next state brings that.
 const ASKED_AFTER: Duration = Duration::from_millis(2);
 
+/// Connections that are taken at one look, of which one is kept.
+const AT_ONCE: usize = 64;
+
 /// Where the robot is, for every connection to it.
 #[derive(Clone, Debug)]
 pub(super) struct Robot {
@@ -174,8 +177,12 @@ impl drive::Socket for Link {
 
     async fn accepted(&mut self) -> Option<SocketAddr> {
         let LinkState::Listening(port) = self.state else { return None };
+        let robot = self.robot.ip;
         let accepted = match self.listener_at(port) {
-            Ok(listener) => poll_fn(|_| listener.poll_io(For::Reading, TcpListener::accept)).await,
+            Ok(listener) => {
+                let first = poll_fn(|_| listener.poll_io(For::Reading, TcpListener::accept)).await;
+                first.map(|first| newest(listener, first, robot))
+            }
             Err(error) => Err(error),
         };
         match accepted.and_then(|(stream, from)| ready(stream).map(|stream| (stream, from))) {
@@ -264,6 +271,20 @@ impl Link {
         };
         Ok(&self.listener.insert(listener).1)
     }
+}
+
+/// Returns the connection that was made last, of the robot's where there are any, and closes those before it: a program that comes does not wait
+/// behind others that connected and say nothing.
+fn newest(listener: &TcpListener, first: (TcpStream, SocketAddr), robot: IpAddr) -> (TcpStream, SocketAddr) {
+    let is_robots = |from: &SocketAddr| from.ip().to_canonical() == robot.to_canonical();
+    let mut newest = first;
+    for _ in 1..AT_ONCE {
+        let Ok(next) = listener.accept() else { break };
+        if is_robots(&next.1) || !is_robots(&newest.1) {
+            newest = next;
+        }
+    }
+    newest
 }
 
 /// A port of the controller.

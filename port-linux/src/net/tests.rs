@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::net::UdpSocket as Peer;
+use std::net::{TcpListener, TcpStream, UdpSocket as Peer};
 use std::pin::pin;
 use std::task::Poll;
 
@@ -184,5 +184,33 @@ fn a_datagram_wakes_the_loop_that_waits_for_it() {
             () = reactor::sleep_until(clock, clock.now() + Duration::from_secs(30)) => panic!("it was not woken"),
         }
         exchange.join().expect("no panic");
+    });
+}
+
+#[test]
+fn a_program_does_not_wait_behind_connections_that_say_nothing() {
+    in_a_reactor(async {
+        let ip = IpAddr::from([127, 0, 0, 1]);
+        let mut net = Net::connecting(&"127.0.0.1".parse().expect("an address"), ip, Clock::start(), None);
+        let (_, sockets) = drive::Net::split(&mut net);
+        let link = sockets.streams.iter_mut().find(|link| link.id() == LinkId::REVERSE).expect("a link");
+        let free = TcpListener::bind((ip, 0)).and_then(|listener| listener.local_addr()).expect("a free port");
+        drive::Socket::listen(link, free.port());
+        {
+            let mut nobody = pin!(drive::Socket::accepted(link));
+            poll_fn(|context| {
+                assert!(nobody.as_mut().poll(context).is_pending());
+                Poll::Ready(())
+            })
+            .await;
+        }
+        let connect = || TcpStream::connect(free).expect("it listens");
+        let silent = connect();
+        assert_eq!(drive::Socket::accepted(link).await, silent.local_addr().ok());
+        let waiting: Vec<_> = (0..60).map(|_| connect()).collect();
+        drive::Socket::abort(link);
+        drive::Socket::listen(link, free.port());
+        let program = waiting.last().and_then(|program| program.local_addr().ok());
+        assert_eq!(drive::Socket::accepted(link).await, program, "the one that came last");
     });
 }

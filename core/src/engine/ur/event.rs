@@ -77,7 +77,7 @@ pub enum ProgramNews {
     /// It has ended.
     Ended(Ending),
     /// Another program has connected from the controller: of this version of ours, or 0 where it is none of ours or of an
-    /// earlier call. It was turned away.
+    /// earlier call. It was turned away. Told at the first since ours connected, the second, the fourth and so on.
     Other {
         /// The version that it speaks.
         version: i32,

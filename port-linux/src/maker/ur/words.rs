@@ -75,9 +75,10 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
             };
             (format!("our program on the controller has ended: {why}"), vec![("why", ending.to_string())])
         }
-        ProgramNews::Other { version: 0 } => {
-            said("a program that is none of ours, or of an earlier run, has connected from the controller: turned away")
-        }
+        ProgramNews::Other { version: 0 } => said(
+            "a program that is none of ours, or of an earlier run, has connected from the controller: turned away (reported the first, \
+                 second, fourth, ... time)",
+        ),
         ProgramNews::Other { version } => (
             format!(
                 "a program of another version of Outrigger has connected from the controller (it speaks {version}, this one \

@@ -233,17 +233,23 @@ impl Reverse {
         match Hello::new_checked(hello).map(Hello::repr) {
             Ok(hello) if hello.version == Hello::VERSION && ours == Some((hello.kind, hello.token)) => {
                 self.begin(arrival);
+                self.others = 0;
                 tell(ProgramNews::Connected);
             }
-            Ok(hello) => {
-                tell(ProgramNews::Other { version: hello.version });
-                self.hang_up(Stage::Away);
-            }
-            Err(_) => {
-                tell(ProgramNews::Other { version: 0 });
-                self.hang_up(Stage::Away);
+            hello => {
+                let version = hello.map_or(0, |hello| hello.version);
+                if let Some(news) = self.turn_away(version) {
+                    tell(news);
+                }
             }
         }
+    }
+
+    /// Hangs up on a program that is none of ours. Returns the news of it, where it is told.
+    pub(super) fn turn_away(&mut self, version: i32) -> Option<ProgramNews> {
+        self.hang_up(Stage::Away);
+        self.others = self.others.saturating_add(1);
+        is_told(self.others).then_some(ProgramNews::Other { version })
     }
 
     /// What the program shows of itself in registers, with its token, in a state by which a program `runs` or none does.
@@ -289,7 +295,12 @@ impl Reverse {
     }
 }
 
-/// Of many strangers the first, the second, the fourth and so on are told: whoever knocks without end fills no log.
+/// Returns the news of strangers, where it is told.
 fn told(strangers: u32) -> Option<ProgramNews> {
-    strangers.is_power_of_two().then_some(ProgramNews::Stranger(strangers))
+    is_told(strangers).then_some(ProgramNews::Stranger(strangers))
+}
+
+/// Returns whether the latest of so many is told: the first, the second, the fourth and so on, so that whoever knocks without end fills no log.
+const fn is_told(count: u32) -> bool {
+    count.is_power_of_two()
 }

@@ -91,6 +91,8 @@ pub(super) struct Reverse {
     door: Door,
     fetch: Option<Fetch>,
     stage: Stage,
+    /// Programs that were turned away since ours connected last.
+    others: u32,
     /// `stopj` went out as text since commanding ended: it is not said a second time, whether the program still ends or has ended.
     stopped: bool,
     /// When the newest order was made.
@@ -167,6 +169,7 @@ impl Reverse {
             door: Door::default(),
             fetch: (options.program.by == Delivery::UrCap).then(Fetch::default),
             stage: Stage::Away,
+            others: 0,
             stopped: false,
             spoke: Instant::ZERO,
             software: None,
@@ -300,8 +303,9 @@ impl Reverse {
         self.fetch.iter_mut().for_each(|fetch| fetch.wake(now));
         match self.stage {
             Stage::Greeting(since) if now.since(since) > GREETING => {
-                self.hang_up(Stage::Away);
-                tell(ProgramNews::Other { version: 0 });
+                if let Some(news) = self.turn_away(0) {
+                    tell(news);
+                }
             }
             Stage::Ending(since) if now.since(since) > HANG_UP => self.hang_up(Stage::Away),
             _ => {}

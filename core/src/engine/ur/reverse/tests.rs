@@ -248,6 +248,25 @@ fn every_short_sequence_of_events_leaves_the_door_open_and_nothing_said_to_nobod
     assert!(seen.len() > 500, "{}", seen.len());
 }
 
+#[test]
+fn of_many_programs_that_are_none_of_ours_few_are_told() {
+    for says in [&[][..], &[7; 16]] {
+        let path = CommandPath::ReverseSpeedJ;
+        let (mut reverse, mut now, mut told) = (reverse(path), Instant::from_micros(1_000_000), vec![]);
+        for _ in 0..60 {
+            while reverse.is_waiting() && reverse.fetch(&config(path)) {
+                let _ = reverse.poll_output();
+            }
+            assert_eq!(reverse.accepted(LinkId::REVERSE, SocketAddr::new(ROBOT, 50_000), now), None);
+            reverse.window()[..says.len()].copy_from_slice(says);
+            reverse.commit(says.len(), now, |news| told.push(news));
+            now = now + Duration::from_millis(1_100);
+            let _ = reverse.wake(STALE, now, |news| told.push(news));
+        }
+        assert_eq!(told, vec![ProgramNews::Other { version: 0 }; 6], "the first, and each that doubles their number");
+    }
+}
+
 proptest! {
     #[test]
     fn what_a_program_says_is_the_same_in_any_pieces(
