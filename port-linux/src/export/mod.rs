@@ -178,9 +178,8 @@ mod tests {
         }
         drop(writer);
         let whole = disk.into_inner();
-        let name = format!("outrigger-export-cut-{}", std::process::id());
-        let (file, csv) =
-            (std::env::temp_dir().join(format!("{name}.mcap")), std::env::temp_dir().join(format!("{name}.csv")));
+        let named = |kind| std::env::temp_dir().join(format!("outrigger-export-cut-{}.{kind}", std::process::id()));
+        let (file, csv) = (named("mcap"), named("csv"));
         let args = ExportArgs { file: file.clone(), csv: Some(csv.clone()), raw: None, port: None };
         // A message takes 31 bytes before its data.
         for states in [1, 10, 19] {
