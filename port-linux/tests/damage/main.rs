@@ -159,7 +159,7 @@ struct Scratch {
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.mcap"));
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.mcap", std::process::id()));
         let _ = std::fs::remove_file(&path);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path).expect("room");
         Self { path, file }
@@ -371,8 +371,8 @@ fn a_sparse_file_and_one_that_grows_are_bounded_while_they_are_read() {
 
 #[test]
 fn a_pipe_a_device_and_a_directory_are_no_recordings_and_nobody_waits_for_them() {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let pipe = folder.join("pipe.mcap");
+    let pipe = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("pipe-{}.mcap", std::process::id()));
+    let folder = pipe.parent().expect("a folder").to_path_buf();
     let _ = std::fs::remove_file(&pipe);
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
     assert!(made.success());
