@@ -3,7 +3,7 @@
 use core::net::Ipv4Addr;
 
 use super::error::{Argument, Range, RenderError};
-use super::motion::{ServoJ, StopJ};
+use super::motion::{ServoJ, SpeedJ, StopJ};
 use super::program::{ScriptError, ScriptText, ScriptValue};
 use super::version::Version;
 
@@ -34,6 +34,8 @@ pub struct ExternalControlProgram {
     pub lookahead: f32,
     /// Gain of `servoj`; [`ServoJ::GAIN`].
     pub gain: u16,
+    /// Acceleration of the leading joint where speeds are ordered \[rad/s²\]; [`SpeedJ::ACCELERATION`].
+    pub acceleration: f32,
     /// Deceleration of every stop \[rad/s²\]; [`StopJ::DECELERATION`].
     pub stop_deceleration: f32,
     /// How fast each joint may turn \[rad/s\]; [`ExternalControlProgram::JOINT_SPEED`].
@@ -41,7 +43,7 @@ pub struct ExternalControlProgram {
 }
 
 /// What the places of the template become.
-pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 14];
+pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 15];
 
 impl ExternalControlProgram {
     /// The text that is rendered, with its places.
@@ -59,6 +61,7 @@ impl ExternalControlProgram {
             command_port: 50_004,
             lookahead: 0.03,
             gain: 2000,
+            acceleration: 40.0,
             stop_deceleration: 4.0,
             joint_speeds: [20.0; 6],
         }
@@ -71,6 +74,7 @@ impl ExternalControlProgram {
     pub fn values(&self) -> Result<ExternalControlValues, RenderError> {
         ServoJ::LOOKAHEAD.check(Argument::Lookahead, self.lookahead)?;
         ServoJ::GAIN.check(Argument::Gain, f32::from(self.gain))?;
+        SpeedJ::ACCELERATION.check(Argument::Acceleration, self.acceleration)?;
         StopJ::DECELERATION.check(Argument::StopAcceleration, self.stop_deceleration)?;
         Self::JOINT_SPEED.check_each(Argument::Velocity, &self.joint_speeds)?;
         let [s0, s1, s2, s3, s4, s5] = self.joint_speeds.map(ScriptValue::Decimal);
@@ -82,6 +86,7 @@ impl ExternalControlProgram {
             ("COMMAND_PORT", ScriptValue::Integer(self.command_port.into())),
             ("LOOKAHEAD", ScriptValue::Decimal(self.lookahead)),
             ("GAIN", ScriptValue::Integer(self.gain.into())),
+            ("ACCELERATION", ScriptValue::Decimal(self.acceleration)),
             ("STOP", ScriptValue::Decimal(self.stop_deceleration)),
             ("SPEED_0", s0),
             ("SPEED_1", s1),
@@ -138,6 +143,7 @@ mod tests {
         for wrong in [
             ExternalControlProgram { lookahead: 0.02, ..good },
             ExternalControlProgram { gain: 99, ..good },
+            ExternalControlProgram { acceleration: 0.0, ..good },
             ExternalControlProgram { stop_deceleration: f32::NAN, ..good },
             speeds(0, 0.0),
             speeds(5, 20.1),

@@ -61,6 +61,7 @@ impl Made {
                 command_port: program.command_port,
                 lookahead: program.lookahead.as_secs_f32(),
                 gain: program.gain,
+                acceleration: text.acceleration,
                 stop_deceleration: text.stop_acceleration,
                 joint_speeds: limits.velocity.0.map(|v| v * (1.0 + BEYOND)),
                 ..ExternalControlProgram::new(address)
