@@ -3,6 +3,7 @@
 //! `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables` writes them anew. Everything in them is virtual time
 //! and seeded, so the text is the same on every machine; a difference is a change of behaviour.
 
+mod bursts;
 mod comparison;
 mod compatibility;
 mod faults;
@@ -13,4 +14,4 @@ mod paths;
 mod player;
 mod servo;
 mod smoltcp;
-mod text;
+pub(crate) mod text;

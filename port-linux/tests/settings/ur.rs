@@ -362,7 +362,6 @@ pub(crate) const ROWS: &[Row] = &[
     row("program.start_timeout", "0.5", MUTED, "").beside(SERVOJ),
     row("program.unanswered", "1", URCAP_PAUSED, "").beside(FETCHED),
     row("program.divergence", "0.2", CALM, "0.22").beside(SERVOJ),
-    row("program.servo_time", "0.008", CALM, "0.008").beside(SERVOJ),
     row("program.lookahead", "0.1", CALM, "0.1").beside(SERVOJ),
     row("program.gain", "300", CALM, "300").beside(SERVOJ),
     row("program.lag", "0.02", CALM, "").beside("session.path = \"buffered\""),

@@ -171,12 +171,12 @@ impl UrConfig {
     /// the time that passes until the arm shows it.
     #[cfg(feature = "reverse")]
     fn most_feedback(&self, period: Duration) -> f32 {
-        let ProgramConfig { lag, lookahead, servo_time, .. } = self.peer.program;
+        let ProgramConfig { lag, lookahead, .. } = self.peer.program;
         match self.peer.path {
             path if !path.is_positions() => f32::INFINITY,
             path => {
                 let waits = if path == CommandPath::Buffered { lag.percent(150) } else { Duration::ZERO };
-                0.5 / (waits + lookahead + servo_time + period.times(3)).as_secs_f32()
+                0.5 / (waits + lookahead + period.times(3)).as_secs_f32()
             }
         }
     }

@@ -92,7 +92,9 @@ pub enum ProgramNews {
     },
     /// A program of External Control says how the trajectory has ended that it was given.
     Trajectory(TrajectoryResult),
-    /// The arm is behind the trajectory that a program of External Control makes, by so much of its own time. Told once of each.
+    /// The arm is behind what the program was given, by so much of the controller's time: behind a trajectory that External
+    /// Control makes, reported once of each; or behind positions that came late, which it then follows within its limits,
+    /// reported the first time since the program connected, the second, the fourth and so on.
     Late(Duration),
 }
 

@@ -205,8 +205,6 @@ settings! {
         /// How far a target may be from where a joint is measured \[rad\], where positions are sent: here, and 0.02 rad more in
         /// the program. Default 0.3.
         pub divergence: f32 [0.001 to 3.0 "rad"] = 0.3,
-        /// `t` of each `servoj`; 0 is one control cycle. Default 0; the report of 2015 found 0.008 the best on a CB2.
-        pub servo_time: Duration [0.0 to 0.2 "s"] = Duration::ZERO,
         /// `lookahead_time` of each `servoj`, from 3.1 on. Default 0.03, as UR's own driver has it.
         pub lookahead: Duration [0.03 to 0.2 "s"] = Duration::from_millis(30),
         /// `gain` of each `servoj`, from 3.1 on. Default 2000, as UR's own driver has it.

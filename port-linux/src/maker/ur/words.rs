@@ -105,7 +105,7 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
         ProgramNews::Late(by) => {
             let seconds = by.as_secs_f64();
             (
-                format!("the arm is {seconds:.2} s of its own time behind the trajectory that External Control makes"),
+                format!("the arm is {seconds:.2} s behind what the program on the controller was given"),
                 vec![("late", format!("{seconds:.3}"))],
             )
         }

@@ -16,7 +16,6 @@ fn the_later_an_arm_shows_what_was_sent_the_less_feedback_there_is() {
     let buffered = of(CommandPath::Buffered, |_| ());
     assert!((buffered - 0.5 / 0.114).abs() < 1e-3, "{buffered}");
     assert!(of(CommandPath::ReverseServoJ, |p| p.lookahead = Duration::from_millis(200)) < 2.5);
-    assert!(of(CommandPath::ReverseServoJ, |p| p.servo_time = Duration::from_millis(200)) < 2.5);
 }
 
 #[test]

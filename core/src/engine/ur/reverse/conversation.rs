@@ -4,6 +4,7 @@ use core::net::SocketAddr;
 
 use super::door::Door;
 use super::fetch::Fetch;
+use super::lateness::Lateness;
 use super::{Reverse, Stage};
 use crate::engine::io::LinkId;
 use crate::engine::ur::event::ProgramNews;
@@ -65,6 +66,7 @@ impl Reverse {
         #[cfg(feature = "urcap")]
         self.forward.forget();
         self.lag = 0;
+        self.lateness = Lateness::default();
     }
 
     /// The port could not listen: after how long it is tried again.
@@ -204,14 +206,16 @@ impl Reverse {
                         if let Some(cycles) = self.player.observe(&said, arrival) {
                             tell(ProgramNews::Contact { cycles });
                         }
-                        self.take(said.report, arrival);
+                        let _ = self.take(said.report, arrival);
                         (true, behind)
                     }
                     None => (false, rest),
                 },
                 Stage::Ready | Stage::Ending(..) => match rest.split_first_chunk() {
                     Some((report, behind)) => {
-                        self.take(Report::from_bytes(*report), arrival);
+                        if let Some(late) = self.take(Report::from_bytes(*report), arrival) {
+                            tell(late);
+                        }
                         (true, behind)
                     }
                     None => (false, rest),
@@ -270,15 +274,15 @@ impl Reverse {
                 Some(ProgramNews::Connected)
             }
             Stage::Ready | Stage::Ending(..) => {
-                self.take(report, arrival);
-                if ours && runs { None } else { self.closed() }
+                let late = self.take(report, arrival);
+                if ours && runs { late } else { self.closed() }
             }
             Stage::Away | Stage::Called(_) | Stage::Greeting(_) => None,
         }
     }
 
-    /// What the program says of an order.
-    pub(super) fn take(&mut self, report: Report, arrival: Instant) {
+    /// Takes what the program reports of an order. Returns the news that the arm falls behind.
+    pub(super) fn take(&mut self, report: Report, arrival: Instant) -> Option<ProgramNews> {
         if report.ending != Ending::None {
             self.ending = report.ending;
         }
@@ -292,6 +296,7 @@ impl Reverse {
             self.answers.reflected(report.counter, arrival);
             self.mirrors = Held::new(true, arrival);
         }
+        self.lateness.reported(self.kind, report.lag, self.fill, self.period).map(ProgramNews::Late)
     }
 }
 
@@ -301,6 +306,6 @@ fn told(strangers: u32) -> Option<ProgramNews> {
 }
 
 /// Returns whether the latest of so many is told: the first, the second, the fourth and so on, so that whoever knocks without end fills no log.
-const fn is_told(count: u32) -> bool {
+pub(super) const fn is_told(count: u32) -> bool {
     count.is_power_of_two()
 }

@@ -19,6 +19,7 @@ mod fetch;
 #[cfg(feature = "urcap")]
 mod forward;
 mod guide;
+mod lateness;
 mod legs;
 #[cfg(feature = "tool-moves")]
 mod locating;
@@ -41,6 +42,7 @@ use self::door::Door;
 use self::fetch::Fetch;
 #[cfg(feature = "urcap")]
 use self::forward::Forward;
+use self::lateness::Lateness;
 use self::player::Player;
 use self::positions::Positions;
 use self::text::Made;
@@ -135,9 +137,10 @@ pub(super) struct Reverse {
     /// Of a program of External Control that does.
     #[cfg(feature = "urcap")]
     forward: Forward,
-    /// How many points wait in the ring, as it said last, and how many are to.
+    /// The lag that it reported last, and how many points are to wait in a ring.
     lag: u16,
     fill: u16,
+    lateness: Lateness,
     /// Of the states.
     period: Duration,
     /// What a verdict is carried out by.
@@ -206,6 +209,7 @@ impl Reverse {
             forward: Forward::NOTHING,
             lag: 0,
             fill: u16::MAX,
+            lateness: Lateness::default(),
             period: Duration::ZERO,
             moment: Moment { now: Instant::ZERO, mode: Mode::Offline, state: None, paused: false },
         }
@@ -457,7 +461,7 @@ impl Reverse {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(self.door, self.beside, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
         to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending, self.stopped))?;
-        to.put(&(&self.positions, &self.player, self.lag))?;
+        to.put(&(&self.positions, &self.player, self.lag, self.lateness))?;
         #[cfg(feature = "urcap")]
         to.put(&self.is_foreign().then_some(self.forward.account))?;
         #[cfg(not(feature = "urcap"))]
@@ -471,7 +475,7 @@ impl Reverse {
         (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
             from.take()?;
         (self.counter, self.waiting, self.oldest, self.mirrors, self.ending, self.stopped) = from.take()?;
-        (self.positions, self.player, self.lag) = from.take()?;
+        (self.positions, self.player, self.lag, self.lateness) = from.take()?;
         #[cfg(feature = "urcap")]
         {
             self.forward.forget();

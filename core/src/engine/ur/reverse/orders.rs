@@ -105,7 +105,7 @@ impl Reverse {
 
     /// Whether the ring has as many points as are to wait there: our own time stands still then.
     pub(super) fn is_full(&self) -> bool {
-        self.lag > self.fill
+        matches!(self.kind, Kind::Buffered) && self.lag > self.fill
     }
 
     /// Whether no point is put into the ring now, so that the arm may be slower than what is approved.
@@ -160,6 +160,7 @@ impl Reverse {
             return self.control(mode, values);
         }
         let counter = self.counter;
+        self.lateness.ordered(what);
         self.count(now) && self.put(counter, what, cycles, values)
     }
 

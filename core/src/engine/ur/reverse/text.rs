@@ -14,13 +14,13 @@ use crate::time::Duration;
 use crate::wire::program::{Hello, Kind};
 
 /// How many places the programs have for values.
-const PLACES: usize = 40;
+const PLACES: usize = 48;
 
 /// So far beyond a limit the program itself refuses: what is approved here is never refused there.
 const BEYOND: f32 = 0.02;
 
 /// Bytes of the longest text but one.
-const MAX_LEN: usize = 4096;
+const MAX_LEN: usize = 5120;
 /// The same of the player's, which reckons where it moves. No memory holds a whole text: it goes out in pieces.
 const PLAYER_LEN: usize = 8192;
 /// The same with the program of External Control.
@@ -99,18 +99,18 @@ impl Made {
         let _ = values.push(("BRAKING", ScriptValue::Decimal(braking * 2.0)));
         let lists = [
             (["V0", "V1", "V2", "V3", "V4", "V5"], limits.velocity.0.map(|v| v * (1.0 + BEYOND))),
+            // Slowing down may take more: see `STOP`.
+            (["A0", "A1", "A2", "A3", "A4", "A5"], limits.acceleration.0.map(|a| a * (1.0 + BEYOND))),
             (["L0", "L1", "L2", "L3", "L4", "L5"], limits.position_min.0.map(|q| q - BEYOND)),
             (["H0", "H1", "H2", "H3", "H4", "H5"], limits.position_max.0.map(|q| q + BEYOND)),
         ];
         for (name, value) in lists.iter().flat_map(|(names, list)| names.iter().zip(list)) {
             let _ = values.push((name, ScriptValue::Decimal(*value)));
         }
-        let servo_time = program.servo_time.max(period);
         let _ = values.extend_from_slice(&[
             ("DIVERGENCE", ScriptValue::Decimal(program.divergence + BEYOND)),
             // Between two values that come in time lies no more.
             ("LEAP", ScriptValue::Decimal(text.hold.as_secs_f32())),
-            ("SERVO_TIME", ScriptValue::Decimal(servo_time.as_secs_f32())),
             ("LOOKAHEAD", ScriptValue::Decimal(program.lookahead.as_secs_f32())),
             ("GAIN", integer(program.gain.into())),
             ("FILL", integer(program.fill(period).into())),

@@ -1,0 +1,81 @@
+//! Whether the arm falls behind the positions that a program was given.
+
+use super::conversation::is_told;
+use crate::time::Duration;
+use crate::wire::program::{Kind, What};
+
+/// Periods that the program of `servoj` may be behind before that is reported: it bridges as many by itself.
+const USUAL: u16 = 2;
+
+/// The times at which the arm fell behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Lateness {
+    /// It is behind now; of `buffered`, its ring ran empty and has not filled again.
+    late: bool,
+    /// Points are taken out of the ring.
+    flows: bool,
+    /// How often it fell behind.
+    times: u32,
+}
+
+impl Lateness {
+    /// Notes an order: a ring that gets no more points runs empty by intention.
+    pub(super) fn ordered(&mut self, what: What) {
+        self.flows &= what == What::Values;
+    }
+
+    /// Notes the lag that a program of this kind reports. Returns by how much the arm is behind where that begins: the first
+    /// time, the second, the fourth and so on. `fill` points wait in the ring as a rule, one for each `period`.
+    pub(super) fn reported(&mut self, kind: Kind, lag: u16, fill: u16, period: Duration) -> Option<Duration> {
+        let late = match kind {
+            Kind::ServoJ => lag > USUAL,
+            Kind::Buffered => {
+                self.flows |= lag >= fill;
+                lag == 0 && self.flows
+            }
+            _ => return None,
+        };
+        let begins = late && !self.late;
+        self.late = late;
+        if !begins {
+            return None;
+        }
+        self.times = self.times.saturating_add(1);
+        // The arm rests until the ring has filled again.
+        let periods = if kind == Kind::Buffered { fill } else { lag };
+        is_told(self.times).then_some(period.times(periods.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: Duration = Duration::from_millis(2);
+
+    fn news(late: &mut Lateness, kind: Kind, lags: &[u16]) -> Vec<u64> {
+        let told = lags.iter().filter_map(|lag| late.reported(kind, *lag, 20, PERIOD));
+        told.map(Duration::as_millis).collect()
+    }
+
+    #[test]
+    fn an_arm_that_falls_behind_is_reported_once_each_time_and_ever_more_rarely() {
+        let mut late = Lateness::default();
+        assert_eq!(news(&mut late, Kind::ServoJ, &[0, 2, 2, 0]), [0; 0]);
+        assert_eq!(news(&mut late, Kind::ServoJ, &[3, 9, 3, 2, 15, 15, 0]), [6, 30]);
+        assert_eq!(news(&mut late, Kind::ServoJ, &[3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0]), [8, 16]);
+        assert_eq!(news(&mut late, Kind::SpeedJ, &[100]), [0; 0]);
+    }
+
+    #[test]
+    fn a_ring_that_runs_empty_is_reported_unless_it_was_to() {
+        let mut late = Lateness::default();
+        assert_eq!(news(&mut late, Kind::Buffered, &[0, 0, 10, 19]), [0; 0], "it fills");
+        assert_eq!(news(&mut late, Kind::Buffered, &[20, 1, 0, 0, 5, 20, 0]), [40, 40]);
+        assert_eq!(news(&mut late, Kind::Buffered, &[20, 4]), [0; 0]);
+        late.ordered(What::Values);
+        late.ordered(What::Keep);
+        assert_eq!(news(&mut late, Kind::Buffered, &[0, 0]), [0; 0], "it came to rest");
+    }
+}
