@@ -16,6 +16,11 @@ impl Draw {
         Self(Rng::new(seed, stream))
     }
 
+    /// Returns draws of their own, which these decide.
+    pub(crate) fn another(&mut self) -> Self {
+        Self::new(self.0.up_to(u64::MAX - 1), 3)
+    }
+
     /// 0 … 1.
     pub(crate) fn unit(&mut self) -> f64 {
         self.0.up_to(1 << 30) as f64 / f64::from(1 << 30)

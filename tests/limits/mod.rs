@@ -2,13 +2,25 @@
 //!
 //! Configurations are drawn at random, sensible and not. Those that the check accepts run in virtual time opposite an arm that is
 //! as slow, as late and as weak as the configuration says it may be, until something is cut off, the arm is held fast or a limit is
-//! near. `OUTRIGGER_CONFIGURATIONS=100000` says how many; 2 000 without.
+//! near. `OUTRIGGER_CONFIGURATIONS=100000` says how many; 2 000 without. On every other path the program text that goes out runs
+//! in the interpreter, beside a network that holds back, loses and repeats: so many on each path, 120 without.
 //!
 //! That each bound is needed is shown by plants that are worse in one of them than the configuration permits.
 
 mod draw;
+mod drawn;
 mod krc;
 mod ur;
+mod ways;
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use outrigger_tests::cosim::Way;
+use outrigger_tests::in_parallel;
+
+use self::ways::{Keys, Worst};
+use crate::tables::text;
 
 /// How many configurations are to run.
 fn configurations() -> u64 {
@@ -121,4 +133,78 @@ fn a_plant_that_is_worse_than_a_krc_configuration_permits_breaks_a_limit() {
         })
         .collect();
     assert!(unnoticed.is_empty(), "nothing would notice {unnoticed:?}");
+}
+
+/// How many configurations are to run on each way to a controller.
+fn on_each_way() -> u64 {
+    std::env::var("OUTRIGGER_CONFIGURATIONS").map_or(ON_EACH_WAY, |count| count.parse().expect("a number of configurations"))
+}
+
+/// On each way, where nobody says how many.
+const ON_EACH_WAY: u64 = 120;
+
+/// Keys that no accepted configuration of the sweep needs to have, and why.
+const NOT_SWEPT: &[(&str, &str)] = &[
+    ("operator.request_input", "no input of the robot is wired in the sweep"),
+    ("operator.acknowledge_input", "no input of the robot is wired in the sweep"),
+    ("operator.stop_input", "no input of the robot is wired in the sweep"),
+];
+
+/// Runs accepted configurations on one way. Returns how many were drawn, in how many the arm moved, the worst of all, and what broke.
+fn sweep(way: Way, count: u64, keys: &Mutex<Keys>) -> (u64, u64, Worst, Vec<(u64, String)>) {
+    let (mut seed, mut accepted, mut moved, mut worst, mut broken) = (0, 0, 0, Worst::NOTHING, vec![]);
+    let mut own = Keys::default();
+    while accepted < count {
+        assert!(seed < 100 * count, "{}: hardly any configuration is accepted", way.name());
+        if let Some(run) = ways::run(way, seed, &mut own) {
+            accepted += 1;
+            moved += u64::from(run.moved);
+            worst = worst.worse_of(run.worst);
+            broken.extend(run.broken.map(|what| (seed, what)));
+        }
+        seed += 1;
+    }
+    let mut keys = keys.lock().expect("nobody panics with it");
+    keys.asked.extend(own.asked);
+    keys.stood.extend(own.stood);
+    (seed, moved, worst, broken)
+}
+
+#[test]
+fn limits_and_coast_hold_on_every_way_to_a_ur_controller() {
+    let count = on_each_way();
+    let all: Vec<_> = Way::ALL.into_iter().chain([Way::PLAYER]).collect();
+    let keys = Mutex::default();
+    let swept = in_parallel(&all, |way| (way, sweep(way, count, &keys)));
+    let Keys { asked, stood } = keys.into_inner().expect("nobody panicked with it");
+    let except: BTreeSet<_> = NOT_SWEPT.iter().map(|(key, _)| (*key).to_owned()).collect();
+    let mut wrong = vec![];
+    let rows: Vec<_> = swept
+        .iter()
+        .map(|(way, (drawn, moved, worst, broken))| {
+            let first: Vec<_> = broken.iter().take(3).collect();
+            if !broken.is_empty() {
+                wrong.push(format!("{}: {} of {count} break a limit, first {first:#?}", way.name(), broken.len()));
+            }
+            if moved * 2 < count {
+                wrong.push(format!("{}: most of them move, not {moved} of {count}", way.name()));
+            }
+            let [speed, acceleration, stopping] = [worst.speed, worst.acceleration, worst.stopping].map(|share| format!("{:.1} %", share * 1e2));
+            vec![way.name(), drawn.to_string(), moved.to_string(), speed, acceleration, format!("{:.2}", worst.beyond * 1e3), stopping]
+        })
+        .collect();
+    rows.iter().for_each(|row| println!("{}", row.join(" | ")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let forgotten: Vec<_> = asked.difference(&stood).filter(|key| !except.contains(*key)).collect();
+    assert!(forgotten.is_empty(), "in no accepted configuration: {forgotten:?}");
+    if count == ON_EACH_WAY {
+        let columns = ["path", "drawn", "moved", "speed", "acceleration", "beyond a position \\[mrad\\]", "way to rest"];
+        text::hold("ways.md", &format!(
+            "# Limits on every path\n\nOf each path {count} accepted configurations, drawn over every key of a file, beside the worst \
+             network, plant and law that they permit: the highest speed and acceleration of a joint and the longest way to rest, as \
+             shares of what is permitted, and how far a joint went beyond a limit of its position (below 0: it stayed within). The \
+             arm did not move where the drawn configuration never lets it. Made by `tests/limits`.\n\n{}",
+            text::markdown(&columns, &rows)
+        ));
+    }
 }

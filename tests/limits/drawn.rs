@@ -1,0 +1,99 @@
+//! Settings that are drawn at random: what reads a configuration file reads these instead, so that no setting can be forgotten.
+
+use std::collections::BTreeSet;
+
+use outrigger_core::robot::{Key, Range, Table};
+
+use super::draw::Draw;
+
+/// A table of a file in which each key stands with the same likelihood, with a value somewhere in its range.
+pub(crate) struct Drawn<'a> {
+    draw: &'a mut Draw,
+    /// How likely it is that a key stands in the file.
+    share: f64,
+    section: String,
+    /// Keys that were asked for, and those of them that stood there.
+    pub(crate) asked: BTreeSet<String>,
+    pub(crate) stood: BTreeSet<String>,
+}
+
+impl<'a> Drawn<'a> {
+    /// Returns a file in which a few keys stand, or many.
+    pub(crate) fn new(draw: &'a mut Draw) -> Self {
+        let share = draw.magnitude(0.01, 0.3);
+        Self { draw, share, section: String::new(), asked: BTreeSet::new(), stood: BTreeSet::new() }
+    }
+
+    /// Reads a section of it.
+    pub(crate) fn section<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.section.len();
+        self.section.push_str(name);
+        let read = read(self);
+        self.section.truncate(length);
+        read
+    }
+
+    /// Returns whether this key stands in the file.
+    pub(crate) fn stands(&mut self, key: &str) -> bool {
+        let name = format!("{}{key}", self.section);
+        let stands = self.draw.unit() < self.share;
+        if stands {
+            self.stood.insert(name.clone());
+        }
+        self.asked.insert(name);
+        stands
+    }
+
+    /// A number of a range: an end of it, or any, small ones as likely as great ones where it begins above 0.
+    pub(crate) fn within(&mut self, least: f64, most: f64) -> f64 {
+        match (self.draw.one_in(8), least > 0.0) {
+            (true, _) => self.draw.of(&[least, most]),
+            (false, true) => self.draw.magnitude(least, most),
+            (false, false) => self.draw.between(least, most),
+        }
+        .clamp(least, most)
+    }
+
+    pub(crate) fn draw(&mut self) -> &mut Draw {
+        self.draw
+    }
+}
+
+impl Table for Drawn<'_> {
+    fn flag(&mut self, key: Key) -> Option<bool> {
+        self.stands(key.name).then(|| self.draw.one_in(2))
+    }
+
+    fn whole(&mut self, key: Key, range: Range<i64>) -> Option<i64> {
+        self.stands(key.name).then(|| self.within(range.least as f64, range.most as f64).round() as i64)
+    }
+
+    fn number(&mut self, key: Key, range: Range<f32>) -> Option<f32> {
+        let number = self.stands(key.name).then(|| self.within(range.least.into(), range.most.into()) as f32);
+        number.map(|number| number.clamp(range.least, range.most))
+    }
+
+    fn numbers<const N: usize>(&mut self, key: Key, range: Range<f32>) -> Option<[f32; N]> {
+        self.stands(key.name).then(|| {
+            let one = self.within(range.least.into(), range.most.into());
+            let alike = self.draw.one_in(2);
+            std::array::from_fn(|_| {
+                let number = if alike { one } else { self.within(range.least.into(), range.most.into()) };
+                (number as f32).clamp(range.least, range.most)
+            })
+        })
+    }
+
+    fn word<T: Copy>(&mut self, key: Key, words: &[(&'static str, T)]) -> Option<T> {
+        let count = words.len();
+        self.stands(key.name).then(|| words[(self.draw.unit() * count as f64) as usize % count].1)
+    }
+
+    fn table(&mut self, name: &'static str, read: impl FnOnce(&mut Self)) {
+        self.section(&format!("{name}."), read);
+    }
+
+    fn prefixed(&mut self, prefix: &'static str, read: impl FnOnce(&mut Self)) {
+        self.section(prefix, read);
+    }
+}
