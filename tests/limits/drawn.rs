@@ -9,7 +9,7 @@ use super::draw::Draw;
 /// A table of a file in which each key stands with the same likelihood, with a value somewhere in its range.
 pub(crate) struct Drawn<'a> {
     draw: &'a mut Draw,
-    /// How likely it is that a key stands in the file.
+    /// The likelihood that a key stands in the file.
     share: f64,
     section: String,
     /// Keys that were asked for, and those of them that stood there.

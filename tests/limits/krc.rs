@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
-use outrigger_core::engine::Input;
-use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrcEngine};
+use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrcEngine, ToolImpedance};
+use outrigger_core::engine::{Config, Input};
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
@@ -16,6 +16,8 @@ use outrigger_core::wire::fri::{Command, MeasurementRepr};
 
 use super::Run;
 use super::draw::{Draw, Mover, Senses, Wild, axes, sensed, senses};
+use super::drawn::Drawn;
+use super::ways::Keys;
 
 /// In what the plant is worse than the configuration permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +58,12 @@ fn configuration(draw: &mut Draw) -> (KrcConfig, Duration, f32) {
     config.limits.longest_step = draw.span(0.001, 0.5);
     config.peer.tracking.joints = draw.one_in(2).then(|| core::array::from_fn(|_| draw.magnitude(0.02, 1.0) as f32));
     if draw.one_in(2) {
-        config.peer.control = Control::JointImpedance(JointImpedance::default());
+        let tool = draw.one_in(3);
+        config.peer.control = if tool {
+            Control::ToolImpedance(ToolImpedance::default())
+        } else {
+            Control::JointImpedance(JointImpedance::default())
+        };
     }
     config.link.max_misses = draw.one_in(2).then(|| 1 + (draw.unit() * 12.0) as u32);
     config.link.stale_after = Some(period.times(2 + (draw.unit() * 12.0) as u64));
@@ -142,10 +149,60 @@ struct Plant {
     reflected: u16,
 }
 
-/// Runs the configuration of this seed; `None` where it is refused.
-pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
+/// Draws every key of a file over this configuration, and notes it.
+fn draw_keys(config: &mut KrcConfig, seed: u64, keys: &mut Keys) {
+    let draw = &mut Draw::new(seed, 13);
+    let mut file = Drawn::new(draw);
+    let Config { peer, link, mode, standstill, limits, sources, operator } = config;
+    let (handshake, superpose) = (peer.handshake, peer.superpose);
+    file.section("robot.", |file| {
+        peer.read(file);
+        match &mut peer.control {
+            Control::Position => {}
+            Control::JointImpedance(joint) => joint.read(file),
+            Control::ToolImpedance(tool) => tool.read(file),
+        }
+    });
+    // The plant's program speaks the handshake of the default, and moves nothing by itself.
+    (peer.handshake, peer.superpose) = (handshake, superpose);
+    file.section("limits.", |file| {
+        limits.read(file);
+        peer.tracking.read(file);
+    });
+    file.section("session.", |file| {
+        mode.read(file);
+        link.read(file);
+    });
+    file.section("standstill.", |file| standstill.read(file));
+    file.section("outputs.", |file| peer.outputs.read(file));
+    file.section("operator.", |file| operator.read(file));
+    // No truth value of the program is wired: a stop input would be open.
+    (operator.request_input, operator.acknowledge_input, operator.stop_input) = (None, None, None);
+    for source in sources.iter_mut().flatten() {
+        file.section("source.", |file| source.read(file));
+        source.stuck_after = None;
+    }
+    if !file.draw().one_in(4) {
+        let Limits { velocity, acceleration, braking, .. } = limits;
+        let lower = |limits: &mut [f32; 7], arm: [f32; 7]| limits.iter_mut().zip(arm).for_each(|(of, arm)| *of = of.min(arm));
+        lower(&mut velocity.0, peer.arm.velocity);
+        lower(&mut acceleration.0, peer.arm.acceleration);
+        lower(&mut braking.0, peer.arm.braking);
+    }
+    let Drawn { asked, stood, .. } = file;
+    keys.asked.extend(asked);
+    if config.check().is_ok() {
+        keys.stood.extend(stood);
+    }
+}
+
+/// Runs the configuration of this seed, with every key of a file drawn over every other one. Returns `None` where it is refused.
+pub(crate) fn run(seed: u64, worse: Worse, keys: &mut Keys) -> Option<Run> {
     let draw = &mut Draw::new(seed, 2);
     let (mut config, period, scale) = configuration(draw);
+    if worse == Worse::Nothing && seed % 2 == 1 {
+        draw_keys(&mut config, seed, keys);
+    }
     // Every fourth by axes of the tool that a sensor moves; what is worse than is permitted is found by what asks for more.
     let other = &mut Draw::new(seed, 9);
     let by_axes = (other.one_in(4) && worse == Worse::Nothing).then(|| axes(other, SENSOR));

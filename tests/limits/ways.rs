@@ -28,7 +28,7 @@ use outrigger_tests::cosim::{Buffers, Death, Rig, SENSOR, Sensor, Setup, Way, co
 use super::draw::{Draw, axes};
 use super::drawn::Drawn;
 
-/// One of each generation, and those between which something changes.
+/// The software of each generation, and those between which something changes.
 const SOFTWARE: [SoftwareVersion; 9] = [
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 0),
@@ -40,17 +40,17 @@ const SOFTWARE: [SoftwareVersion; 9] = [
     SoftwareVersion::new(5, 15),
     SoftwareVersion::new(10, 11),
 ];
-/// What a speed may be above its limit: the rounding of orders, and the filter of `servoj`.
+/// The factor by which a speed may be above its limit: the rounding of orders, and the filter of `servoj`.
 const OVER: f64 = 1.02;
 /// The rounding of speeds that are next to nothing \[rad/s\].
 const NOTHING: f64 = 2e-3;
 
-/// What one run showed, each as a share of what is permitted.
+/// The worst that a run showed, each as a share of what is permitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worst {
     pub(crate) speed: f64,
     pub(crate) acceleration: f64,
-    /// How far beyond a limit of position \[rad\]; below 0 within.
+    /// The way beyond a limit of position \[rad\]; below 0 within.
     pub(crate) beyond: f64,
     pub(crate) stopping: f64,
 }
@@ -82,6 +82,13 @@ pub(crate) struct Swept {
 pub(crate) struct Keys {
     pub(crate) asked: BTreeSet<String>,
     pub(crate) stood: BTreeSet<String>,
+}
+
+impl Keys {
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.asked.extend(other.asked);
+        self.stood.extend(other.stood);
+    }
 }
 
 /// A configuration, what it commands, and what moves the arm.
@@ -267,7 +274,7 @@ fn plant(case: Case, draw: &mut Draw) -> (Setup, bool) {
     (setup, by_rtde)
 }
 
-/// How commanding is ended.
+/// A way in which commanding is ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Strike {
     Cable,
@@ -370,7 +377,7 @@ pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
     })
 }
 
-/// How far each joint was from where it stood, at most, from this time on.
+/// Returns how far each joint was from where it stood, at most, from this time on.
 fn farthest(rig: &Rig<'_>, since: outrigger_sim::time::SimTime, from: [f64; 6]) -> [f64; 6] {
     let after = rig.record().motion.iter().filter(|motion| motion.at >= since);
     after.fold([0.0; 6], |most, motion| {
@@ -378,7 +385,7 @@ fn farthest(rig: &Rig<'_>, since: outrigger_sim::time::SimTime, from: [f64; 6]) 
     })
 }
 
-/// Whether the arm moved, the worst that it did, and what was broken.
+/// Returns whether the arm moved, the worst that it did, and what was broken.
 fn judge(rig: &Rig<'_>, config: &UrConfig, software: SoftwareVersion) -> (bool, Worst, Option<String>) {
     let Limits { velocity, acceleration, braking, position_min, position_max, .. } = &config.limits;
     let (mut worst, mut broken) = (Worst::NOTHING, None);

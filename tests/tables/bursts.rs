@@ -9,10 +9,10 @@ use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
 
 use super::text::{hold, in_parallel, markdown};
 
-/// One of each generation.
+/// The newest software of each generation.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
-/// How long nothing arrives, twice a second \[ms\].
+/// The times for which nothing arrives, twice a second \[ms\].
 const SILENCES: [u64; 4] = [5, 15, 30, 60];
 /// Limit of each joint, and the speed that is asked for \[rad/s\].
 const FASTEST: f32 = 1.0;

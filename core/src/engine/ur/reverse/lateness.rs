@@ -1,4 +1,4 @@
-//! Whether the arm falls behind the positions that a program was given.
+//! The times at which the arm falls behind the positions that a program was given.
 
 use super::conversation::is_told;
 use crate::time::Duration;
@@ -11,11 +11,11 @@ const USUAL: u16 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Lateness {
-    /// It is behind now; of `buffered`, its ring ran empty and has not filled again.
+    /// Set while it is behind; of `buffered`, while its ring ran empty and has not filled again.
     late: bool,
     /// Points are taken out of the ring.
     flows: bool,
-    /// How often it fell behind.
+    /// The number of times that it fell behind.
     times: u32,
 }
 
