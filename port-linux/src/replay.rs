@@ -156,10 +156,9 @@ impl Run<'_> {
     /// # Errors
     /// `failure`, or the difference that was found before that place.
     fn end_early(mut self, failure: Failure) -> Outcome {
-        match self.replay() {
-            Err(difference @ Failure::Fault(_)) => return Err(difference),
-            // The newest half may have nothing behind its checkpoint.
-            Ok(()) | Err(_) => {}
+        // The newest half may have nothing behind its checkpoint.
+        if let Err(difference @ Failure::Fault(_)) = self.replay() {
+            return Err(difference);
         }
         if self.story.total.inputs > 0 {
             let total = self.story.total();

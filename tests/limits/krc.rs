@@ -184,7 +184,8 @@ fn draw_keys(config: &mut KrcConfig, seed: u64, keys: &mut Keys) {
     }
     if !file.draw().one_in(4) {
         let Limits { velocity, acceleration, braking, .. } = limits;
-        let lower = |limits: &mut [f32; 7], arm: [f32; 7]| limits.iter_mut().zip(arm).for_each(|(of, arm)| *of = of.min(arm));
+        let lower =
+            |limits: &mut [f32; 7], arm: [f32; 7]| limits.iter_mut().zip(arm).for_each(|(of, arm)| *of = of.min(arm));
         lower(&mut velocity.0, peer.arm.velocity);
         lower(&mut acceleration.0, peer.arm.acceleration);
         lower(&mut braking.0, peer.arm.braking);

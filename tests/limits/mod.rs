@@ -144,7 +144,8 @@ fn a_plant_that_is_worse_than_a_krc_configuration_permits_breaks_a_limit() {
 
 /// Returns how many configurations are to run on each way to a controller.
 fn on_each_way() -> u64 {
-    std::env::var("OUTRIGGER_CONFIGURATIONS").map_or(ON_EACH_WAY, |count| count.parse().expect("a number of configurations"))
+    std::env::var("OUTRIGGER_CONFIGURATIONS")
+        .map_or(ON_EACH_WAY, |count| count.parse().expect("a number of configurations"))
 }
 
 /// The number of configurations on each way, where nobody says how many.
@@ -203,21 +204,34 @@ fn limits_and_coast_hold_on_every_way_to_a_ur_controller() {
             if moved * 2 < count {
                 wrong.push(format!("{}: most of them move, not {moved} of {count}", way.name()));
             }
-            let [speed, acceleration, stopping] = [worst.speed, worst.acceleration, worst.stopping].map(|share| format!("{:.1} %", share * 1e2));
-            vec![way.name(), drawn.to_string(), moved.to_string(), speed, acceleration, format!("{:.2}", worst.beyond * 1e3), stopping]
+            let [speed, acceleration, stopping] =
+                [worst.speed, worst.acceleration, worst.stopping].map(|share| format!("{:.1} %", share * 1e2));
+            vec![
+                way.name(),
+                drawn.to_string(),
+                moved.to_string(),
+                speed,
+                acceleration,
+                format!("{:.2}", worst.beyond * 1e3),
+                stopping,
+            ]
         })
         .collect();
     rows.iter().for_each(|row| println!("{}", row.join(" | ")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     none_forgotten(&keys.into_inner().expect("nobody panicked with it"));
     if count == ON_EACH_WAY {
-        let columns = ["path", "drawn", "moved", "speed", "acceleration", "beyond a position \\[mrad\\]", "way to rest"];
-        text::hold("ways.md", &format!(
-            "# Limits on every path\n\nOf each path {count} accepted configurations, drawn over every key of a file, beside the worst \
+        let columns =
+            ["path", "drawn", "moved", "speed", "acceleration", "beyond a position \\[mrad\\]", "way to rest"];
+        text::hold(
+            "ways.md",
+            &format!(
+                "# Limits on every path\n\nOf each path {count} accepted configurations, drawn over every key of a file, beside the worst \
              network, plant and law that they permit: the highest speed and acceleration of a joint and the longest way to rest, as \
              shares of what is permitted, and how far a joint went beyond a limit of its position (below 0: it stayed within). The \
              arm did not move where the drawn configuration never lets it. Made by `tests/limits`.\n\n{}",
-            text::markdown(&columns, &rows)
-        ));
+                text::markdown(&columns, &rows)
+            ),
+        );
     }
 }

@@ -18,12 +18,12 @@ use outrigger_core::law::{
     StandoffConfig, ToolAxes, TwistFrame, TwistInput,
 };
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Duration;
 use outrigger_core::robot::{JointPositions, RobotModel, SoftwareVersion};
+use outrigger_core::time::Duration;
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::Controller;
 use outrigger_sim::fault::FaultKind;
-use outrigger_tests::cosim::{Buffers, Death, Rig, SENSOR, Sensor, Setup, Way, core_time};
+use outrigger_tests::cosim::{Buffers, Death, Read, Rig, SENSOR, Sensor, Setup, Way, core_time};
 
 use super::draw::{Draw, axes};
 use super::drawn::Drawn;
@@ -147,7 +147,8 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
         let wide = draw.magnitude(0.3, 4.0);
         let far = config.worst_coast(software).joints.map(|way| f64::from(way) * wide);
         let limit = |side: f64| std::array::from_fn(|joint| (start[joint] + side * far[joint]) as f32);
-        (config.limits.position_min, config.limits.position_max) = (JointPositions(limit(-1.0)), JointPositions(limit(1.0)));
+        (config.limits.position_min, config.limits.position_max) =
+            (JointPositions(limit(-1.0)), JointPositions(limit(1.0)));
     }
     way.choose(&mut config);
     keys.asked.extend(asked);
@@ -167,7 +168,7 @@ fn law(file: &mut Drawn<'_>, limits: &Limits<6>) -> Option<(AnyLaw<6>, Sensor)> 
     let fastest = limits.velocity.0.map(f64::from);
     let period = file.draw().span(0.001, 0.05);
     let readings = Rc::new(RefCell::new(Readings::new(file.draw())));
-    let (law, read): (AnyLaw<6>, Box<dyn FnMut(&Controller) -> Option<SampleValue>>) = match which {
+    let (law, read): (AnyLaw<6>, Read) = match which {
         // The speeds of the joints, without feedback or with it.
         0 | 1 => {
             let mut config = JointServoConfig {
@@ -368,7 +369,9 @@ pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
                 for (joint, (way, most)) in ways.into_iter().zip(coast.joints).enumerate() {
                     worst.stopping = worst.stopping.max((way - 1e-3).max(0.0) / f64::from(most));
                     if way > f64::from(most) + 1e-3 {
-                        broken.get_or_insert(format!("joint {joint} coasts {way:.4} of {most:.4} rad after {strike:?} at {at}"));
+                        broken.get_or_insert(format!(
+                            "joint {joint} coasts {way:.4} of {most:.4} rad after {strike:?} at {at}"
+                        ));
                     }
                 }
             }
@@ -397,7 +400,7 @@ fn judge(rig: &Rig<'_>, config: &UrConfig, software: SoftwareVersion) -> (bool, 
     let start = motion.first().map_or([0.0; 6], |motion| motion.q);
     for pair in motion.windows(2) {
         let [before, now] = pair else { continue };
-        for joint in 0..6 {
+        for (joint, start) in start.iter().enumerate() {
             let (v, limit) = (now.qd_target[joint].abs(), f64::from(velocity.0[joint]));
             worst.speed = worst.speed.max((v - NOTHING).max(0.0) / limit);
             if v > limit * OVER + NOTHING {
@@ -406,10 +409,13 @@ fn judge(rig: &Rig<'_>, config: &UrConfig, software: SoftwareVersion) -> (bool, 
             let a = (now.qd_target[joint] - before.qd_target[joint]).abs() / period;
             worst.acceleration = worst.acceleration.max((a - NOTHING / period).max(0.0) / f64::from(steepest));
             if a > f64::from(steepest) * OVER + NOTHING / period {
-                broken.get_or_insert(format!("joint {joint} is accelerated by {a:.3} of {steepest:.3} rad/s² at {}", now.at));
+                broken.get_or_insert(format!(
+                    "joint {joint} is accelerated by {a:.3} of {steepest:.3} rad/s² at {}",
+                    now.at
+                ));
             }
             let (low, high) = (f64::from(position_min.0[joint]), f64::from(position_max.0[joint]));
-            if start[joint] >= low && start[joint] <= high {
+            if (low..=high).contains(start) {
                 let beyond = (low - now.q[joint]).max(now.q[joint] - high);
                 worst.beyond = worst.beyond.max(beyond);
                 if beyond > 1e-3 {

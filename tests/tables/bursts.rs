@@ -57,12 +57,12 @@ fn burst(software: SoftwareVersion, way: Way, silence: u64) -> Burst {
 
 #[test]
 fn orders_that_come_late_and_together_make_no_joint_faster_than_its_limit() {
-    let cases: Vec<_> =
-        Way::ALL.into_iter().flat_map(|way| SILENCES.map(|silence| (way, silence))).collect();
+    let cases: Vec<_> = Way::ALL.into_iter().flat_map(|way| SILENCES.map(|silence| (way, silence))).collect();
     let rows = in_parallel(&cases, |(way, silence)| {
         let cells = SOFTWARE.map(|software| {
             let Burst { fastest, steepest, ended } = burst(software, way, silence);
-            let what = format!("{software}, {}, {silence} ms: {fastest} rad/s, {steepest} rad/s², {ended:?}", way.name());
+            let what =
+                format!("{software}, {}, {silence} ms: {fastest} rad/s, {steepest} rad/s², {ended:?}", way.name());
             assert!(fastest <= f64::from(FASTEST) * 1.02, "{what}");
             assert!(steepest <= STEEPEST * 1.02, "{what}");
             let end = ended.map_or_else(String::new, |reason| format!(", {}", reason.name()));

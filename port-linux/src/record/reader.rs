@@ -65,15 +65,14 @@ pub(crate) enum Fault<E> {
     },
 }
 
+/// A taker of messages: of the topic, the time in ns since 1970 and the data of each.
+pub(crate) type Take<'t, E> = dyn FnMut(&str, u64, &[u8]) -> Result<(), E> + 't;
+
 /// Calls `take` with topic, time in ns since 1970 and data of every message of the first `length` bytes of `input`, in order.
 ///
 /// # Errors
 /// [`Fault`], after every complete message before it.
-pub(crate) fn each_message<E>(
-    input: impl Read,
-    length: u64,
-    take: &mut dyn FnMut(&str, u64, &[u8]) -> Result<(), E>,
-) -> Result<(), Fault<E>> {
+pub(crate) fn each_message<E>(input: impl Read, length: u64, take: &mut Take<'_, E>) -> Result<(), Fault<E>> {
     let source = Source { input: input.take(length), at: 0, sum: Hasher::new() };
     Walk { source, is_data: true, has_chunks: false, channels: HashMap::new(), content: vec![], take }.run()
 }
@@ -118,7 +117,7 @@ struct Walk<'t, R, E> {
     channels: HashMap<u16, String>,
     /// The newest record, or the records of the newest chunk.
     content: Vec<u8>,
-    take: &'t mut dyn FnMut(&str, u64, &[u8]) -> Result<(), E>,
+    take: &'t mut Take<'t, E>,
 }
 
 impl<R: Read, E> Walk<'_, R, E> {

@@ -151,6 +151,9 @@ impl Recording {
     }
 }
 
+/// The time and the data of a message.
+type Message = (u64, Vec<u8>);
+
 /// A file that is overwritten again and again.
 struct Scratch {
     path: PathBuf,
@@ -171,7 +174,7 @@ impl Scratch {
     }
 
     /// Reads the messages of the port. The greatest request for memory stays within `room`.
-    fn read(&self, room: usize) -> (Result<(), String>, Vec<(u64, Vec<u8>)>) {
+    fn read(&self, room: usize) -> (Result<(), String>, Vec<Message>) {
         // The messages that are kept here do not count.
         let mut messages = Vec::with_capacity(4 * MESSAGES as usize);
         let (most, read) = greatest(|| {
