@@ -217,7 +217,7 @@ pub(crate) struct WatchArgs {
     /// Where its telemetry arrives: device.telemetry of its configuration
     #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47000", value_parser = parse_socket)]
     pub listen: SocketAddr,
-    /// Write the recording of each fallback to a file in this directory
+    /// Write the recording of each fallback to a file in this directory; the newest hundred of a board stay there
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// One JSON object per line instead of text

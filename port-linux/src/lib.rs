@@ -76,6 +76,7 @@ mod moves;
 mod net;
 mod notice;
 mod os;
+mod pace;
 mod page;
 mod panel;
 mod reactor;

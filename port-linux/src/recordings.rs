@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-pub(crate) use self::kept::Kept;
+pub(crate) use self::kept::{Kept, Whose};
 use crate::exit::Failure;
 use crate::worker::{Joined, Worker};
 
@@ -23,6 +23,8 @@ const WAITING: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// What the name of a recording ends with.
 const SUFFIX: &str = ".outrigger";
+/// The name of a board's recording of the run before a reset, in the place of a reason.
+pub(crate) const BEFORE_RESET: &str = "before-reset";
 /// What the name of one that is being written ends with.
 const UNFINISHED: &str = ".outrigger.part";
 

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use outrigger_core::robot::Reason;
 
-use super::{SUFFIX, UNFINISHED};
+use super::{BEFORE_RESET, SUFFIX, UNFINISHED};
 
 /// `2026-01-31-12-00-00-UTC-`, where `0` is any digit.
 const WHEN: &[u8] = b"0000-00-00-00-00-00-UTC-";
@@ -21,6 +22,17 @@ pub(crate) struct Kept {
     pub files: usize,
     /// At most so many bytes of them.
     pub bytes: u64,
+    /// The files that are counted, and removed.
+    pub whose: Whose,
+}
+
+/// The maker of a recording, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// A run.
+    Run,
+    /// A board, by `outrigger watch`.
+    Board(IpAddr),
 }
 
 /// A file that a run has made.
@@ -31,7 +43,8 @@ struct Ours {
 }
 
 impl Kept {
-    /// Removes what has to go so that one more of `length` bytes may come. Only what a run has made is counted, or removed.
+    /// Removes what has to go so that one more of `length` bytes may come. Others than those of `whose` are neither
+    /// counted nor removed.
     ///
     /// # Errors
     /// Those of the kernel where the directory cannot be read.
@@ -46,11 +59,11 @@ impl Kept {
             if !metadata.is_file() {
                 continue;
             }
-            if name.strip_suffix(UNFINISHED).is_some_and(is_ours) {
+            if name.strip_suffix(UNFINISHED).is_some_and(|stem| self.whose.made(stem)) {
                 if modified.elapsed().is_ok_and(|age| age > ABANDONED) {
                     let _ = fs::remove_file(entry.path());
                 }
-            } else if name.strip_suffix(SUFFIX).is_some_and(is_ours) {
+            } else if name.strip_suffix(SUFFIX).is_some_and(|stem| self.whose.made(stem)) {
                 ours.push(Ours { path: entry.path(), length: metadata.len(), modified });
             }
         }
@@ -71,17 +84,35 @@ impl Kept {
     }
 }
 
-/// Whether a run gives such names: when, why, and numbers.
-fn is_ours(stem: &str) -> bool {
-    let Some((when, rest)) = stem.as_bytes().split_at_checked(WHEN.len()) else { return false };
-    let is_when =
-        when.iter().zip(WHEN).all(|(byte, like)| if *like == b'0' { byte.is_ascii_digit() } else { byte == like });
-    let Ok(rest) = std::str::from_utf8(rest) else { return false };
-    let mut words = rest.split('-');
-    let why = words.next().is_some_and(|word| Reason::ALL.iter().any(|reason| reason.name() == word));
-    let mut numbers = words.peekable();
-    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    is_when && why && numbers.peek().is_some() && numbers.all(is_number)
+impl Whose {
+    /// Returns `true` for names that this one gives: when, why, and numbers; a board's address and start before why.
+    fn made(self, stem: &str) -> bool {
+        let Some((when, rest)) = stem.as_bytes().split_at_checked(WHEN.len()) else { return false };
+        let is_when =
+            when.iter().zip(WHEN).all(|(byte, like)| if *like == b'0' { byte.is_ascii_digit() } else { byte == like });
+        let Ok(rest) = std::str::from_utf8(rest) else { return false };
+        let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        let by_a_reason = |rest: &str| {
+            let mut words = rest.split('-');
+            let why = words.next().is_some_and(|word| Reason::ALL.iter().any(|reason| reason.name() == word));
+            let mut numbers = words.peekable();
+            why && numbers.peek().is_some() && numbers.all(is_number)
+        };
+        is_when
+            && match self {
+                Self::Run => by_a_reason(rest),
+                Self::Board(address) => {
+                    let address = address.to_string().replace(':', "-");
+                    let rest = rest.strip_prefix(&*address).and_then(|rest| rest.strip_prefix('-'));
+                    rest.and_then(|rest| rest.split_once('-')).is_some_and(|(start, rest)| {
+                        let is_start = start.len() == 8 && start.bytes().all(|byte| byte.is_ascii_hexdigit());
+                        let mut words = rest.strip_prefix(BEFORE_RESET).into_iter().flat_map(|rest| rest.split('-'));
+                        let before = words.next() == Some("") && words.all(is_number);
+                        is_start && (before || by_a_reason(rest))
+                    })
+                }
+            }
+    }
 }
 
 #[cfg(test)]
@@ -91,9 +122,9 @@ mod tests {
     #[test]
     fn only_names_that_a_run_gives_are_ours() {
         for ours in ["2026-01-31-12-00-00-UTC-StateStale-0", "2026-01-31-12-00-00-UTC-LinkLost-17-2"] {
-            assert!(is_ours(ours) == Reason::ALL.iter().any(|r| ours.contains(r.name())), "{ours}");
+            assert!(Whose::Run.made(ours) == Reason::ALL.iter().any(|r| ours.contains(r.name())), "{ours}");
         }
-        assert!(is_ours("2026-01-31-12-00-00-UTC-StateStale-0"));
+        assert!(Whose::Run.made("2026-01-31-12-00-00-UTC-StateStale-0"));
         let others = [
             "",
             "best",
@@ -105,7 +136,16 @@ mod tests {
             "2026-01-31-12-00-00-CET-StateStale-0",
         ];
         for other in others {
-            assert!(!is_ours(other), "{other}");
+            assert!(!Whose::Run.made(other), "{other}");
         }
+        let board = Whose::Board(IpAddr::from([192, 168, 56, 60]));
+        for name in ["StateStale-1", "StateStale-1-2", "before-reset", "before-reset-7"] {
+            let stem = format!("2026-01-31-12-00-00-UTC-192.168.56.60-00000001-{name}");
+            assert!(board.made(&stem) && !Whose::Board(IpAddr::from([192, 168, 56, 6])).made(&stem), "{stem}");
+        }
+        for name in ["StateStale", "before-reset-x", "before-resets", "x", "StateStale-best"] {
+            assert!(!board.made(&format!("2026-01-31-12-00-00-UTC-192.168.56.60-00000001-{name}")), "{name}");
+        }
+        assert!(!board.made("2026-01-31-12-00-00-UTC-StateStale-0"));
     }
 }

@@ -16,11 +16,11 @@ use tokio::time::MissedTickBehavior;
 
 use super::answer::{self, Answer, Line, Verdict};
 use super::letter::{Asked, Letter, Reply};
-use super::pace::Pace;
 use super::places::{OF_ONE_PROCESS, PLACES, Use};
 use super::shared::{Shared, Step};
 use super::slot::Status;
 use crate::os::local::Stream;
+use crate::pace::Pace;
 
 /// Lines per second that one client may send in the long run, and how many at once.
 const LINES: (f32, f32) = (200.0, 50.0);

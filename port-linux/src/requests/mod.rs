@@ -14,7 +14,6 @@ pub(crate) mod guidance;
 #[cfg(feature = "ros2")]
 mod inside;
 mod letter;
-mod pace;
 mod places;
 pub(crate) mod said;
 mod shared;

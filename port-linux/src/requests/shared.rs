@@ -21,7 +21,6 @@ use super::errand::Errand;
 use super::errand::Errands;
 use super::guidance;
 use super::letter::{Asked, Letter, Reply};
-use super::pace::Pace;
 use super::slot::{Slot, Status};
 use super::streamed::Newest;
 #[cfg(feature = "ros2")]
@@ -29,6 +28,7 @@ use super::streamed::Streamed;
 use crate::clock::Clock;
 use crate::io::Setting;
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
+use crate::pace::Pace;
 use crate::released::ReleasedBy;
 
 /// Lines per second of all clients together, in the long run, and how many at once: what this thread is busy with.

@@ -15,7 +15,7 @@ use crate::feed::{Feed, What};
 use crate::maker::Maker;
 use crate::motion::asked::Moving;
 use crate::page::{About, Page, Tap};
-use crate::recordings::{Kept, Recordings};
+use crate::recordings::{Kept, Recordings, Whose};
 use crate::requests::{Desk, Local, Requests};
 use crate::show::Format;
 
@@ -208,7 +208,7 @@ impl Plan {
     fn recordings(&self) -> Option<Result<Recordings, Failure>> {
         let directory = self.run.recordings.as_ref()?;
         let files = usize::try_from(self.run.recordings_kept).unwrap_or(usize::MAX);
-        let kept = Kept { files, bytes: self.run.recordings_bytes };
+        let kept = Kept { files, bytes: self.run.recordings_bytes, whose: Whose::Run };
         Some(Recordings::start(directory, RECORDER + AROUND, Some(kept)))
     }
 }

@@ -15,8 +15,9 @@ use outrigger_core::telemetry::{
 use outrigger_core::time::{Duration, Instant};
 
 use super::boot;
+use super::bounds::{Bounds, RECORDING_MOST, SETTINGS_MOST, name};
 use super::network::Network;
-use super::pieces::Pieces;
+use super::pieces::{Pieces, Taken};
 use super::say;
 use crate::clock::utc_now;
 use crate::maker::{OnBoard, Standing};
@@ -32,8 +33,9 @@ pub(super) struct Device {
     address: IpAddr,
     /// Whether recordings are written.
     writes: bool,
-    /// Recordings that came whole, until they are taken.
-    dumps: Vec<Dump>,
+    /// The recording that came whole, until it is taken.
+    dump: Option<Dump>,
+    bounds: Bounds,
     strangers: u64,
     refused: Option<(u64, TelemetryError)>,
     /// Since when it is silent, until it is said.
@@ -93,7 +95,8 @@ impl Device {
         Self {
             address,
             writes,
-            dumps: Vec::new(),
+            dump: None,
+            bounds: Bounds::new(),
             strangers: 0,
             refused: None,
             heard: None,
@@ -113,9 +116,9 @@ impl Device {
             network: Network::default(),
             stack_unused: None,
             began: Vec::new(),
-            settings: Pieces::default(),
+            settings: Pieces::new(SETTINGS_MOST),
             robot: None,
-            recording: (0, Pieces::default()),
+            recording: (0, Pieces::new(RECORDING_MOST)),
             written: None,
             written_before: false,
             rate: (Instant::ZERO, 0, 0.0),
@@ -190,6 +193,7 @@ impl Device {
             self.refused = Some((count + 1, error));
             return if count == 0 { vec![say(now, "refused", error.to_string())] } else { vec![] };
         }
+        self.bounds.lines(&mut notices, now);
         notices
     }
 
@@ -236,15 +240,11 @@ impl Device {
             }
             Some(_) => {
                 notices.push(say(now, "restart", format!("{} was started anew", self.address)));
-                *self = Self {
-                    strangers: self.strangers,
-                    refused: self.refused,
-                    heard: self.heard,
-                    received: self.received,
-                    lost: self.lost,
-                    dumps: std::mem::take(&mut self.dumps),
-                    ..Self::new(self.address, self.writes)
-                };
+                let before = std::mem::replace(self, Self::new(self.address, self.writes));
+                (self.strangers, self.refused) = (before.strangers, before.refused);
+                (self.heard, self.received, self.lost) = (before.heard, before.received, before.lost);
+                // Whoever says that the board was started anew gets no more by that.
+                (self.dump, self.bounds) = (before.dump, before.bounds);
             }
             None => {}
         }
@@ -302,10 +302,14 @@ impl Device {
             }
             Message::Port(report) => self.port(&report, now, notices),
             Message::Settings(chunk) => {
-                self.settings.take(&chunk);
-                let in_force =
-                    self.settings.whole().filter(|_| self.robot.is_none()).and_then(|bytes| S::settings(&bytes));
-                if let Some((robot, text)) = in_force {
+                if self.robot.is_some() {
+                    return;
+                }
+                let Taken { whole, dropped } = self.settings.take(&chunk, now);
+                if dropped {
+                    notices.extend(self.bounds.dropped_pieces(now));
+                }
+                if let Some((robot, text)) = whole.and_then(|bytes| S::settings(&bytes)) {
                     self.robot = Some(robot);
                     notices.push(say(now, "settings", format!("settings in force: {text}")));
                 }
@@ -362,21 +366,26 @@ impl Device {
             return;
         }
         if self.recording.0 != recording.number {
-            self.recording = (recording.number, Pieces::default());
+            self.recording = (recording.number, Pieces::new(RECORDING_MOST));
         }
-        self.recording.1.take(&recording.chunk);
-        let Some(dump) = self.recording.1.whole() else { return };
-        self.recording.1 = Pieces::default();
-        let (fallback, name) = match recording.reason {
+        let Taken { whole, dropped } = self.recording.1.take(&recording.chunk, now);
+        if dropped {
+            notices.extend(self.bounds.dropped_pieces(now));
+        }
+        let Some(dump) = whole else { return };
+        let fallback = match recording.reason {
             Some(reason) => {
                 self.written = Some(recording.number);
-                (format!("of fallback {} ({})", recording.number, reason.name()), reason.name())
+                format!("of fallback {} ({})", recording.number, reason.name())
             }
             None => {
                 self.written_before = true;
-                ("of the run before the board began anew".to_owned(), "before-reset")
+                "of the run before the board began anew".to_owned()
             }
         };
+        if let Err(report) = self.bounds.file(now) {
+            return notices.extend(report);
+        }
         if !self.writes {
             notices.push(say(now, "recording", format!("a recording {fallback} came; --out DIR would write it")));
             return;
@@ -384,13 +393,13 @@ impl Device {
         let (boot, _) = self.run.unwrap_or_default();
         let when = utc_now().replace([' ', ':'], "-");
         let number = if of_before { String::new() } else { format!("-{}", recording.number) };
-        let stem = format!("{when}-{}-{boot:08x}-{name}{number}", self.address);
-        self.dumps.push(Dump { of: fallback, stem: stem.replace(':', "-"), bytes: dump });
+        let stem = format!("{when}-{}-{boot:08x}-{}{number}", self.address, name(recording.reason));
+        self.dump = Some(Dump { of: fallback, stem: stem.replace(':', "-"), bytes: dump });
     }
 
-    /// Recordings that came whole since this was asked last.
-    pub(super) fn dumps(&mut self) -> Vec<Dump> {
-        std::mem::take(&mut self.dumps)
+    /// Returns the recording that came whole since this was called last.
+    pub(super) fn dump(&mut self) -> Option<Dump> {
+        self.dump.take()
     }
 
     /// The board as it is known now; `None` before it has told where it stands.
@@ -500,10 +509,10 @@ fn printable(text: &str) -> String {
 mod tests {
     use outrigger_core::engine::Input;
     use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
-    use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+    use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine, UrEvent, UrStatus};
     use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
     use outrigger_core::link::Metric;
-    use outrigger_core::telemetry::{self, DATAGRAM_MAX, Pace, Sampler};
+    use outrigger_core::telemetry::{self, Chunk, DATAGRAM_MAX, Pace, Sampler};
     use outrigger_core::wire::fri::MeasurementRepr;
 
     use super::*;
@@ -599,6 +608,50 @@ mod tests {
         let trouble = silent.trouble.as_deref();
         assert_eq!(trouble, Some("nothing more comes from 192.0.2.60; this is as it was then"));
         assert!(silent.line().ends_with("this is as it was then"), "{}", silent.line());
+    }
+
+    /// A datagram with this start of the board and this message.
+    fn forged(boot: u32, sequence: u32, message: Message<'_, 6, UrStatus, UrEvent>) -> Vec<u8> {
+        let mut out = [0; DATAGRAM_MAX];
+        let datagram = Datagram::<6, UrStatus, UrEvent> { boot, sequence, at: Instant::ZERO, message };
+        let length = datagram.encode(&mut out).expect("room");
+        out[..length].to_vec()
+    }
+
+    #[test]
+    fn forged_telemetry_is_bounded_in_files_lines_and_memory_and_that_is_reported() {
+        let mut device = Device::new(BOARD, true);
+        let (mut files, mut lines, mut limits) = (0, 0, vec![]);
+        // Four a millisecond for 15 s: each a board that was started anew, with a recording, or a piece of a large one.
+        for number in 0..60_000_u32 {
+            let now = Instant::from_micros(250 * u64::from(number));
+            let length = if number % 2 == 0 { 1 } else { 1 << 20 };
+            let chunk = Chunk { length, offset: number % length, bytes: b"x" };
+            let reason = Some(Reason::StateStale);
+            let recording = Recording { number: number % 7, reason, pass: 0, chunk };
+            let told = device.take(BOARD, &forged(number / 3, number, Message::Recording(recording)), now);
+            files += usize::from(device.dump().is_some());
+            lines += told.len();
+            limits.extend(told.into_iter().filter(|notice| notice.kind == "limit").map(|notice| notice.text));
+        }
+        assert!((16..=18).contains(&files), "{files} files");
+        assert!((3_000..3_600).contains(&lines), "{lines} lines");
+        for what in ["recordings of it that are not written: 1 so far", "lines of it that are not shown: 1 so far"] {
+            assert!(limits.iter().any(|text| text.contains(what)), "{limits:?}");
+        }
+        assert!(limits.len() < 50, "{limits:?}");
+    }
+
+    #[test]
+    fn a_board_that_falls_back_often_has_its_recordings_written() {
+        let mut device = Device::new(BOARD, true);
+        for number in 1..=60 {
+            let now = Instant::ZERO + Duration::from_secs(10 * u64::from(number));
+            let chunk = Chunk { length: 3, offset: 0, bytes: b"abc" };
+            let recording = Recording { number, reason: Some(Reason::StateStale), pass: 0, chunk };
+            let told = device.take(BOARD, &forged(1, number, Message::Recording(recording)), now);
+            assert!(told.is_empty() && device.dump().is_some(), "{number}: {told:?}");
+        }
     }
 
     /// Five seconds of telemetry of a board whose robot cannot be reached.

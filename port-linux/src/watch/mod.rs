@@ -1,6 +1,7 @@
 //! `outrigger watch`: what a board tells, live, and its recordings as files. Nothing is sent to it.
 
 mod boot;
+mod bounds;
 mod device;
 mod network;
 mod pieces;
@@ -32,7 +33,8 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// can be listened to or no file can be written.
 pub(crate) fn run(args: &WatchArgs) -> Outcome {
     let board = resolve(&args.board)?;
-    let recordings = args.out.as_ref().map(|directory| Recordings::start(directory, 0, None)).transpose()?;
+    let recordings =
+        args.out.as_ref().map(|directory| Recordings::start(directory, 0, Some(bounds::kept(board)))).transpose()?;
     crate::runtime::one_threaded()?.block_on(watch(args, board, recordings))
 }
 
@@ -72,7 +74,7 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
                 if people {
                     device.episode(now, false).into_iter().for_each(|notice| show.notice(notice));
                 }
-                for Dump { of, stem, bytes } in device.dumps() {
+                if let Some(Dump { of, stem, bytes }) = device.dump() {
                     let handed = recordings.as_ref().map_or(Ok(()), |recordings| recordings.write(of, stem, &[&bytes]));
                     handed.err().into_iter().for_each(|report| show.notice(recorded(now, &report)));
                 }

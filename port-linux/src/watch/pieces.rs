@@ -1,53 +1,99 @@
-//! Something long that came in pieces, put together again.
+//! Something long that came in pieces, put together again: bounded in bytes, pieces and time.
 
 use std::collections::BTreeMap;
 
 use outrigger_core::telemetry::Chunk;
+use outrigger_core::time::{Duration, Instant};
 
-/// Nothing a board sends is longer; pieces of something that claims to be are not kept.
-const LENGTH_MAX: u32 = 32 << 20;
+/// Bytes of a piece on average, at least: shorter ones are dropped when there are too many.
+const LEAST: u32 = 64;
+/// Pieces beyond that: the last of each part is as short as it is.
+const SPARE: usize = 8;
+/// Longest time from the first piece to the last. What the run before left is sent every half minute.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The pieces that came so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pieces {
+    /// Longest whole \[B\].
+    most: u32,
     length: u32,
     bytes: BTreeMap<u32, Vec<u8>>,
     have: u64,
+    /// Arrival of the first of them.
+    since: Instant,
+}
+
+/// The result of one piece.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// The whole, which this piece completes.
+    pub(super) whole: Option<Vec<u8>>,
+    /// Bytes were dropped: this piece, or those before it.
+    pub(super) dropped: bool,
 }
 
 impl Pieces {
-    /// Takes a piece; one of something of another length begins anew.
-    pub(super) fn take(&mut self, chunk: &Chunk<'_>) {
-        let end = u64::from(chunk.offset) + chunk.bytes.len() as u64;
-        if chunk.length > LENGTH_MAX || end > u64::from(chunk.length) || chunk.bytes.is_empty() {
-            return;
+    /// No pieces yet, of a whole of at most `most` bytes.
+    pub(super) const fn new(most: u32) -> Self {
+        Self { most, length: 0, bytes: BTreeMap::new(), have: 0, since: Instant::ZERO }
+    }
+
+    /// Takes a piece that came at `now`. Where it does not belong to those before it, or they are too many or too old, those
+    /// are dropped.
+    pub(super) fn take(&mut self, chunk: &Chunk<'_>, now: Instant) -> Taken {
+        let Chunk { length, offset, bytes } = *chunk;
+        let end = u64::from(offset) + bytes.len() as u64;
+        if length > self.most || end > u64::from(length) || bytes.is_empty() {
+            return Taken { whole: None, dropped: true };
         }
-        if chunk.length != self.length {
-            *self = Self { length: chunk.length, ..Self::default() };
+        let mut dropped = false;
+        if length != self.length || now.since(self.since) > PATIENCE {
+            dropped = self.begin_anew(length, now);
         }
-        let before = self.bytes.insert(chunk.offset, chunk.bytes.to_vec());
-        self.have += chunk.bytes.len() as u64;
+        self.insert(offset, bytes);
+        if self.have > u64::from(length) || self.bytes.len() > (length / LEAST) as usize + SPARE {
+            dropped = self.begin_anew(length, now);
+            self.insert(offset, bytes);
+        }
+        if self.have != u64::from(length) {
+            return Taken { whole: None, dropped };
+        }
+        let pieces = std::mem::take(&mut self.bytes);
+        self.begin_anew(0, now);
+        let mut next = 0;
+        for (offset, bytes) in &pieces {
+            if *offset != next {
+                return Taken { whole: None, dropped: true };
+            }
+            // Not beyond `length`: that many bytes there are.
+            next += bytes.len() as u32;
+        }
+        Taken { whole: Some(pieces.into_values().collect::<Vec<_>>().concat()), dropped }
+    }
+
+    fn insert(&mut self, offset: u32, bytes: &[u8]) {
+        let before = self.bytes.insert(offset, bytes.to_vec());
+        self.have += bytes.len() as u64;
         self.have -= before.map_or(0, |before| before.len() as u64);
     }
 
-    /// The whole, once every piece has come.
-    pub(super) fn whole(&self) -> Option<Vec<u8>> {
-        if self.length == 0 || self.have != u64::from(self.length) {
-            return None;
-        }
-        let mut whole = Vec::with_capacity(usize::try_from(self.length).ok()?);
-        for (offset, bytes) in &self.bytes {
-            if usize::try_from(*offset) != Ok(whole.len()) {
-                return None;
-            }
-            whole.extend_from_slice(bytes);
-        }
-        Some(whole)
+    /// Drops what there is; whether there was anything.
+    fn begin_anew(&mut self, length: u32, now: Instant) -> bool {
+        let had = self.have > 0;
+        *self = Self { length, since: now, ..Self::new(self.most) };
+        had
     }
 
     /// How much came, of how much \[B\].
     pub(super) const fn progress(&self) -> (u64, u32) {
         (self.have, self.length)
+    }
+
+    /// Bytes and pieces that are kept.
+    #[cfg(test)]
+    fn size(&self) -> (usize, usize) {
+        (self.bytes.values().map(Vec::capacity).sum(), self.bytes.len())
     }
 }
 
@@ -55,31 +101,67 @@ impl Pieces {
 mod tests {
     use super::*;
 
+    const MOST: u32 = 1 << 16;
+
     fn piece(offset: u32, bytes: &[u8]) -> Chunk<'_> {
         Chunk { length: 6, offset, bytes }
     }
 
+    fn whole(bytes: &str) -> Taken {
+        Taken { whole: Some(bytes.as_bytes().to_vec()), dropped: false }
+    }
+
+    const NOTHING: Taken = Taken { whole: None, dropped: false };
+    const DROPPED: Taken = Taken { whole: None, dropped: true };
+
     #[test]
     fn pieces_in_any_order_and_twice_are_the_whole() {
-        let mut pieces = Pieces::default();
-        for (offset, bytes) in [(4, "ef"), (0, "abc"), (4, "ef"), (3, "d")] {
-            assert_eq!(pieces.whole(), None);
-            pieces.take(&piece(offset, bytes.as_bytes()));
+        let mut pieces = Pieces::new(MOST);
+        for (offset, bytes) in [(4, "ef"), (0, "abc"), (4, "ef")] {
+            assert_eq!(pieces.take(&piece(offset, bytes.as_bytes()), Instant::ZERO), NOTHING);
         }
-        assert_eq!(pieces.whole().as_deref(), Some(&b"abcdef"[..]));
-        assert_eq!(pieces.progress(), (6, 6));
+        assert_eq!(pieces.progress(), (5, 6));
+        assert_eq!(pieces.take(&piece(3, b"d"), Instant::ZERO), whole("abcdef"));
+        assert_eq!((pieces.progress(), pieces.size()), ((0, 0), (0, 0)));
     }
 
     #[test]
-    fn pieces_that_do_not_fit_are_no_whole() {
-        let mut pieces = Pieces::default();
-        pieces.take(&piece(4, b"xyz"));
-        pieces.take(&piece(0, b"abc"));
-        pieces.take(&piece(1, b"bcd"));
-        assert_eq!((pieces.whole(), pieces.progress()), (None, (6, 6)));
-        pieces.take(&Chunk { length: u32::MAX, offset: 0, bytes: b"a" });
-        assert_eq!(pieces.progress(), (6, 6));
-        pieces.take(&Chunk { length: 1, offset: 0, bytes: b"a" });
-        assert_eq!(pieces.whole().as_deref(), Some(&b"a"[..]));
+    fn pieces_that_do_not_fit_are_no_whole_and_the_newest_stay() {
+        let mut pieces = Pieces::new(MOST);
+        let mut take = |offset, bytes: &[u8]| pieces.take(&piece(offset, bytes), Instant::ZERO);
+        assert_eq!(take(4, b"xyz"), DROPPED, "it ends behind the end");
+        assert_eq!((take(0, b"abc"), take(1, b"bcd")), (NOTHING, DROPPED), "they overlap");
+        assert_eq!((take(0, b"abcde"), take(2, b"cd"), take(5, b"f")), (NOTHING, DROPPED, NOTHING));
+        assert_eq!(take(4, b"ef"), NOTHING);
+        assert_eq!(pieces.take(&Chunk { length: MOST + 1, offset: 0, bytes: b"a" }, Instant::ZERO), DROPPED);
+        assert_eq!(pieces.progress(), (5, 6));
+        assert_eq!(
+            pieces.take(&Chunk { length: 1, offset: 0, bytes: b"a" }, Instant::ZERO),
+            Taken { dropped: true, ..whole("a") }
+        );
+    }
+
+    #[test]
+    fn pieces_of_one_byte_take_no_more_memory_than_a_whole() {
+        let mut pieces = Pieces::new(MOST);
+        let mut dropped = 0;
+        for number in 0..100_000 {
+            // Never the last: it is no whole.
+            let offset = number * 7 % (MOST - 1);
+            dropped += u32::from(pieces.take(&Chunk { length: MOST, offset, bytes: b"x" }, Instant::ZERO).dropped);
+            let (bytes, count) = pieces.size();
+            assert!(bytes <= 16 * count && count <= (MOST / LEAST) as usize + SPARE, "{bytes} B in {count}");
+        }
+        assert!(dropped > 50, "{dropped}");
+    }
+
+    #[test]
+    fn pieces_that_come_too_slowly_are_dropped() {
+        let mut pieces = Pieces::new(MOST);
+        let later = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        assert_eq!(pieces.take(&piece(0, b"abc"), later(5)), NOTHING);
+        assert_eq!(pieces.take(&piece(3, b"de"), later(605)), NOTHING);
+        assert_eq!(pieces.take(&piece(5, b"f"), later(606)), DROPPED);
+        assert_eq!(pieces.progress(), (1, 6));
     }
 }

@@ -6,7 +6,7 @@ use outrigger_core::time::Instant;
 
 /// So many of something per second: a token bucket.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     per_second: f32,
     at_once: f32,
     tokens: f32,
@@ -14,13 +14,12 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) const fn new(per_second: f32, at_once: f32, now: Instant) -> Self {
+    pub(crate) const fn new(per_second: f32, at_once: f32, now: Instant) -> Self {
         Self { per_second, at_once, tokens: at_once, at: now }
     }
 
     /// Takes one where there is one.
-    #[cfg(feature = "ros2")]
-    pub(super) fn take_now(&mut self, now: Instant) -> bool {
+    pub(crate) fn take_now(&mut self, now: Instant) -> bool {
         let gained = now.since(self.at).as_secs_f32() * self.per_second;
         self.tokens = (self.tokens + gained).min(self.at_once);
         self.at = now;
@@ -32,7 +31,7 @@ impl Pace {
     }
 
     /// Takes one: how long to wait before it may be used.
-    pub(super) fn take(&mut self, now: Instant) -> StdDuration {
+    pub(crate) fn take(&mut self, now: Instant) -> StdDuration {
         let gained = now.since(self.at).as_secs_f32() * self.per_second;
         self.tokens = (self.tokens + gained).min(self.at_once) - 1.0;
         self.at = now;
