@@ -38,6 +38,10 @@ use crate::exit::Failure;
 const MATCHING: Duration = Duration::from_secs(1);
 /// Answers that wait for that, at most.
 const WAITING: usize = 64;
+/// Readers and writers of others that are known at each end, at most: those beyond are answered late.
+const MATCHED: usize = 1024;
+/// Remarks about others, at most.
+const REMARKS: usize = 64;
 /// Every reader is looked at so often.
 const SCAN: Duration = Duration::from_millis(50);
 /// Bytes before a request of Cyclone DDS: who asks, and the number of the request.
@@ -318,10 +322,10 @@ impl Dds {
     fn learn(&mut self, event: DomainParticipantStatusEvent) {
         match event {
             DomainParticipantStatusEvent::RemoteReaderMatched { local_writer, remote_reader } => {
-                self.matched.entry(local_writer).or_default().insert(remote_reader);
+                self.matches(local_writer, remote_reader);
             }
             DomainParticipantStatusEvent::RemoteWriterMatched { local_reader, remote_writer } => {
-                self.matched.entry(local_reader).or_default().insert(remote_writer);
+                self.matches(local_reader, remote_writer);
             }
             DomainParticipantStatusEvent::ReaderLost { guid, .. }
             | DomainParticipantStatusEvent::WriterLost { guid, .. } => {
@@ -354,12 +358,19 @@ impl Dds {
         }
     }
 
+    fn matches(&mut self, ours: GUID, theirs: GUID) {
+        let others = self.matched.entry(ours).or_default();
+        if others.len() < MATCHED {
+            others.insert(theirs);
+        }
+    }
+
     fn incompatible(&mut self, of: GUID, theirs: &QosPolicies, ours: &QosPolicies) {
         let Some(topic) = self.names.get(&of) else { return };
         let topic = topic.trim_start_matches("rt").to_owned();
         let (theirs, ours) = (quality(theirs).to_string(), quality(ours).to_string());
         let remark = Remark::Incompatible { topic, theirs, ours };
-        if !self.remarks.contains(&remark) {
+        if self.remarks.len() < REMARKS && !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
     }

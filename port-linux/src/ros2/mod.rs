@@ -23,6 +23,7 @@ mod pendant;
 mod place;
 mod probe;
 mod quality;
+mod remarked;
 mod script;
 mod scripts;
 mod serial;

@@ -30,6 +30,7 @@ use super::origin::Origin;
 use super::parameters::{self, Stated};
 use super::peers::{Listening, Peers};
 use super::pendant::{self, Pendant};
+use super::remarked::Remarked;
 use super::settings::{Remarks, Settings};
 use super::{learned, surface};
 use crate::clock::Clock;
@@ -47,8 +48,6 @@ const PACE: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Joints of a UR turn no faster \[rad/s\].
 const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
-/// The same is said again after this.
-const AGAIN: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(5);
 /// Of others so much is told, at most.
 const MOST_FOUND: usize = 64;
 /// How often others are looked at.
@@ -142,7 +141,7 @@ impl Node {
                 bytes: 0,
                 remarks: 0,
                 told,
-                said: None,
+                remarked: Remarked::new(clock.now()),
                 last_stamp: 0,
             };
             working.work(reader, &asked, &noted);
@@ -191,8 +190,7 @@ struct Working<'m, const N: usize> {
     /// How many of those about others have been told.
     remarks: usize,
     told: UnboundedSender<String>,
-    /// What was said last, and when.
-    said: Option<(String, Instant)>,
+    remarked: Remarked,
     /// Of the newest state \[ns since 1970\].
     last_stamp: u64,
 }
@@ -344,11 +342,7 @@ impl<const N: usize> Working<'_, N> {
         self.remarks = all.len();
         let now = self.clock.now();
         for remark in remarks {
-            // What somebody does wrong many times a second is said once in a while.
-            if self.said.as_ref().is_some_and(|(last, at)| *last == remark && now.since(*at) < AGAIN) {
-                continue;
-            }
-            self.said = Some((remark.clone(), now));
+            let Some(remark) = self.remarked.line(remark, now) else { continue };
             self.publish(vec![(&ROSOUT, rosout::log(self.stamp(now), &self.offered.node, remark.clone()))]);
             // Nobody listens any more at the end.
             let _ = self.told.send(format!("ROS 2: {remark}"));
