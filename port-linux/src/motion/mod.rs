@@ -152,8 +152,15 @@ impl<const N: usize> Motion<N> {
         }
         // A device or a pipe has no length to ask for.
         let mut text = vec![];
-        let file = std::fs::File::open(path).map_err(unread)?;
-        file.take(LARGEST + 1).read_to_end(&mut text).map_err(unread)?;
+        let mut file = std::fs::File::open(path).map_err(unread)?;
+        (&mut file).take(BEGINNING).read_to_end(&mut text).map_err(unread)?;
+        // Text has no such byte, and a device or a sparse file nothing else.
+        if text.contains(&0) && !is_wide(&text) {
+            return Err(wrong("found a byte 0, expected text".into()));
+        }
+        if !is_wide(&text) {
+            file.take(LARGEST + 1 - BEGINNING).read_to_end(&mut text).map_err(unread)?;
+        }
         if text.len() as u64 > LARGEST {
             return Err(wrong(format!(
                 "found more than {LARGEST} bytes, expected at most that: cut the motion in two"
@@ -171,7 +178,7 @@ impl<const N: usize> Motion<N> {
     }
 
     fn parse_as(bytes: &[u8], is_json: bool, reading: Reading) -> Result<Self, String> {
-        if let [0xff, 0xfe, ..] | [0xfe, 0xff, ..] = bytes {
+        if is_wide(bytes) {
             return Err(
                 "line 1, column 1: found UTF-16, expected UTF-8: save it so, as \"CSV UTF-8\" in a spreadsheet".into(),
             );
@@ -280,6 +287,11 @@ pub(crate) fn begins_beside<const N: usize>(
     ))
 }
 
+/// Returns `true` for the beginning of text in UTF-16.
+const fn is_wide(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
 fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {
     let Setpoint { positions, velocities } = &waypoint.setpoint;
     let accelerations = waypoint.accelerations.is_none_or(|accelerations| accelerations.is_finite());
@@ -296,6 +308,9 @@ pub(crate) struct Row<const N: usize> {
 
 /// Largest file that is read as text \[B\]: more than a million waypoints with everything.
 const LARGEST: u64 = 512 << 20;
+
+/// Bytes of a file that are looked at before more of it is read.
+const BEGINNING: u64 = 64 << 10;
 
 /// Most waypoints of a file that is read as text: those of the largest one in JSON, if they have positions and speeds.
 const MOST_POINTS: usize = 2_000_000;

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use counting::greatest;
+use counting::{greatest, most_held};
 use mcap::records::MessageHeader;
 use mcap::{Compression, WriteOptions, Writer};
 use outrigger::record::{each_raw, is_recording, raw_topic};
@@ -177,13 +177,17 @@ impl Scratch {
     fn read(&self, room: usize) -> (Result<(), String>, Vec<Message>) {
         // The messages that are kept here do not count.
         let mut messages = Vec::with_capacity(4 * MESSAGES as usize);
-        let (most, read) = greatest(|| {
-            each_raw(&self.path, &[PORT], |raw| {
-                messages.push((raw.nanos, raw.bytes.to_vec()));
-                Ok(())
+        let (held, (most, read)) = most_held(|| {
+            greatest(|| {
+                each_raw(&self.path, &[PORT], |raw| {
+                    messages.push((raw.nanos, raw.bytes.to_vec()));
+                    Ok(())
+                })
             })
         });
         assert!(most <= room, "{most} bytes at once: {read:?}");
+        let delivered: usize = messages.iter().map(|(_, bytes)| bytes.len()).sum();
+        assert!(held <= 2 * room + 2 * delivered, "{held} bytes held: {read:?}");
         (read.map_err(|failure| failure.to_string()), messages)
     }
 
@@ -386,4 +390,16 @@ fn a_pipe_a_device_and_a_directory_are_no_recordings_and_nobody_waits_for_them()
         assert!(error.contains("it is no regular file") && most <= ROOM, "{error}, {most} bytes");
     }
     std::fs::remove_file(&pipe).expect("it was there");
+}
+
+#[test]
+fn a_device_or_a_sparse_file_is_no_motion_and_little_of_it_is_read() {
+    let sparse = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("sparse-{}.csv", std::process::id()));
+    File::create(&sparse).expect("room").set_len(1 << 30).expect("a hole");
+    for path in [&PathBuf::from("/dev/zero"), &sparse] {
+        let (held, read) = most_held(|| outrigger::motion::Motion::<6>::read(path));
+        let error = read.expect_err("no text").to_string();
+        assert!(error.contains("found a byte 0, expected text") && held <= 3 * ROOM, "{error}, {held} bytes");
+    }
+    std::fs::remove_file(&sparse).expect("it was there");
 }
