@@ -20,6 +20,8 @@ use crate::law::BoxedLaw;
 use crate::maker::Controller;
 use crate::maker::krc::{self, KrcController};
 use crate::maker::ur::{self, UrController};
+use crate::motion::Motion;
+use crate::motion::pieces::Pieces;
 use crate::moves::{self, By, MoveArgs};
 use crate::robot::Robot;
 use crate::run::Plan;
@@ -340,18 +342,43 @@ fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<BoxedLaw<N>, Fa
 /// [`Failure::Usage`] for what names none, [`Failure::BadInput`] for the configuration, [`Failure::Connection`] for a name
 /// without an address.
 pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failure> {
-    let of_ur = |robot: &RobotAddress| Target::resolve(robot).map(|target| UrController::new(target).seat());
+    match named(of, args)? {
+        Named::Ur(robot) => Target::resolve(&robot).map(|target| UrController::new(target).seat()),
+        Named::Krc(listen) => Ok(listen),
+    }
+}
+
+/// Reads the motion in a file, for the robot that `of` names, as a run takes it.
+///
+/// # Errors
+/// Those of [`seat`], and [`Failure::BadInput`] for the file.
+pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pieces, Failure> {
+    let pieces = match named(of, args)? {
+        Named::Ur(_) => Pieces::of(Motion::<6>::read(file)?),
+        Named::Krc(_) => Pieces::of(Motion::<7>::read(file)?),
+    };
+    pieces.map_err(|wrong| Failure::BadInput(wrong).at(file))
+}
+
+/// The robot of a run.
+enum Named {
+    Ur(RobotAddress),
+    /// One that sends to this address.
+    Krc(SocketAddr),
+}
+
+fn named(of: &str, args: &ControllerArgs) -> Result<Named, Failure> {
     let path = Path::new(of);
     if path.extension().is_none_or(|extension| extension != "toml") && !path.is_file() {
         let robot = of.parse().map_err(Failure::Usage)?;
-        return match args.kind(StatesFrom::default())? {
-            Kind::Ur => of_ur(&robot),
-            Kind::Krc => Ok(args.listen()),
-        };
+        return Ok(match args.kind(StatesFrom::default())? {
+            Kind::Ur => Named::Ur(robot),
+            Kind::Krc => Named::Krc(args.listen()),
+        });
     }
     match AnyConfiguration::load(path)? {
-        AnyConfiguration::Host(configuration) => of_ur(&configuration.control.robot.address),
-        AnyConfiguration::Krc(configuration) => Ok(configuration.listen),
+        AnyConfiguration::Host(configuration) => Ok(Named::Ur(configuration.control.robot.address)),
+        AnyConfiguration::Krc(configuration) => Ok(Named::Krc(configuration.listen)),
         AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
             "this configuration is a board's: a board is asked as board:ADDRESS, with --key-file; here give that of a run on this machine".into(),
         )),

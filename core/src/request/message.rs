@@ -77,11 +77,11 @@ pub enum Ask<'a> {
     Renew,
     /// That it ends, whoever began it: the arm rests, and stays commanded.
     Stiffen,
-    /// To move the arm along a file's motion, or to one place, for as long as the same sender is there.
+    /// To move the arm to one place, or along a motion that is sent in pieces, for as long as the same sender is there.
     Move {
         /// The epoch that was seen.
         epoch: Epoch,
-        /// Which motion: `file=/srv/motions/swing.csv`, `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`. Not empty.
+        /// The motion: `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`; or a piece of one: `begin=120`, `rows=0.5,0.1,...`, `end`. Not empty.
         how: &'a str,
     },
     /// That it ends, whoever began it: the arm comes to rest, and stays commanded.

@@ -19,7 +19,7 @@
 //! | `tool-contact` | `epoch`, `how` | that a contact of the tool ends what the controller executes, `"on"`, or does not, `"off"` |
 //! | `renew` | | that a hand or a force goes on moving the arm, by who began it |
 //! | `stiffen` | | that it ends, whoever began it |
-//! | `move` | `epoch`, `how` | to move the arm along a file's motion, or to one place, for as long as the same sender is there |
+//! | `move` | `epoch`, `how` | to move the arm to one place, or along a motion that is sent in pieces, for as long as the same sender is there |
 //! | `cancel` | | that it ends, whoever began it |
 //! | `dashboard` | `epoch`, `how` | one command to the controller's dashboard server that makes the arm ready: `"brake-release"` |
 //!

@@ -27,7 +27,7 @@ pub(crate) struct AskArgs {
     /// With set: what to set, as `outrigger io` takes it; with sample: the source's name and its values; with force: forces and
     /// torques along and around the axes that give way [N, Nm], e.g. z=-20, and perhaps frame=, limits=, type=, damping=, gain=;
     /// with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with tool-contact: on or off; with move: the file
-    /// with the motion (.csv, .json or .mcap), which the run reads; with dashboard, of a board: power-on, brake-release,
+    /// with the motion (.csv, .json or .mcap), which is read here and sent to the run; with dashboard, of a board: power-on, brake-release,
     /// unlock-protective-stop, close-popup or close-safety-popup
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     pub rest: Vec<String>,
@@ -110,8 +110,10 @@ pub(super) enum Wanted {
         every: Duration,
     },
     ToolContact(String),
-    /// A motion, in the words of a run.
+    /// A motion to one place, in the words of a run.
     Move(String),
+    /// The motion in this file.
+    Along(PathBuf),
     /// A command to the controller's dashboard server.
     Dashboard(Readying),
 }
@@ -141,7 +143,7 @@ impl AskArgs {
             return usage("--to is for move: leave it out");
         }
         match (self.word, self.rest.as_slice()) {
-            (Word::Move, rest) => self.motion(rest).map(Wanted::Move),
+            (Word::Move, rest) => self.motion(rest),
             (Word::Set, []) => usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything"),
             (Word::Set, settings) => {
                 let of_a_run = |setting: &&String| self.key_file.is_some() || !Setting::may_be_named(setting);
@@ -187,14 +189,14 @@ impl AskArgs {
         }
     }
 
-    /// Which motion, in the words of a run.
-    fn motion(&self, rest: &[String]) -> Result<String, Failure> {
+    /// Returns the motion that is wanted.
+    fn motion(&self, rest: &[String]) -> Result<Wanted, Failure> {
         let usage = |text: String| Err(Failure::Usage(format!("move: {text}")));
-        let how = match (rest, &self.to) {
-            ([file], None) => {
-                let path = std::path::absolute(file).map_err(|why| Failure::Usage(format!("move: '{file}': {why}")))?;
-                format!("file={}", path.display())
+        match (rest, &self.to) {
+            ([_], None) if self.key_file.is_some() => {
+                usage("a board makes no motions by request: ask a run on this machine".into())
             }
+            ([file], None) => Ok(Wanted::Along(file.into())),
             ([], Some(to))
                 if ["q=", "pose="].iter().any(|kind| to.starts_with(kind)) && !to.contains(char::is_whitespace) =>
             {
@@ -207,18 +209,15 @@ impl AskArgs {
                         how.push_str(&format!(" {name}={value}"));
                     }
                 }
-                how
+                if how.len() > HOW_MAX {
+                    return usage(format!("--to: at most {HOW_MAX} bytes fit into a request"));
+                }
+                Ok(Wanted::Move(how))
             }
-            (_, Some(to)) => {
-                return usage(format!(
-                    "found --to '{to}', expected q= and each joint's angle in rad, or pose= and x,y,z,rx,ry,rz in m and rad, with commas between, and no file"
-                ));
-            }
-            (_, None) => return usage("say a file with the motion, or --to q=Q0,... or pose=X,Y,Z,RX,RY,RZ".into()),
-        };
-        if how.len() > HOW_MAX {
-            return usage(format!("a path of at most {HOW_MAX} bytes fits into a request: put the file elsewhere"));
+            (_, Some(to)) => usage(format!(
+                "found --to '{to}', expected q= and each joint's angle in rad, or pose= and x,y,z,rx,ry,rz in m and rad, with commas between, and no file"
+            )),
+            (_, None) => usage("say a file with the motion, or --to q=Q0,... or pose=X,Y,Z,RX,RY,RZ".into()),
         }
-        Ok(how)
     }
 }

@@ -31,8 +31,15 @@ use crate::requests::said;
 /// answer, [`Failure::BadInput`] for what the run does not understand or have, [`Failure::Fault`] where it refuses.
 pub(crate) fn run(args: &AskArgs) -> Outcome {
     let wanted = args.wanted()?;
+    if let Wanted::Along(file) = &wanted {
+        // A file may take long, and nobody is to be waited for meanwhile.
+        let pieces = beside::pieces(&args.robot, &args.controller, file)?;
+        return Conversation::new(args)?.along(pieces, file);
+    }
     let mut run = Conversation::new(args)?;
     match &wanted {
+        // Sent piece by piece: see `along`.
+        Wanted::Along(_) => Ok(()),
         Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
         Wanted::Plain(Word::Watch) => run.watch(),
         Wanted::Plain(Word::Renew) => run.ask(&[Ask::Renew]),
@@ -125,6 +132,9 @@ impl<'a> Conversation<'a> {
             Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
             None => {
                 let (client, process) = connect(beside::seat(&args.robot, &args.controller)?)?;
+                // A run that takes nothing any more is not waited for without an end.
+                let longest = Some(std_duration(Duration::from_secs(args.timeout)));
+                client.set_write_timeout(longest).map_err(|error| Failure::Connection(error.to_string()))?;
                 Way::Run(BufReader::new(client), process)
             }
         };
@@ -267,6 +277,11 @@ impl<'a> Conversation<'a> {
             let _ = stream.shutdown(Shutdown::Write);
         }
         Ok(())
+    }
+
+    /// Returns until when an answer to what is asked now is waited for.
+    fn patience(&self) -> Instant {
+        self.clock.now() + Duration::from_secs(self.args.timeout)
     }
 
     fn answer(&mut self) -> Result<(String, Value), Failure> {

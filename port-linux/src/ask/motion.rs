@@ -1,26 +1,82 @@
 //! A motion that a run is asked for: how far it is, until it ends, and its end where that is asked for here.
 
+use std::path::Path;
+
 use outrigger_core::request::Ask;
 use outrigger_core::time::Duration;
 use serde_json::Value;
 
 use super::{Conversation, Heard, parsed, words};
 use crate::exit::{Failure, Outcome};
+use crate::motion::pieces::Pieces;
 use crate::released::ReleasedBy;
+use crate::requests::said;
 use crate::show::{Progress, eprintln_lossy};
 use crate::signals::{Leaves, Signals};
 
 /// How often is looked whether somebody wants its end.
 const LOOK: Duration = Duration::from_millis(100);
+/// After so many pieces of a motion is looked whether the run has refused one, for so long.
+const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 
 impl Conversation<'_> {
     /// Asks for a motion, and stays with it: it ends with this process.
     pub(super) fn follow(&mut self, asked: Ask<'_>) -> Outcome {
-        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let signals = Signals::listen(Leaves::Nothing)?;
         self.send(asked)?;
         let (line, answer) = self.answer()?;
-        self.tell(&line, &answer)?;
-        let Some(number) = number_of(&answer) else { return Err(super::odd(&answer)) };
+        self.stay(signals, &line, &answer)
+    }
+
+    /// Sends the motion in a file, and stays with it. Nothing moves before the run has all of it.
+    pub(super) fn along(&mut self, pieces: Pieces, file: &Path) -> Outcome {
+        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let epoch = self.epoch()?;
+        self.send(Ask::Move { epoch, how: &pieces.begin })?;
+        let (line, answer) = self.answer()?;
+        let named = |failure| match failure {
+            Failure::BadInput(_) => Failure::at(failure, file),
+            other => other,
+        };
+        if said::failure(&answer).is_some() {
+            return self.tell(&line, &answer).map_err(named);
+        }
+        let mut refused = None;
+        for (number, rows) in (1..).zip(pieces.rows) {
+            if let Some(who) = signals.heard() {
+                let by = ReleasedBy::of_signal(who);
+                let text = format!("{by}: the motion was not sent to its end, and has not begun");
+                return Err(if by.is_interrupt() { Failure::Interrupted(text) } else { Failure::Fault(text) });
+            }
+            self.send(Ask::Move { epoch, how: &rows })?;
+            let (pieces, wait) = LOOK_AFTER;
+            if number % pieces == 0 {
+                refused = match self.hear(Some(self.clock.now() + wait))? {
+                    Heard::Line(line) => Some(line),
+                    Heard::Nothing => continue,
+                    Heard::Gone => return Err(Failure::Connection("the run ended before it had the motion".into())),
+                };
+                break;
+            }
+        }
+        self.until = Some(self.patience());
+        let (line, answer) = match refused {
+            Some(line) => (line.clone(), parsed(&line)?),
+            None => {
+                self.send(Ask::Move { epoch, how: Pieces::END })?;
+                self.answer()?
+            }
+        };
+        if said::failure(&answer).is_some() {
+            return self.tell(&line, &answer).map_err(named);
+        }
+        self.stay(signals, &line, &answer)
+    }
+
+    /// Stays with the motion that this answer is about, until it ends.
+    fn stay(&mut self, mut signals: Signals, line: &str, answer: &Value) -> Outcome {
+        self.tell(line, answer)?;
+        let Some(number) = number_of(answer) else { return Err(super::odd(answer)) };
         self.send(Ask::Watch)?;
         self.until = None;
         let (mut said, mut interrupted) = (Progress::default(), false);

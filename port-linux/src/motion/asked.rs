@@ -1,6 +1,5 @@
-//! A motion that another process asks for, made ready before the loop hears of it: read, judged whole, and thinned.
+//! A motion that another process asks for, made ready before the loop hears of it: judged whole, and thinned.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use outrigger_core::command::{Limits, MoveTarget};
@@ -15,7 +14,9 @@ use super::spaced::thinned;
 use super::{Motion, SAME, Start, begins_beside, rests};
 
 /// For people.
-const EXPECTED: &str = "file=PATH, or q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=";
+const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=; or a motion in pieces, begin=, rows= and end";
+/// The text for clients that name a file.
+const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ask ROBOT move FILE` of this version sends it: a run opens no file";
 
 /// Who makes the motions that a session is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,26 +87,20 @@ impl<const N: usize> Ready<N> {
 /// What is asked for, in words.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Wish<const N: usize> {
-    /// The motion in this file.
-    File(String),
-    /// This one.
-    #[cfg(feature = "ros2")]
+    /// A motion with all its waypoints.
     Motion(Box<Motion<N>>),
     /// One place.
     Place(Asked<N>),
 }
 
 impl<const N: usize> Wish<N> {
-    /// What these words ask for: the rest of the text behind `file=` is a path.
+    /// Reads the words for one place. A file is not opened, whoever names it.
     ///
     /// # Errors
     /// What was expected.
     pub(crate) fn of(how: &str) -> Result<Self, String> {
-        if let Some(path) = how.trim_start().strip_prefix("file=") {
-            if !Path::new(path).is_absolute() {
-                return Err(format!("file: expected a path from the root, found '{path}'"));
-            }
-            return Ok(Self::File(path.to_owned()));
+        if how.trim_start().starts_with("file=") {
+            return Err(NO_FILE.into());
         }
         let (mut goal, mut linear, mut speed, mut acceleration) = (None, false, None, None);
         for word in how.split_whitespace() {
@@ -143,30 +138,19 @@ fn above_zero(name: &str, value: &str) -> Result<f32, String> {
     number.ok_or_else(|| format!("{name}: expected a number above 0, found '{value}'"))
 }
 
-/// Makes the motion ready for an arm that `stands` so. It may take as long as its file is long.
+/// Makes the motion ready for an arm that `stands` so. It takes the longer the more waypoints it has.
 ///
 /// # Errors
 /// Why the arm cannot make it, with the waypoint and the joint, and what to do.
-pub(crate) fn ready<const N: usize>(
-    wish: &Wish<N>,
-    moving: &Moving<N>,
-    stands: &Stands<N>,
-) -> Result<Ready<N>, String> {
+pub(crate) fn ready<const N: usize>(wish: Wish<N>, moving: &Moving<N>, stands: &Stands<N>) -> Result<Ready<N>, String> {
     let at = stands.at.ok_or("where the arm stands is not known yet: ask again once there are states")?;
     match wish {
-        Wish::File(path) => {
-            let path = Path::new(path);
-            let motion = Motion::<N>::read(path).map_err(|failure| failure.to_string())?;
-            let named = |what: String| format!("{}: {what}", path.display());
-            along(motion, moving, at, stands).map_err(named)
-        }
-        #[cfg(feature = "ros2")]
-        Wish::Motion(motion) => along((**motion).clone(), moving, at, stands),
-        Wish::Place(asked) => place(at, *asked, moving, stands),
+        Wish::Motion(motion) => along(*motion, moving, at, stands),
+        Wish::Place(asked) => place(at, asked, moving, stands),
     }
 }
 
-/// The whole of a file.
+/// The whole of a motion.
 fn along<const N: usize>(
     motion: Motion<N>,
     moving: &Moving<N>,
@@ -268,16 +252,17 @@ mod tests {
         Stands { at: Some(HOME), cycle: Some(Duration::from_millis(2)), ..Stands::default() }
     }
 
-    /// A file of this name.
+    fn ready(wish: &Wish<2>, moving: &Moving<2>, stands: &Stands<2>) -> Result<Ready<2>, String> {
+        super::ready(wish.clone(), moving, stands)
+    }
+
+    /// The motion in a file of this name.
     fn file(name: &str, text: &str) -> Wish<2> {
-        let path = std::env::temp_dir().join(format!("outrigger-asked-{}-{name}", std::process::id()));
-        std::fs::write(&path, text).expect("room for a file");
-        Wish::File(path.to_str().expect("text").into())
+        Wish::Motion(Box::new(Motion::parse(text.as_bytes(), name.ends_with(".json")).expect("a motion")))
     }
 
     #[test]
-    fn a_file_or_a_place_is_asked_for_in_words() {
-        assert_eq!(Wish::<2>::of("file=/a b/c.csv"), Ok(Wish::File("/a b/c.csv".into())));
+    fn a_place_is_asked_for_in_words_and_no_file() {
         let to = JointPositions([0.5, -1.0]);
         let said = Wish::of("q=0.5,-1 speed=0.1");
         assert_eq!(said, Ok(Wish::Place(Asked { target: to.into(), speed: 0.1, acceleration: 0.8 })));
@@ -285,16 +270,17 @@ mod tests {
         let line = Asked { target: MoveTarget::pose(pose).linear(), speed: 0.1, acceleration: 0.5 };
         assert_eq!(Wish::<2>::of("pose=0.4,-0.2,0.3,0,3,0 linear"), Ok(Wish::Place(line)));
         for (how, said) in [
-            ("", "expected file=PATH"),
-            ("file=c.csv", "file: expected a path from the root, found 'c.csv'"),
+            ("", "expected q=Q0,..."),
+            ("file=/a b/c.csv", NO_FILE),
+            (" file=c.csv", NO_FILE),
             ("q=1", "q: expected 2 angles in rad, found '1'"),
             ("q=1,nan", "q: expected 2 angles in rad"),
             ("q=1,2 speed=0", "speed: expected a number above 0, found '0'"),
             ("q=1,2 acceleration=x", "acceleration: expected a number above 0"),
-            ("q=1,2 hurry", "expected file=PATH"),
+            ("q=1,2 hurry", "expected q=Q0,..."),
             ("pose=1,2", "pose: expected x,y,z in m and a rotation vector in rad, found '1,2'"),
-            ("linear", "expected file=PATH"),
-            ("speed=1", "expected file=PATH"),
+            ("linear", "expected q=Q0,..."),
+            ("speed=1", "expected q=Q0,..."),
         ] {
             let error = Wish::<2>::of(how).unwrap_err();
             assert!(error.starts_with(said), "{how}: {error}");
@@ -302,15 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_judged_whole_and_told_by_waypoint_and_joint() {
+    fn a_motion_is_judged_whole_and_told_by_waypoint_and_joint() {
         for by in [MadeBy::Law, MadeBy::Controller] {
             let refused = |wish: Wish<2>| ready(&wish, &moving(by), &stands()).expect_err("no motion");
             let fast = refused(file("fast.csv", "0,0,1\n10,1,1\n10.5,1,3\n20,0,1\n"));
-            assert!(fast.contains("fast.csv: on the way to waypoint 2 joint 2 would reach"), "{fast}");
+            assert!(fast.contains("on the way to waypoint 2 joint 2 would reach"), "{fast}");
             let beside = refused(file("beside.csv", "0,0.1,1\n10,1,1\n"));
             assert!(beside.contains("joint 1 is 0.100 rad from where the motion begins"), "{beside}");
-            assert!(refused(Wish::File("/nowhere/at-all.csv".into())).contains("cannot be read"));
-            assert!(refused(file("cut.csv", "0,0,1\n1,0,0.")).contains("is the file whole?"));
             let goal = r#"{"goal": {"trajectory": {"points": [{"positions": [0, 1], "time_from_start": 1},
                 {"positions": [0.1, 1], "time_from_start": 5}]}, "goal_time_tolerance": 2}}"#;
             let heeded = ready(&file("goal.json", goal), &moving(by), &stands());
@@ -357,10 +341,8 @@ mod tests {
             }
             for text in ["0,0,1.03\n", "0,0,1.03\n2,0,1.03\n"] {
                 let beside = ready(&file("beside-it.csv", text), &moving(by), &stands()).expect_err("it is elsewhere");
-                assert!(beside.contains("beside-it.csv: joint 2 is 0.030 rad from"), "{beside}");
+                assert!(beside.starts_with("joint 2 is 0.030 rad from"), "{beside}");
             }
-            let empty = ready(&file("none.json", r#"{"points": []}"#), &moving(by), &stands()).expect_err("it is none");
-            assert!(empty.contains("found no waypoint, expected at least one"), "{empty}");
         }
         // A replacement of an active motion is decided by the law.
         let one = ready(&file("one.csv", "0,0,1\n"), &moving(MadeBy::Law), &under_way).expect_err("no way to it");
@@ -388,14 +370,14 @@ mod tests {
             assert!(fast.starts_with("found speed 50, expected at most"), "{fast}");
             let mut slow = moving(by);
             slow.limits.velocity.0[0] = 0.1;
-            let fast = super::ready(&place(0.5, 0.8), &slow, &stands()).expect_err("too fast for this joint");
+            let fast = super::ready(place(0.5, 0.8), &slow, &stands()).expect_err("too fast for this joint");
             assert!(fast.starts_with("q: on the way to waypoint 1 joint 1 would reach"), "{fast}");
             let slowly = |target| Wish::Place(Asked { target, speed: 0.1, acceleration: 0.1 });
             let far = ready(&slowly(JointPositions([9.0, 1.0]).into()), by).expect_err("too far");
             assert!(far.starts_with("joint 1: found 9 rad, expected"), "{far}");
             assert!(matches!(ready(&slowly(HOME.into()), by), Ok(Ready { how: How::Stay, .. })));
             let passes = Stands { speed: JointVelocities([0.0, 0.2]), ..stands() };
-            let passes = super::ready(&slowly(HOME.into()), &moving(by), &passes).expect_err("it moves");
+            let passes = super::ready(slowly(HOME.into()), &moving(by), &passes).expect_err("it moves");
             assert!(passes.contains("still moving at 0.200 rad/s"), "{passes}");
             let line = ready(&slowly(MoveTarget::joints(to).linear()), by);
             match by {

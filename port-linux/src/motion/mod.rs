@@ -6,6 +6,7 @@ mod csv;
 mod fed;
 mod given;
 mod json;
+pub(crate) mod pieces;
 mod played;
 mod reading;
 mod recording;
@@ -312,7 +313,7 @@ const LARGEST: u64 = 512 << 20;
 /// Bytes of a file that are looked at before more of it is read.
 const BEGINNING: u64 = 64 << 10;
 
-/// Most waypoints of a file that is read as text: those of the largest one in JSON, if they have positions and speeds.
+/// Most waypoints of a file that is read as text, and of a client's: those of the largest one in JSON, if they have positions and speeds.
 const MOST_POINTS: usize = 2_000_000;
 
 /// Longest motion \[s\]: a day.

@@ -37,7 +37,7 @@ pub(super) enum Verdict {
     Moves,
     /// A motion is not begun, or not ended.
     Motion(Against),
-    /// Another motion is being read.
+    /// Another motion is being sent, or checked.
     Reads,
     /// What came of a command to the controller's dashboard server.
     Dashboard(Outcome),
@@ -89,7 +89,7 @@ impl Answer {
             Verdict::Moves => motion(json.key("motion"), status.motion, here),
             Verdict::Motion(against) => not_moved(&mut json, word, against),
             Verdict::Reads => {
-                let text = "the motion that somebody else asked for is still being read: ask again";
+                let text = "another motion is still being sent, or checked: ask again";
                 error(&mut json, &Wrong { place: word, expected: "one motion at a time", ..wrong("Busy", text) });
             }
             Verdict::WrongEpoch(seen) => {

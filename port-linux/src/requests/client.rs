@@ -17,8 +17,10 @@ use tokio::time::MissedTickBehavior;
 use super::answer::{self, Answer, Line, Verdict};
 use super::letter::{Asked, Letter, Reply};
 use super::places::{OF_ONE_PROCESS, PLACES, Use};
+use super::plans::Planner;
 use super::shared::{Shared, Step};
 use super::slot::Status;
+use crate::clock::std_duration;
 use crate::os::local::Stream;
 use crate::pace::Pace;
 
@@ -30,6 +32,8 @@ const OWED: usize = 20;
 const WATCH: StdDuration = StdDuration::from_millis(100);
 /// How long somebody who sends no more is waited for, to take what it is owed.
 const LAST_ANSWERS: StdDuration = StdDuration::from_secs(11);
+/// The delay from the time that a piece of a plan was due to the look at its absence.
+const LATE: StdDuration = StdDuration::from_millis(1);
 
 /// Whom changes are told: nobody, or with this `id`.
 type Watching = watch::Sender<Option<Option<u32>>>;
@@ -90,7 +94,7 @@ pub(super) async fn attend<const N: usize>(
     }
 }
 
-async fn converse<const N: usize>(
+pub(super) async fn converse<const N: usize>(
     from: impl AsyncRead + Unpin,
     to: impl AsyncWrite + Unpin,
     shared: &Shared<N>,
@@ -128,12 +132,27 @@ async fn read<const N: usize>(
     let (mut received, mut pace) = (Lines::new(), Pace::new(LINES.0, LINES.1, shared.now()));
     // The wait for the next line, and whether the line before was a release.
     let (mut wait, mut released) = (StdDuration::ZERO, false);
+    let mut planner = Planner::new(&shared.plans, asker);
     while !received.is_closed() {
-        let Ok(count @ 1..) = from.read(received.receive_window()).await else { return };
+        let due = planner.until();
+        let count = tokio::select! {
+            biased;
+            count = from.read(received.receive_window()) => count,
+            () = late(due, shared) => {
+                let Some(line) = shared.expired(&mut planner, shared.now()) else { continue };
+                if lines.send(Line::Text(line)).await.is_err() {
+                    return;
+                }
+                continue;
+            }
+        };
+        let Ok(count @ 1..) = count else { return };
         let at = shared.now();
         received.commit(count);
-        let next = |received: &mut Lines| received.poll_message().map(|line| shared.understand(asker, line, at));
-        while let Some(step) = behind.take().or_else(|| next(&mut received)) {
+        let next = |received: &mut Lines, planner: &mut Planner<'_, N>| {
+            received.poll_message().map(|line| shared.understand(planner, line, at))
+        };
+        while let Some(step) = behind.take().or_else(|| next(&mut received, &mut planner)) {
             presence.spoke(at);
             // A release waits for no pace that it shares with other lines, unless it is one of many.
             let releases = matches!(step, Step::PassOn(_, Asked::Release(_)));
@@ -141,7 +160,9 @@ async fn read<const N: usize>(
                 pause(wait).await;
             }
             released = releases;
+            let collected = matches!(step, Step::Collected);
             let said = match step {
+                Step::Collected => true,
                 Step::PassOn(id, asked @ Asked::Release(_)) => {
                     // Not for want of a reader of answers, nor of anything else, is the arm not stopped.
                     let to = lines.clone().try_reserve_owned().ok();
@@ -162,11 +183,12 @@ async fn read<const N: usize>(
                     let (word, status) = ("move", shared.slot.get());
                     let say = |verdict| Line::Answer(Answer { id, word, status, verdict });
                     let refused = Verdict::Refused(Reason::NotCommanding, status.unmet);
-                    // Nothing is read that could not begin.
+                    // Nothing is checked that could not begin.
                     let ready = async {
                         if status.mode == Mode::Command { Ok(shared.ready(wish).await) } else { Err(refused) }
                     };
-                    let beside = overtake((&mut from, &mut received), &mut behind, (asker, presence), shared, lines);
+                    let beside =
+                        overtake((&mut from, &mut received), &mut behind, (&mut planner, presence), shared, lines);
                     let ready = tokio::select! {
                         ready = ready => ready,
                         never = beside => match never {},
@@ -199,16 +221,29 @@ async fn read<const N: usize>(
             if !said {
                 return;
             }
-            wait = pace.take(shared.now()).max(shared.share(&shared.lines));
+            // Pieces have a pace of their own: a long motion has many.
+            wait = if collected {
+                shared.share(&shared.pieces)
+            } else {
+                pace.take(shared.now()).max(shared.share(&shared.lines))
+            };
         }
     }
 }
 
-/// Reads on while a motion of this client is read: a release overtakes it, one at most, and any other line waits `behind` it.
+/// Waits until a piece of a plan was due, a moment longer.
+async fn late<const N: usize>(due: Option<Instant>, shared: &Shared<N>) {
+    match due {
+        Some(due) => tokio::time::sleep(std_duration(due.since(shared.now())) + LATE).await,
+        None => pending().await,
+    }
+}
+
+/// Reads on while a motion of this client is checked: a release overtakes it, one at most, and any other line waits `behind` it.
 async fn overtake<const N: usize>(
     (from, received): (&mut (impl AsyncRead + Unpin), &mut Lines),
     behind: &mut Option<Step<N>>,
-    (asker, presence): (Asker, &Presence),
+    (planner, presence): (&mut Planner<'_, N>, &Presence),
     shared: &Shared<N>,
     lines: &mpsc::Sender<Line>,
 ) -> Infallible {
@@ -216,7 +251,7 @@ async fn overtake<const N: usize>(
     loop {
         let at = shared.now();
         while behind.is_none() {
-            let Some(step) = received.poll_message().map(|line| shared.understand(asker, line, at)) else { break };
+            let Some(step) = received.poll_message().map(|line| shared.understand(planner, line, at)) else { break };
             presence.spoke(at);
             *behind = match step {
                 Step::PassOn(id, asked @ Asked::Release(_)) if !overtaken => {
@@ -398,34 +433,24 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
-    fn a_release_overtakes_a_motion_that_is_read_and_other_lines_wait_behind_it() {
-        use rustix::fs::{CWD, FileType, Mode as Permissions, mknodat};
-
-        let pipe = std::env::temp_dir().join(format!("outrigger-slow-{}.csv", std::process::id()));
-        let _ = std::fs::remove_file(&pipe);
-        mknodat(CWD, &pipe, FileType::Fifo, Permissions::RUSR | Permissions::WUSR, 0).unwrap();
+    fn a_release_overtakes_a_motion_that_is_checked_and_other_lines_wait_behind_it() {
         let mut bench = bench();
-        bench.stand();
-        assert!(bench.slot.put(Status { mode: Mode::Command, ..Status::default() }));
         crate::runtime::one_threaded().unwrap().block_on(async {
-            let mut stream = client(&bench, 4096);
-            let lines = format!(
-                "{{\"do\":\"move\",\"epoch\":0,\"how\":\"file={}\"}}\n{{\"do\":\"cancel\"}}\n{{\"do\":\"release\"}}\n",
-                pipe.display()
-            );
-            let (moves, rest) = lines.split_at(lines.find('\n').unwrap() + 1);
-            let (cancels, releases) = rest.split_at(rest.find('\n').unwrap() + 1);
-            stream.write_all((moves.to_owned() + releases + cancels).as_bytes()).await.unwrap();
-            let release = bench.releases.recv().await;
-            let early = bench.asks.try_recv();
-            // The file ends, and is no motion. Before anything is judged: its reader is waited for.
-            drop(std::fs::OpenOptions::new().write(true).open(&pipe).unwrap());
-            assert_eq!(release.expect("it comes").asked, Asked::Release(ReleasedBy::Request));
-            assert!(early.is_err(), "what is no release keeps its place in the order");
-            assert_eq!(bench.asks.recv().await.expect("it comes").asked, Asked::Cancel);
+            let (mut client, mut from) = tokio::io::duplex(4096);
+            client.write_all(b"{\"do\":\"release\"}\n{\"do\":\"cancel\"}\n{\"do\":\"release\"}\n").await.unwrap();
+            let (mut received, mut behind, presence) = (Lines::new(), None, Presence::default());
+            let (lines, _answers) = mpsc::channel(OWED);
+            let mut planner = Planner::new(&bench.shared.plans, Asker(0));
+            let letter = tokio::select! {
+                biased;
+                never = overtake((&mut from, &mut received), &mut behind, (&mut planner, &presence), &bench.shared, &lines) => match never {},
+                letter = bench.releases.recv() => letter,
+            };
+            assert_eq!(letter.expect("it comes").asked, Asked::Release(ReleasedBy::Request));
+            assert!(matches!(behind, Some(Step::PassOn(None, Asked::Cancel))), "it keeps its place in the order");
+            assert!(bench.releases.try_recv().is_err(), "and so does what is behind it");
         });
-        let _ = std::fs::remove_file(&pipe);
+        assert!(bench.asks.try_recv().is_err());
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) mod guidance;
 mod inside;
 mod letter;
 mod places;
+mod plans;
 pub(crate) mod said;
 mod shared;
 mod slot;

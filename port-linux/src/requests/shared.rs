@@ -21,6 +21,7 @@ use super::errand::Errand;
 use super::errand::Errands;
 use super::guidance;
 use super::letter::{Asked, Letter, Reply};
+use super::plans::{Planner, Plans};
 use super::slot::{Slot, Status};
 use super::streamed::Newest;
 #[cfg(feature = "ros2")]
@@ -28,11 +29,14 @@ use super::streamed::Streamed;
 use crate::clock::Clock;
 use crate::io::Setting;
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
+use crate::motion::pieces::Piece;
 use crate::pace::Pace;
 use crate::released::ReleasedBy;
 
 /// Lines per second of all clients together, in the long run, and how many at once: what this thread is busy with.
 const ALL_LINES: (f32, f32) = (2_000.0, 200.0);
+/// Pieces of plans per second of all clients together, and how many at once: each is a line of up to ten waypoints.
+const ALL_PIECES: (f32, f32) = (4_000.0, 200.0);
 /// What all of them together may pass on to the loop per second, and at once. Releases are not counted.
 const PASSED_ON: (f32, f32) = (1_000.0, 100.0);
 
@@ -67,13 +71,16 @@ pub(super) struct Shared<const N: usize> {
     #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 streams"))]
     newest: Newest<N>,
     moving: Moving<N>,
-    /// Set while a motion is read: see [`ReadPermit`].
+    /// The motion that a client sends piece by piece.
+    pub(super) plans: Plans<N>,
+    /// Set while a motion is checked: see [`ReadPermit`].
     reads: Arc<AtomicBool>,
     pub(super) releases: mpsc::Sender<Letter<N>>,
     pub(super) asks: mpsc::Sender<Letter<N>>,
     /// For the loop, and for lines of any kind.
     pub(super) passed_on: Mutex<Pace>,
     pub(super) lines: Mutex<Pace>,
+    pub(super) pieces: Mutex<Pace>,
     /// How many have been attended to.
     pub(super) askers: AtomicU32,
 }
@@ -97,7 +104,7 @@ impl<const N: usize> Shared<N> {
             newest: AtomicU32::new(u32::MAX),
         };
         let pace = |(per_second, at_once)| Mutex::new(Pace::new(per_second, at_once, clock.now()));
-        let (passed_on, lines) = (pace(PASSED_ON), pace(ALL_LINES));
+        let (passed_on, lines, pieces) = (pace(PASSED_ON), pace(ALL_LINES), pace(ALL_PIECES));
         Self {
             robot,
             here,
@@ -110,11 +117,13 @@ impl<const N: usize> Shared<N> {
             errand,
             newest,
             moving,
+            plans: Plans::default(),
             reads: Arc::default(),
             releases,
             asks,
             passed_on,
             lines,
+            pieces,
             askers: AtomicU32::new(0),
         }
     }
@@ -194,14 +203,19 @@ impl<const N: usize> Shared<N> {
         answer::status(id, word, now, &self.robot, self.here)
     }
 
-    /// Reads the motion that is asked for, in a thread that may take its time.
+    /// Returns whether a motion is being checked.
+    pub(super) fn is_reading(&self) -> bool {
+        self.reads.load(Ordering::Acquire)
+    }
+
+    /// Checks the motion that is asked for, in a thread that may take its time.
     ///
     /// # Errors
-    /// What is wrong with it; `None` where another one is being read.
+    /// What is wrong with it; `None` where another one is being checked.
     pub(super) async fn ready(&self, wish: Wish<N>) -> Result<Ready<N>, Option<String>> {
         let stands = self.stands.lock().map(|stands| *stands).unwrap_or_default();
         let moving = self.moving.clone();
-        let read = self.read_alone(move || ready(&wish, &moving, &stands)).await.ok_or(None)?;
+        let read = self.read_alone(move || ready(wish, &moving, &stands)).await.ok_or(None)?;
         read.map_err(Some)
     }
 
@@ -231,7 +245,13 @@ impl<const N: usize> Shared<N> {
     }
 
     /// What a line of this asker, received at `at`, comes to.
-    pub(super) fn understand(&self, asker: Asker, line: Result<Message<'_>, Fault<'_>>, at: Instant) -> Step<N> {
+    pub(super) fn understand(
+        &self,
+        planner: &mut Planner<'_, N>,
+        line: Result<Message<'_>, Fault<'_>>,
+        at: Instant,
+    ) -> Step<N> {
+        let asker = planner.asker;
         let now = self.slot.get();
         let Message { id, ask } = match line {
             Ok(message) => message,
@@ -253,10 +273,17 @@ impl<const N: usize> Shared<N> {
                 let expected = "a board: beside a run it is `outrigger dashboard ROBOT` that does this";
                 return Step::Say(answer::value(id, &now, "how", expected, how));
             }
-            Ask::Move { epoch, how } => match Wish::of(how) {
-                Ok(wish) => return Step::Move(id, epoch, wish),
-                Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
-            },
+            Ask::Move { epoch, how } => {
+                let piece = Piece::of(how).transpose();
+                return match piece {
+                    Ok(Some(piece)) => self.planned(planner, (id, epoch), piece, at),
+                    Ok(None) => match Wish::of(how) {
+                        Ok(wish) => Step::Move(id, epoch, wish),
+                        Err(expected) => Step::Say(answer::value(id, &now, "how", &expected, how)),
+                    },
+                    Err(expected) => Step::Say(answer::value(id, &now, "how", &expected, how)),
+                };
+            }
             Ask::Freedrive { epoch, how } | Ask::Force { epoch, how } => {
                 let hand = matches!(ask, Ask::Freedrive { .. });
                 match if hand { guidance::freedrive(how) } else { guidance::force(how) } {
@@ -309,7 +336,7 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// A permit to read a motion, one at a time. Dropping it admits the next reader, in whatever way this one ended.
+/// A permit to check a motion, one at a time. Dropping it admits the next, in whatever way this one ended.
 #[derive(Debug)]
 struct ReadPermit(Arc<AtomicBool>);
 
@@ -329,7 +356,9 @@ impl Drop for ReadPermit {
 pub(super) enum Step<const N: usize> {
     /// It is answered here.
     Say(String),
-    /// The loop decides, once this is read.
+    /// A piece of a plan, which needs no answer.
+    Collected,
+    /// The loop decides, once this is checked.
     Move(Option<u32>, Epoch, Wish<N>),
     /// From now on each change is told.
     Watch(Option<u32>),

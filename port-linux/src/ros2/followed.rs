@@ -282,7 +282,7 @@ impl<const N: usize> Followed<N> {
         let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;
         let (tell, told) = sync_channel(1);
         // A long one takes its time.
-        let read = move || drop(tell.send(ready(&Wish::Motion(Box::new(motion)), &moving, &stands)));
+        let read = move || drop(tell.send(ready(Wish::Motion(Box::new(motion)), &moving, &stands)));
         Worker::start("goal", read).map_err(|error| format!("no thread to read it in: {error}"))?;
         Ok(At::Read(told))
     }

@@ -97,7 +97,7 @@ mod tests {
     fn begun(wanted: &Wanted, by: MadeBy) -> Result<Ready<2>, String> {
         let motion = motion::<2>(wanted, Some(HERE))?;
         let stands = Stands { at: Some(HERE), cycle: Some(Duration::from_millis(2)), ..Stands::default() };
-        ready(&Wish::Motion(Box::new(motion)), &Moving { limits: Limits::default(), by }, &stands)
+        ready(Wish::Motion(Box::new(motion)), &Moving { limits: Limits::default(), by }, &stands)
     }
 
     #[test]

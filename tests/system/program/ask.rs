@@ -36,7 +36,7 @@ fn text_of(line: &str, key: &str) -> Option<String> {
     Some(line.split_once(&format!("\"{key}\":\""))?.1.split_once('"')?.0.to_owned())
 }
 
-fn epoch_of(status: &str) -> u32 {
+pub(crate) fn epoch_of(status: &str) -> u32 {
     let rest = status.split_once("\"epoch\":").expect("an epoch").1;
     rest.split_once(',').expect("more").0.parse().expect("a number")
 }
@@ -165,7 +165,7 @@ impl Run {
         panic!("it never commanded: {}", self.done(&["status"]));
     }
 
-    fn connect(&self, seat: &str) -> UnixStream {
+    pub(crate) fn connect(&self, seat: &str) -> UnixStream {
         UnixStream::connect(self.socket(seat)).expect("a place")
     }
 

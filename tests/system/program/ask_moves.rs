@@ -1,6 +1,7 @@
 //! `ask … move`: motions that a run is asked for by another process, and a `move` that is asked.
 
 use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -8,9 +9,10 @@ use std::process::{Child, Command, Output, Stdio};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::ask::{Run, folder, text};
+use crate::ask::{Run, epoch_of, folder, text};
 use crate::moves::{HOME, PATIENT, swing};
 use crate::{moves_beside_krc, port};
 
@@ -210,6 +212,45 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         assert!(at().abs() < 5e-3, "{path}: {}", at());
         assert_eq!(run.quit().code, Some(0), "{path}");
     }
+}
+
+#[test]
+fn a_run_opens_no_file_and_a_motion_that_is_not_complete_moves_nothing() {
+    let folder = folder("ask-moves-pieces");
+    let (arm, robot) = arm(5, 15);
+    let seat = format!("127.0.0.1:{}", arm.port_base() + 4);
+    let run = Run::start(&folder, &robot, &configuration(&robot, "text"));
+    run.command_arm();
+    let epoch = epoch_of(&run.done(&["status", "--json"]));
+    let rest = HOME[1..].iter().map(|q| format!(",{q:.7}")).collect::<String>();
+    let line = |how: &str| format!("{{\"do\":\"move\",\"epoch\":{epoch},\"how\":\"{how}\"}}\n");
+    let say = |lines: &[&str]| {
+        let mut stream = run.connect(&seat);
+        stream.write_all(lines.iter().map(|how| line(how)).collect::<String>().as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        let mut reader = BufReader::new(stream);
+        reader.read_line(&mut answer).expect("an answer");
+        (answer, reader)
+    };
+    let pipe = folder.join("pipe.csv");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+    let named = say(&[&format!("file={}", pipe.display())]).0;
+    assert!(named.contains("\"what\":\"BadValue\"") && named.contains("a run opens no file"), "{named}");
+    let still = ",0".repeat(6);
+    let rows = [format!("rows=1,0{rest}{still}"), format!("rows=20,1{rest}{still}")];
+    let (begun, client) = say(&["begin=2", &rows[0], &rows[1]]);
+    assert!(begun.contains("\"ok\":true"), "{begun}");
+    let table = file(&folder, "slow.csv", &slow(1).replace("\n1,1,", "\n1,0.1,"));
+    let busy = run.refused(&["move", &table], 4);
+    assert!(busy.contains("another motion is still being sent"), "{busy}");
+    drop(client);
+    let whole = (0..100).find_map(|_| Some(run.ask(&["move", &table])).filter(|asked| asked.status.code() != Some(4)));
+    let whole = whole.expect("nothing is left busy");
+    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+    let at = arm.controller().truth().q[0];
+    assert!((0.09..0.11).contains(&at), "{at}: the one that its client sent to its end");
+    assert!(run.done(&["status"]).contains("motion 1: done"), "no other one has begun");
+    assert_eq!(run.quit().code, Some(0));
 }
 
 /// A process that makes a motion of its own, and is asked.

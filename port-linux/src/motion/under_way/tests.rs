@@ -122,7 +122,7 @@ impl<L: Law<6>> Session<L> {
         let at = self.engine.state().map(|state| state.positions);
         let stands = Stands { at, cycle: Some(CYCLE), ..Stands::default() };
         let moving = Moving { limits: UrConfig::default().limits, by: MadeBy::Law };
-        let motion = ready(&wish, &moving, &stands).expect("a motion");
+        let motion = ready(wish, &moving, &stands).expect("a motion");
         self.under_way.begin(motion, Asker(asker), &mut self.engine)
     }
 

@@ -1,0 +1,235 @@
+//! Plans: motions that clients send piece by piece. One at a time is collected, in bounded memory and bounded time, and it becomes
+//! a motion only once it is complete.
+//!
+//! A run opens no file that a client names: the client reads it, and sends the waypoints.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use outrigger_core::mode::{Asker, Epoch, Mode};
+use outrigger_core::robot::Reason;
+use outrigger_core::time::{Duration, Instant};
+use outrigger_core::trajectory::Waypoint;
+
+use super::answer::{self, Answer, Verdict};
+use super::shared::{Shared, Step};
+use crate::motion::Motion;
+use crate::motion::asked::Wish;
+use crate::motion::pieces::{Heading, Piece, waypoint};
+
+/// Longest time between two pieces.
+const SILENT: Duration = Duration::from_secs(5);
+/// Longest time for a plan: so long, and so much more for each waypoint.
+const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_micros(500));
+/// The text of a plan that was not complete by then.
+const LATE: &str = "the waypoints did not come in time: send each piece within 5 s, and all of them at 2000 waypoints per second or more";
+
+/// A plan of which pieces are missing.
+#[derive(Debug)]
+struct Plan<const N: usize> {
+    asker: Asker,
+    id: Option<u32>,
+    epoch: Epoch,
+    heading: Heading<N>,
+    waypoints: Vec<Waypoint<N>>,
+    began: Instant,
+    /// The time of its newest piece.
+    newest: Instant,
+}
+
+impl<const N: usize> Plan<N> {
+    /// Returns when the next piece is due.
+    fn until(&self) -> Instant {
+        let (least, each) = WHOLE;
+        let count = u64::try_from(self.heading.count).unwrap_or(u64::MAX);
+        let whole = least + Duration::from_micros(each.as_micros().saturating_mul(count));
+        (self.newest + SILENT).min(self.began + whole)
+    }
+
+    fn is_late(&self, now: Instant) -> bool {
+        now > self.until()
+    }
+}
+
+/// The plan that is being collected.
+#[derive(Debug)]
+pub(super) struct Plans<const N: usize>(Mutex<Option<Plan<N>>>);
+
+impl<const N: usize> Default for Plans<N> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<const N: usize> Plans<N> {
+    fn plan(&self) -> MutexGuard<'_, Option<Plan<N>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A client's access to the plan. Dropping it drops the plan that the client has not completed.
+#[derive(Debug)]
+pub(super) struct Planner<'s, const N: usize> {
+    plans: &'s Plans<N>,
+    pub(super) asker: Asker,
+    /// Set from the beginning of a plan to its end.
+    collects: bool,
+    /// Set once a fault of the plan has been told: the rest of it is dropped without an answer.
+    failed: bool,
+}
+
+impl<const N: usize> Drop for Planner<'_, N> {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+impl<'s, const N: usize> Planner<'s, N> {
+    pub(super) const fn new(plans: &'s Plans<N>, asker: Asker) -> Self {
+        Self { plans, asker, collects: false, failed: false }
+    }
+
+    /// Returns when the next piece of this client's plan is due, while one is collected.
+    pub(super) fn until(&self) -> Option<Instant> {
+        self.collects.then(|| self.own(|plan| plan.until())).flatten()
+    }
+
+    fn own<T>(&self, of: impl FnOnce(&Plan<N>) -> T) -> Option<T> {
+        self.plans.plan().as_ref().filter(|plan| plan.asker == self.asker).map(of)
+    }
+
+    /// Drops the plan where it is this client's.
+    fn give_up(&mut self) -> Option<Plan<N>> {
+        self.collects = false;
+        self.plans.plan().take_if(|plan| plan.asker == self.asker)
+    }
+
+    /// Drops a plan that is late.
+    fn expire(&mut self, now: Instant) -> Option<Plan<N>> {
+        self.own(|plan| plan.is_late(now)).filter(|late| *late)?;
+        self.failed = true;
+        self.give_up()
+    }
+
+    /// Begins a plan. Returns `false` while another client's is collected.
+    fn begin(&mut self, (id, epoch): (Option<u32>, Epoch), heading: Heading<N>, now: Instant) -> bool {
+        let mut plan = self.plans.plan();
+        if plan.as_ref().is_some_and(|plan| plan.asker != self.asker && !plan.is_late(now)) {
+            return false;
+        }
+        let begun = Plan { asker: self.asker, id, epoch, heading, waypoints: vec![], began: now, newest: now };
+        let before = plan.replace(begun);
+        drop(plan);
+        // Its memory is given back while nobody waits for the lock.
+        drop(before);
+        (self.collects, self.failed) = (true, false);
+        true
+    }
+
+    /// Runs `work` on this client's plan.
+    ///
+    /// # Errors
+    /// Those of `work`, and why there is no such plan.
+    fn with<T>(
+        &self,
+        epoch: Epoch,
+        now: Instant,
+        work: impl FnOnce(&mut Plan<N>) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let mut plan = self.plans.plan();
+        let plan = plan.as_mut().filter(|plan| plan.asker == self.asker && !plan.is_late(now));
+        match plan {
+            Some(plan) if plan.epoch == epoch => {
+                plan.newest = now;
+                work(plan)
+            }
+            Some(plan) => {
+                let (began, found) = (plan.epoch.number(), epoch.number());
+                Err(format!("found epoch {found}, expected that of the beginning, {began}, in each piece"))
+            }
+            None if self.collects => Err(LATE.into()),
+            None => Err("found waypoints, or their end, without a beginning: begin=COUNT comes first".into()),
+        }
+    }
+
+    fn add(&self, epoch: Epoch, rows: &str, now: Instant) -> Result<(), String> {
+        self.with(epoch, now, |plan| {
+            for row in rows.split_ascii_whitespace() {
+                let (count, number) = (plan.heading.count, plan.waypoints.len());
+                if number >= count {
+                    return Err(format!("found more than {count} waypoints, expected as many as at the beginning"));
+                }
+                let waypoint = waypoint(row).map_err(|wrong| format!("waypoint {number}: {wrong}"))?;
+                plan.waypoints.try_reserve(1).map_err(|_| {
+                    format!("there is no memory for more than {number} waypoints: cut the motion in two")
+                })?;
+                plan.waypoints.push(waypoint);
+            }
+            Ok(())
+        })
+    }
+
+    fn end(&mut self, epoch: Epoch, now: Instant) -> Result<Motion<N>, String> {
+        self.with(epoch, now, |plan| {
+            let (count, found) = (plan.heading.count, plan.waypoints.len());
+            if found < count {
+                return Err(format!("found {found} waypoints, expected {count}, as many as at the beginning"));
+            }
+            Ok(())
+        })?;
+        let Some(Plan { waypoints, heading, .. }) = self.give_up() else { return Err(LATE.into()) };
+        let motion = Motion::through(waypoints).map_err(|unfit| unfit.to_string())?;
+        Ok(motion.with_tolerances(heading.tolerances))
+    }
+}
+
+impl<const N: usize> Shared<N> {
+    /// Takes a piece of a plan, received at `at`. A plan is answered at its beginning, and once more: at its end or its first fault.
+    pub(super) fn planned(
+        &self,
+        planner: &mut Planner<'_, N>,
+        (id, epoch): (Option<u32>, Epoch),
+        piece: Piece<'_, N>,
+        at: Instant,
+    ) -> Step<N> {
+        let (begins, ends) = (matches!(piece, Piece::Begin(_)), matches!(piece, Piece::End));
+        if planner.failed && !begins {
+            planner.failed = !ends;
+            return Step::Collected;
+        }
+        let status = self.slot.get();
+        let told = |verdict| Answer { id, word: "move", status, verdict }.line(self.here);
+        let unfit = |wrong: String| answer::unfit(id, &status, &wrong);
+        let taken = if status.mode != Mode::Command {
+            // Nothing is collected that could not begin.
+            Err(told(Verdict::Refused(Reason::NotCommanding, status.unmet)))
+        } else if epoch != status.epoch {
+            Err(told(Verdict::WrongEpoch(epoch)))
+        } else {
+            match piece {
+                Piece::Begin(heading) => {
+                    let begun = !self.is_reading() && planner.begin((id, epoch), heading, at);
+                    if begun { Ok(Step::Say(told(Verdict::Done))) } else { Err(told(Verdict::Reads)) }
+                }
+                Piece::Rows(rows) => planner.add(epoch, rows, at).map(|()| Step::Collected).map_err(unfit),
+                Piece::End => {
+                    let motion = planner.end(epoch, at).map_err(unfit);
+                    motion.map(|motion| Step::Move(id, epoch, Wish::Motion(Box::new(motion))))
+                }
+            }
+        };
+        taken.unwrap_or_else(|line| {
+            planner.give_up();
+            planner.failed = !ends;
+            Step::Say(line)
+        })
+    }
+
+    /// Drops this client's plan where it is late. Returns the line that says so.
+    pub(super) fn expired(&self, planner: &mut Planner<'_, N>, now: Instant) -> Option<String> {
+        let plan = planner.expire(now)?;
+        Some(answer::unfit(plan.id, &self.slot.get(), LATE))
+    }
+}
+
+#[cfg(test)]
+mod tests;
