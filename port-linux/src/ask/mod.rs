@@ -6,7 +6,7 @@ mod motion;
 mod words;
 
 use std::cell::Cell;
-use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 
 use outrigger_core::command::SampleValue;
@@ -23,6 +23,9 @@ use crate::clock::{Clock, std_duration};
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::os::local::{Client, connect};
 use crate::requests::said;
+
+/// The longest answer of a run \[B\].
+const LONGEST_ANSWER: usize = 1 << 20;
 
 /// Runs the command.
 ///
@@ -314,7 +317,11 @@ impl<'a> Conversation<'a> {
             Way::Board(board) => return Ok(board.line(until)?.map_or(Heard::Nothing, Heard::Line)),
         };
         stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;
-        match stream.read_line(&mut self.begun) {
+        let room = LONGEST_ANSWER.saturating_sub(self.begun.len());
+        match stream.take(room as u64).read_line(&mut self.begun) {
+            Ok(_) if self.begun.len() >= LONGEST_ANSWER && !self.begun.ends_with('\n') => {
+                Err(Failure::Connection(format!("the run answers with a line of more than {LONGEST_ANSWER} bytes")))
+            }
             Ok(0) => Ok(Heard::Gone),
             Ok(_) => Ok(Heard::Line(std::mem::take(&mut self.begun))),
             Err(error) => match error.kind() {

@@ -15,6 +15,7 @@ use super::{Command, DashboardArgs};
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json::Json;
+use crate::terminal;
 
 /// What is asked for the overview: its name there and in JSON, and the question.
 const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
@@ -279,10 +280,9 @@ impl<'a, T: Transport> Conversation<'a, T> {
         let stop = finding.safety().map_or(String::new(), |mode| mode.to_string());
         self.line(&format!("Look at the robot: is the cause of {stop} found and gone, and nobody in reach?"));
         self.line("Type `acknowledge` to recover, anything else to leave it as it is.");
-        let mut answer = String::new();
         let asked = write!(io::stdout(), "> ").and_then(|()| io::stdout().flush());
-        let read = asked.and_then(|()| io::stdin().read_line(&mut answer));
-        read.map_err(|error| Failure::BadInput(format!("cannot ask on this terminal: {error}")))?;
+        let read = asked.and_then(|()| terminal::typed());
+        let answer = read.map_err(|error| Failure::BadInput(format!("cannot ask on this terminal: {error}")))?;
         Ok(answer.trim().eq_ignore_ascii_case("acknowledge"))
     }
 

@@ -1,6 +1,6 @@
 //! What is asked of who sits at the terminal.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _, stdin, stdout};
+use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 
 use clap::ValueEnum as _;
 use outrigger_core::robot::RobotModel;
@@ -8,6 +8,7 @@ use outrigger_core::robot::RobotModel;
 use super::args::{Task, WIRINGS, Wiring, parse_wiring};
 use crate::args::parse_model;
 use crate::exit::Failure;
+use crate::terminal;
 
 /// Wrong answers to one question before it is given up.
 const ATTEMPTS: usize = 5;
@@ -95,8 +96,8 @@ impl Questions {
         writeln!(out, "\n{text}").map_err(|_| nobody())?;
         for _ in 0..ATTEMPTS {
             write!(out, "[{default}] ").and_then(|()| out.flush()).map_err(|_| nobody())?;
-            let mut line = String::new();
-            if stdin().lock().read_line(&mut line).map_err(|_| nobody())? == 0 {
+            let line = terminal::typed().map_err(|_| nobody())?;
+            if line.is_empty() {
                 return Err(nobody());
             }
             let answer = line.trim();

@@ -25,6 +25,7 @@ use crate::motion::{Motion, Reading, Trace, Unfit};
 use crate::robot::{Ended, Followed, Robot, Stopped};
 use crate::show::{Progress, complain, eprintln_lossy, tell, words};
 use crate::signals;
+use crate::terminal;
 use crate::worker::{LOOK, Worker, writable_within, write_within};
 
 /// `outrigger move`.
@@ -273,8 +274,7 @@ fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     // A thread of its own: Ctrl-C ends the question, and no line does.
     let (tell, told) = channel();
     let read = move || {
-        let mut line = String::new();
-        let _ = std::io::stdin().read_line(&mut line).and_then(|_| tell.send(line).map_err(std::io::Error::other));
+        let _ = terminal::typed().and_then(|line| tell.send(line).map_err(std::io::Error::other));
     };
     let Ok(_reader) = Worker::start("question", read) else { return false };
     loop {
