@@ -27,6 +27,9 @@ use crate::requests::said;
 /// The longest answer of a run \[B\].
 const LONGEST_ANSWER: usize = 1 << 20;
 
+/// The longest time to ask again after the run gave this place to another client, and the pause in between.
+const NO_PLACE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
+
 /// Runs the command.
 ///
 /// # Errors
@@ -34,65 +37,89 @@ const LONGEST_ANSWER: usize = 1 << 20;
 /// answer, [`Failure::BadInput`] for what the run does not understand or have, [`Failure::Fault`] where it refuses.
 pub(crate) fn run(args: &AskArgs) -> Outcome {
     let wanted = args.wanted()?;
-    if let Wanted::Along(file) = &wanted {
-        // A file may take long, and nobody is to be waited for meanwhile.
-        let pieces = beside::pieces(&args.robot, &args.controller, file)?;
-        return Conversation::new(args)?.along(pieces, file);
+    // A file may take long, and nobody is to be waited for meanwhile.
+    let pieces = || match &wanted {
+        Wanted::Along(file) => beside::pieces(&args.robot, &args.controller, file).map(Some),
+        _ => Ok(None),
+    };
+    let mut read = pieces()?;
+    let clock = Clock::start();
+    let (longest, pause) = NO_PLACE;
+    let until = clock.now() + longest;
+    loop {
+        let mut run = Conversation::new(args)?;
+        let outcome = match (&wanted, read.take()) {
+            (Wanted::Along(file), Some(pieces)) => run.along(pieces, file),
+            _ => run.say(&wanted),
+        };
+        if !run.may_be_repeated() || clock.now() >= until {
+            return outcome;
+        }
+        std::thread::sleep(std_duration(pause));
+        read = pieces()?;
     }
-    let mut run = Conversation::new(args)?;
-    match &wanted {
-        // Sent piece by piece: see `along`.
-        Wanted::Along(_) => Ok(()),
-        Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
-        Wanted::Plain(Word::Watch) => run.watch(),
-        Wanted::Plain(Word::Renew) => run.ask(&[Ask::Renew]),
-        Wanted::Plain(Word::Cancel) => run.ask(&[Ask::Cancel]),
-        Wanted::Move(how) => {
-            let epoch = run.epoch()?;
-            run.follow(Ask::Move { epoch, how })
-        }
-        Wanted::Plain(Word::Stiffen) => run.ask(&[Ask::Stiffen]),
-        Wanted::Plain(Word::Acknowledge) => run.ask(&[Ask::Acknowledge]),
-        Wanted::Plain(Word::Release) => {
-            run.ask(&[Ask::Release])?;
-            run.wait_for("the arm to rest", |mode| Some(matches!(mode, "monitor" | "offline")).filter(|rests| *rests))
-        }
-        Wanted::Plain(word) => {
-            let epoch = run.epoch()?;
-            run.ask(&[match word {
-                Word::HandBack => return run.ask(&[Ask::HandBack(epoch)]),
-                Word::Resend => return run.ask(&[Ask::Resend(epoch)]),
-                Word::Resume => Ask::Resume(epoch),
-                _ => Ask::Request(epoch),
-            }])?;
-            run.wait_for("the arm to be commanded", |mode| match mode {
-                "command" => Some(true),
-                "arming" => None,
-                _ => Some(false),
-            })
-        }
-        Wanted::Guide { hand, how, every } => {
-            let epoch = run.epoch()?;
-            run.ask(&[if *hand { Ask::Freedrive { epoch, how } } else { Ask::Force { epoch, how } }])?;
-            run.renew(*every)
-        }
-        Wanted::ToolContact(how) => {
-            let epoch = run.epoch()?;
-            run.ask(&[Ask::ToolContact { epoch, how }])
-        }
-        Wanted::Dashboard(readying) => {
-            let epoch = run.epoch()?;
-            run.ask(&[Ask::Dashboard { epoch, how: readying.word() }])
-        }
-        Wanted::Set(settings) => {
-            let epoch = run.epoch()?;
-            let asks: Vec<_> = settings.iter().map(|output| Ask::Set { epoch, output }).collect();
-            run.ask(&asks)
-        }
-        Wanted::Sample { source, values, seq } => {
-            let epoch = run.epoch()?;
-            let values = SampleValue::new(values).ok_or_else(|| Failure::Usage("sample: 1 to 6 values".into()))?;
-            run.ask(&[Ask::Sample { epoch, source, values, seq: *seq }])
+}
+
+impl Conversation<'_> {
+    /// Says what is wanted, and waits for what comes of it.
+    fn say(&mut self, wanted: &Wanted) -> Outcome {
+        let run = self;
+        match wanted {
+            // Sent piece by piece: see `along`.
+            Wanted::Along(_) => Ok(()),
+            Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
+            Wanted::Plain(Word::Watch) => run.watch(),
+            Wanted::Plain(Word::Renew) => run.ask(&[Ask::Renew]),
+            Wanted::Plain(Word::Cancel) => run.ask(&[Ask::Cancel]),
+            Wanted::Move(how) => {
+                let epoch = run.epoch()?;
+                run.follow(Ask::Move { epoch, how })
+            }
+            Wanted::Plain(Word::Stiffen) => run.ask(&[Ask::Stiffen]),
+            Wanted::Plain(Word::Acknowledge) => run.ask(&[Ask::Acknowledge]),
+            Wanted::Plain(Word::Release) => {
+                run.ask(&[Ask::Release])?;
+                run.wait_for("the arm to rest", |mode| {
+                    Some(matches!(mode, "monitor" | "offline")).filter(|rests| *rests)
+                })
+            }
+            Wanted::Plain(word) => {
+                let epoch = run.epoch()?;
+                run.ask(&[match word {
+                    Word::HandBack => return run.ask(&[Ask::HandBack(epoch)]),
+                    Word::Resend => return run.ask(&[Ask::Resend(epoch)]),
+                    Word::Resume => Ask::Resume(epoch),
+                    _ => Ask::Request(epoch),
+                }])?;
+                run.wait_for("the arm to be commanded", |mode| match mode {
+                    "command" => Some(true),
+                    "arming" => None,
+                    _ => Some(false),
+                })
+            }
+            Wanted::Guide { hand, how, every } => {
+                let epoch = run.epoch()?;
+                run.ask(&[if *hand { Ask::Freedrive { epoch, how } } else { Ask::Force { epoch, how } }])?;
+                run.renew(*every)
+            }
+            Wanted::ToolContact(how) => {
+                let epoch = run.epoch()?;
+                run.ask(&[Ask::ToolContact { epoch, how }])
+            }
+            Wanted::Dashboard(readying) => {
+                let epoch = run.epoch()?;
+                run.ask(&[Ask::Dashboard { epoch, how: readying.word() }])
+            }
+            Wanted::Set(settings) => {
+                let epoch = run.epoch()?;
+                let asks: Vec<_> = settings.iter().map(|output| Ask::Set { epoch, output }).collect();
+                run.ask(&asks)
+            }
+            Wanted::Sample { source, values, seq } => {
+                let epoch = run.epoch()?;
+                let values = SampleValue::new(values).ok_or_else(|| Failure::Usage("sample: 1 to 6 values".into()))?;
+                run.ask(&[Ask::Sample { epoch, source, values, seq: *seq }])
+            }
         }
     }
 }
@@ -107,6 +134,10 @@ struct Conversation<'a> {
     next_id: u32,
     /// The beginning of a line whose end is not there yet.
     begun: String,
+    /// Set once something that is done at most once has been sent.
+    acted: bool,
+    /// Set once the run has given this place to another client.
+    gave_way: bool,
     /// Set once the reader of the output has gone away (`| head`).
     unread: Cell<bool>,
 }
@@ -141,7 +172,17 @@ impl<'a> Conversation<'a> {
                 Way::Run(BufReader::new(client), process)
             }
         };
-        Ok(Self { args, clock, way, until: Some(until), next_id: 1, begun: String::new(), unread: Cell::new(false) })
+        Ok(Self {
+            args,
+            clock,
+            way,
+            until: Some(until),
+            next_id: 1,
+            begun: String::new(),
+            acted: false,
+            gave_way: false,
+            unread: Cell::new(false),
+        })
     }
 
     /// The epoch to ask with.
@@ -267,6 +308,8 @@ impl<'a> Conversation<'a> {
     fn send(&mut self, ask: Ask<'_>) -> Outcome {
         let id = self.next_id;
         self.next_id += 1;
+        // With its epoch it is done once, or refused. A release, and a question, may be repeated.
+        self.acted |= !matches!(ask, Ask::Status | Ask::Watch | Ask::Release | Ask::Cancel);
         let stream = match &mut self.way {
             Way::Run(stream, _) => stream.get_mut(),
             Way::Board(board) => {
@@ -291,7 +334,16 @@ impl<'a> Conversation<'a> {
         let gone = || Failure::Connection("the run ended before it answered".into());
         let line = self.line()?.ok_or_else(gone)?;
         let answer = parsed(&line)?;
+        if answer.get("error").is_some_and(|error| said::text(error, "what") == "NoPlace") {
+            self.gave_way = true;
+            return Err(said::failure(&answer).unwrap_or_else(gone));
+        }
         Ok((line, answer))
+    }
+
+    /// Returns whether the run gave this place to another client, and all of it may be said again.
+    const fn may_be_repeated(&self) -> bool {
+        self.gave_way && !self.acted
     }
 
     /// The next line, with its end; `None` where the run has gone.
@@ -340,4 +392,64 @@ fn parsed(line: &str) -> Result<Value, Failure> {
 /// The run is another software than this.
 fn odd(answer: &Value) -> Failure {
     Failure::Connection(format!("the run answers what is not understood: {answer}; is it of the same version?"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        ask: AskArgs,
+    }
+
+    /// Returns the outcome of these words beside a run that answers so, and whether they may be said again.
+    fn said(words: &[&str], answers: &str) -> (Outcome, bool) {
+        let args = Words::parse_from([&["ask", "127.0.0.1"], words].concat()).ask;
+        let (client, mut run) = Client::pair().expect("a pair");
+        run.write_all(answers.as_bytes()).expect("room");
+        run.shutdown(Shutdown::Write).expect("it is there");
+        let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
+        let until = Some(clock.now() + Duration::from_secs(60));
+        let (begun, unread) = (String::new(), Cell::new(false));
+        let mut talk =
+            Conversation { args: &args, clock, way, until, next_id: 1, begun, acted: false, gave_way: false, unread };
+        let outcome = talk.say(&args.wanted().expect("words that fit"));
+        (outcome, talk.may_be_repeated())
+    }
+
+    #[test]
+    fn what_may_be_done_twice_is_said_again_where_the_run_has_no_place() {
+        let no_place = "{\"id\":null,\"ok\":false,\"error\":{\"what\":\"NoPlace\",\"text\":\"t\"}}\n";
+        for words in [&["status"][..], &["release"], &["request"], &["move", "--to", "q=0"]] {
+            let (outcome, again) = said(words, no_place);
+            let failure = outcome.expect_err("it is not done");
+            assert!(again && failure.code() == 3, "{words:?}: {failure}");
+        }
+        let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\"}\n";
+        let (outcome, again) = said(&["request"], &(status.to_owned() + no_place));
+        assert!(outcome.is_err() && !again, "the request itself may have been granted");
+        let (outcome, again) = said(&["release"], "");
+        assert!(outcome.is_err() && !again, "there is no run");
+    }
+
+    #[test]
+    fn an_answer_without_an_end_is_read_no_further_than_its_limit() {
+        let (client, mut run) = Client::pair().expect("a pair");
+        // It ends when its reader does.
+        let babble = std::thread::spawn(move || while run.write_all(&[b'y'; 4096]).is_ok() {});
+        let args = Words::parse_from(["ask", "127.0.0.1", "status"]).ask;
+        let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
+        let until = Some(clock.now() + Duration::from_secs(600));
+        let (begun, unread) = (String::new(), Cell::new(false));
+        let mut talk =
+            Conversation { args: &args, clock, way, until, next_id: 1, begun, acted: false, gave_way: false, unread };
+        let failure = talk.say(&Wanted::Plain(Word::Status)).expect_err("no answer");
+        assert!(failure.to_string().contains("a line of more than 1048576 bytes"), "{failure}");
+        drop(talk);
+        babble.join().expect("no panic");
+    }
 }
