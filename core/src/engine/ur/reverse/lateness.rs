@@ -13,7 +13,9 @@ const USUAL: u16 = 2;
 pub(super) struct Lateness {
     /// Set while it is behind; of `buffered`, while its ring ran empty and has not filled again.
     late: bool,
-    /// Points are taken out of the ring.
+    /// Set while the newest order has positions.
+    moves: bool,
+    /// Set while points are taken out of the ring, and new ones come.
     flows: bool,
     /// The number of times that it fell behind.
     times: u32,
@@ -22,7 +24,7 @@ pub(super) struct Lateness {
 impl Lateness {
     /// Notes an order: a ring that gets no more points runs empty by intention.
     pub(super) fn ordered(&mut self, what: What) {
-        self.flows &= what == What::Values;
+        self.moves = what == What::Values;
     }
 
     /// Notes the lag that a program of this kind reports. Returns by how much the arm is behind where that begins: the first
@@ -31,7 +33,7 @@ impl Lateness {
         let late = match kind {
             Kind::ServoJ => lag > USUAL,
             Kind::Buffered => {
-                self.flows |= lag >= fill;
+                self.flows = self.moves && (self.flows || lag >= fill);
                 lag == 0 && self.flows
             }
             _ => return None,
@@ -71,11 +73,11 @@ mod tests {
     #[test]
     fn a_ring_that_runs_empty_is_reported_unless_it_was_to() {
         let mut late = Lateness::default();
+        late.ordered(What::Values);
         assert_eq!(news(&mut late, Kind::Buffered, &[0, 0, 10, 19]), [0; 0], "it fills");
         assert_eq!(news(&mut late, Kind::Buffered, &[20, 1, 0, 0, 5, 20, 0]), [40, 40]);
         assert_eq!(news(&mut late, Kind::Buffered, &[20, 4]), [0; 0]);
-        late.ordered(What::Values);
-        late.ordered(What::Keep);
-        assert_eq!(news(&mut late, Kind::Buffered, &[0, 0]), [0; 0], "it came to rest");
+        late.ordered(What::Rest);
+        assert_eq!(news(&mut late, Kind::Buffered, &[20, 4, 0, 0]), [0; 0], "it came to rest");
     }
 }

@@ -132,6 +132,7 @@ impl Reverse {
             return self.control(ControlMode::Stopped, [0; 6]);
         }
         let counter = self.counter;
+        self.lateness.ordered(What::End);
         self.put(counter, What::End, 1, [0; 6])
     }
 
