@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_motion_in_pieces_reads_back_to_the_last_bit() {
         // The longest that numbers get, of either sign.
-        let worst = [-1.234_567_8e-38_f32, 99_999.99, -0.000_012_345_678, 1e-45, -999_999.9, 3.141_592_7, 1.0 / 3.0];
+        let worst = [-1.234_567_8e-38_f32, 99_999.99, -0.000_012_345_678, 1e-45, -999_999.9, 2.345_678_3, 1.0 / 3.0];
         let row = |at: u64, accelerations| Waypoint {
             setpoint: Setpoint { positions: JointPositions(worst), velocities: JointVelocities(worst) },
             accelerations,

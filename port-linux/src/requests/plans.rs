@@ -90,7 +90,7 @@ impl<'s, const N: usize> Planner<'s, N> {
 
     /// Returns when the next piece of this client's plan is due, while one is collected.
     pub(super) fn until(&self) -> Option<Instant> {
-        self.collects.then(|| self.own(|plan| plan.until())).flatten()
+        self.collects.then(|| self.own(Plan::until)).flatten()
     }
 
     fn own<T>(&self, of: impl FnOnce(&Plan<N>) -> T) -> Option<T> {

@@ -284,8 +284,8 @@ impl<'m> Cycle<'m> {
 /// Calls `count` with the name, the limit and an engine for each law.
 pub fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
     for (name, limit, law) in [
-        ("state to speedj text, joint servo on a trajectory", Limit::counted(9_593, Some(10_000)), servo()),
-        ("state to speedj text, standoff with its Jacobian", Limit::counted(11_399, Some(15_000)), standoff()),
+        ("state to speedj text, joint servo on a trajectory", Limit::counted(9_984, Some(10_000)), servo()),
+        ("state to speedj text, standoff with its Jacobian", Limit::counted(11_977, Some(15_000)), standoff()),
     ] {
         let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);
         count(name, limit, &mut Cycle::commanding(law, &mut primary, &mut realtime));
