@@ -82,11 +82,9 @@ pub struct Desk<const N: usize, P: Peer<N>> {
 }
 
 impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
-    /// Nothing has happened. `device` and `pace` are telemetry's, `left` is what the run before left of its recording.
+    /// Nothing has happened. `device` and `pace` are telemetry's.
     #[must_use]
-    pub(crate) const fn new(device: Device<'static>, pace: Pace, left: [&'static [u8]; 2]) -> Self {
-        let mut sampler = Sampler::new(device, pace);
-        sampler.left(left);
+    pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
         Self {
             lines: Channel::new(),
             missed: Cell::new(0),
@@ -95,7 +93,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             pulse: Cell::new(Pulse::NONE),
             counters: [const { Counters::new() }; MAX_SOURCES + 1],
             stack: Gauge::new(),
-            sampler: RefCell::new(sampler),
+            sampler: RefCell::new(Sampler::new(device, pace)),
             unsent: Cell::new(0),
             network: Cell::new(NetworkCounts {
                 bad: 0,

@@ -22,10 +22,9 @@ type Engine = KrcEngine<'static, AnyLaw<7>>;
 pub type Desk = desk::Desk<7, Krc>;
 
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
-/// reset leaves as it is; most of this is a copy of what the run before left there.
+/// reset leaves as it is.
 pub struct Memory {
     buffers: Buffers,
-    left: recorder::Left,
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
     desk: MaybeUninit<Desk>,
@@ -37,7 +36,6 @@ impl Memory {
     pub const fn new() -> Self {
         Self {
             buffers: Buffers::new(),
-            left: [0; size_of::<recorder::Left>()],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
             desk: MaybeUninit::uninit(),
@@ -65,18 +63,15 @@ impl Robot {
         device: Device<'static>,
         memory: &'static mut Memory,
     ) -> Result<Self, StartError> {
-        let Memory { buffers, left, engine, shared, desk } = memory;
-        let (recorder, left) = recorder::begin(left, settings.device.recorder, &device);
+        let Memory { buffers, engine, shared, desk } = memory;
         let law = AnyLaw::new(settings.law.clone())?;
         let period = settings.device.telemetry.map(|target| target.period);
         let pace = period.map_or(Pace::default(), Pace::every);
-        let hold = pace.recording_time(recorder.len());
-        let built = KrcEngine::new(settings.config, law, ())?.with_recorder(recorder);
-        // Without a listener a recording is for nobody, and goes on.
-        let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };
+        let built = KrcEngine::new(settings.config, law, ())?;
+        let built = recorder::record(built, settings.device.recorder, &device, period.map(|_| pace));
         let (handle, runner) =
             outrigger_embassy::krc::new(stack, engine.write(built), buffers, shared.write(Shared::new()));
-        let desk = desk.write(Desk::new(device, pace, left));
+        let desk = desk.write(Desk::new(device, pace));
         desk.note(Milestone::BootedForKrc {
             address: settings.device.address,
             prefix: settings.device.prefix,

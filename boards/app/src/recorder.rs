@@ -1,35 +1,48 @@
-//! The recorder's memory, which a reset leaves as it is, and what the run before left in it.
+//! The recorder's memory, which a reset leaves as it is, and what an earlier run recorded in it.
 //!
-//! What is found is copied, and this run records over it: so the last run alone is kept. A mark before the entries says by which
-//! firmware and with which settings they were written; what other ones wrote is nobody's recording.
+//! What is found stays where it is and is sent from there, until this run arms and records over it. A mark before the entries says by
+//! which firmware and with which settings they were written; what other ones wrote is forgotten at once.
 
 use outrigger_core::checksum::crc32;
-use outrigger_core::recorder::left;
-use outrigger_core::telemetry::Device;
+use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::telemetry::{Device, Pace};
 
-/// Memory for the recorder, of which settings may take less, and for what the run before left of it \[B\].
-pub(crate) const RECORDER: usize = 65_536;
+/// Memory for the recorder, of which settings may take less \[B\].
+const RECORDER: usize = 65_536;
 /// Before the entries: magic, then checksums of build and settings.
 const MARK_LEN: usize = 12;
 const MAGIC: [u8; 4] = *b"ORK\x01";
 
-/// A copy of what the run before left. All zeros: it costs no flash.
-pub(crate) type Left = [u8; MARK_LEN + RECORDER];
+/// Memory for a recorder.
+#[derive(Debug, PartialEq, Eq)]
+enum Memory<'m> {
+    /// It may hold what an earlier run of the same firmware with the same settings recorded.
+    Earlier(&'m mut [u8]),
+    /// Nothing that is in it is of use.
+    New(&'m mut [u8]),
+}
 
-/// Memory for the recorder of a `device`, of at most `wanted` bytes; and what the run before left, oldest first.
-pub(crate) fn begin(
-    copy: &'static mut Left,
+/// The same engine with a recorder of at most `wanted` bytes, for a `device`; `pace` is that of telemetry where somebody listens.
+pub(crate) fn record<'m, const N: usize, P: Peer<N>, L: Law<N>>(
+    engine: Engine<'m, N, P, L>,
     wanted: Option<u32>,
     device: &Device<'_>,
-) -> (&'static mut [u8], [&'static [u8]; 2]) {
-    let memory = kept::take(copy);
-    let wanted = wanted.map_or(RECORDER, |bytes| bytes as usize).min(RECORDER);
-    let mark = mark(device);
-    let left = found(copy, &mark, wanted);
-    let Some((place, memory)) = memory.split_first_chunk_mut() else { return (&mut [], left) };
-    *place = mark;
-    let wanted = wanted.min(memory.len());
-    (memory.split_at_mut(wanted).0, left)
+    pace: Option<Pace>,
+) -> Engine<'m, N, P, L> {
+    let wanted = wanted.map_or(RECORDER, |bytes| bytes as usize);
+    let memory = divided(kept::take(), &mark(device), wanted, pace.is_some());
+    let (Memory::Earlier(bytes) | Memory::New(bytes)) = &memory;
+    let hold = pace.map(|pace| pace.recording_time(bytes.len()));
+    let engine = match memory {
+        Memory::Earlier(memory) => engine.with_earlier_recording(memory),
+        Memory::New(memory) => engine.with_recorder(memory),
+    };
+    // Without a listener a recording is for nobody, and goes on.
+    match hold {
+        Some(hold) => engine.keeping_fallbacks(hold),
+        None => engine,
+    }
 }
 
 fn mark(device: &Device<'_>) -> [u8; MARK_LEN] {
@@ -39,10 +52,14 @@ fn mark(device: &Device<'_>) -> [u8; MARK_LEN] {
     mark
 }
 
-/// What a recorder of `wanted` bytes left in `memory`, where this mark stands before it.
-fn found<'m>(memory: &'m [u8], mark: &[u8; MARK_LEN], wanted: usize) -> [&'m [u8]; 2] {
-    let marked = memory.split_first_chunk().filter(|(place, _)| *place == mark);
-    marked.and_then(|(_, entries)| entries.get(..wanted)).map_or([&[], &[]], left)
+/// At most `wanted` bytes of what is behind the mark, which is written.
+fn divided<'m>(kept: &'m mut [u8], mark: &[u8; MARK_LEN], wanted: usize, listens: bool) -> Memory<'m> {
+    let Some((place, entries)) = kept.split_first_chunk_mut() else { return Memory::New(&mut []) };
+    let is_ours = place == mark;
+    *place = *mark;
+    let wanted = wanted.min(entries.len());
+    let (entries, _) = entries.split_at_mut(wanted);
+    if is_ours && listens { Memory::Earlier(entries) } else { Memory::New(entries) }
 }
 
 #[cfg(all(target_arch = "arm", target_os = "none"))]
@@ -53,39 +70,39 @@ mod kept {
     use core::mem::MaybeUninit;
     use core::sync::atomic::{AtomicBool, Ordering};
 
-    use super::Left;
+    /// The mark, and the recorder's memory.
+    type Kept = [u8; super::MARK_LEN + super::RECORDER];
 
-    struct Kept(UnsafeCell<MaybeUninit<Left>>);
+    struct Place(UnsafeCell<MaybeUninit<Kept>>);
 
     // SAFETY: it is taken once.
-    unsafe impl Sync for Kept {}
+    unsafe impl Sync for Place {}
 
     #[unsafe(link_section = ".uninit.outrigger_recorder")]
-    static KEPT: Kept = Kept(UnsafeCell::new(MaybeUninit::uninit()));
+    static KEPT: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
     static TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// Copies what is there, and gives the memory, cleared; nothing the second time.
-    pub(super) fn take(copy: &mut Left) -> &'static mut [u8] {
+    /// The memory with what is in it; nothing the second time.
+    pub(super) fn take() -> &'static mut [u8] {
         if TAKEN.swap(true, Ordering::Relaxed) {
             return &mut [];
         }
         let first = KEPT.0.get().cast::<u8>();
-        for (at, byte) in copy.iter_mut().enumerate() {
-            // SAFETY: within the array, which nobody else has, for it was not taken before; volatile, so that whatever the memory
-            // holds is what is read.
-            *byte = unsafe { first.wrapping_add(at).read_volatile() };
+        for at in 0..size_of::<Kept>() {
+            let byte = first.wrapping_add(at);
+            // SAFETY: within the array, which nobody else has, for it was not taken before. Volatile: whatever the memory holds is
+            // read, and written as a value, so that all of it has one.
+            unsafe { byte.write_volatile(byte.read_volatile()) }
         }
-        // SAFETY: as above; all of it is written before a reference to it is made.
-        unsafe { (*KEPT.0.get()).write([0; size_of::<Left>()]) }
+        // SAFETY: as above; every byte has been written.
+        unsafe { (*KEPT.0.get()).assume_init_mut() }
     }
 }
 
 #[cfg(not(all(target_arch = "arm", target_os = "none")))]
 mod kept {
-    use super::Left;
-
     /// Where nothing outlives the program, nothing is recorded.
-    pub(super) const fn take(_: &mut Left) -> &'static mut [u8] {
+    pub(super) const fn take() -> &'static mut [u8] {
         &mut []
     }
 }
@@ -102,32 +119,37 @@ mod tests {
     /// What a run of this device leaves in memory for `wanted` bytes.
     fn run(wanted: usize) -> Vec<u8> {
         let mut memory = vec![0x5a; MARK_LEN + 512];
-        let (place, entries) = memory.split_first_chunk_mut().unwrap();
-        *place = mark(&DEVICE);
-        let mut recorder = Recorder::new(&mut entries[..wanted]);
+        let Memory::New(entries) = divided(&mut memory, &mark(&DEVICE), wanted, true) else {
+            panic!("memory after power")
+        };
+        let mut recorder = Recorder::new(entries);
         assert!(recorder.turn_over(Instant::from_micros(10), |_| Some(3)));
         recorder.append(Kind::Received, Instant::from_micros(20), &[b"bytes"]);
         memory
     }
 
-    fn bytes(left: [&[u8]; 2]) -> usize {
-        left.iter().map(|half| half.len()).sum()
-    }
-
     #[test]
-    fn the_same_firmware_with_the_same_settings_finds_what_it_recorded() {
+    fn the_same_firmware_with_the_same_settings_finds_what_it_recorded_where_it_lies() {
         for wanted in [300, 512] {
-            assert_eq!(bytes(found(&run(wanted), &mark(&DEVICE), wanted)), 13 + 3 + 13 + 5);
+            let mut memory = run(wanted);
+            let Memory::Earlier(entries) = divided(&mut memory, &mark(&DEVICE), wanted, true) else { panic!("marked") };
+            assert_eq!(entries.len(), wanted);
+            let recorder = Recorder::holding(entries);
+            let found = recorder.earlier().expect("entries").map(<[u8]>::len);
+            assert_eq!(found, [0, 13 + 3 + 13 + 5]);
         }
     }
 
     #[test]
-    fn what_another_firmware_or_other_settings_recorded_is_not_found() {
-        let memory = run(512);
+    fn what_another_firmware_or_other_settings_recorded_is_forgotten() {
+        let is_found = |memory: &mut [u8], device: &Device<'_>, listens| {
+            matches!(divided(memory, &mark(device), 512, listens), Memory::Earlier(_))
+        };
         for other in [Device { build: "1f2e3d4d", ..DEVICE }, Device { settings: &[1, 2, 4], ..DEVICE }] {
-            assert_eq!(bytes(found(&memory, &mark(&other), 512)), 0, "{other:?}");
+            assert!(!is_found(&mut run(512), &other, true), "{other:?}");
         }
-        assert_eq!(bytes(found(&[0x5a; 600], &mark(&DEVICE), 512)), 0, "memory after power");
-        assert_eq!(bytes(found(&memory[..40], &mark(&DEVICE), 512)), 0, "less memory than was recorded in");
+        assert!(!is_found(&mut run(512), &DEVICE, false), "nobody listens");
+        assert!(!is_found(&mut [0x5a; 600], &DEVICE, true), "memory after power");
+        assert_eq!(divided(&mut [0x5a; 4], &mark(&DEVICE), 512, true), Memory::New(&mut []));
     }
 }

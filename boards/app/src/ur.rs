@@ -28,12 +28,11 @@ const PROGRAM: usize = if cfg!(feature = "reverse") { FOR_A_PROGRAM } else { 0 }
 const GROUPS: usize = if cfg!(feature = "reverse") { 1 } else { 0 };
 
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
-/// reset leaves as it is; most of this is a copy of what the run before left there.
+/// reset leaves as it is.
 pub struct Memory {
     windows: Windows,
     rtde: MaybeUninit<RtdeMemory<'static, LEAST, GROUPS>>,
     buffers: BuffersWithRtde<PROGRAM>,
-    left: recorder::Left,
     engine: MaybeUninit<Engine>,
     shared: MaybeUninit<Shared>,
     desk: MaybeUninit<Desk>,
@@ -48,7 +47,6 @@ impl Memory {
             // Not zeros: as a value here it would put all of this into flash.
             rtde: MaybeUninit::uninit(),
             buffers: BuffersWithRtde::<PROGRAM>::with_rtde(),
-            left: [0; size_of::<recorder::Left>()],
             engine: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
             desk: MaybeUninit::uninit(),
@@ -76,19 +74,16 @@ impl Robot {
         device: Device<'static>,
         memory: &'static mut Memory,
     ) -> Result<Self, StartError> {
-        let Memory { windows, rtde, buffers, left, engine, shared, desk } = memory;
-        let (recorder, left) = recorder::begin(left, settings.device.recorder, &device);
+        let Memory { windows, rtde, buffers, engine, shared, desk } = memory;
         let law = AnyLaw::new(settings.law.clone())?;
         let period = settings.device.telemetry.map(|target| target.period);
         let pace = period.map_or(Pace::default(), Pace::every);
-        let hold = pace.recording_time(recorder.len());
         let memory = EngineMemory { rtde: Some(rtde.write(RtdeMemory::new())), ..windows.memory() };
-        let built = UrEngine::new(settings.config, law, memory)?.with_recorder(recorder);
-        // Without a listener a recording is for nobody, and goes on.
-        let built = if period.is_some() { built.keeping_fallbacks(hold) } else { built };
+        let built = UrEngine::new(settings.config, law, memory)?;
+        let built = recorder::record(built, settings.device.recorder, &device, period.map(|_| pace));
         let (handle, runner) =
             outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, shared.write(Shared::new()));
-        let desk = desk.write(Desk::new(device, pace, left));
+        let desk = desk.write(Desk::new(device, pace));
         desk.set_dashboard(settings.robot.into());
         desk.note(Milestone::Booted {
             address: settings.device.address,

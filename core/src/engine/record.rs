@@ -12,6 +12,7 @@ use super::peer::{Peer, Received};
 #[cfg(feature = "forward")]
 use crate::law::Forward;
 use crate::law::Law;
+use crate::mode::Mode;
 use crate::packed;
 use crate::recorder::{Kind, Loader, Recorder, Saver};
 use crate::time::{Duration, Instant};
@@ -41,6 +42,14 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
     #[must_use]
     pub fn with_recorder(mut self, memory: &'m mut [u8]) -> Self {
         self.recorder = Recorder::new(memory);
+        self
+    }
+
+    /// The same in memory that a reset left as it was: what an earlier run [recorded](Recorder::holding) in it is kept, and can be sent
+    /// from there, until this run arms; then it is recorded over.
+    #[must_use]
+    pub fn with_earlier_recording(mut self, memory: &'m mut [u8]) -> Self {
+        self.recorder = Recorder::holding(memory);
         self
     }
 
@@ -159,6 +168,9 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
 
     /// Whether there is any: not while what is there is to be kept.
     fn make_room(&mut self, now: Instant, payload: usize) -> bool {
+        if !matches!(self.cycle.mode().mode(), Mode::Offline | Mode::Monitor) {
+            self.recorder.begin();
+        }
         if !self.recorder.is_enabled() {
             return false;
         }

@@ -87,6 +87,8 @@ pub struct Recorder<'m> {
     /// Entries that found no room; nothing is appended after one until the next [`Recorder::turn_over`].
     lost: u32,
     torn: bool,
+    /// The memory still holds what an earlier recorder wrote, and nothing is appended.
+    holding: bool,
 }
 
 #[derive(Debug)]
@@ -102,13 +104,44 @@ impl<'m> Recorder<'m> {
         let middle = memory.len() / 2;
         // `middle` is never beyond the end, so the second arm only satisfies the type.
         let (first, second) = memory.split_at_mut_checked(middle).unwrap_or((&mut [], &mut []));
-        Self { active: Half::empty(first), older: Half::empty(second), lost: 0, torn: false }
+        Self { active: Half::empty(first), older: Half::empty(second), lost: 0, torn: false, holding: false }
     }
 
-    /// Whether it records at all.
+    /// A recorder over `memory` that a reset left as it was: while an earlier recorder's entries are in it, they are
+    /// [kept](Self::earlier), and nothing is appended before [`begin`](Self::begin). Bytes that no recorder wrote are no entries, nor
+    /// is what stands behind them in the same half; without any entry this is [`new`](Self::new).
+    #[must_use]
+    pub fn holding(memory: &'m mut [u8]) -> Self {
+        let middle = memory.len() / 2;
+        let (first, second) = memory.split_at_mut_checked(middle).unwrap_or((&mut [], &mut []));
+        let (first, second) = (Half::found(first), Half::found(second));
+        let (active, older) = match (first.begun(), second.begun()) {
+            (None, None) => return Self { active: first, older: second, lost: 0, torn: false, holding: false },
+            // What stands in one half alone is a beginning, or a whole.
+            (_, None) => (first, second),
+            (Some(one), Some(other)) if one > other => (first, second),
+            _ => (second, first),
+        };
+        Self { active, older, lost: 0, torn: false, holding: true }
+    }
+
+    /// What an earlier recorder left, oldest first, until [`begin`](Self::begin).
+    #[must_use]
+    pub fn earlier(&self) -> Option<[&[u8]; 2]> {
+        self.holding.then(|| self.halves())
+    }
+
+    /// Forgets what an earlier recorder left, and records from now on.
+    pub fn begin(&mut self) {
+        if core::mem::take(&mut self.holding) {
+            self.clear();
+        }
+    }
+
+    /// Whether it records now.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
-        !self.active.memory.is_empty()
+        !self.holding && !self.active.memory.is_empty()
     }
 
     /// Whether `payload` bytes more, in `entries` entries, fit before the recorder must turn over.
@@ -196,6 +229,19 @@ impl<'m> Half<'m> {
         half
     }
 
+    /// With the entries that are in `memory`; where there is none, it is cleared.
+    fn found(memory: &'m mut [u8]) -> Self {
+        match left_in(memory) {
+            0 => Self::empty(memory),
+            used => Self { memory, used },
+        }
+    }
+
+    /// When its first entry is from.
+    fn begun(&self) -> Option<Instant> {
+        entries(self.kept()).next().map(|entry| entry.at)
+    }
+
     fn clear(&mut self) {
         self.used = 0;
         if let Some(first) = self.memory.first_mut() {
@@ -240,24 +286,8 @@ pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     })
 }
 
-/// What a recorder that is gone left in `memory`, oldest first, as its [halves](Recorder::halves) were: for memory that a reset
-/// leaves as it is. Bytes that no recorder wrote are nothing, and with them what stands behind them in the same half.
-#[must_use]
-pub fn left(memory: &[u8]) -> [&[u8]; 2] {
-    let (first, second) = memory.split_at_checked(memory.len() / 2).unwrap_or_default();
-    let (first, second) = (left_in(first), left_in(second));
-    let begun = |half: &[u8]| entries(half).next().map(|entry| entry.at);
-    match (begun(first), begun(second)) {
-        // What stands in one half alone is a beginning, or a whole.
-        (_, None) => [&[], first],
-        (None, _) => [&[], second],
-        (Some(one), Some(other)) if one <= other => [first, second],
-        _ => [second, first],
-    }
-}
-
-/// The entries at the beginning of a half: the first is a checkpoint, and none is from before the one before it.
-fn left_in(half: &[u8]) -> &[u8] {
+/// Length of the entries at the beginning of a half: the first is a checkpoint, and none is from before the one before it.
+fn left_in(half: &[u8]) -> usize {
     let (mut used, mut newest) = (0_usize, None);
     for entry in entries(half) {
         let fits = newest.map_or(entry.kind == Kind::Checkpoint, |newest| entry.at >= newest);
@@ -267,7 +297,7 @@ fn left_in(half: &[u8]) -> &[u8] {
         newest = Some(entry.at);
         used = used.saturating_add(HEADER_LEN).saturating_add(entry.payload.len());
     }
-    half.get(..used).unwrap_or_default()
+    used
 }
 
 #[cfg(test)]

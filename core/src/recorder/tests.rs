@@ -84,12 +84,40 @@ fn recorded(turns: u64, entries: u64) -> ([Vec<u8>; 2], Vec<u8>) {
     (recorder.halves().map(<[u8]>::to_vec), memory)
 }
 
+/// What a recorder over a copy of this memory finds in it.
+fn left(memory: &[u8]) -> [Vec<u8>; 2] {
+    let mut memory = memory.to_vec();
+    let recorder = Recorder::holding(&mut memory);
+    assert_eq!(recorder.earlier().is_some(), recorder.halves().iter().any(|half| !half.is_empty()));
+    recorder.halves().map(<[u8]>::to_vec)
+}
+
 #[test]
 fn what_a_recorder_leaves_in_memory_is_what_it_kept() {
     for (turns, entries) in [(1, 0), (1, 4), (2, 0), (2, 3), (3, 1), (3, 8), (8, 6)] {
         let (kept, memory) = recorded(turns, entries);
-        assert_eq!(left(&memory), [&*kept[0], &*kept[1]], "{turns} checkpoints, {entries} entries behind each");
+        assert_eq!(left(&memory), kept, "{turns} checkpoints, {entries} entries behind each");
     }
+}
+
+#[test]
+fn what_was_left_is_kept_where_it_lies_until_recording_begins() {
+    let (kept, mut memory) = recorded(3, 4);
+    let mut recorder = Recorder::holding(&mut memory);
+    let at = Instant::from_micros(1);
+    assert!(!recorder.is_enabled());
+    recorder.append(Kind::Received, at, &[b"new"]);
+    assert!(!recorder.append_with(Kind::Checkpoint, at, |_| Some(0)) && !recorder.turn_over(at, |_| Some(0)));
+    assert_eq!(recorder.earlier().map(|halves| halves.map(<[u8]>::to_vec)), Some(kept.clone()));
+    assert_eq!(recorder.lost(), 0, "nothing was to be recorded");
+    recorder.begin();
+    assert_eq!((recorder.earlier(), recorder.entries().count()), (None, 0));
+    assert!(recorder.is_enabled() && recorder.turn_over(at, |_| Some(0)));
+    recorder.append(Kind::Received, at, &[b"new"]);
+    assert_eq!(recorder.entries().count(), 2);
+    recorder.begin();
+    assert_eq!(recorder.entries().count(), 2, "it records already");
+    assert_eq!(left(&memory)[1].len(), 2 * HEADER_LEN + 3, "of this run alone");
 }
 
 #[test]
@@ -99,7 +127,7 @@ fn a_reset_in_the_middle_of_an_entry_leaves_those_before_it() {
     let used = kept[1].len();
     memory[200 + used] = END;
     memory[200 + used + 1..200 + used + 40].fill(0);
-    assert_eq!(left(&memory), [&[][..], &kept[1]]);
+    assert_eq!(left(&memory), [Vec::new(), kept[1].clone()]);
 }
 
 #[test]
@@ -115,8 +143,8 @@ fn what_stands_behind_the_end_is_older_and_is_not_taken_for_newer() {
         memory[at] = Kind::Received as u8;
     }
     for (found, exact) in left(&memory).into_iter().zip(left(&whole)) {
-        assert!(found.starts_with(exact) && found.len() <= 200);
-        let ats: Vec<_> = entries(found).map(|entry| entry.at).collect();
+        assert!(found.starts_with(&exact) && found.len() <= 200);
+        let ats: Vec<_> = entries(&found).map(|entry| entry.at).collect();
         assert!(ats.is_sorted());
     }
 }
@@ -127,10 +155,12 @@ fn memory_that_no_recorder_wrote_is_nothing() {
         let memory = [byte; 400];
         let found = left(&memory);
         // Zeros are checkpoints without content, of the beginning of time.
-        assert!(byte == 0 || found == [&[][..]; 2], "{byte:#x}");
+        assert!(byte == 0 || found.iter().all(Vec::is_empty), "{byte:#x}");
     }
-    assert_eq!(left(&[]), [&[][..]; 2]);
+    assert_eq!(left(&[]), [Vec::new(), Vec::new()]);
     let mut memory = [0x5a; 64];
     let _ = Recorder::new(&mut memory);
-    assert_eq!(left(&memory), [&[][..]; 2], "a recorder that has recorded nothing");
+    assert_eq!(left(&memory), [Vec::new(), Vec::new()], "a recorder that has recorded nothing");
+    let mut memory = [0x5a; 400];
+    assert!(Recorder::holding(&mut memory).is_enabled(), "it records at once");
 }

@@ -45,7 +45,7 @@ pub struct Pace {
     pub gap: Duration,
     /// How many times a recording is sent: what is lost once comes again.
     pub passes: u8,
-    /// Time between two times that what the run before left is sent, behind the first `passes`: who looks comes later.
+    /// Time between two times that what an earlier run recorded is sent, behind the first `passes`: who looks comes later.
     pub again: Duration,
 }
 
@@ -105,8 +105,7 @@ pub struct Sampler<'s, const N: usize, P: Peer<N>> {
     settings_at: usize,
     next_settings: Instant,
     transfer: Transfer,
-    /// What the run before left, and how far that is sent.
-    left: [&'s [u8]; 2],
+    /// How far what an earlier run recorded is sent.
     left_transfer: Transfer,
 }
 
@@ -192,15 +191,8 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             settings_at: 0,
             next_settings: Instant::ZERO,
             transfer: Transfer::NONE,
-            left: [&[], &[]],
             left_transfer: Transfer::NONE,
         }
-    }
-
-    /// What the run before left of its recording, as [`left`](crate::recorder::left) finds it: sent as a recording with the number
-    /// 0. The engine of this run has the same configuration.
-    pub const fn left(&mut self, halves: [&'s [u8]; 2]) {
-        self.left = halves;
     }
 
     /// Something happened, as the engine reports it. [`observe`](Self::observe) follows and says when.
@@ -350,12 +342,9 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
         Some(piece)
     }
 
-    /// The next piece of what the run before left.
+    /// The next piece of what an earlier run recorded, from where the engine's recorder keeps it: a recording with the number 0.
     fn next_left<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
-        if self.left.iter().all(|half| half.is_empty()) {
-            return None;
-        }
-        let piece = self.left_transfer.piece(engine, self.left, None)?;
+        let piece = self.left_transfer.piece(engine, engine.recorder().earlier()?, None)?;
         let waits = self.left_transfer.offset == 0 && self.left_transfer.pass >= self.pace.passes;
         self.left_transfer.next = now + if waits { self.pace.again } else { self.pace.gap };
         Some(piece)

@@ -38,9 +38,21 @@ struct Device {
 
 impl Device {
     fn new(memory: usize) -> Self {
-        let device = super::Device { board: "bench", build: "1f2e3d4c", boot: 7, settings: &SETTINGS };
         let pace = Pace::default();
         let bench = Bench::new(5, 15, UrConfig::default()).keeping(memory, pace.recording_time(memory));
+        Self::of(bench)
+    }
+
+    /// Started anew with what a recorder left, in memory of as many bytes for each half.
+    fn after(left: [&[u8]; 2], half: usize) -> Self {
+        let pace = Pace::default();
+        let bench = Bench::new(5, 15, UrConfig::default());
+        Self::of(bench.after_a_reset(left, half, pace.recording_time(2 * half)))
+    }
+
+    fn of(bench: Bench) -> Self {
+        let device = super::Device { board: "bench", build: "1f2e3d4c", boot: 7, settings: &SETTINGS };
+        let pace = Pace::default();
         let mut device = Self { bench, sampler: Sampler::new(device, pace), shown: 0, sent: Vec::new() };
         device.sampler.boot(BOOT);
         device.bench.input(Input::Start);
@@ -207,7 +219,7 @@ fn a_recording_in_pieces_is_the_dump_and_replays() {
 }
 
 #[test]
-fn what_the_run_before_left_is_sent_and_replays_and_is_sent_again() {
+fn what_an_earlier_run_left_is_sent_from_where_it_lies_until_this_run_arms() {
     // Commanding when it was reset, and after a fallback.
     let mut commanding = Device::new(60_000);
     commanding.run_until(|b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
@@ -216,9 +228,7 @@ fn what_the_run_before_left_is_sent_and_replays_and_is_sent_again() {
     commanding.run(500);
     for mut before in [commanding, Device::fallen(60_000)] {
         before.run(3);
-        let halves = before.bench.engine.recorder().halves().map(|half| &*half.to_vec().leak());
-        let mut after = Device::new(60_000);
-        after.sampler.left(halves);
+        let mut after = Device::after(before.bench.engine.recorder().halves(), 30_000);
         after.run(40_000);
         let dump = whole_of(after.datagrams().into_iter(), 0, None).expect("every piece");
         let law = JointServo::new(Reference::Hold, JointServoConfig::default());
@@ -235,6 +245,24 @@ fn what_the_run_before_left_is_sent_and_replays_and_is_sent_again() {
             .collect();
         assert_eq!(begun.len(), 4, "three times, and again after half a minute: {begun:?}");
         assert!(begun[3].since(begun[2]) > Duration::from_secs(30), "{begun:?}");
+
+        // A request takes its place, and what led to a fallback is there as ever.
+        assert!(after.bench.engine.recorder().earlier().is_some());
+        after.bench.request();
+        after.run_until(|b| b.engine.mode() == Mode::Command);
+        assert_eq!(after.bench.engine.recorder().earlier(), None);
+        after.sent.clear();
+        after.bench.stalled = true;
+        after.run(100);
+        after.bench.stalled = false;
+        after.run_until(|b| b.engine.mode() == Mode::Monitor);
+        after.run(40_000);
+        assert_eq!(whole_of(after.datagrams().into_iter(), 0, None), None);
+        let dump = whole(after.datagrams().into_iter()).expect("every piece");
+        let law = JointServo::new(Reference::Hold, JointServoConfig::default());
+        let memory = Memory { primary: &mut [0; 65_536], realtime: &mut [0; 65_536], rtde: None };
+        let replayed = replay::<6, Ur<'_>, _>(&dump, law, memory).expect("the same run");
+        assert!(replayed.transitions >= 1 && replayed.texts > 0, "{replayed:?}");
     }
 }
 

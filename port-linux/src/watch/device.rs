@@ -380,7 +380,7 @@ impl Device {
             }
             None => {
                 self.written_before = true;
-                "of the run before the board began anew".to_owned()
+                "of an earlier run, before the board began anew".to_owned()
             }
         };
         if let Err(report) = self.bounds.file(now) {

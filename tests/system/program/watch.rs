@@ -29,16 +29,15 @@ use self::peer::Peer;
 const WINDOW: usize = 2_048;
 const RECORDER: usize = 48 << 10;
 
-/// A board that starts, before which a run left this.
-fn board(boot: u32, left: [&'static [u8]; 2]) -> Board<'static> {
+/// A board that starts with this in its recorder's memory.
+fn board(boot: u32, recorder: &'static mut [u8]) -> Board<'static> {
     let room = |length| -> &'static mut [u8] { vec![0; length].leak() };
     let pace = Pace::default();
     let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
     let memory = Memory { primary: room(WINDOW), realtime: room(WINDOW), rtde: None };
     let engine = UrEngine::new(UrConfig::default(), law, memory).expect("a configuration that can be run");
-    let engine = engine.with_recorder(room(RECORDER)).keeping_fallbacks(pace.recording_time(RECORDER));
-    let mut sampler = Sampler::new(Device { board: "bench", build: "test", boot, settings: &[] }, pace);
-    sampler.left(left);
+    let engine = engine.with_earlier_recording(recorder).keeping_fallbacks(pace.recording_time(RECORDER));
+    let sampler = Sampler::new(Device { board: "bench", build: "test", boot, settings: &[] }, pace);
     let peer = Peer::new(SoftwareVersion::new(5, 15));
     let mut board = Board { engine, peer, sampler, now: Instant::ZERO, stalled: false, sent: Vec::new() };
     board.input(Input::Start);
@@ -47,7 +46,7 @@ fn board(boot: u32, left: [&'static [u8]; 2]) -> Board<'static> {
 
 /// A board that commands.
 fn commanding() -> Board<'static> {
-    let mut board = board(0x00c0_ffee, [&[], &[]]);
+    let mut board = board(0x00c0_ffee, vec![0xff; RECORDER].leak());
     board.run_until(|engine, now| engine.mode() == Mode::Monitor && engine.unmet(now).is_empty());
     board.input(Input::Request(board.engine.mode_machine().epoch()));
     board.run_until(|engine, _| engine.mode() == Mode::Command);
@@ -68,8 +67,11 @@ fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
 /// Telemetry of a board that was reset while it commanded, for three seconds of the run after that.
 fn telemetry_after_a_reset() -> Vec<Vec<u8>> {
     let before = commanding();
-    let left = before.engine.recorder().halves().map(|half| &*half.to_vec().leak());
-    let mut board = board(0x0bad_cafe, left);
+    let mut memory = vec![0xff; RECORDER];
+    for (place, left) in memory.chunks_mut(RECORDER / 2).zip(before.engine.recorder().halves()) {
+        place[..left.len()].copy_from_slice(left);
+    }
+    let mut board = board(0x0bad_cafe, memory.leak());
     board.run_until(|_, now| now > Instant::from_micros(3_000_000));
     board.sent
 }
@@ -291,7 +293,7 @@ fn what_led_to_a_reset_of_a_board_is_written_once_and_replays() {
     });
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     let told: Vec<_> = lines.iter().filter(|line| line.contains("\"kind\":\"recording\"")).collect();
-    assert!(told.len() == 1 && told[0].contains("of the run before the board began anew"), "{lines:#?}");
+    assert!(told.len() == 1 && told[0].contains("of an earlier run, before the board began anew"), "{lines:#?}");
     replayed_of(&out, "0badcafe-before-reset");
 }
 
