@@ -153,7 +153,7 @@ async fn main(spawner: Spawner) {
     static SAID: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
     match BufferedUart::new(p.USART3, p.PD9, p.PD8, SAID.take(), HEARD.take(), Irqs, config) {
         Ok(port) => {
-            let (patience, reset) = (chip::be_patient, || cortex_m::peripheral::SCB::sys_reset());
+            let (patience, reset) = (chip::be_patient, || boot::reset());
             let serving = Serving { standing, told, board, build, boot, port, store, patience, reset };
             spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
         }
@@ -251,7 +251,7 @@ async fn keep(
 async fn revive(desk: &'static Desk) -> ! {
     let restart = |what| match what {
         Revive::Interface => ethernet::SHARED.restart(),
-        Revive::Board => cortex_m::peripheral::SCB::sys_reset(),
+        Revive::Board => boot::reset(),
     };
     desk.revive(restart).await
 }

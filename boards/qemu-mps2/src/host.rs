@@ -137,7 +137,7 @@ fn panic(information: &core::panic::PanicInfo<'_>) -> ! {
     cortex_m::interrupt::disable();
     boot::panicked(information.location());
     if Options::read().fault == Some(Fault::PanicOnce) {
-        cortex_m::peripheral::SCB::sys_reset();
+        boot::reset()
     }
     fail(format_args!("{information}"))
 }
@@ -146,7 +146,7 @@ fn panic(information: &core::panic::PanicInfo<'_>) -> ! {
 unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
     boot::faulted((&raw const *frame).addr(), frame.pc(), frame.lr());
     if Options::read().fault == Some(Fault::StackOnce) {
-        cortex_m::peripheral::SCB::sys_reset();
+        boot::reset()
     }
     // Where there was no room for it, the frame says nothing.
     if outrigger_app::stack_exceeded() {

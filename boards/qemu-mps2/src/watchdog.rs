@@ -5,7 +5,7 @@
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use outrigger_app::boot::ResetCause;
+use outrigger_app::boot::{self, ResetCause};
 
 use crate::machine;
 use crate::mmio::Registers;
@@ -78,13 +78,13 @@ pub(crate) fn be_patient() {
 /// Resets the machine: somebody asked for it.
 pub(crate) fn reset() -> ! {
     note().store(BOOTED, Ordering::Relaxed);
-    cortex_m::peripheral::SCB::sys_reset()
+    boot::reset()
 }
 
 /// Resets the machine as power that goes and comes does.
 pub(crate) fn lose_power() -> ! {
     note().store(0, Ordering::Relaxed);
-    cortex_m::peripheral::SCB::sys_reset()
+    boot::reset()
 }
 
 fn start_with(ticks: u32) {

@@ -156,7 +156,7 @@ async fn main(spawner: Spawner) {
     let port = BufferedUart::new(p.UART1, p.PIN_8, p.PIN_9, Irqs, SAID.take(), HEARD.take(), config);
     // A line that nobody drives is quiet.
     pac::PADS_BANK0.gpio(9).modify(|pad| pad.set_pue(true));
-    let (patience, reset) = (be_patient, || cortex_m::peripheral::SCB::sys_reset());
+    let (patience, reset) = (be_patient, || boot::reset());
     let serving = Serving { standing, told, board, build, boot, port, store, patience, reset };
     spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
     if let Some(target) = settings.device.telemetry {
@@ -272,7 +272,7 @@ async fn keep(
 async fn revive(desk: &'static Desk, chip: Watch<'static>) -> ! {
     let restart = |what| match what {
         Revive::Interface => chip.restart(),
-        Revive::Board => cortex_m::peripheral::SCB::sys_reset(),
+        Revive::Board => boot::reset(),
     };
     desk.revive(restart).await
 }

@@ -1,5 +1,5 @@
-//! What ends a run of a board on the bench: its place is kept for the next one, and a debugger stops there with a back-trace.
-//! Without one the watchdog resets the chip.
+//! What ends a run of a board: its place is kept for the next one. An attached debugger stops there with a back-trace; without one the
+//! chip is reset at once.
 #![expect(unsafe_code, reason = "handlers of the processor")]
 
 use core::panic::PanicInfo;
@@ -21,6 +21,9 @@ unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
         defmt::error!("stack overflow");
     } else {
         defmt::error!("hard fault at {=u32:#x}, called from {=u32:#x}", frame.pc(), frame.lr());
+    }
+    if !cortex_m::peripheral::DCB::is_debugger_attached() {
+        super::reset()
     }
     loop {
         cortex_m::asm::nop();

@@ -104,6 +104,13 @@ impl Begun {
     }
 
     /// Whether nothing is kept of a run before.
+/// Begins anew, with everything that was written to memory.
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+pub fn reset() -> ! {
+    remains::settle(memory::WORDS);
+    cortex_m::peripheral::SCB::sys_reset()
+}
+
     #[must_use]
     pub const fn is_first(&self) -> bool {
         self.before.is_none()
@@ -196,6 +203,7 @@ mod memory {
         fn read(&self, at: usize) -> u32 {
             // SAFETY: within the array and aligned; volatile, so that whatever the memory holds is what is read.
             unsafe { self.place(at).read_volatile() }
+    #[repr(align(8))]
         }
 
         fn write(&self, at: usize, word: u32) {

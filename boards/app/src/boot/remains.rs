@@ -3,8 +3,9 @@
 use heapless::String;
 use outrigger_core::telemetry::{Place, Stage};
 
-/// Words that are kept.
-pub(super) const WORDS: usize = TEXT + TEXT_WORDS + 1;
+/// Words that are kept, and the last of them for [`settle`].
+#[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
+pub(super) const WORDS: usize = SPARE + 1;
 /// Bytes of a panic's place that are kept: the last of its path.
 pub(super) const PLACE: usize = TEXT_WORDS * 4;
 
@@ -20,14 +21,16 @@ const FIRST: usize = 4;
 const SECOND: usize = 5;
 const TEXT: usize = 6;
 const TEXT_WORDS: usize = 12;
-const CHECK: usize = WORDS - 1;
+const CHECK: usize = TEXT + TEXT_WORDS;
+/// In another double word than everything before it.
+const SPARE: usize = (CHECK / 2 + 1) * 2;
 
 const PANIC: u32 = 1;
 const FAULT: u32 = 2;
 const OVERFLOW: u32 = 3;
 const OVERFLOW_SOMEWHERE: u32 = 4;
 
-/// Memory that a reset leaves as it is, and power fills with anything.
+/// Memory that a reset leaves as it is, and power fills with anything. It begins at a multiple of eight bytes.
 pub(super) trait Words {
     /// The word at `at`, below [`WORDS`].
     fn read(&self, at: usize) -> u32;
@@ -107,6 +110,14 @@ fn ended(words: &impl Words, end: u32, first: u32, second: u32) {
 
 fn seal(words: &impl Words) {
     words.write(CHECK, sum(words));
+    settle(words);
+}
+
+/// Has the last write to this memory take place before a reset. RAM with error correction (STM32H7) keeps back a write of less than its
+/// word of 32 or 64 bits until another such write to another word of the same RAM, and a reset loses what is kept back (RM0433 rev. 8,
+/// section 2.4; ST's AN5342, "incomplete word").
+pub(super) fn settle(words: &impl Words) {
+    words.write(SPARE, 0);
 }
 
 /// FNV-1a over words: memory that was without power for a moment has single bits changed.
@@ -149,21 +160,56 @@ mod tests {
 
     use super::*;
 
-    struct Memory([Cell<u32>; WORDS]);
+    /// Memory with error correction over double words.
+    struct Memory {
+        words: [Cell<u32>; WORDS],
+        /// Half a double word that is kept back: where it belongs, and what stood there before.
+        kept_back: Cell<Option<(usize, u32)>>,
+    }
 
     impl Memory {
         fn of(fill: u32) -> Self {
-            Self([(); WORDS].map(|()| Cell::new(fill)))
+            Self { words: [(); WORDS].map(|()| Cell::new(fill)), kept_back: Cell::new(None) }
+        }
+
+        /// What is kept back is lost.
+        fn reset(&self) {
+            if let Some((at, before)) = self.kept_back.take() {
+                self.words[at].set(before);
+            }
         }
     }
 
     impl Words for Memory {
         fn read(&self, at: usize) -> u32 {
-            self.0[at].get()
+            self.words[at].get()
         }
 
         fn write(&self, at: usize, word: u32) {
-            self.0[at].set(word);
+            let before = self.words[at].replace(word);
+            self.kept_back.set(Some((at, before)));
+        }
+    }
+
+    #[test]
+    fn a_reset_right_after_anything_was_kept_loses_none_of_it() {
+        let place = Place { at: 0x0800_1234, from: 0x0800_5679 };
+        for stage in Stage::ALL {
+            let memory = Memory::of(7);
+            begin(&memory);
+            memory.reset();
+            assert_eq!(begin(&memory), Some(Before { starts: 1, stage: Stage::Clocks, end: None }));
+            reached(&memory, stage);
+            memory.reset();
+            assert_eq!(begin(&memory), Some(Before { starts: 2, stage, end: None }));
+            faulted(&memory, &End::Fault(place));
+            memory.reset();
+            let before = begin(&memory);
+            assert_eq!(before, Some(Before { starts: 3, stage: Stage::Clocks, end: Some(End::Fault(place)) }));
+            panicked(&memory, "a.rs", 3);
+            memory.reset();
+            let before = begin(&memory).and_then(|before| before.end);
+            assert_eq!(before, Some(End::Panic { file: String::try_from("a.rs").unwrap(), line: 3 }));
         }
     }
 
@@ -214,7 +260,7 @@ mod tests {
         let memory = Memory::of(0);
         begin(&memory);
         panicked(&memory, "a.rs", 3);
-        for at in 0..WORDS {
+        for at in 0..=CHECK {
             for bit in 0..32 {
                 let word = memory.read(at);
                 memory.write(at, word ^ 1 << bit);
