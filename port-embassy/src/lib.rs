@@ -79,7 +79,7 @@
 //! * A seed that differs after every reset: with the same ports and sequence numbers as before it, the controller
 //!   takes a new connection for a piece of the old one.
 //! * An interface that keeps as many frames as the sockets have room for: 8 KiB of them ([`Buffers`] says why).
-//! * `max_burst_size` of the driver `None` or at least 4: with 1 the stack advertises a window of one packet.
+//! * `max_burst_size` of the driver `None`: with a number the stack advertises a window of no more packets than that.
 //! * Ticks of 1 MHz (`embassy-time`): time stamps are then what they say, in µs.
 #![no_std]
 #![forbid(unsafe_code)]

@@ -318,8 +318,7 @@ impl<B: Bus, T: Cells, R: Cells> Driver for Interface<'_, B, T, R> {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = Capabilities::default();
         capabilities.max_transmission_unit = MAX_FRAME;
-        // The stack announces a window of that many packets; one buffer stays empty.
-        capabilities.max_burst_size = Some(self.transmit.capacity());
+        // No burst size: the stack would announce a window of no more packets than that, and the transmit buffers say nothing of those.
         capabilities
     }
 

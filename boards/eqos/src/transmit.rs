@@ -86,11 +86,6 @@ impl<M: Cells> TransmitRing<M> {
         asleep
     }
 
-    /// How many frames may wait at once.
-    pub fn capacity(&self) -> usize {
-        self.cells.len() - 1
-    }
-
     /// Frames that wait, or were not taken back yet.
     pub const fn waiting(&self) -> usize {
         self.waiting

@@ -385,3 +385,9 @@ fn by_seed_what_comes_is_passed_on_once_whole_and_in_order() {
     }
     assert!(passed > 20_000 && lost > 100 && asleep > 0, "{passed} passed, {lost} lost, {asleep} asleep");
 }
+
+#[test]
+fn the_stack_is_told_of_no_burst_for_it_would_announce_a_window_of_that_many_packets() {
+    let rig = Rig::new(Seeded(1), 8, 16, |_| {});
+    assert_eq!(rig.interface.capabilities().max_burst_size, None);
+}
