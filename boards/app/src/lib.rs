@@ -15,7 +15,7 @@
 //! A board uses the names of [`ur`] or those of [`krc`]; everything else is the same beside both.
 //!
 //! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
-//! behind a lock.
+//! behind a lock. The executor has priorities, and [`turns`] says whose are which.
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
 
@@ -45,6 +45,7 @@ mod robot;
 mod sensors;
 mod stack;
 pub mod telemetry;
+pub mod turns;
 pub mod ur;
 
 pub use contacts::Contacts;

@@ -5,7 +5,7 @@
 use core::cell::RefCell;
 
 use defmt_rtt as _;
-use embassy_executor::Spawner;
+use embassy_executor::{Metadata, SpawnError, SpawnToken, Spawner};
 use embassy_net::{Stack, StackResources};
 use embassy_stm32::adc::{Adc, AdcChannel as _, AdcConfig, Averaging};
 use embassy_stm32::dma;
@@ -32,6 +32,7 @@ use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
+use outrigger_app::turns::{self, Turns};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
@@ -133,7 +134,8 @@ async fn main(spawner: Spawner) {
     static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize + cfg!(dashboard) as usize }>> =
         ConstStaticCell::new(StackResources::new());
     let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
-    spawner.spawn(defmt::unwrap!(net(runner)));
+    spawn_first(spawner, net(runner), turns::NETWORK);
+    spawner.spawn(defmt::unwrap!(note_turns()));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
     let (board, build) = ("nucleo-h743zi", env!("OUTRIGGER_BUILD"));
@@ -143,7 +145,7 @@ async fn main(spawner: Spawner) {
     let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     desk.comes_from(begun, chip::clock(clock), ear);
-    spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PE11, Level::Low, Speed::High))));
+    spawn_first(spawner, control(robot, Output::new(p.PE11, Level::Low, Speed::High)), turns::CONTROL);
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog)));
     spawner.spawn(defmt::unwrap!(revive(desk)));
     let mut config = usart::Config::default();
@@ -220,8 +222,29 @@ async fn main(spawner: Spawner) {
 
 #[embassy_executor::task]
 async fn net(mut runner: embassy_net::Runner<'static, Guarded<Mac>>) -> ! {
-    runner.run().await
+    TURNS.give_way(runner.run(), own_priority().await).await
 }
+/// When the rest of the tasks last had a turn.
+static TURNS: Turns = Turns::new();
+
+/// Spawns a task that goes before others.
+fn spawn_first<S>(spawner: Spawner, task: Result<SpawnToken<S>, SpawnError>, priority: u8) {
+    let task = defmt::unwrap!(task);
+    task.metadata().set_priority(priority);
+    spawner.spawn(task);
+}
+
+/// Sets the priority of the task that runs.
+async fn own_priority() -> impl Fn(u8) {
+    let task = Metadata::for_current_task().await;
+    move |priority| task.set_priority(priority)
+}
+
+#[embassy_executor::task]
+async fn note_turns() -> ! {
+    TURNS.note().await
+}
+
 
 #[embassy_executor::task]
 async fn control(robot: Robot, cycle: Output<'static>) {

@@ -20,6 +20,8 @@ pub(crate) struct Options {
     /// `fault=stack-once`: the same in the first run alone, and start anew as a board on a desk does. `fault=hang`: hang a second and a half after the first start, to see what the
     /// watchdog does.
     pub(crate) fault: Option<Fault>,
+    /// `order=1`: the log tells which tasks run before the control loop and the network, and for how long.
+    pub(crate) order: bool,
     /// `cut=N` or `cut=each`: the power goes in the middle of the flash's how manyth operation.
     pub(crate) cut: Option<Cut>,
 }
@@ -56,6 +58,7 @@ impl Options {
             match (key, value) {
                 ("seconds", _) => options.run_for = seconds,
                 ("wrap", _) => options.until_wrap = seconds,
+                ("order", "1") => options.order = true,
                 ("cut", "each") => options.cut = Some(Cut::Each),
                 ("cut", count) => options.cut = count.parse().ok().map(Cut::At),
                 ("fault", "panic") => options.fault = Some(Fault::Panic),

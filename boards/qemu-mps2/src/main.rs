@@ -3,7 +3,7 @@
 #![no_main]
 
 use defmt_semihosting as _;
-use embassy_executor::Spawner;
+use embassy_executor::{Metadata, SpawnError, SpawnToken, Spawner};
 use embassy_net::{Runner, Stack, StackResources};
 use embassy_time::{Duration, Timer};
 use outrigger_app::boot::{self, Begun, Stage};
@@ -15,6 +15,7 @@ use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
+use outrigger_app::turns::{self, Turns};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
@@ -31,6 +32,7 @@ mod interrupts;
 mod lan9118;
 mod machine;
 mod mmio;
+mod order;
 mod pins;
 mod ports;
 mod uart;
@@ -97,8 +99,12 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     let (handle, desk) = (robot.handle(), robot.desk());
     desk.comes_from(begun, clock::RATE, ear);
 
-    spawner.spawn(defmt::unwrap!(net(runner)));
-    spawner.spawn(defmt::unwrap!(control(robot)));
+    let network = spawn_first(spawner, net(runner), turns::NETWORK);
+    spawner.spawn(defmt::unwrap!(note_turns()));
+    let control = spawn_first(spawner, control(robot), turns::CONTROL);
+    if options.order {
+        order::tell(control, network);
+    }
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack)));
     if let Some(target) = settings.device.telemetry {
         spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
@@ -136,9 +142,32 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     watchdog::start();
 }
 
+/// When the rest of the tasks last had a turn.
+static TURNS: Turns = Turns::new();
+
+/// Spawns a task that goes before others; the executor's number of it.
+fn spawn_first<S>(spawner: Spawner, task: Result<SpawnToken<S>, SpawnError>, priority: u8) -> u32 {
+    let task = defmt::unwrap!(task);
+    task.metadata().set_priority(priority);
+    let id = task.id();
+    spawner.spawn(task);
+    id
+}
+
+/// Sets the priority of the task that runs.
+async fn own_priority() -> impl Fn(u8) {
+    let task = Metadata::for_current_task().await;
+    move |priority| task.set_priority(priority)
+}
+
+#[embassy_executor::task]
+async fn note_turns() -> ! {
+    TURNS.note().await
+}
+
 #[embassy_executor::task]
 async fn net(mut runner: Runner<'static, Guarded<&'static mut Lan9118>>) -> ! {
-    runner.run().await
+    TURNS.give_way(runner.run(), own_priority().await).await
 }
 
 #[embassy_executor::task]

@@ -5,7 +5,7 @@
 use core::cell::RefCell;
 
 use defmt_rtt as _;
-use embassy_executor::Spawner;
+use embassy_executor::{Metadata, SpawnError, SpawnToken, Spawner};
 use embassy_net::{Stack, StackResources};
 use embassy_rp::adc::{self, Adc};
 use embassy_rp::flash::Flash;
@@ -28,6 +28,7 @@ use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::telemetry::{self, Outgoing};
+use outrigger_app::turns::{self, Turns};
 #[cfg(not(krc))]
 use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
@@ -122,7 +123,7 @@ async fn main(spawner: Spawner) {
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&chip));
     // Until the chip answers, and its cable is in, the stack has no link; what is wrong meanwhile is in the log.
     let (device, mac, chip) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
-    spawner.spawn(defmt::unwrap!(frames(mac)));
+    spawn_first(spawner, frames(mac), turns::NETWORK);
     static EAR: StaticCell<Ear> = StaticCell::new();
     let ear = &*EAR.init(Ear::new(settings.robot));
     let device = Guarded::new(device, Neighbour::toward(settings.robot, &settings.device), ear);
@@ -136,7 +137,8 @@ async fn main(spawner: Spawner) {
         ConstStaticCell::new(StackResources::new());
     let seed = u64::from_le_bytes(seed);
     let (stack, runner) = embassy_net::new(device, network(&settings.device), RESOURCES.take(), seed);
-    spawner.spawn(defmt::unwrap!(net(runner)));
+    spawn_first(spawner, net(runner), turns::NETWORK);
+    spawner.spawn(defmt::unwrap!(note_turns()));
 
     static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
     let (board, build) = ("w5500-evb-pico2", env!("OUTRIGGER_BUILD"));
@@ -146,7 +148,7 @@ async fn main(spawner: Spawner) {
     let robot = defmt::unwrap!(Robot::new(stack, &settings, speaker, MEMORY.take()));
     let (handle, desk) = (robot.handle(), robot.desk());
     desk.comes_from(begun, clock, ear);
-    spawner.spawn(defmt::unwrap!(control(robot, Output::new(p.PIN_4, Level::Low))));
+    spawn_first(spawner, control(robot, Output::new(p.PIN_4, Level::Low)), turns::CONTROL);
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog, chip)));
     spawner.spawn(defmt::unwrap!(revive(desk, chip)));
     let mut config = uart::Config::default();
@@ -222,15 +224,36 @@ fn be_patient() {
 async fn be_told(serving: Serving<Settings, BufferedUart, Sectors>, robot: Handle<'static>, desk: &'static Desk) -> ! {
     serving.serve(robot, desk).await
 }
+/// When the rest of the tasks last had a turn.
+static TURNS: Turns = Turns::new();
+
+/// Spawns a task that goes before others.
+fn spawn_first<S>(spawner: Spawner, task: Result<SpawnToken<S>, SpawnError>, priority: u8) {
+    let task = defmt::unwrap!(task);
+    task.metadata().set_priority(priority);
+    spawner.spawn(task);
+}
+
+/// Sets the priority of the task that runs.
+async fn own_priority() -> impl Fn(u8) {
+    let task = Metadata::for_current_task().await;
+    move |priority| task.set_priority(priority)
+}
+
+#[embassy_executor::task]
+async fn note_turns() -> ! {
+    TURNS.note().await
+}
+
 
 #[embassy_executor::task]
 async fn frames(mac: Mac) -> ! {
-    mac.run().await
+    TURNS.give_way(mac.run(), own_priority().await).await
 }
 
 #[embassy_executor::task]
 async fn net(mut runner: embassy_net::Runner<'static, Guarded<Device<'static>>>) -> ! {
-    runner.run().await
+    TURNS.give_way(runner.run(), own_priority().await).await
 }
 
 #[embassy_executor::task]

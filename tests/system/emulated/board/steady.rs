@@ -13,6 +13,8 @@ use super::*;
 /// How long, where nobody says how many seconds: the nightly run says a minute.
 const WHILE: Duration = Duration::from_secs(20);
 const QUARTER: Duration = Duration::from_secs(15);
+/// How long the order of tasks is watched.
+const ORDERED: Duration = Duration::from_secs(5);
 /// How long an operator looks at a fallback, and again after it is acknowledged.
 const LOOK: Duration = Duration::from_millis(500);
 /// So many fallbacks this machine may cause until it has commanded for so long in all.
@@ -27,6 +29,28 @@ pub(crate) fn tests() -> Vec<Timed> {
         timed("a_while_at_500_hz_by_rtde_with_the_thresholds_of_its_configuration_has_no_fallback", BOARD, |machine| {
             let told = steady(machine, setup(FAST), a_while());
             assert_eq!((told.states.as_slice(), told.without.len()), (&[LinkId::RTDE][..], 0));
+        }),
+        timed("nothing_begins_before_a_control_loop_that_is_ready", BOARD, |machine| {
+            let mut around = setup(FAST);
+            around.options.push("order=1".into());
+            let mut bench = connected(machine, around);
+            armed(&mut bench);
+            bench.run_for(ORDERED);
+            let told = |end: &str| {
+                let lines = bench.record().log.iter().filter(|line| line.text.contains("order: "));
+                let counts =
+                    lines.filter_map(|line| line.text.split_once("order: ")?.1.strip_suffix(end)?.parse::<u32>().ok());
+                counts.max().unwrap_or(0)
+            };
+            let (control, network) =
+                (told(" polls of others began before control"), told(" polls of others began before network"));
+            println!("polls of others that began before one that was ready: control loop {control}, network {network}");
+            for line in bench.record().log.iter().filter(|line| line.text.contains("longest poll of the rest")) {
+                println!("{}", line.text);
+            }
+            // One may have been chosen in the moment in which the loop became ready.
+            assert!(control <= 1, "{}", bench.record().story(SimTime::ZERO));
+            never_reset(&mut bench);
         }),
         timed("where_rtde_is_switched_off_the_same_board_commands_by_30003", BOARD, |machine| {
             let mut without = setup(FAST);
