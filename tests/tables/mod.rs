@@ -4,6 +4,7 @@
 //! and seeded, so the text is the same on every machine; a difference is a change of behaviour.
 
 mod bursts;
+mod clock;
 mod comparison;
 mod compatibility;
 mod faults;

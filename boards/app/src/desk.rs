@@ -82,7 +82,7 @@ pub struct Desk<const N: usize, P: Peer<N>> {
 }
 
 impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
-    /// Nothing has happened. `device` and `pace` are telemetry's.
+    /// Returns a desk on which nothing has happened. `device` and `pace` are telemetry's.
     #[must_use]
     pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
         Self {
@@ -323,6 +323,20 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
                     info!("network: no frames for minutes, board restarted");
                     restart(Revive::Board);
                 }
+            }
+        }
+    }
+
+    /// Looks every second whether the external clock has come meanwhile, and then starts anew to run by it, while nothing is commanded;
+    /// for ever. For a board that runs by the chip's own oscillator.
+    pub async fn await_clock(&self, mut has_come: impl FnMut() -> bool, mut restart: impl FnMut()) -> ! {
+        let mut ticker = Ticker::every(Duration::from_secs(1));
+        loop {
+            ticker.next().await;
+            if has_come() && matches!(self.mode(), Mode::Offline | Mode::Monitor) {
+                self.flush();
+                info!("clock: the external one has come, board restarted");
+                restart();
             }
         }
     }

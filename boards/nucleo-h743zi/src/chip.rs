@@ -33,28 +33,37 @@ pub(crate) fn watch_the_start() {
     IWDG1.kr().write(|key| key.set_key(Key::START));
 }
 
-/// Switches the clock from outside on, and says whether it came, within 0.1 to 0.2 s. The core runs at 64 MHz from its own
-/// oscillator meanwhile, as it does after every reset.
+/// Switches the clock from outside on, and says whether it came, within 5 to 10 s: on boards like this one the debugger was seen to give it
+/// up to two seconds after power. The core runs at 64 MHz from its own oscillator meanwhile, as it does after every reset, and feeds the
+/// watchdog.
 pub(crate) fn find_clock() -> ClockSource {
     /// A tenth of a millisecond; half of that where the core executes two instructions at once.
     const TENTH: u32 = 6_400;
-    // How it is fed can be changed only while it is off.
-    RCC.cr().modify(|control| control.set_hsebyp(true));
-    RCC.cr().modify(|control| control.set_hseon(true));
-    for _ in 0..2_000 {
-        if RCC.cr().read().hserdy() {
+    for _ in 0..100_000 {
+        if is_clock_there() {
             return ClockSource::External;
         }
+        IWDG1.kr().write(|key| key.set_key(Key::RESET));
         cortex_m::asm::delay(TENTH);
     }
-    RCC.cr().modify(|control| control.set_hseon(false));
     ClockSource::Internal
+}
+
+/// Returns whether the clock from outside is there; it is switched on, and may come later.
+pub(crate) fn is_clock_there() -> bool {
+    let control = RCC.cr().read();
+    if !control.hseon() {
+        // How it is fed can be changed only while it is off.
+        RCC.cr().modify(|control| control.set_hsebyp(true));
+        RCC.cr().modify(|control| control.set_hseon(true));
+    }
+    control.hserdy()
 }
 
 /// What the HAL is told. 400 MHz is what every revision of the chip can do; 480 MHz needs revision V.
 ///
 /// The reference is the debugger's crystal, not the chip's own oscillator: ages of states are judged on this clock, and
-/// an oscillator that is 1 % off would look like a link that gets slower and slower. Without it, that is what it is.
+/// an oscillator that is 1 % off would look like a link that gets slower and slower. Without it nothing is commanded.
 pub(crate) fn config(clock: ClockSource) -> Config {
     let mut config = Config::default();
     let rcc = &mut config.rcc;

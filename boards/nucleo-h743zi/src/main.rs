@@ -111,7 +111,8 @@ async fn main(spawner: Spawner) {
     let (in_force, told) = TOLD.take().split();
     let mut store = Store::new(Sectors::new(Flash::new_blocking(p.FLASH)));
     let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
-    let InForce { settings, image, standing } = defmt::unwrap!(in_force);
+    let InForce { mut settings, image, standing } = defmt::unwrap!(in_force);
+    settings.config.operator = clock.operator(settings.config.operator);
     if let Some(why) = standing.refused() {
         begun.refuses_settings(why);
     }
@@ -148,6 +149,9 @@ async fn main(spawner: Spawner) {
     spawn_first(spawner, control(robot, Output::new(p.PE11, Level::Low, Speed::High)), turns::CONTROL);
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog)));
     spawner.spawn(defmt::unwrap!(revive(desk)));
+    if !clock.may_command() {
+        spawner.spawn(defmt::unwrap!(await_clock(desk)));
+    }
     let mut config = usart::Config::default();
     config.baudrate = BENCH_BAUD;
     config.rx_pull = Pull::Up;
@@ -167,7 +171,7 @@ async fn main(spawner: Spawner) {
     #[cfg(dashboard)]
     spawner.spawn(defmt::unwrap!(errands(desk, handle, stack)));
     #[cfg(requests)]
-    if let Some(port) = requests::Port::of(image.requests) {
+    if let Some(port) = requests::Port::of(image.requests).filter(|_| clock.may_command()) {
         let mut seed = [0; 32];
         random.fill_bytes(&mut seed);
         spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, seed)));
@@ -220,11 +224,7 @@ async fn main(spawner: Spawner) {
     }
 }
 
-#[embassy_executor::task]
-async fn net(mut runner: embassy_net::Runner<'static, Guarded<Mac>>) -> ! {
-    TURNS.give_way(runner.run(), own_priority().await).await
-}
-/// When the rest of the tasks last had a turn.
+/// The time of the last turn of the rest of the tasks.
 static TURNS: Turns = Turns::new();
 
 /// Spawns a task that goes before others.
@@ -245,6 +245,10 @@ async fn note_turns() -> ! {
     TURNS.note().await
 }
 
+#[embassy_executor::task]
+async fn net(mut runner: embassy_net::Runner<'static, Guarded<Mac>>) -> ! {
+    TURNS.give_way(runner.run(), own_priority().await).await
+}
 
 #[embassy_executor::task]
 async fn control(robot: Robot, cycle: Output<'static>) {
@@ -277,6 +281,12 @@ async fn revive(desk: &'static Desk) -> ! {
         Revive::Board => boot::reset(),
     };
     desk.revive(restart).await
+}
+
+/// The clock from outside may come later.
+#[embassy_executor::task]
+async fn await_clock(desk: &'static Desk) -> ! {
+    desk.await_clock(chip::is_clock_there, || boot::reset()).await
 }
 
 #[cfg(dashboard)]

@@ -47,8 +47,7 @@ pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
     if !boot.is_clock_as_meant {
         let megahertz = f64::from(boot.clock) / 1e6;
         lines.push(format!(
-            "it runs at {megahertz} MHz by its own oscillator, for its external clock did not start: ages of states may be off by a \
-             hundredth: {PAGE}, 'When a board does not come up'"
+            "it runs at {megahertz} MHz by its own oscillator, for its external clock did not start: ages of states cannot be judged by that, and nothing is commanded: {PAGE}, 'When a board does not come up'"
         ));
     }
     lines
@@ -114,6 +113,6 @@ mod tests {
     #[test]
     fn a_clock_that_is_not_the_one_that_was_meant_is_told() {
         let lines = words(&Boot { clock: 64_000_000, is_clock_as_meant: false, ..BOOT });
-        assert!(lines[1].contains("64 MHz"), "{lines:?}");
+        assert!(lines[1].contains("64 MHz") && lines[1].contains("nothing is commanded"), "{lines:?}");
     }
 }

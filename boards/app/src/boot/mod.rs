@@ -16,6 +16,7 @@ mod remains;
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 use crate::guard;
 use heapless::String;
+use outrigger_core::mode::OperatorConfig;
 use outrigger_core::telemetry::{Boot, Death, Place};
 pub use outrigger_core::telemetry::{ResetCause, Stage};
 use remains::{Before, End};
@@ -55,6 +56,23 @@ pub enum ClockSource {
     Internal,
 }
 
+impl ClockSource {
+    /// Returns whether ages of states can be judged by it. By the other nothing is commanded: `tests/tables/clock.md` says why.
+    #[must_use]
+    pub const fn may_command(self) -> bool {
+        matches!(self, Self::External)
+    }
+
+    /// Returns an `operator` without what requests, where nothing may be commanded.
+    #[must_use]
+    pub const fn operator(self, operator: OperatorConfig) -> OperatorConfig {
+        if self.may_command() {
+            return operator;
+        }
+        OperatorConfig { request_input: None, request_pin: false, start_within: None, ..operator }
+    }
+}
+
 /// Begins a run, after a reset by `cause`; first of all, and once.
 #[must_use]
 pub fn begin(cause: ResetCause) -> Begun {
@@ -86,6 +104,13 @@ pub fn faulted(frame: usize, at: u32, from: u32) {
     remains::faulted(memory::WORDS, &end);
 }
 
+/// Begins anew, with everything that was written to memory.
+#[cfg(all(target_arch = "arm", target_os = "none"))]
+pub fn reset() -> ! {
+    remains::settle(memory::WORDS);
+    cortex_m::peripheral::SCB::sys_reset()
+}
+
 impl Begun {
     /// Shows on the lamp where the run before ended, if it never came to run: a flash of half a second for each stage that it came
     /// to. `wait` waits for a [`MOMENT`].
@@ -104,13 +129,6 @@ impl Begun {
     }
 
     /// Whether nothing is kept of a run before.
-/// Begins anew, with everything that was written to memory.
-#[cfg(all(target_arch = "arm", target_os = "none"))]
-pub fn reset() -> ! {
-    remains::settle(memory::WORDS);
-    cortex_m::peripheral::SCB::sys_reset()
-}
-
     #[must_use]
     pub const fn is_first(&self) -> bool {
         self.before.is_none()
@@ -167,7 +185,9 @@ pub fn reset() -> ! {
         }
         let by = match clock.source {
             ClockSource::External => "",
-            ClockSource::Internal => ", by the chip's own oscillator: the external clock does not start",
+            ClockSource::Internal => {
+                ", by the chip's own oscillator: the external clock does not start, nothing is commanded"
+            }
         };
         info!("processor at {=u32} Hz{=str}", clock.hertz, by);
     }
@@ -183,6 +203,7 @@ mod memory {
     use super::remains;
 
     /// Words in memory that the start-up code neither clears nor fills.
+    #[repr(align(8))]
     pub(super) struct Kept(UnsafeCell<MaybeUninit<[u32; remains::WORDS]>>);
 
     // SAFETY: words are read and written whole, in single volatile accesses; whoever interrupts one finds it done or not begun.
@@ -203,7 +224,6 @@ mod memory {
         fn read(&self, at: usize) -> u32 {
             // SAFETY: within the array and aligned; volatile, so that whatever the memory holds is what is read.
             unsafe { self.place(at).read_volatile() }
-    #[repr(align(8))]
         }
 
         fn write(&self, at: usize, word: u32) {
@@ -235,6 +255,8 @@ mod memory {
 mod tests {
     use std::cell::RefCell;
 
+    use outrigger_core::time::Duration;
+
     use super::*;
 
     fn begun(stage: Stage) -> Begun {
@@ -253,6 +275,29 @@ mod tests {
         assert_eq!(all, [1, 2, 3, 4, 0]);
         assert_eq!(counted(&begun(Stage::Settings)).1, 2 * 2 * FLASH + PAUSE);
         assert_eq!(counted(&Begun { cause: ResetCause::Power, before: None, refused: None }), (0, 0));
+    }
+
+    #[test]
+    fn by_an_oscillator_of_the_chip_nobody_can_ask_to_command_and_everybody_can_stop() {
+        let operator = OperatorConfig {
+            request_input: Some(0),
+            acknowledge_input: Some(1),
+            stop_input: Some(2),
+            request_pin: true,
+            acknowledge_pin: true,
+            stop_pin: true,
+            ..OperatorConfig::default()
+        };
+        assert_eq!(ClockSource::External.operator(operator), operator);
+        for asked in
+            [operator, OperatorConfig { start_within: Some(Duration::from_secs(5)), ..OperatorConfig::default() }]
+        {
+            let left = ClockSource::Internal.operator(asked);
+            assert_eq!((left.request_input, left.request_pin, left.start_within), (None, false, None));
+            assert_eq!((left.stop_input, left.stop_pin), (asked.stop_input, asked.stop_pin));
+            assert_eq!(left.acknowledge_input, asked.acknowledge_input);
+            assert_eq!(left.check(), Ok(()));
+        }
     }
 
     #[test]
