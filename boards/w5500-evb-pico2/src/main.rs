@@ -17,7 +17,7 @@ use embassy_rp::trng::{self, Trng};
 use embassy_rp::uart::{self, BufferedUart, BufferedUartRx};
 use embassy_rp::watchdog::Watchdog;
 use embassy_rp::{bind_interrupts, dma, otp, pac};
-use embassy_time::{Delay, Duration};
+use embassy_time::{Delay, Duration, Ticker};
 use embedded_hal_bus::spi::ExclusiveDevice;
 use outrigger_app::boot::{self, Begun, Clock, ClockSource, Stage};
 #[cfg(dashboard)]
@@ -42,6 +42,7 @@ mod flash;
 mod level;
 mod ports;
 mod reset;
+mod xip;
 
 use flash::Sectors;
 use level::{Converter, Level3V3};
@@ -86,6 +87,7 @@ async fn main(spawner: Spawner) {
     let mut watchdog = Watchdog::new(p.WATCHDOG);
     watchdog.start(PATIENCE);
     reset::concern_everything();
+    let is_fast = xip::read_without_commands();
     let mut lamp = Output::new(p.PIN_25, Level::Low);
     begun.show(
         |lit| lamp.set_level(lit.into()),
@@ -97,6 +99,7 @@ async fn main(spawner: Spawner) {
     let clock = Clock { hertz: embassy_rp::clocks::clk_sys_freq(), source: ClockSource::External };
     begun.log(clock);
     defmt::info!("stack guarded by: {}", guard);
+    defmt::info!("flash read without commands: {}", is_fast);
 
     boot::reached(Stage::Settings);
     static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
@@ -151,6 +154,7 @@ async fn main(spawner: Spawner) {
     spawn_first(spawner, control(robot, Output::new(p.PIN_4, Level::Low)), turns::CONTROL);
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog, chip)));
     spawner.spawn(defmt::unwrap!(revive(desk, chip)));
+    spawner.spawn(defmt::unwrap!(tell_of_cache()));
     let mut config = uart::Config::default();
     config.baudrate = BENCH_BAUD;
     static HEARD: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
@@ -220,11 +224,7 @@ fn be_patient() {
     pac::WATCHDOG.load().write(|load| load.set_load(0xff_ffff));
 }
 
-#[embassy_executor::task]
-async fn be_told(serving: Serving<Settings, BufferedUart, Sectors>, robot: Handle<'static>, desk: &'static Desk) -> ! {
-    serving.serve(robot, desk).await
-}
-/// When the rest of the tasks last had a turn.
+/// The time of the last turn of the rest of the tasks.
 static TURNS: Turns = Turns::new();
 
 /// Spawns a task that goes before others.
@@ -245,6 +245,10 @@ async fn note_turns() -> ! {
     TURNS.note().await
 }
 
+#[embassy_executor::task]
+async fn be_told(serving: Serving<Settings, BufferedUart, Sectors>, robot: Handle<'static>, desk: &'static Desk) -> ! {
+    serving.serve(robot, desk).await
+}
 
 #[embassy_executor::task]
 async fn frames(mac: Mac) -> ! {
@@ -288,6 +292,21 @@ async fn keep(
         desk.set_network(network_counts(&chip.counts()));
     };
     desk.keep(robot, stack, &mut lamp, feed).await
+}
+
+/// Logs what the cache of the flash serves.
+#[embassy_executor::task]
+async fn tell_of_cache() -> ! {
+    let mut ticker = Ticker::every(Duration::from_secs(10));
+    loop {
+        ticker.next().await;
+        let (accesses, hits) = xip::count();
+        defmt::info!(
+            "flash: {=u32} accesses in 10 s, {=u32} of them not in its cache",
+            accesses,
+            accesses.saturating_sub(hits)
+        );
+    }
 }
 
 /// What hears nothing any more is started anew.
