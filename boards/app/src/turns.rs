@@ -1,4 +1,4 @@
-//! Which task runs next, where several are ready: the control loop, then the network, then the rest in their order.
+//! The order of tasks that are ready: the control loop, then the network, then the rest in their order.
 //!
 //! A task is never interrupted by another, so that what can run before the control loop is the one poll that is under way, and
 //! interrupts; before the network, that and a poll of the control loop. A network that is always ready, as under a flood, would keep the
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// The rest waits so long for the network, ten cycles of the fastest UR controller.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// When the rest last had a turn.
+/// The time of the rest's last turn.
 #[derive(Debug, Default)]
 pub struct Turns {
     /// In ms of the clock, which wrap.

@@ -142,7 +142,7 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     watchdog::start();
 }
 
-/// When the rest of the tasks last had a turn.
+/// The time of the last turn of the rest of the tasks.
 static TURNS: Turns = Turns::new();
 
 /// Spawns a task that goes before others; the executor's number of it.

@@ -1,4 +1,4 @@
-//! What runs before the control loop and the network when they are ready, as the executor traces it: told in the log where the host asks
+//! A trace of what runs before the control loop and the network when they are ready: written to the log where the host asks
 //! for it by `order=1`.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use embassy_time::Instant;
 struct Watched {
     /// The executor's number of it; 0 for none yet.
     task: AtomicU32,
-    /// It is ready, and has not begun.
+    /// Whether it is ready, and has not begun.
     waits: AtomicBool,
     /// Polls of others that have begun meanwhile.
     others: AtomicU32,
@@ -39,7 +39,7 @@ impl Watched {
         }
     }
 
-    /// It begins itself; the most that have begun before it, where that is more than ever.
+    /// Notes that it begins; returns the polls that began before it, where they are more than ever.
     fn begins(&self) -> Option<u32> {
         self.waits.store(false, Ordering::Relaxed);
         let others = self.others.swap(0, Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl Watched {
 static ASKED: AtomicBool = AtomicBool::new(false);
 static CONTROL: Watched = Watched::new();
 static NETWORK: Watched = Watched::new();
-/// When the poll that is under way began, in the clock's lower 32 bits \[µs\].
+/// The time at which the poll that is under way began, in the clock's lower 32 bits \[µs\].
 static BEGAN: AtomicU32 = AtomicU32::new(0);
 static LONGEST: AtomicU32 = AtomicU32::new(0);
 

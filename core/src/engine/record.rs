@@ -45,7 +45,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
         self
     }
 
-    /// The same in memory that a reset left as it was: what an earlier run [recorded](Recorder::holding) in it is kept, and can be sent
+    /// Records in memory that a reset left as it was: what an earlier run [recorded](Recorder::holding) in it is kept, and can be sent
     /// from there, until this run arms; then it is recorded over.
     #[must_use]
     pub fn with_earlier_recording(mut self, memory: &'m mut [u8]) -> Self {

@@ -125,7 +125,7 @@ impl<'m> Recorder<'m> {
         Self { active, older, lost: 0, torn: false, holding: true }
     }
 
-    /// What an earlier recorder left, oldest first, until [`begin`](Self::begin).
+    /// Returns what an earlier recorder left, oldest first, until [`begin`](Self::begin).
     #[must_use]
     pub fn earlier(&self) -> Option<[&[u8]; 2]> {
         self.holding.then(|| self.halves())
@@ -138,7 +138,7 @@ impl<'m> Recorder<'m> {
         }
     }
 
-    /// Whether it records now.
+    /// Returns whether it records now.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         !self.holding && !self.active.memory.is_empty()
@@ -237,7 +237,7 @@ impl<'m> Half<'m> {
         }
     }
 
-    /// When its first entry is from.
+    /// Returns the instant of its first entry.
     fn begun(&self) -> Option<Instant> {
         entries(self.kept()).next().map(|entry| entry.at)
     }

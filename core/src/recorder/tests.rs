@@ -84,7 +84,7 @@ fn recorded(turns: u64, entries: u64) -> ([Vec<u8>; 2], Vec<u8>) {
     (recorder.halves().map(<[u8]>::to_vec), memory)
 }
 
-/// What a recorder over a copy of this memory finds in it.
+/// Returns what a recorder over a copy of this memory finds in it.
 fn left(memory: &[u8]) -> [Vec<u8>; 2] {
     let mut memory = memory.to_vec();
     let recorder = Recorder::holding(&mut memory);

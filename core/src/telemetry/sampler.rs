@@ -105,7 +105,7 @@ pub struct Sampler<'s, const N: usize, P: Peer<N>> {
     settings_at: usize,
     next_settings: Instant,
     transfer: Transfer,
-    /// How far what an earlier run recorded is sent.
+    /// The place up to which an earlier run's recording is sent.
     left_transfer: Transfer,
 }
 

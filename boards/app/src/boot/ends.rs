@@ -1,4 +1,4 @@
-//! What ends a run of a board: its place is kept for the next one. An attached debugger stops there with a back-trace; without one the
+//! The handlers that end a run of a board: its place is kept for the next one. An attached debugger stops there with a back-trace; without one the
 //! chip is reset at once.
 #![expect(unsafe_code, reason = "handlers of the processor")]
 

@@ -172,7 +172,7 @@ mod tests {
             Self { words: [(); WORDS].map(|()| Cell::new(fill)), kept_back: Cell::new(None) }
         }
 
-        /// What is kept back is lost.
+        /// Loses what is kept back.
         fn reset(&self) {
             if let Some((at, before)) = self.kept_back.take() {
                 self.words[at].set(before);

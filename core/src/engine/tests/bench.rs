@@ -149,7 +149,7 @@ impl Bench {
         Self { engine: self.engine.with_recorder(leak(memory)).keeping_fallbacks(hold), ..self }
     }
 
-    /// The same with a recorder in memory of twice `half` bytes, in which an earlier one left this.
+    /// Returns the bench with a recorder in memory of twice `half` bytes, in which an earlier one left this.
     #[cfg(feature = "postcard")]
     pub(crate) fn after_a_reset(self, left: [&[u8]; 2], half: usize, hold: Duration) -> Self {
         let memory = leak(2 * half);

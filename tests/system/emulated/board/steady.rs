@@ -13,7 +13,7 @@ use super::*;
 /// How long, where nobody says how many seconds: the nightly run says a minute.
 const WHILE: Duration = Duration::from_secs(20);
 const QUARTER: Duration = Duration::from_secs(15);
-/// How long the order of tasks is watched.
+/// The time for which the order of tasks is watched.
 const ORDERED: Duration = Duration::from_secs(5);
 /// How long an operator looks at a fallback, and again after it is acknowledged.
 const LOOK: Duration = Duration::from_millis(500);
