@@ -125,7 +125,7 @@ pub struct ScriptText<'a> {
     values: &'a [(&'a str, ScriptValue<'a>)],
     version: Version,
     /// What is rendered after `rest`.
-    after: [&'a str; 3],
+    after: [&'a str; 5],
     rest: &'a [u8],
     /// Lines of the template that were begun.
     line: u16,
@@ -150,7 +150,7 @@ impl<'a> ScriptText<'a> {
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::joined(template, [""; 3], false, values, version)
+        Self::joined(template, [""; 5], false, values, version)
     }
 
     /// The same between a first line, e.g. `"def externalControl():\n"`, and `end`: for a template that is the body of a
@@ -164,7 +164,7 @@ impl<'a> ScriptText<'a> {
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::joined(head, [template, "end\n", ""], true, values, version)
+        Self::joined(head, [template, "end\n", "", "", ""], true, values, version)
     }
 
     /// Several templates, one right behind the other: the beginning of a program, and what is the same in several.
@@ -172,7 +172,7 @@ impl<'a> ScriptText<'a> {
     /// # Errors
     /// As [`ScriptText::new`].
     pub fn of(
-        templates: [&'a str; 4],
+        templates: [&'a str; 6],
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
@@ -182,7 +182,7 @@ impl<'a> ScriptText<'a> {
 
     fn joined(
         first: &'a str,
-        after: [&'a str; 3],
+        after: [&'a str; 5],
         wraps: bool,
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
@@ -274,11 +274,11 @@ impl<'a> ScriptText<'a> {
         let mut indented = self.indents;
         loop {
             let Some((&first, rest)) = self.rest.split_first() else {
-                let [next, then, last] = self.after;
+                let [next, second, third, fourth, last] = self.after;
                 if self.after.iter().all(|text| text.is_empty()) {
                     return Ok(None);
                 }
-                (self.rest, self.after, self.line) = (next.as_bytes(), [then, last, ""], 1);
+                (self.rest, self.after, self.line) = (next.as_bytes(), [second, third, fourth, last, ""], 1);
                 self.indents = core::mem::take(&mut self.wraps);
                 indented = self.indents;
                 continue;

@@ -54,14 +54,21 @@ macro_rules! template {
     }};
 }
 
-/// Joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`); [`CONVERSATION`] follows.
+/// The first lines of every other one and the limits of the joints (`urscript/programs/limits.script`).
+pub const LIMITS: &str = template!("limits");
+
+/// The joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`), between [`LIMITS`] and [`CONVERSATION`].
 pub const SPEEDJ: &str = template!("speedj");
 
-/// Joint positions by a thread of `servoj` (`urscript/programs/servoj.script`); [`CONVERSATION`] follows.
+/// The steps of the two programs of joint positions, behind [`LIMITS`] (`urscript/programs/positions.script`).
+pub const POSITIONS: &str = template!("positions");
+
+/// The joint positions by a thread of `servoj` (`urscript/programs/servoj.script`), between [`POSITIONS`] and
+/// [`CONVERSATION`].
 pub const SERVOJ: &str = template!("servoj");
 
-/// Joint positions that wait in a ring before a thread of `servoj` takes them (`urscript/programs/buffered.script`);
-/// [`CONVERSATION`] follows.
+/// The joint positions that wait in a ring before a thread of `servoj` takes them (`urscript/programs/buffered.script`),
+/// between [`POSITIONS`] and [`CONVERSATION`].
 pub const BUFFERED: &str = template!("buffered");
 
 /// What each of the other three says to the computer that sent it, and hears from it
@@ -71,5 +78,6 @@ pub const CONVERSATION: &str = template!("conversation");
 /// The same in registers of RTDE, in place of [`CONVERSATION`] (`urscript/programs/registers.script`).
 pub const REGISTERS: &str = template!("registers");
 
-/// Moves that the controller makes by itself (`urscript/programs/player.script`), with their own conversation.
+/// The moves that the controller makes by itself, with their own conversation (`urscript/programs/player.script`), behind
+/// [`LIMITS`].
 pub const PLAYER: &str = template!("player");

@@ -52,7 +52,7 @@ fn holds_its_distance(machine: Machine, software: SoftwareVersion, orders: &'sta
     println!("{software}, {orders}: {:.2} mm RMS, {:.2} mm at worst", rms * 1e3, worst * 1e3);
     assert!(worst < 0.002, "{:.2} mm off\n{}", worst * 1e3, bench.record().story(asked));
     let texts = bench.controller().texts();
-    let programs = texts.iter().filter(|text| text.text.starts_with("def outrigger_speedj")).count();
+    let programs = texts.iter().filter(|text| text.text.starts_with("def outrigger_program")).count();
     let others: Vec<_> =
         texts.iter().filter(|text| text.text.contains("speedj(") && !text.text.starts_with("def")).collect();
     assert!(programs >= 1 && others.is_empty(), "{programs} programs, {others:?}");

@@ -4,7 +4,7 @@ use core::net::Ipv4Addr;
 
 #[cfg(feature = "urcap")]
 use outrigger_urscript::ExternalControlProgram;
-use outrigger_urscript::programs::{BUFFERED, CONVERSATION, PLAYER, REGISTERS, SERVOJ, SPEEDJ};
+use outrigger_urscript::programs::{BUFFERED, CONVERSATION, LIMITS, PLAYER, POSITIONS, REGISTERS, SERVOJ, SPEEDJ};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 use crate::engine::ur::config::{UrConfig, UrOptions};
@@ -20,7 +20,7 @@ const PLACES: usize = 48;
 const BEYOND: f32 = 0.02;
 
 /// Bytes of the longest text but one.
-const MAX_LEN: usize = 5120;
+const MAX_LEN: usize = 4864;
 /// The same of the player's, which reckons where it moves. No memory holds a whole text: it goes out in pieces.
 const PLAYER_LEN: usize = 8192;
 /// The same with the program of External Control.
@@ -115,26 +115,21 @@ impl Made {
             ("GAIN", integer(program.gain.into())),
             ("FILL", integer(program.fill(period).into())),
         ]);
-        let moves = match kind {
-            Kind::ServoJ => SERVOJ,
-            Kind::Buffered => BUFFERED,
-            Kind::Player => PLAYER,
-            _ => SPEEDJ,
+        let (common, moves) = match kind {
+            Kind::ServoJ => (POSITIONS, SERVOJ),
+            Kind::Buffered => (POSITIONS, BUFFERED),
+            Kind::Player => ("", PLAYER),
+            _ => ("", SPEEDJ),
         };
         // The node of the URCap is one call; what it calls stands at the top of the program.
-        let call = match kind {
-            Kind::ServoJ => "# HEADER_END\noutrigger_servoj()\n",
-            Kind::Buffered => "# HEADER_END\noutrigger_buffered()\n",
-            Kind::Player => "# HEADER_END\noutrigger_player()\n",
-            _ => "# HEADER_END\noutrigger_speedj()\n",
-        };
-        let (before, behind) = if for_urcap { ("# HEADER_BEGIN\n", call) } else { ("", "") };
+        let (before, behind) =
+            if for_urcap { ("# HEADER_BEGIN\n", "# HEADER_END\noutrigger_program()\n") } else { ("", "") };
         let conversation = match kind {
             Kind::Player => "",
             _ if program.by_registers(path) => REGISTERS,
             _ => CONVERSATION,
         };
-        let text = ScriptText::of([before, moves, conversation, behind], &values, version).ok()?;
+        let text = ScriptText::of([before, LIMITS, common, moves, conversation, behind], &values, version).ok()?;
         let longest = if kind == Kind::Player { PLAYER_LEN } else { MAX_LEN };
         (text.len() <= longest).then(|| read(text))
     }
