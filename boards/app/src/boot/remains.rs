@@ -114,8 +114,8 @@ fn seal(words: &impl Words) {
 }
 
 /// Has the last write to this memory take place before a reset. RAM with error correction (STM32H7) keeps back a write of less than its
-/// word of 32 or 64 bits until another such write to another word of the same RAM, and a reset loses what is kept back (RM0433 rev. 8,
-/// section 2.4; ST's AN5342, "incomplete word").
+/// word of 32 or 64 bits until another such write to another word of the same RAM, and a reset loses what is kept back (RM0433 rev. 8, 2.4;
+/// ST's AN5342, "incomplete word").
 pub(super) fn settle(words: &impl Words) {
     words.write(SPARE, 0);
 }
