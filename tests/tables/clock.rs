@@ -1,4 +1,4 @@
-//! How many states a link monitor rejects where this device's clock is fast or slow, by how fast the mapped clock leaks.
+//! The share of states that a link monitor rejects where this device's clock is fast or slow, for several leaks of the mapped clock.
 
 use outrigger_core::link::{Answer, LinkConfig, LinkMonitor};
 use outrigger_core::robot::ControllerTime;
@@ -6,18 +6,18 @@ use outrigger_core::time::{Duration, Instant};
 
 use super::text::{hold, markdown};
 
-/// Of the controllers: e-Series, and CB3.
+/// The periods of the controllers: e-Series, and CB3.
 const PERIODS: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(8)];
-/// How much this device's clock is fast \[ppm\].
+/// The errors of this device's clock, above zero where it is fast \[ppm\].
 const ERRORS: [i64; 13] = [-10_000, -3_000, -500, -200, 0, 100, 200, 300, 500, 1_000, 3_000, 5_000, 10_000];
-/// How fast the mapped clock forgets a fast packet \[ppm\]; the default is the first.
+/// The leaks of the mapped clock, which make it forget a fast packet \[ppm\]; the default is the first.
 const LEAKS: [u32; 4] = [200, 1_000, 3_000, 10_000];
 /// Length of each run.
 const LENGTH: Duration = Duration::from_secs(120);
 /// A packet takes up to so much longer than the fastest \[µs\].
 const JITTER: u64 = 100;
 
-/// What became of the states of one run.
+/// The fate of the states of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Figures {
     states: u32,
@@ -34,7 +34,7 @@ impl Figures {
     }
 }
 
-/// Every state comes, in order, on a quiet network.
+/// Runs a link monitor on a quiet network, where every state comes and in order.
 fn run(period: Duration, error: i64, leak_ppm: u32) -> Figures {
     let mut monitor = LinkMonitor::new(LinkConfig { leak_ppm, ..LinkConfig::stream(period) });
     let (mut figures, mut random) = (Figures::default(), 1_u32);

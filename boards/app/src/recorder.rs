@@ -17,13 +17,13 @@ const MAGIC: [u8; 4] = *b"ORK\x01";
 /// Memory for a recorder.
 #[derive(Debug, PartialEq, Eq)]
 enum Memory<'m> {
-    /// It may hold what an earlier run of the same firmware with the same settings recorded.
+    /// Memory that may hold what an earlier run of the same firmware with the same settings recorded.
     Earlier(&'m mut [u8]),
-    /// Nothing that is in it is of use.
+    /// Memory in which nothing is of use.
     New(&'m mut [u8]),
 }
 
-/// The same engine with a recorder of at most `wanted` bytes, for a `device`; `pace` is that of telemetry where somebody listens.
+/// Gives the engine a recorder of at most `wanted` bytes, for a `device`; `pace` is that of telemetry where somebody listens.
 pub(crate) fn record<'m, const N: usize, P: Peer<N>, L: Law<N>>(
     engine: Engine<'m, N, P, L>,
     wanted: Option<u32>,
@@ -52,7 +52,7 @@ fn mark(device: &Device<'_>) -> [u8; MARK_LEN] {
     mark
 }
 
-/// At most `wanted` bytes of what is behind the mark, which is written.
+/// Returns at most `wanted` bytes of what is behind the mark, which is written.
 fn divided<'m>(kept: &'m mut [u8], mark: &[u8; MARK_LEN], wanted: usize, listens: bool) -> Memory<'m> {
     let Some((place, entries)) = kept.split_first_chunk_mut() else { return Memory::New(&mut []) };
     let is_ours = place == mark;
@@ -82,7 +82,7 @@ mod kept {
     static KEPT: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
     static TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// The memory with what is in it; nothing the second time.
+    /// Returns the memory with what is in it; nothing the second time.
     pub(super) fn take() -> &'static mut [u8] {
         if TAKEN.swap(true, Ordering::Relaxed) {
             return &mut [];

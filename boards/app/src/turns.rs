@@ -31,7 +31,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// At the start of the clock.
+    /// Returns the state at the start of the clock.
     #[must_use]
     pub const fn new() -> Self {
         Self { last: AtomicU32::new(0) }
@@ -60,7 +60,7 @@ impl Turns {
         self.last.store(millis(now), Ordering::Relaxed);
     }
 
-    /// The network's priority.
+    /// Returns the network's priority.
     fn network(&self, now: Instant) -> u8 {
         let since = millis(now).wrapping_sub(self.last.load(Ordering::Relaxed));
         if u64::from(since) <= PATIENCE.as_millis() { NETWORK } else { REST }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn under_a_flood_the_rest_has_all_its_turns_in_time_and_the_control_loop_always_goes_first() {
         let turns = Turns::new();
-        // The loop, ready every 2 ms; the network, always; three tasks of the rest, always; and the one that notes.
+        // The loop, ready every 3 ms; the network, always; three tasks of the rest, always; and the one that notes.
         let (mut queue, mut network) = (vec![("network", NETWORK), ("a", REST), ("b", REST), ("notes", REST)], 0);
         let (mut last_of_a, mut longest) = (0, 0);
         for now in 0..10_000 {

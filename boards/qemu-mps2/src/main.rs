@@ -145,7 +145,7 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
 /// The time of the last turn of the rest of the tasks.
 static TURNS: Turns = Turns::new();
 
-/// Spawns a task that goes before others; the executor's number of it.
+/// Spawns a task that goes before others, and returns the executor's number of it.
 fn spawn_first<S>(spawner: Spawner, task: Result<SpawnToken<S>, SpawnError>, priority: u8) -> u32 {
     let task = defmt::unwrap!(task);
     task.metadata().set_priority(priority);

@@ -9,7 +9,7 @@ use embassy_time::Instant;
 struct Watched {
     /// The executor's number of it; 0 for none yet.
     task: AtomicU32,
-    /// Whether it is ready, and has not begun.
+    /// The state of being ready, and not begun.
     waits: AtomicBool,
     /// Polls of others that have begun meanwhile.
     others: AtomicU32,
@@ -58,7 +58,7 @@ static NETWORK: Watched = Watched::new();
 static BEGAN: AtomicU32 = AtomicU32::new(0);
 static LONGEST: AtomicU32 = AtomicU32::new(0);
 
-/// Tells of it from now on, of these tasks.
+/// Begins to log the order of these tasks.
 pub(crate) fn tell(control: u32, network: u32) {
     CONTROL.task.store(control, Ordering::Relaxed);
     NETWORK.task.store(network, Ordering::Relaxed);

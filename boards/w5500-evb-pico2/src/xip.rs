@@ -1,4 +1,4 @@
-//! How code is read from the serial flash.
+//! The way in which code is read from the serial flash.
 //!
 //! The boot ROM leaves quad reads with the command `EBh` before each, its mode bits 0, at the divisor that it found (`rom_data` of the HAL,
 //! `flash_select_xip_read_mode`). Here the flash is told once to take what follows without a command (mode bits `Ah`), at half
@@ -19,16 +19,16 @@ use embassy_rp::pac::qmi::vals::{
 const READ_QUAD: u8 = 0xeb;
 /// Mode bits behind the address: the next read has no command. The lower four are of no account.
 const STAY: u8 = 0xa0;
-/// SCK is the processor's clock by this.
+/// The divisor that makes the clock of the flash from the processor's.
 const DIVISOR: u8 = 2;
-/// Of the sample, in halves of the processor's clock.
+/// The delay of the sample, in halves of the processor's clock.
 const DELAY: u8 = 2;
-/// How long a burst may be continued, in units of 64 clocks.
+/// The time for which a burst may be continued, in units of 64 clocks.
 const COOLDOWN: u8 = 1;
 /// An address of the flash that is read past the cache and leaves it alone (`XIP_NOCACHE_NOALLOC_BASE`).
 const UNCACHED: *const u8 = 0x1400_0000 as *const u8;
 
-/// What is written to the chip: how it is read the first time, and how from then on.
+/// The values for the flash's interface: `first` is the format of the first read, `then` that of all others.
 struct Registers {
     timing: u32,
     command: u32,
@@ -89,7 +89,7 @@ fn switch([timing, command, format]: [*mut u32; 3], registers: &Registers) {
     cortex_m::asm::isb();
 }
 
-/// Accesses to the flash since the last call, and those that its cache served. The counters of the chip stop at their end, which 28 s reach at
+/// Returns the accesses to the flash since the last call, and those that its cache served. The counters of the chip stop at their end, which 28 s reach at
 /// the most, and a write takes them back to 0 (`rp-pac`, `XIP_CTRL`: `CTR_ACC`, `CTR_HIT`).
 pub(crate) fn count() -> (u32, u32) {
     let [hits, accesses] = [pac::XIP_CTRL.ctr_hit(), pac::XIP_CTRL.ctr_acc()].map(|counter| {

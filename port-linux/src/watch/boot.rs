@@ -47,7 +47,8 @@ pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
     if !boot.is_clock_as_meant {
         let megahertz = f64::from(boot.clock) / 1e6;
         lines.push(format!(
-            "it runs at {megahertz} MHz by its own oscillator, for its external clock did not start: ages of states cannot be judged by that, and nothing is commanded: {PAGE}, 'When a board does not come up'"
+            "it runs at {megahertz} MHz by its own oscillator, for its external clock did not start. That oscillator is \
+             too inexact to judge ages of states by, so nothing is commanded: {PAGE}, 'When a board does not come up'"
         ));
     }
     lines

@@ -54,7 +54,8 @@ macro_rules! template {
     }};
 }
 
-/// The first lines of every other one and the limits of the joints (`urscript/programs/limits.script`).
+/// The beginning of [`SPEEDJ`], [`SERVOJ`], [`BUFFERED`] and [`PLAYER`]: name and limits of the joints
+/// (`urscript/programs/limits.script`).
 pub const LIMITS: &str = template!("limits");
 
 /// The joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`), between [`LIMITS`] and [`CONVERSATION`].

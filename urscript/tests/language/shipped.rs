@@ -64,8 +64,9 @@ const VALUES: &[(&str, ScriptValue<'_>)] = &[
     ("H5", ScriptValue::Decimal(6.3)),
 ];
 
-/// What stands before a template that says so in its first lines.
+/// The beginning of each template that names it in its first lines.
 const LIMITS: &str = include_str!("../../programs/limits.script");
+/// The part between the beginning and a template that names it.
 const POSITIONS: &str = include_str!("../../programs/positions.script");
 /// What follows a template that says so in its first lines.
 const CONVERSATION: &str = include_str!("../../programs/conversation.script");
