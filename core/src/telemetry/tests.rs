@@ -274,9 +274,8 @@ fn a_recording_survives_the_loss_of_any_one_datagram_in_seven() {
         device.run(6_000);
         device
     });
-    let begun = |d: &UrDatagram<'_>| {
-        matches!(d.message, Message::Recording(Recording { number: 0, chunk: Chunk { offset: 0, .. }, .. }))
-    };
+    let begun =
+        |d: &UrDatagram<'_>| matches!(d.message, Message::Recording(Recording { chunk: Chunk { offset: 0, .. }, .. }));
     let device = devices
         .find(|device| {
             let starts: Vec<_> = device.datagrams().iter().filter(|d| begun(d)).map(|d| d.sequence).collect();
