@@ -13,7 +13,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (4, &["client"]),
     (3, &["law", "frame", "sensor", "request", "provision"]),
     (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
-    (1, &["robot", "time", "math", "checksum", "stuffing", "packed"]),
+    (1, &["robot", "time", "math", "bytes", "checksum", "stuffing", "packed"]),
 ];
 
 /// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.

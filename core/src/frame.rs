@@ -32,6 +32,7 @@ pub use lines::LineAssembler;
 pub use probe::Found;
 pub(crate) use probe::Probe;
 
+use crate::bytes::move_to_front;
 use crate::time::Duration;
 use crate::wire::fri;
 use crate::wire::realtime::{self, HEAD_LEN, Head, plausible_head};
@@ -167,13 +168,7 @@ impl<'m> Assembler<'m> {
     /// [`Self::next_frame`] until it returns `None` first.
     pub fn window(&mut self) -> &mut [u8] {
         if self.start > 0 {
-            let start = self.start;
-            if let Some(live) = self.memory.get_mut(..self.end)
-                && start <= live.len()
-            {
-                live.copy_within(start.., 0);
-            }
-            self.end = self.end.saturating_sub(start);
+            self.end = move_to_front(self.memory, self.start..self.end);
             self.start = 0;
         }
         self.memory.get_mut(self.end..).unwrap_or_default()

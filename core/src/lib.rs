@@ -83,6 +83,7 @@ extern crate self as outrigger_core;
 #[path = "../examples/peer/mod.rs"]
 pub(crate) mod peer;
 
+mod bytes;
 pub mod checksum;
 pub mod client;
 pub mod command;

@@ -104,7 +104,7 @@ impl Duration {
     /// The span in whole ms, rounded down.
     #[must_use]
     pub const fn as_millis(self) -> u64 {
-        self.0 / 1_000
+        divided(self.0, 1_000)
     }
 
     /// The span in s, for control laws.
@@ -134,7 +134,7 @@ impl Duration {
             // Asked for some twenty times in every cycle; by a constant 100, even 32 bits are divided in 64 on a board.
             50 => Self(self.0 / 2),
             150 => Self(self.0.saturating_add(self.0 / 2)),
-            _ => Self(self.0.saturating_mul(percent) / 100),
+            _ => Self(divided(self.0.saturating_mul(percent), 100)),
         }
     }
 
@@ -142,6 +142,13 @@ impl Duration {
     #[must_use]
     pub const fn whole(self, other: Self) -> Option<u64> {
         quotient(self.0, other.0)
+    }
+
+    /// How many of `other` it takes to cover the span; of nothing, as many as of a microsecond.
+    pub(crate) const fn whole_up(self, other: Self) -> u64 {
+        let other = if other.0 == 0 { 1 } else { other.0 };
+        let whole = divided(self.0, other);
+        whole.saturating_add((whole.wrapping_mul(other) != self.0) as u64)
     }
 }
 
@@ -165,16 +172,41 @@ pub(crate) const fn to_f32(value: u64) -> f32 {
     high as f32 * 4_294_967_296.0 + low as f32
 }
 
-/// `dividend / divisor`; `None` for a divisor of zero. Spans mostly fit 32 bits, and those a microcontroller divides in
-/// one instruction.
+/// Returns `dividend / divisor`, or `None` for a divisor of zero.
 pub(crate) const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {
+    if divisor == 0 { None } else { Some(divided(dividend, divisor)) }
+}
+
+/// Returns `dividend / divisor`, for a divisor that is not zero. Spans mostly fit 32 bits, and those a microcontroller
+/// divides in one instruction.
+#[inline(never)]
+pub(crate) const fn divided(dividend: u64, divisor: u64) -> u64 {
     if (dividend | divisor) >> 32 != 0 {
-        return dividend.checked_div(divisor);
+        return long_quotient(dividend, divisor);
     }
     match (dividend as u32).checked_div(divisor as u32) {
-        Some(quotient) => Some(quotient as u64),
-        None => None,
+        Some(quotient) => quotient as u64,
+        None => 0,
     }
+}
+
+/// Returns `dividend / divisor` bit by bit: rare, and a tenth of the compiler's routine.
+#[cold]
+#[inline(never)]
+const fn long_quotient(dividend: u64, divisor: u64) -> u64 {
+    let (mut rest, mut quotient, mut bit) = (0_u64, 0_u64, 64_u32);
+    while bit > 0 {
+        bit = bit.wrapping_sub(1);
+        // What is shifted out of the rest stands above its 64 bits, so that the divisor fits in any case.
+        let above = rest >> 63 != 0;
+        rest = rest << 1 | dividend >> bit & 1;
+        quotient <<= 1;
+        if above || rest >= divisor {
+            rest = rest.wrapping_sub(divisor);
+            quotient |= 1;
+        }
+    }
+    quotient
 }
 
 #[cfg(test)]
@@ -203,6 +235,16 @@ mod tests {
         let ends = [0, 1, 99, 100, 0xffff_ffff, 0x1_0000_0000, 0x1_0000_0001, u64::MAX];
         for (dividend, divisor) in ends.iter().flat_map(|a| ends.map(|b| (*a, b))) {
             assert_eq!(quotient(dividend, divisor), dividend.checked_div(divisor), "{dividend} / {divisor}");
+            let covers = Duration(dividend).whole_up(Duration(divisor));
+            assert_eq!(covers, dividend.div_ceil(divisor.max(1)), "{divisor} over {dividend}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_long_quotient_is_the_one_that_a_processor_of_64_bits_gives(dividend: u64, divisor: u64, narrow in 0_u32..64) {
+            let divisor = (divisor >> narrow).max(1);
+            proptest::prop_assert_eq!(long_quotient(dividend, divisor), dividend / divisor);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Lines out of a byte stream, in memory that the caller owns.
 
 use super::FrameError;
+use crate::bytes::move_to_front;
 
 /// Cuts one stream into lines, as [`Assembler`](super::Assembler) cuts others into messages: read into
 /// [`LineAssembler::window`], [`LineAssembler::commit`], then [`LineAssembler::next_line`] until it returns `None`.
@@ -34,10 +35,8 @@ impl<'m> LineAssembler<'m> {
     /// Where the next received bytes go. Empty only while lines fill the memory that nobody took: call
     /// [`Self::next_line`] until it returns `None` first.
     pub fn window(&mut self) -> &mut [u8] {
-        let waiting = self.start..self.end;
-        if self.start > 0 && waiting.end <= self.memory.len() && waiting.start <= waiting.end {
-            self.end = waiting.len();
-            self.memory.copy_within(waiting, 0);
+        if self.start > 0 {
+            self.end = move_to_front(self.memory, self.start..self.end);
             self.start = 0;
         }
         self.memory.get_mut(self.end..).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! The controller's clock on ours: how old a state is, however late it is read.
 
 use crate::robot::ControllerTime;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, divided};
 
 /// Maps controller time to our clock by the smallest offset seen, the offset of the fastest packet.
 ///
@@ -114,8 +114,9 @@ impl Fit {
             self.leaked = owed;
             return;
         }
-        self.offset = self.offset.saturating_add(signed(owed / 1_000_000));
-        self.leaked = owed % 1_000_000;
+        let micros = divided(owed, 1_000_000);
+        self.offset = self.offset.saturating_add(signed(micros));
+        self.leaked = owed.wrapping_sub(micros.wrapping_mul(1_000_000));
     }
 }
 

@@ -106,7 +106,7 @@ impl Intervals {
 
     /// The mean is made when it is asked for: a division in each cycle would be for nobody.
     pub(super) fn figures(&self) -> InterArrival {
-        let mean = Duration::from_micros(self.sum.checked_div(self.figures.count).unwrap_or(0));
+        let mean = Duration::from_micros(quotient(self.sum, self.figures.count).unwrap_or(0));
         InterArrival { mean, ..self.figures }
     }
 }

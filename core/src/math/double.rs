@@ -18,8 +18,8 @@ const DROPPED: u32 = MANTISSA - 23;
 /// Exponent field of 1.0, and by how much it is less in an `f32`.
 const ONE: u32 = 1023;
 const LESS: u32 = ONE - 127;
-/// Bits of 2⁻¹²⁶ and 2¹²⁸: what lies between is an `f32` with a full mantissa, once it is rounded.
-const FULL: core::ops::Range<u64> = (897 << MANTISSA)..(1151 << MANTISSA);
+/// The upper words of 2⁻¹²⁶ and 2¹²⁸: what lies between is an `f32` with a full mantissa, once it is rounded.
+const FULL: core::ops::Range<u32> = (897 << (MANTISSA - 32))..(1151 << (MANTISSA - 32));
 const INFINITY: u64 = f64::INFINITY.to_bits();
 /// Binary places of a fraction.
 const PLACES: u32 = 44;
@@ -27,18 +27,36 @@ const PLACES: u32 = 44;
 /// The nearest `f32`, the even one of two: the bits that `as` gives, except that every NaN is the same.
 #[must_use]
 pub const fn to_f32(value: f64) -> f32 {
-    let magnitude = magnitude(value);
+    // In two words of 32 bits, because a shift of 64 is some ten instructions.
+    let bits = value.to_bits();
+    let (high, low) = ((bits >> 32) as u32, bits as u32);
+    let (sign, magnitude) = (high & 1 << 31, high << 1 >> 1);
     let unsigned = if FULL.start <= magnitude && magnitude < FULL.end {
-        (nearest_even(magnitude, DROPPED) as u32).wrapping_sub(LESS << 23)
-    } else if magnitude < FULL.start {
+        let kept = high << (32 - DROPPED) | low >> DROPPED;
+        // More than a half is rounded up, and a half where that makes an even number.
+        let up = (low << (32 - DROPPED)).wrapping_add(kept & 1) > 1 << 31;
+        kept.wrapping_add(up as u32).wrapping_sub(LESS << 23) << 1 >> 1
+    } else if magnitude | low == 0 {
+        0
+    } else {
+        rare(value)
+    };
+    f32::from_bits(sign | unsigned)
+}
+
+/// The bits of what is too small for a full mantissa, too large, or no number, without the sign.
+#[cold]
+#[inline(never)]
+const fn rare(value: f64) -> u32 {
+    let magnitude = magnitude(value);
+    if exponent(magnitude) <= LESS {
         let shift = LESS.wrapping_add(DROPPED).wrapping_add(1).wrapping_sub(exponent(magnitude));
         if shift < 64 { nearest_even(mantissa(magnitude), shift) as u32 } else { 0 }
     } else if !is_nan(value) {
         f32::INFINITY.to_bits()
     } else {
         f32::NAN.to_bits()
-    };
-    f32::from_bits((value.to_bits() >> 32) as u32 & (1 << 31) | unsigned)
+    }
 }
 
 /// |`value`| · `factor` to the nearest whole number, half upwards; what is too large saturates, NaN too.

@@ -37,7 +37,7 @@ settings! {
 
 /// Cycles in a time, from two to `most`.
 fn cycles(cycle: Duration, millis: u64, most: u64) -> u64 {
-    Duration::from_millis(millis).as_micros().div_ceil(cycle.as_micros().max(1)).clamp(2, most)
+    Duration::from_millis(millis).whole_up(cycle).clamp(2, most)
 }
 
 fn patience(cycle: Duration, millis: u64) -> u16 {

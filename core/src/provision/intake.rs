@@ -3,6 +3,7 @@
 use heapless::Vec;
 
 use super::wire::FRAME_MAX;
+use crate::bytes::move_to_front;
 use crate::checksum::crc32;
 use crate::stuffing::{self, CONTENT_MAX};
 
@@ -27,14 +28,8 @@ impl Intake {
     /// Where received bytes go; never empty once everything was [polled](Self::poll).
     pub(super) fn window(&mut self) -> &mut [u8] {
         if self.start > 0 {
-            let length = self.end.saturating_sub(self.start);
-            // Byte by byte, and not `copy_within`, whose bounds the compiler cannot see to hold.
-            for (to, from) in (self.start..self.end).enumerate() {
-                if let (Some(byte), Some(place)) = (self.buffer.get(from).copied(), self.buffer.get_mut(to)) {
-                    *place = byte;
-                }
-            }
-            (self.start, self.end) = (0, length);
+            self.end = move_to_front(&mut self.buffer, self.start..self.end);
+            self.start = 0;
         }
         self.buffer.get_mut(self.end..).unwrap_or_default()
     }

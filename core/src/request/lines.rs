@@ -2,6 +2,7 @@
 
 use super::json::{Flaw, message_of};
 use super::{Fault, FaultKind, Message};
+use crate::bytes::move_to_front;
 
 /// Longest line \[B\], without the newline at its end.
 pub const LINE_MAX: usize = 1024;
@@ -39,8 +40,7 @@ impl Lines {
             return &mut [];
         }
         if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end = self.end.saturating_sub(self.start);
+            self.end = move_to_front(&mut self.buffer, self.start..self.end);
             self.start = 0;
         }
         self.buffer.get_mut(self.end..).unwrap_or_default()

@@ -41,7 +41,7 @@ impl<const N: usize> Leg<N> {
 
     /// The setpoint `t` seconds after `from`: what [`at`](Self::at) of the same says, without a copy of it.
     #[inline]
-    pub(super) fn setpoint(from: &Waypoint<N>, to: &Waypoint<N>, t: f32) -> Setpoint<N> {
+    pub(crate) fn setpoint(from: &Waypoint<N>, to: &Waypoint<N>, t: f32) -> Setpoint<N> {
         let seconds = (to.at - from.at).as_secs_f32();
         #[cfg(feature = "trajectories")]
         if let (Some(begin), Some(stop)) = (&from.accelerations, &to.accelerations) {

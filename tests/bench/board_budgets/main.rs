@@ -22,15 +22,15 @@ use outrigger_core::link::{Histograms, LinkMonitor};
 use outrigger_core::mode::{Evidence, Following, ModeMachine, Operator};
 use outrigger_embassy::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
 
-/// Flash of what is ours, and RAM of one session with its socket buffers \[B\]: lean, with one law, states from port 30003
-/// and no feature of the core.
-const LEAN_FLASH: u64 = 64 * 1024;
+/// Flash of what is ours and of the routines that the compiler adds for it, and RAM of one session with its socket buffers \[B\]:
+/// lean, with one law, states from port 30003 and no feature of the core.
+const LEAN_FLASH: u64 = 67 * 1024;
 const LEAN_SESSION: u64 = 20 * 1024;
 /// The same of everything: what the parts need that the table tells one by one. 30003 has room for five packets there, so
 /// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 45 kB of
 /// flash, their texts and the end of a move that is asked for among it, and 4.7 kB of RAM; a motion that is quintic and fed takes
 /// another kilobyte of flash, and so do the drivers of two sensors each, and axes of the tool by sensors.
-const FLASH: u64 = 161 * 1024;
+const FLASH: u64 = 166 * 1024;
 const SESSION: u64 = 29 * 1024;
 const RTDE_SESSION: u64 = 34 * 1024;
 /// What can be left out, as features of the probe.
@@ -47,8 +47,9 @@ const PARTS: [(&str, &str); 9] = [
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
 const SERIALISATION: u64 = 34_400;
-/// What the flash budget is about; the core library and what a board adds are not.
-const OURS: [&str; 3] = ["core", "urscript", "port-embassy"];
+/// What the flash budget is about: our crates, and the routines of the compiler and of the core library that they call. What a
+/// board adds is not.
+const OURS: [&str; 4] = ["core", "urscript", "port-embassy", "core library"];
 /// Names the file that a board's firmware is built with, in place of its own.
 const SETTINGS: &str = "OUTRIGGER_BOARD_CONFIG";
 /// The board whose firmware beside a KRC is measured: the other session, on one board for all.
@@ -209,7 +210,7 @@ fn report() -> Report {
     let lean_port = named("qemu-mps2").code["port-embassy"];
     let flash = |image: &Image| image.code_of(&OURS) + image.constants;
     report.budget(
-        "flash of the lean engine, its loop and port-embassy: code, all constants [B]",
+        "flash of the lean engine, its loop, port-embassy and library: code, all constants [B]",
         flash(least) + lean_port,
         LEAN_FLASH,
     );
@@ -422,7 +423,7 @@ this table alone.
 
 An instruction belongs to the crate of the innermost function that is not the standard library's, in whatever it was
 inlined; *core library* is what is left, compiler routines among it. Constants carry no trace of their crate. The flash
-budget is about core, urscript and port-embassy; what they are made with (zerocopy, heapless) is counted as core.
+budget is about core, urscript, port-embassy and the core library; what they are made with (zerocopy, heapless) is counted as core.
 
 ";
 

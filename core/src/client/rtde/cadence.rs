@@ -2,7 +2,7 @@
 
 use crate::link::Sequence;
 use crate::robot::{ControllerTime, Generation, SoftwareVersion};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, quotient};
 use crate::wire::rtde::{Data as _, DataType, DynamicRecipe};
 
 /// How the data of one connection came.
@@ -125,7 +125,7 @@ impl Watch {
 
 /// What going on by `by` means where packages are `unit` apart: to the nearest, as clocks are rounded on the wire.
 fn steps(by: u64, unit: u64) -> Sequence {
-    match by.saturating_add(unit / 2).checked_div(unit).unwrap_or(1) {
+    match quotient(by.saturating_add(unit / 2), unit).unwrap_or(1) {
         0 => Sequence::Duplicate,
         1 => Sequence::InOrder,
         more => Sequence::Lost(u32::try_from(more.saturating_sub(1)).unwrap_or(u32::MAX)),

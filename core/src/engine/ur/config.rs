@@ -189,7 +189,7 @@ impl UrConfig {
             let ProgramConfig { lag, lookahead, .. } = self.peer.program;
             let waits = if self.peer.path == CommandPath::Buffered { lag.percent(150) } else { Duration::ZERO };
             let late = waits + lookahead + SETTLING + Duration::from_millis(24);
-            let cycles = late.as_micros().div_ceil(period.as_micros().max(1));
+            let cycles = late.whole_up(period);
             let delay = u8::try_from(cycles).unwrap_or(u8::MAX).clamp(2, 31);
             // What the hull of the newest commands does not reach back to has that much more patience.
             let patience = u16::try_from(cycles).unwrap_or(u16::MAX).max(FollowingConfig::new(period).patience);

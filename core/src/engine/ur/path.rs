@@ -246,7 +246,7 @@ impl ProgramConfig {
 
     /// How many points are to wait in the ring, where one is taken out in each period.
     pub(super) fn fill(&self, period: Duration) -> u16 {
-        let points = self.lag.as_micros().checked_div(period.as_micros()).unwrap_or_default();
+        let points = self.lag.whole(period).unwrap_or_default();
         u16::try_from(points).unwrap_or(u16::MAX).max(1)
     }
 }

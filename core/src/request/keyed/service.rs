@@ -188,7 +188,7 @@ impl<A: Copy + PartialEq> Service<A> {
     /// Whether another one may be sent now.
     fn may_welcome(&mut self, now: Instant) -> bool {
         let (left, at) = self.welcomes;
-        let more = now.since(at).as_micros().checked_div(WELCOME_EVERY.as_micros()).unwrap_or_default();
+        let more = now.since(at).whole(WELCOME_EVERY).unwrap_or_default();
         let left = u64::from(left).saturating_add(more).min(u64::from(WELCOMES));
         let at = if more > 0 { now } else { at };
         let Some(rest) = u8::try_from(left).ok().and_then(|left| left.checked_sub(1)) else { return false };

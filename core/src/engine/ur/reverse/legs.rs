@@ -162,7 +162,7 @@ impl Legs {
         for to in ways {
             if progress <= to.at.as_micros() {
                 let passed = Duration::from_micros(progress.saturating_sub(from.at.as_micros()));
-                return Some(Leg::between(from, to).at(passed.as_secs_f32()).positions);
+                return Some(Leg::setpoint(from, to, passed.as_secs_f32()).positions);
             }
             from = to;
         }

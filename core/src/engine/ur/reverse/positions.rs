@@ -5,7 +5,7 @@
 use crate::command::{Approved, Limits};
 use crate::engine::ur::path::SETTLING;
 use crate::robot::{ControllerTime, JointVelocities, Reason, State};
-use crate::time::Duration;
+use crate::time::{Duration, divided};
 
 /// Nanoradians of a microradian.
 const NANO: i64 = 1_000;
@@ -165,12 +165,15 @@ impl Positions {
     }
 
     fn step(&self, passed: Duration, ring: Option<Duration>) -> Step {
-        let cycles = ring.and_then(|period| (passed + period.percent(50)).as_micros().checked_div(period.as_micros()));
+        let cycles = ring.and_then(|period| (passed + period.percent(50)).whole(period));
         Step { to: self.micros(), cycles: cycles.map_or(1, |cycles| u16::try_from(cycles).unwrap_or(u16::MAX).max(1)) }
     }
 
     fn micros(&self) -> [i32; 6] {
-        self.at.map(|at| i32::try_from(at / NANO).unwrap_or_default())
+        self.at.map(|at| {
+            let micros = i32::try_from(divided(at.unsigned_abs(), NANO.unsigned_abs())).unwrap_or_default();
+            if at < 0 { micros.saturating_neg() } else { micros }
+        })
     }
 }
 
