@@ -3,6 +3,9 @@
 //! Acceptance is proven by a *rise*: no program ran, our text went out, a program runs. Where another program runs (and
 //! may be taken over), one `stopj` goes first, and then nothing until it has ended: a zero velocity every cycle would
 //! keep some program running for ever.
+//!
+//! A controller in local control takes no text, and writes an entry into its log for each. So one zero velocity goes out,
+//! and the next only when a program is shown, or when a refusal would have come.
 
 use crate::time::{Duration, Instant};
 
@@ -11,7 +14,7 @@ use crate::time::{Duration, Instant};
 pub(super) enum Opening {
     /// A `stopj`, against the other program.
     EndOther,
-    /// Nothing: the other program is being ended.
+    /// Nothing: the other program is being ended, or the first text of ours is not shown to run yet.
     Wait,
     /// The zero velocity itself.
     Zero,
@@ -28,20 +31,28 @@ pub(super) enum TakeOver {
     Ending(Instant),
     /// Our own text goes out: whatever runs from now on is ours.
     Done,
+    /// The first text of ours went out at this time.
+    Asked(Instant),
 }
 
 impl TakeOver {
-    /// What comes next, where `program_runs` as far as anybody can tell. The `stopj` is repeated after `patience`.
+    /// Returns what comes next, where `program_runs` as far as anybody can tell. For `patience` the end of another program
+    /// is waited for, and then the beginning of ours.
     pub(super) fn next(&mut self, program_runs: bool, patience: Duration, now: Instant) -> Opening {
         match *self {
             Self::Done => Opening::Zero,
+            Self::Asked(since) if !program_runs && now.since(since) < patience => Opening::Wait,
+            Self::Asked(_) => {
+                *self = Self::Done;
+                Opening::Zero
+            }
             Self::Ending(since) if program_runs && now.since(since) < patience => Opening::Wait,
             Self::Untried | Self::Ending(_) if program_runs => {
                 *self = Self::Ending(now);
                 Opening::EndOther
             }
             Self::Untried | Self::Ending(_) => {
-                *self = Self::Done;
+                *self = Self::Asked(now);
                 Opening::Zero
             }
         }
@@ -66,7 +77,15 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_runs_the_first_text_is_the_zero_velocity() {
-        assert_eq!(TakeOver::default().next(false, Duration::from_millis(300), Instant::ZERO), Opening::Zero);
+    fn one_text_asks_and_the_others_follow_when_it_is_shown_to_run_or_was_not_refused() {
+        for (shown_at, next_at) in [(4, 4), (250, 250), (u64::MAX, 300)] {
+            let mut take_over = TakeOver::default();
+            let said = (0..400).step_by(2).map(|millis| {
+                let at = Instant::ZERO + Duration::from_millis(millis);
+                (millis, take_over.next(millis >= shown_at, Duration::from_millis(300), at))
+            });
+            let zeros: Vec<u64> = said.filter(|(_, what)| *what == Opening::Zero).map(|(millis, _)| millis).collect();
+            assert_eq!(zeros, [0].into_iter().chain((next_at..400).step_by(2)).collect::<Vec<_>>());
+        }
     }
 }

@@ -1,0 +1,142 @@
+//! Can a state be one of this arm? Judged before anything uses it.
+
+use crate::robot::ControllerTime;
+use crate::time::Duration;
+
+/// A speed that no joint of the arms here reaches \[rad/s\]: twice the highest rating among them, the 2π of a UR3's wrists.
+pub const FASTEST_JOINT: f32 = 4.0 * core::f32::consts::PI;
+/// An angle that no joint comes to \[rad\]: a wrist without stops turns for minutes before it is there.
+const FURTHEST: f32 = 1_000.0;
+
+/// What is checked of one state.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'s, const N: usize> {
+    /// When it was, by the controller's clock.
+    pub at: ControllerTime,
+    /// The measured angles \[rad\].
+    pub positions: &'s [f32; N],
+    /// The measured speeds \[rad/s\]; where the controller sends none, zeros.
+    pub velocities: &'s [f32; N],
+    /// The angles and speeds that the controller steers to, which have to be numbers.
+    pub targets: [&'s [f32; N]; 2],
+}
+
+/// What became of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It agrees with the one before.
+    Agrees,
+    /// There is nothing to compare it with: the next one has to agree with it before either is used.
+    Awaits,
+    /// It cannot be, and stands for nothing.
+    Impossible,
+}
+
+impl<const N: usize> Content<'_, N> {
+    /// Judges the state beside the one `before` it. `agreed` is whether that one was confirmed by another; after more
+    /// than `gap` it is forgotten. Stamps are up to a `period` from when the angles were measured.
+    pub(super) fn judge(
+        &self,
+        before: Option<(ControllerTime, &[f32; N])>,
+        agreed: bool,
+        period: Duration,
+        gap: Duration,
+    ) -> Verdict {
+        let Self { at, positions, velocities, targets: [angles, speeds] } = self;
+        if !(are_within(positions, FURTHEST)
+            && are_within(velocities, FASTEST_JOINT)
+            && are_within(angles, FURTHEST)
+            && are_within(speeds, FURTHEST))
+        {
+            return Verdict::Impossible;
+        }
+        let Some((then, angles)) = before else { return Verdict::Awaits };
+        if *at <= then {
+            // A straggler, or a clock that began anew: the sequence says which.
+            return if agreed { Verdict::Agrees } else { Verdict::Awaits };
+        }
+        let passed = at.since(then);
+        if passed > gap {
+            return Verdict::Awaits;
+        }
+        let most = FASTEST_JOINT * (passed + period).as_secs_f32();
+        if positions.iter().zip(angles).all(|(now, then)| (now - then).abs() <= most) {
+            Verdict::Agrees
+        } else if agreed {
+            Verdict::Impossible
+        } else {
+            Verdict::Awaits
+        }
+    }
+}
+
+/// Whether each value is a number of at most `most`, either way.
+fn are_within<const N: usize>(values: &[f32; N], most: f32) -> bool {
+    // Bits of numbers that are not negative are ordered as they are; infinity and what is no number come after them.
+    values.iter().all(|value| value.to_bits() << 1 >> 1 <= most.to_bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: Duration = Duration::from_millis(2);
+    const GAP: Duration = Duration::from_millis(40);
+    const STILL: [f32; 6] = [0.0; 6];
+    const POSE: [f32; 6] = [0.0, -1.57, 1.57, -1.57, -1.57, 0.3];
+
+    fn judge(at: u64, positions: &[f32; 6], before: Option<(u64, &[f32; 6])>, agreed: bool) -> Verdict {
+        let at = ControllerTime::from_micros(at);
+        let before = before.map(|(then, angles)| (ControllerTime::from_micros(then), angles));
+        let content = Content { at, positions, velocities: &STILL, targets: [positions, &STILL] };
+        content.judge(before, agreed, PERIOD, GAP)
+    }
+
+    #[test]
+    fn a_state_agrees_that_a_joint_could_have_come_to_in_the_time_since() {
+        let moved = |by: f32| POSE.map(|q| q + by);
+        for (passed, most) in [(2_000, 0.050), (8_000, 0.125), (40_000, 0.527)] {
+            assert_eq!(judge(passed, &moved(most), Some((0, &POSE)), true), Verdict::Agrees, "{passed}");
+            assert_eq!(judge(passed, &moved(-most), Some((0, &POSE)), true), Verdict::Agrees, "{passed}");
+            assert_eq!(judge(passed, &moved(most + 0.002), Some((0, &POSE)), true), Verdict::Impossible, "{passed}");
+        }
+    }
+
+    #[test]
+    fn the_first_state_and_the_first_after_a_gap_wait_for_a_second_that_agrees() {
+        assert_eq!(judge(0, &POSE, None, false), Verdict::Awaits);
+        assert_eq!(judge(2_000, &POSE, Some((0, &POSE)), false), Verdict::Agrees);
+        assert_eq!(judge(40_001, &POSE, Some((0, &POSE)), true), Verdict::Awaits);
+        // One false first state locks nobody out: the next takes its place.
+        assert_eq!(judge(2_000, &POSE, Some((0, &STILL)), false), Verdict::Awaits);
+        // A clock that begins anew, or a straggler.
+        assert_eq!(judge(0, &STILL, Some((2_000, &POSE)), true), Verdict::Agrees);
+        assert_eq!(judge(0, &STILL, Some((2_000, &POSE)), false), Verdict::Awaits);
+    }
+
+    #[test]
+    fn no_field_may_be_no_number_or_out_of_range() {
+        let bad = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1_000.1, -1_000.1, f32::MAX];
+        for (joint, value) in (0..6).flat_map(|joint| bad.map(|value| (joint, value))) {
+            let mut hurt = POSE;
+            hurt[joint] = value;
+            let at = ControllerTime::from_micros(2_000);
+            let before = Some((ControllerTime::from_micros(0), &POSE));
+            let good = Content { at, positions: &POSE, velocities: &STILL, targets: [&POSE, &STILL] };
+            assert_eq!(good.judge(before, true, PERIOD, GAP), Verdict::Agrees);
+            for content in [
+                Content { positions: &hurt, ..good },
+                Content { velocities: &hurt, ..good },
+                Content { targets: [&hurt, &STILL], ..good },
+                Content { targets: [&POSE, &hurt], ..good },
+            ] {
+                assert_eq!(content.judge(before, true, PERIOD, GAP), Verdict::Impossible, "{content:?}");
+                assert_eq!(content.judge(None, false, PERIOD, GAP), Verdict::Impossible, "{content:?}");
+            }
+        }
+        let fast = [12.6, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let content =
+            Content { at: ControllerTime::from_micros(0), positions: &POSE, velocities: &fast, targets: [&POSE, &STILL] };
+        assert_eq!(content.judge(None, false, PERIOD, GAP), Verdict::Impossible);
+    }
+}
