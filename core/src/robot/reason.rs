@@ -103,6 +103,8 @@ reasons! {
     GuideLimit "a hand or a force moved the arm faster or further than it may" "move it more slowly or less far, or allow more where it is asked for; acknowledge and request",
     GoalTolerance "the arm did not come to its goal in time" "check payload and what holds the arm; allow it more time, or be further off",
     SafetyNotNormal "the safety system reports neither normal nor reduced operation" "see the safety mode shown, and the teach pendant for what it requires; then acknowledge",
+    ImpossibleState "states came that cannot be ones of this arm: no numbers, or further from the last than a joint moves" "see whether something else answers at the controller's address; report the recording",
+    OtherController "the controller reports another arm, or other software, than the configuration names" "correct `robot.model` or `session.software`; `outrigger doctor` shows what it reports",
 }
 
 impl Reason {
@@ -117,18 +119,30 @@ impl Reason {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct ReasonSet(u64);
+pub struct ReasonSet([u32; ReasonSet::WORDS]);
 
-const _: () = assert!(Reason::ALL.len() <= 64, "a reason set is one u64");
+const _: () = assert!(Reason::ALL.len() <= ReasonSet::WORDS * 32, "each reason has a bit");
 
 impl ReasonSet {
     /// No reason.
-    pub const EMPTY: Self = Self(0);
+    pub const EMPTY: Self = Self([0; Self::WORDS]);
+
+    const WORDS: usize = 3;
+
+    /// The word of `reason`, and its bit there.
+    const fn place(reason: Reason) -> (usize, u32) {
+        ((reason as usize) >> 5, 1 << (reason as u32 & 31))
+    }
 
     /// The set with `reason` added.
     #[must_use]
     pub const fn with(self, reason: Reason) -> Self {
-        Self(self.0 | 1 << reason as u8)
+        let Self(mut words) = self;
+        let (at, bit) = Self::place(reason);
+        if at < Self::WORDS {
+            words[at] |= bit;
+        }
+        Self(words)
     }
 
     /// Adds `reason`.
@@ -139,19 +153,22 @@ impl ReasonSet {
     /// The reasons of both sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        let ([a, b, c], [d, e, f]) = (self.0, other.0);
+        Self([a | d, b | e, c | f])
     }
 
     /// Whether `reason` is in the set.
     #[must_use]
     pub const fn contains(self, reason: Reason) -> bool {
-        self.0 & (1 << reason as u8) != 0
+        let (at, bit) = Self::place(reason);
+        at < Self::WORDS && self.0[at] & bit != 0
     }
 
     /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
-        self.0 == 0
+        let [a, b, c] = self.0;
+        a | b | c == 0
     }
 
     /// The reasons in the set, in the order of the list.

@@ -159,7 +159,9 @@ impl Reply {
             Verdict::Dashboard(outcome) => (9, number_of(&Outcome::ALL, |one| *one == outcome), 0, 0),
             Verdict::Fault(kind, at) => (8, number_of(&FAULTS, |one| *one == kind), at, 0),
         };
-        let unmet = self.unmet.iter().fold(0_u64, |bits, reason| bits | 1_u64.unbounded_shl(reason as u32));
+        let bit = |reason: Reason, first: u32| 1_u64.unbounded_shl((reason as u32).wrapping_sub(first));
+        let unmet = self.unmet.iter().fold(0, |bits, reason| bits | bit(reason, 0));
+        let more = self.unmet.iter().fold(0, |bits, reason| bits | bit(reason, 64) as u32);
         Body {
             verdict,
             detail,
@@ -170,7 +172,7 @@ impl Reply {
             at: U16::new(at),
             unmet: U64::new(unmet),
             after: U32::new(after),
-            zero: [0; 4],
+            unmet_more: U32::new(more),
         }
     }
 
@@ -201,7 +203,14 @@ impl Reply {
             unmet: Reason::ALL
                 .iter()
                 .copied()
-                .filter(|reason| body.unmet.get() & 1_u64.unbounded_shl(*reason as u32) != 0)
+                .filter(|reason| {
+                    let at = *reason as u32;
+                    let [low, more] = [
+                        body.unmet.get().unbounded_shr(at),
+                        body.unmet_more.get().unbounded_shr(at.wrapping_sub(64)).into(),
+                    ];
+                    (low | more) & 1 != 0
+                })
                 .collect(),
             ending: body.flags & ENDING != 0,
         };

@@ -86,15 +86,15 @@ pub(super) struct Turn {
 #[repr(C)]
 pub(super) struct Body {
     pub(super) verdict: u8,
-    pub(super) detail: u8, // Refused: reason; Output: news; Fault: kind; Dashboard: outcome
-    pub(super) mode: u8,   // 0 offline … 4 stopping
-    pub(super) grade: u8,  // 0 unacceptable … 3 perfect
-    pub(super) latch: u8,  // reason, 0xff: none
-    pub(super) flags: u8,  // bit 0: ending
-    pub(super) at: U16,    // Fault: byte in the line
-    pub(super) unmet: U64, // a bit per reason
-    pub(super) after: U32, // Output, confirmed: µs after it was sent
-    pub(super) zero: [u8; 4],
+    pub(super) detail: u8,      // Refused: reason; Output: news; Fault: kind; Dashboard: outcome
+    pub(super) mode: u8,        // 0 offline … 4 stopping
+    pub(super) grade: u8,       // 0 unacceptable … 3 perfect
+    pub(super) latch: u8,       // reason, 0xff: none
+    pub(super) flags: u8,       // bit 0: ending
+    pub(super) at: U16,         // Fault: byte in the line
+    pub(super) unmet: U64,      // a bit per reason, of the first 64
+    pub(super) after: U32,      // Output, confirmed: µs after it was sent
+    pub(super) unmet_more: U32, // a bit per reason, of those behind
 }
 
 const _: () = assert!(size_of::<Hello>() == size_of::<Welcome>(), "nothing is amplified");
