@@ -99,6 +99,7 @@ impl Evidence {
         against.add(missing_or(self.gate, now, age, |gate| match gate {
             PeerGate::No => Some(Reason::NotGranted),
             PeerGate::Unfit => Some(Reason::PathUnfit),
+            PeerGate::Other => Some(Reason::OtherController),
             PeerGate::Away => Some(Reason::ProgramAway),
             PeerGate::Ready | PeerGate::Granted => None,
         }));

@@ -163,6 +163,8 @@ pub enum PeerGate {
     No,
     /// It cannot take them in the way that is configured.
     Unfit,
+    /// It reports another arm, or other software, than is configured.
+    Other,
     /// The program that takes them does not run, and somebody at the robot has to start it.
     Away,
     /// Commands may be sent. Whether they are accepted is for [`Acceptance`] to show.

@@ -1,6 +1,7 @@
 //! What an engine beside a controller of Universal Robots is told beyond the [common](crate::engine::Config) thresholds.
 
 use super::path::{CommandPath, Delivery, Orders, ProgramConfig, SETTLING, Unfit};
+use super::primary::ArmConfiguration;
 use super::text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
@@ -45,6 +46,42 @@ pub struct UrOptions {
     pub force: Option<SourceId>,
 }
 
+/// What a controller reports otherwise than it is configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mismatch {
+    /// Its software.
+    Software {
+        /// `robot.software`.
+        configured: SoftwareVersion,
+        /// By its version message.
+        reported: SoftwareVersion,
+    },
+    /// Its arm.
+    Model {
+        /// `robot.model`.
+        configured: RobotModel,
+        /// The arms that its configuration data stand for.
+        reported: &'static [RobotModel],
+    },
+}
+
+impl core::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Software { configured, reported } => {
+                write!(f, "the controller reports software {reported}, and session.software says {configured}")
+            }
+            Self::Model { configured, reported } => {
+                f.write_str("the controller reports ")?;
+                for (at, model) in reported.iter().enumerate() {
+                    write!(f, "{}{}", if at == 0 { "" } else { " or " }, model.name())?;
+                }
+                write!(f, ", and robot.model says {}", configured.name())
+            }
+        }
+    }
+}
+
 impl Options for UrOptions {
     const KIND: u8 = b'U';
 }
@@ -68,6 +105,27 @@ impl UrOptions {
     #[must_use]
     pub fn unfit(&self, software: SoftwareVersion) -> Option<Unfit> {
         self.program.unfit(self.path, software)
+    }
+
+    /// What the controller reports otherwise than it is configured here, by its version message and its configuration data.
+    /// What it does not report, and what is not configured, is compared with nothing.
+    #[must_use]
+    pub fn mismatch(
+        &self,
+        software: Option<SoftwareVersion>,
+        arm: Option<&ArmConfiguration>,
+        generation: Generation,
+    ) -> Option<Mismatch> {
+        if let (Some(configured), Some(reported)) = (self.software, software) {
+            // A configuration may leave the last number out.
+            let bugfix = configured.bugfix == 0 || configured.bugfix == reported.bugfix;
+            if (configured.major, configured.minor) != (reported.major, reported.minor) || !bugfix {
+                return Some(Mismatch::Software { configured, reported });
+            }
+        }
+        let (configured, reported) = (self.model?, arm?.models(generation));
+        let other = !reported.is_empty() && !reported.contains(&configured);
+        other.then_some(Mismatch::Model { configured, reported })
     }
 
     /// The groups of inputs of RTDE to claim, with what a program gets its orders in.

@@ -33,7 +33,7 @@ mod takeover;
 mod terminals;
 mod text;
 
-pub use config::{ConnectConfig, OutputsBy, Ports, StatesFrom, UrConfig, UrOptions};
+pub use config::{ConnectConfig, Mismatch, OutputsBy, Ports, StatesFrom, UrConfig, UrOptions};
 pub use event::{DownCause, Next, ProgramNews, UrEvent};
 pub use identity::{Identity, KnownBy, oldest_software};
 pub use links::{LINKS, link_name};

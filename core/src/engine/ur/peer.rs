@@ -3,7 +3,7 @@
 mod intake;
 mod unacked;
 
-use super::config::{StatesFrom, UrConfig, UrOptions};
+use super::config::{Mismatch, StatesFrom, UrConfig, UrOptions};
 use super::connector::Connector;
 use super::event::{DownCause, ProgramNews, UrEvent};
 use super::identity::Identity;
@@ -106,6 +106,15 @@ impl Ur<'_> {
         self.primary.facts()
     }
 
+    /// What this controller reports otherwise than it is configured.
+    #[must_use]
+    pub fn mismatch(&self, config: &UrConfig) -> Option<Mismatch> {
+        let facts = self.primary.facts();
+        let software = facts.software.or(self.software);
+        let generation = software.or(self.identity.map(|identity| identity.software))?.generation();
+        config.peer.mismatch(software, facts.configuration.as_ref(), generation)
+    }
+
     /// Messages of a link's present connection.
     #[must_use]
     pub fn counts(&self, link: LinkId) -> &StreamCounts {
@@ -177,6 +186,18 @@ impl Ur<'_> {
             return None;
         }
         local.filter(|_| now > over + machine.config().evidence_age)
+    }
+
+    /// What speaks against commanding this controller as it is configured.
+    fn gate(&self, config: &UrConfig) -> Option<PeerGate> {
+        if self.mismatch(config).is_some() {
+            return Some(PeerGate::Other);
+        }
+        match shared(&self.program) {
+            Some(program) if self.unfit || !self.has_registers(program) => Some(PeerGate::Unfit),
+            Some(program) if program.is_away() => Some(PeerGate::Away),
+            _ => None,
+        }
     }
 
     /// Whether its registers are ours, where the program gets its orders in some.
@@ -407,11 +428,7 @@ impl<'m> Peer<6> for Ur<'m> {
                 && self.connector.is_connected(LinkId::REALTIME)
                 && shared(&self.program).is_none_or(Reverse::is_open),
             strays: false,
-            gate: match shared(&self.program) {
-                Some(program) if self.unfit || !self.has_registers(program) => Some(PeerGate::Unfit),
-                Some(program) if program.is_away() => Some(PeerGate::Away),
-                _ => None,
-            },
+            gate: self.gate(cx.config),
             unacked: self.unacked_age(cx.now),
             #[cfg(feature = "reverse")]
             resident: shared(&self.program).and_then(|program| program.resident(cx.now)),

@@ -1,10 +1,10 @@
 //! What `doctor` has to say of a controller of Universal Robots.
 
-use outrigger_core::engine::ur::{Identity, TextPath, Ur, UrConfig};
+use outrigger_core::engine::ur::{Identity, Mismatch, TextPath, Ur, UrConfig};
 use outrigger_core::engine::{Engine, LinkId};
 use outrigger_core::law::Law;
 use outrigger_core::link::{Figures, Histogram};
-use outrigger_core::robot::{Reason, ReasonSet, SoftwareVersion};
+use outrigger_core::robot::{Reason, ReasonSet, RobotModel, SoftwareVersion};
 use outrigger_core::time::Instant;
 
 use super::{coast, paths};
@@ -24,6 +24,10 @@ pub(crate) struct UrExamined {
     figures: Figures,
     intervals: Histogram,
     unmet: ReasonSet,
+    /// The arms that the controller's configuration data stand for.
+    models: &'static [RobotModel],
+    reported: Option<SoftwareVersion>,
+    mismatch: Option<Mismatch>,
     program_told: bool,
     packet_tells: bool,
 }
@@ -45,6 +49,9 @@ impl Observed<6, Ur<'_>> for UrExamined {
             figures,
             intervals: engine.histograms().interval.clone(),
             unmet: engine.unmet(now),
+            models: facts.configuration.as_ref().map_or(&[], |arm| arm.models(identity.generation())),
+            reported: facts.software,
+            mismatch: engine.peer().mismatch(engine.config()),
             program_told: facts.program.is_some(),
             packet_tells: engine.state().is_some_and(|state| state.program_state.is_some()),
         })
@@ -64,6 +71,15 @@ impl Examined<6, Ur<'_>> for UrExamined {
             "controller: software {software}, packets of {} bytes, states by {source}",
             identity.packet_size
         ));
+        sheet.line(format!(
+            "  software: {} by session.software, {} by the controller",
+            known(config.peer.software),
+            known(self.reported)
+        ));
+        sheet.line(format!("  arm: {}", self.arm(config)));
+        if let Some(mismatch) = self.mismatch {
+            sheet.fix(format!("{mismatch}: correct the configuration, or look at which robot this is"));
+        }
         let Figures { grade, sequence, jitter, late, .. } = self.figures;
         sheet.line(format!(
             "link: {:.1} Hz of {:.0}, grade {}, jitter {}, {} states, {} lost, {late} late",
@@ -103,7 +119,20 @@ impl Examined<6, Ur<'_>> for UrExamined {
     }
 }
 
+/// What is known, in words.
+fn known(what: Option<impl std::fmt::Display>) -> String {
+    what.map_or_else(|| "not known".into(), |what| what.to_string())
+}
+
 impl UrExamined {
+    /// Which arm it is, by whom.
+    fn arm(&self, config: &UrConfig) -> String {
+        let configured = config.peer.model.map(RobotModel::name);
+        let reported: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
+        let reported = (!reported.is_empty()).then(|| reported.join(" or "));
+        format!("{} by robot.model, {} by the controller", known(configured), known(reported))
+    }
+
     fn rate(&self) -> f64 {
         let accepted = self.figures.sequence.accepted.saturating_sub(self.accepted);
         accepted as f64 / self.until.since(self.since).as_secs_f64().max(1e-3)
