@@ -87,6 +87,7 @@ pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
             Lapse::Latched => "lapsed latched".into(),
         },
         Event::PendantOverridden => "pendant-overridden".into(),
+        Event::Impossible(count) => format!("impossible {count}"),
         other => panic!("{other:?} has no words"),
     }
 }

@@ -48,11 +48,38 @@ fn text_that_a_robot_in_local_control_ignores_never_leads_to_command() {
         assert!(rig.record().motion.iter().all(|motion| motion.speed() == 0.0), "{software}");
         let reason = rig.record().fallback().map(|(_, reason)| reason);
         assert!(matches!(reason, Some(Reason::NotGranted | Reason::NotRemote)), "{software}: {reason:?}\n{story}");
+        if reason == Some(Reason::NotRemote) {
+            // Each text is an entry in the log of the pendant.
+            assert_eq!(rig.record().commands.len(), 1, "{software}\n{story}");
+        }
 
         rig.controller.act(Action::SwitchToRemote);
         rig.run_for(secs(1));
         rig.input(Input::Acknowledge);
         rig.command();
+    }
+}
+
+#[test]
+fn an_arm_of_another_model_than_configured_is_not_commanded() {
+    use outrigger_core::robot::RobotModel;
+    for (configured, other) in [
+        (Some(RobotModel::Ur10e), true),
+        (Some(RobotModel::Ur7e), false),
+        (Some(RobotModel::Ur5e), false),
+        (None, false),
+    ] {
+        let mut buffers = Buffers::default();
+        let mut setup = Setup::sweep(SoftwareVersion::new(5, 15), 0.5);
+        setup.controller.model = RobotModel::Ur5e;
+        setup.config.peer.model = configured;
+        let mut rig = Rig::new(setup, &mut buffers);
+        rig.run_for(secs(4));
+        rig.request();
+        rig.run_for(secs(2));
+        let story = rig.record().story();
+        assert_eq!(refusals(&rig).contains(&Reason::OtherController), other, "{configured:?}\n{story}");
+        assert_eq!(rig.record().modes().contains(&Mode::Command), !other, "{configured:?}\n{story}");
     }
 }
 

@@ -68,6 +68,8 @@ pub enum Milestone<E> {
     ReleasedAtPendant(Reason),
     /// A stop at the pendant cannot be seen, and is overridden.
     PendantOverridden,
+    /// States that cannot be ones of this arm, so many.
+    Impossible(u32),
     /// The robot's speed scaling holds the arm, or no longer.
     Held(Option<Reason>),
     /// What came of a rise of the contact for the brakes.
@@ -187,6 +189,7 @@ impl<E: PeerEvent> Milestone<E> {
             Event::Refused(refusal) => Some(Self::Refused(refusal)),
             Event::Transition(transition) => Self::of_transition(&transition, armed),
             Event::PendantOverridden => Some(Self::PendantOverridden),
+            Event::Impossible(count) => Some(Self::Impossible(count)),
             Event::Held(held) => Some(Self::Held(held)),
             Event::Lost(count) => Some(Self::Missed(count)),
             _ => None,
@@ -251,6 +254,7 @@ impl<E: PeerEvent> Milestone<E> {
             Self::PendantOverridden => {
                 info!("a stop at the pendant is overridden: use a stop input or the emergency stop");
             }
+            Self::Impossible(count) => info!("{} states that cannot be ones of this arm", count),
             Self::Held(Some(reason)) => info!("held: {}", reason),
             Self::Held(None) => info!("the motion goes on"),
             Self::BrakeRelease(Ok(outcome)) => info!("brake release: {}, {}", outcome.name(), outcome.text()),

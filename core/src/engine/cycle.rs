@@ -8,11 +8,11 @@ mod executed;
 mod given;
 
 pub(super) use self::given::{Beside, CycleConfig, Executed, Resident};
-use super::event::{Event, Events};
+use super::event::{Event, Events, is_milestone};
 use crate::command::{Approved, ApprovedMove, Gathered, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
-use crate::link::{Answer, AnswerFigures, Counter, LinkMonitor, Observation, Sequence};
+use crate::link::{Answer, AnswerFigures, Content, Counter, LinkMonitor, Observation, Sequence};
 use crate::mode::{
     Acceptance, Action, Activity, Channel, Contact, Drive, Epoch, Evidence, Following, Held, Lapse, Mode, ModeMachine,
     MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig, PendantReading,
@@ -322,10 +322,31 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     /// A state was read, not necessarily the newest.
     pub(super) fn hear<E>(&mut self, state: &State<N>, arrival: Instant, now: Instant, events: &mut Events<E>) {
+        let content = Content {
+            at: state.controller_time,
+            positions: state.positions.as_array(),
+            velocities: state.velocities.as_array(),
+            targets: [state.target_positions.as_array(), state.target_velocities.as_array()],
+        };
+        if !self.is_possible(&content, events) {
+            return;
+        }
         let observation = self.link.observe(state.controller_time, arrival, now);
         if self.heard(&observation, now, events) {
             self.keep(state);
         }
+    }
+
+    /// Returns whether what was read can be a state of this arm, beside the newest one. Where it cannot, it is counted, reported
+    /// at each power of ten, and as good as lost.
+    pub(super) fn is_possible<E>(&mut self, content: &Content<'_, N>, events: &mut Events<E>) -> bool {
+        let before = self.state.as_ref().map(|state| (state.controller_time, state.positions.as_array()));
+        let possible = self.link.is_possible(content, before);
+        let count = self.link.impossible();
+        if !possible && is_milestone(count.into()) {
+            events.push(Event::Impossible(count));
+        }
+        possible
     }
 
     /// A counter of the peer was read: the time it stands for, where its state is the newest and is to be
@@ -368,7 +389,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// The newest state.
     pub(super) const fn keep(&mut self, state: &State<N>) {
         self.state = Some(*state);
-        self.unjudged = self.unjudged.saturating_add(1);
+        // What nothing agrees with yet is used for nothing but to compare the next with.
+        self.unjudged = if self.link.agrees() { self.unjudged.saturating_add(1) } else { 0 };
     }
 
     /// States arrived, at `arrival` the newest, that wait to be judged.

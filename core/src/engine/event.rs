@@ -58,6 +58,17 @@ pub enum Event<P> {
     /// The [`Refused`](Self::Refused) or [`Transition`](Self::Transition) that follows is for
     /// [`Reason::GradeLow`](crate::robot::Reason::GradeLow): for this cause.
     GradeLow(GradeLow),
+    /// A state was read that cannot be one of this arm, and used for nothing; so many since the session began.
+    Impossible(u32),
+}
+
+/// Whether a count is reported: 1, 10, 100, …
+pub(super) const fn is_milestone(count: u64) -> bool {
+    let mut reported = 1_u64;
+    while reported < count {
+        reported = reported.saturating_mul(10);
+    }
+    reported == count
 }
 
 /// Events waiting to be taken.

@@ -135,8 +135,12 @@ mod tests {
             }
         }
         let fast = [12.6, 0.0, 0.0, 0.0, 0.0, 0.0];
-        let content =
-            Content { at: ControllerTime::from_micros(0), positions: &POSE, velocities: &fast, targets: [&POSE, &STILL] };
+        let content = Content {
+            at: ControllerTime::from_micros(0),
+            positions: &POSE,
+            velocities: &fast,
+            targets: [&POSE, &STILL],
+        };
         assert_eq!(content.judge(None, false, PERIOD, GAP), Verdict::Impossible);
     }
 }

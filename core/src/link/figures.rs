@@ -34,6 +34,8 @@ pub struct Figures {
     pub epoch: u32,
     /// Sequence totals of this epoch.
     pub sequence: SequenceTotals,
+    /// States that could not be ones of this arm, in this session: not among the totals.
+    pub impossible: u32,
     /// States older than a moving command may answer, in this epoch.
     pub late: u64,
     /// Spans between states, in this epoch.

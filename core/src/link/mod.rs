@@ -5,6 +5,7 @@
 //! | question | method | consequence |
 //! |---|---|---|
 //! | is this the newest state, is one missing, did the clock jump? | [`observe`](LinkMonitor::observe) | [`Observation`] |
+//! | can it be a state of this arm at all? | [`is_possible`](LinkMonitor::is_possible) | what cannot be is as good as lost |
 //! | may this state be answered, and with motion? | [`answer`](LinkMonitor::answer) | one command per state; motion only if age ≤ 1 T + margin |
 //! | may commanding begin? | [`entry`](LinkMonitor::entry) | the grade gates entry |
 //! | may it go on? | [`staying`](LinkMonitor::staying) | age, misses, our own stall, a whole window of `Unacceptable` |
@@ -34,6 +35,7 @@
 mod answers;
 mod clock;
 mod config;
+mod content;
 mod figures;
 mod grade;
 mod histogram;
@@ -48,6 +50,7 @@ mod tests;
 
 pub use answers::{AnswerFigures, Answers};
 pub use config::{LinkConfig, LinkKind, LinkTuning};
+pub use content::{Content, FASTEST_JOINT};
 pub use figures::{Figures, Histograms};
 pub use grade::{
     Grade, GradeCause, GradeChange, GradeLimits, GradeLimitsTuning, GradeLow, GradeTable, GradeTuning, Metric, Share,

@@ -3,6 +3,7 @@
 use super::answers::AnswerFigures;
 use super::clock::{ClockMap, Reading};
 use super::config::{LinkConfig, LinkKind, in_periods};
+use super::content::{Content, Verdict};
 use super::figures::{Figures, Histograms};
 use super::grade::{Grade, GradeCause, GradeChange, GradeLow, Grader, Measured, Metric};
 use super::sequence::{Counter, Sequence, SequenceJudge};
@@ -61,6 +62,11 @@ pub struct LinkMonitor {
     /// The newest fall of the grade.
     fell: Option<GradeChange>,
     unanswered: bool,
+    /// Whether the newest state agrees with one before it.
+    agreed: bool,
+    /// Whether what came last could not be.
+    absurd: bool,
+    impossible: u32,
     /// Decides nothing: a checkpoint does without.
     #[cfg_attr(feature = "postcard", serde(skip))]
     histograms: Histograms,
@@ -111,6 +117,9 @@ impl LinkMonitor {
             unacceptable_since: None,
             fell: None,
             unanswered: false,
+            agreed: false,
+            absurd: false,
+            impossible: 0,
             histograms: Histograms::default(),
             config,
         }
@@ -120,6 +129,35 @@ impl LinkMonitor {
     #[must_use]
     pub const fn config(&self) -> &LinkConfig {
         &self.config
+    }
+
+    /// Judges what a state says, before anything else takes it: beside the stamp and the angles of the newest one. Where it
+    /// cannot be, it is as good as lost, and must not be [observed](Self::observe).
+    pub fn is_possible<const N: usize>(
+        &mut self,
+        content: &Content<'_, N>,
+        before: Option<(ControllerTime, &[f32; N])>,
+    ) -> bool {
+        let verdict = content.judge(before, self.agreed, self.config.period, self.config.stale_after);
+        self.absurd = verdict == Verdict::Impossible;
+        if self.absurd {
+            self.impossible = self.impossible.saturating_add(1);
+        } else {
+            self.agreed = verdict == Verdict::Agrees;
+        }
+        !self.absurd
+    }
+
+    /// Whether the newest state agrees with one before it, so that it may be used.
+    #[must_use]
+    pub const fn agrees(&self) -> bool {
+        self.agreed
+    }
+
+    /// States that could not be ones of this arm.
+    #[must_use]
+    pub const fn impossible(&self) -> u32 {
+        self.impossible
     }
 
     /// Takes a state with the controller's time stamp; its cycle number is the stamp in periods.
@@ -194,7 +232,7 @@ impl LinkMonitor {
     /// Whether commanding may go on.
     ///
     /// # Errors
-    /// `LocalStall`, `StateStale`, `StatesMissed`, or `GradeLow` after a whole window of `Unacceptable`.
+    /// `LocalStall`, `StateStale`, `StatesMissed`, `ImpossibleState` where such ones came in their place, or `GradeLow` after a whole window of `Unacceptable`.
     pub fn staying(&self, now: Instant) -> Result<(), Reason> {
         let span = self.config.stale_after;
         if self.stall.stalled_within(span, now) {
@@ -203,10 +241,11 @@ impl LinkMonitor {
         match self.clock.age(now) {
             Some(age) if age <= span => {}
             Some(_) if self.stall.noted_within(span, now) => return Err(Reason::LocalStall),
+            Some(_) | None if self.absurd => return Err(Reason::ImpossibleState),
             Some(_) | None => return Err(Reason::StateStale),
         }
         if self.consecutive_misses(now) > self.config.max_misses {
-            return Err(Reason::StatesMissed);
+            return Err(if self.absurd { Reason::ImpossibleState } else { Reason::StatesMissed });
         }
         let window = self.config.period.times(u64::from(WINDOW)).max(self.config.rise_time);
         match self.unacceptable_since {
@@ -280,6 +319,7 @@ impl LinkMonitor {
             next: self.next_grade(now),
             epoch: self.epochs,
             sequence: self.judge.totals(),
+            impossible: self.impossible,
             late: self.epoch.late,
             interval: self.epoch.intervals.figures(),
             lateness: self.epoch.lateness.mean(),
@@ -363,6 +403,7 @@ impl LinkMonitor {
         self.epochs = self.epochs.saturating_add(1);
         self.answers = None;
         self.unanswered = true;
+        self.agreed = false;
         let change = self.update_grade(Some(Metric::Epoch), 0, now);
         Observation {
             sequence: Sequence::NewEpoch,

@@ -139,6 +139,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
             visitor.field("lost", Value::Unsigned(figures.sequence.lost));
             visitor.field("duplicates", Value::Unsigned(figures.sequence.duplicates));
             visitor.field("reordered", Value::Unsigned(figures.sequence.reordered));
+            visitor.field("impossible", Value::Unsigned(figures.impossible.into()));
             visitor.field("late", Value::Unsigned(figures.late));
             visitor.field("consecutive_misses", Value::Unsigned(figures.consecutive_misses.into()));
             visitor.field("epoch", Value::Unsigned(figures.epoch.into()));

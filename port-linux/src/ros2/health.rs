@@ -78,6 +78,7 @@ fn link(figures: &Figures) -> Finding {
         ("grade", figures.grade.name().to_owned()),
         ("states", figures.sequence.accepted.to_string()),
         ("lost", figures.sequence.lost.to_string()),
+        ("impossible", figures.impossible.to_string()),
         ("late", figures.late.to_string()),
         ("jitter [ms]", millis(figures.jitter)),
         ("own stalls", figures.local_stalls.to_string()),

@@ -96,6 +96,12 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
         Event::ClockJump(count) => {
             ("clock-jump", format!("the controller's clock jumped or began anew ({count} in this session)"), vec![])
         }
+        Event::Impossible(count) => {
+            let text = format!(
+                "a state came that cannot be one of this arm, and is used for nothing ({count} in this session)"
+            );
+            ("impossible-state", text, vec![("count", count.to_string())])
+        }
         Event::LocalStall { late, limit } => {
             let fields = vec![("late", grade::span(*late)), ("limit", grade::span(*limit))];
             ("local-stall", grade::local_stall(around.observer, *late, *limit), fields)

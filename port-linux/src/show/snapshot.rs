@@ -374,6 +374,7 @@ fn link(json: &mut Json, figures: &Figures) {
     json.key("jitter_ms").float(ms(figures.jitter));
     json.key("accepted").integer(figures.sequence.accepted).key("lost").integer(figures.sequence.lost);
     json.key("duplicates").integer(figures.sequence.duplicates).key("reordered").integer(figures.sequence.reordered);
+    json.key("impossible").integer(figures.impossible);
     json.key("late").integer(figures.late).key("consecutive_misses").integer(figures.consecutive_misses);
     json.key("epoch").integer(figures.epoch).key("local_stalls").integer(figures.local_stalls);
     if let Some(answers) = figures.answers {

@@ -17,7 +17,7 @@ use crate::engine::event::Events;
 use crate::engine::peer::{Context, Peer};
 use crate::kinematics::Posture;
 use crate::law::Law;
-use crate::link::{Answers, Histogram};
+use crate::link::{Answers, Content, Histogram};
 use crate::mode::{Mode, PeerGate};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
@@ -196,6 +196,17 @@ impl Conversation {
         }
         cx.cycle.set_answers(self.answers.figures(cx.now));
         let counter = measurement.send_seq_count();
+        let (angles, commanded) = (measurement.msr_jnt_pos(), measurement.cmd_jnt_pos());
+        let content = Content {
+            at: cx.cycle.link().stamp_of(counter),
+            positions: &angles,
+            velocities: &[0.0; 7],
+            targets: [&commanded, &measurement.cmd_jnt_pos_fri_offset()],
+        };
+        if !cx.cycle.is_possible(&content, cx.events) {
+            self.counts.unanswered(true);
+            return false;
+        }
         let Some(at) = cx.cycle.hear_counter(counter, arrival, cx.now, cx.events) else {
             self.counts.unanswered(true);
             return false;

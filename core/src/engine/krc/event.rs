@@ -90,11 +90,3 @@ impl KrcCounts {
         self.unused = self.unused.saturating_add(u64::from(any));
     }
 }
-
-/// Whether a count is worth telling: 1, 10, 100, …
-pub(super) const fn is_milestone(count: u64) -> bool {
-    match count.checked_ilog10() {
-        Some(digits) => count == 10_u64.saturating_pow(digits),
-        None => false,
-    }
-}

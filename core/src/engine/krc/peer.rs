@@ -5,12 +5,13 @@ use core::net::SocketAddr;
 use super::config::{KrcConfig, KrcOptions, period_of};
 use super::control::Control;
 use super::conversation::{Conversation, Listening, Step};
-use super::event::{KrcCounts, KrcEvent, KrcReport, is_milestone};
+use super::event::{KrcCounts, KrcEvent, KrcReport};
 use super::target::Target;
 use crate::engine::config::ConfigError;
 use crate::engine::config::Options as _;
 use crate::engine::cycle::{Beside, Cycle, Verdict};
 use crate::engine::event::Events;
+use crate::engine::event::is_milestone;
 use crate::engine::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::peer::MemorySizes;

@@ -6,7 +6,7 @@ use crate::engine::ur::{FormChoice, TextConfig, UrConfig};
 use crate::engine::{Input, LinkId};
 use crate::mode::Mode;
 use crate::mode::ModeTuning;
-use crate::robot::Reason;
+use crate::robot::{Reason, SoftwareVersion};
 use crate::time::Duration;
 
 const FIRMWARES: [(u8, u8); 7] = [(1, 8), (3, 0), (3, 1), (3, 3), (3, 5), (3, 15), (5, 15)];
@@ -26,12 +26,13 @@ fn every_firmware_is_armed_commanded_and_brought_to_rest() {
 
 #[test]
 fn arming_sends_zero_velocity_to_every_state_and_nothing_else() {
-    let mut bench = Bench::ready(5, 15);
+    let mut bench = Bench::with_rtde(5, 15, UrConfig::default()).started();
     let begun = bench.now;
     bench.request();
     bench.run(100);
     let sent = bench.sent_since(begun);
-    assert!(sent.len() >= 48, "{} texts in 50 cycles", sent.len());
+    // The second when the first is shown to run.
+    assert!(sent.len() >= 46, "{} texts in 50 cycles", sent.len());
     assert!(sent.iter().all(|sent| sent.mode == Mode::Arming && sent.is_zero()));
 }
 
@@ -91,6 +92,30 @@ fn text_dropped_in_local_control_is_never_commanded_over() {
     let latch = bench.engine.latch();
     assert!(matches!(latch, Some(Reason::NotGranted | Reason::ArmingTimeout)), "{latch:?}");
     assert!(!bench.sent.iter().any(Sent::is_moving));
+}
+
+#[test]
+fn a_controller_that_reports_other_software_than_configured_is_not_commanded() {
+    let configured = |major, minor, bugfix| {
+        let software = Some(SoftwareVersion { major, minor, bugfix });
+        UrConfig { peer: UrOptions { software, ..UrOptions::default() }, ..UrConfig::default() }
+    };
+    for (software, other) in [((3, 15, 0), true), ((5, 14, 0), true), ((5, 15, 7), true), ((5, 15, 0), false)] {
+        let mut bench = Bench::new(5, 15, configured(software.0, software.1, software.2));
+        bench.input(Input::Start);
+        bench.run(3_000);
+        assert_eq!(bench.unmet().contains(&Reason::OtherController), other, "{software:?}: {:?}", bench.unmet());
+        bench.request();
+        bench.run(1_000);
+        assert_eq!(bench.engine.mode() == Mode::Monitor, other, "{software:?}");
+        assert_eq!(bench.sent.is_empty(), other);
+    }
+    // What is not reported is no mismatch.
+    let mut bench = Bench::new(5, 15, configured(5, 14, 0));
+    bench.refused = vec![30_001, 30_002];
+    bench.input(Input::Start);
+    bench.run(3_000);
+    assert!(!bench.unmet().contains(&Reason::OtherController), "{:?}", bench.unmet());
 }
 
 #[test]

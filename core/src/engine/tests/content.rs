@@ -25,13 +25,13 @@ fn counts(bench: &Bench) -> Vec<u32> {
 #[test]
 fn a_single_one_is_as_good_as_lost_and_counted() {
     for mut bench in [Bench::moving(5, 15), Bench::with_rtde(5, 15, UrConfig::default()).started().commanding()] {
-        let (from, lost) = (bench.now, bench.engine.link().figures(bench.now).sequence.lost);
+        let (from, lost) = (bench.now, bench.engine.figures(bench.now).sequence.lost);
         zeros(&mut bench, 1);
         let shown = bench.engine.state().unwrap().positions.0;
         assert!(shown[1] < -1.0, "{shown:?}");
         bench.run(200);
         assert_eq!(bench.engine.mode(), Mode::Command, "{:?}", bench.transitions());
-        let figures = bench.engine.link().figures(bench.now);
+        let figures = bench.engine.figures(bench.now);
         assert_eq!((figures.impossible, figures.sequence.lost), (1, lost + 1));
         assert_eq!(counts(&bench), [1]);
         // Nothing that went out was computed from it: the base goes on turning at its pace.
@@ -67,7 +67,8 @@ fn one_false_first_state_locks_nobody_out() {
     zeros(&mut bench, 1);
     bench.run(3_000);
     bench.input(crate::engine::Input::Acknowledge);
-    bench.commanding();
+    bench.request();
+    bench.run_until(5_000, |b| b.engine.mode() == Mode::Command);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 mod command;
+mod content;
 mod detection;
 mod links;
 mod operator;

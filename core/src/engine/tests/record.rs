@@ -88,7 +88,7 @@ fn bytes_that_are_no_dump_and_one_that_is_cut_off_anywhere_are_refused() {
     assert_eq!(replayed(b"OUTRIGGER"), Err(ReplayError::NoDump));
     let other = replayed(b"OUTRIGGER\x02").unwrap_err();
     assert_eq!(other, ReplayError::OtherFormat(2));
-    assert_eq!(other.to_string(), "a dump of format 2, and this version reads format 15");
+    assert_eq!(other.to_string(), "a dump of format 2, and this version reads format 16");
     let dump = fallback().dump();
     assert!(replayed(&dump).is_ok());
     for cut in 10..dump.len() {
@@ -211,12 +211,12 @@ fn what_is_streamed_is_part_of_the_recording_and_what_is_refused_too() {
     // In the middle of one.
     bench.engine.forward(&speeds(0.2), bench.now).unwrap();
     bench.run(20);
+    assert!(bench.engine.recorder().entries().any(|entry| entry.kind == Kind::Forward));
     bench.input(Input::Release);
     assert_eq!(bench.engine.forward(&speeds(0.2), bench.now), Err(ForwardError::NotCommanding));
     bench.run(500);
     assert_eq!((bench.engine.law().forwarding(), bench.engine.mode()), (Forwarding::Idle, Mode::Monitor));
     assert!(bench.replay().is_ok(), "{:?}", bench.replay());
-    assert!(bench.engine.recorder().entries().any(|entry| entry.kind == Kind::Forward));
 }
 
 #[test]

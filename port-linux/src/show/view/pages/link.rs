@@ -97,6 +97,8 @@ fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
             sequence.reordered, figures.epoch, figures.local_stalls
         )),
     ]);
+    // Seen only where something else answers at the controller's address.
+    lines.extend((figures.impossible > 0).then(|| Line::from(format!("impossible {}", figures.impossible))));
     lines
 }
 
