@@ -172,20 +172,22 @@ pub(crate) const fn to_f32(value: u64) -> f32 {
     high as f32 * 4_294_967_296.0 + low as f32
 }
 
-/// Returns `dividend / divisor`, or `None` for a divisor of zero.
+/// Returns `dividend / divisor`, or `None` for a divisor of zero. Spans mostly fit 32 bits, and those a microcontroller divides
+/// in one instruction.
 pub(crate) const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {
-    if divisor == 0 { None } else { Some(divided(dividend, divisor)) }
-}
-
-/// Returns `dividend / divisor`, for a divisor that is not zero. Spans mostly fit 32 bits, and those a microcontroller
-/// divides in one instruction.
-#[inline(never)]
-pub(crate) const fn divided(dividend: u64, divisor: u64) -> u64 {
     if (dividend | divisor) >> 32 != 0 {
-        return long_quotient(dividend, divisor);
+        return if divisor == 0 { None } else { Some(long_quotient(dividend, divisor)) };
     }
     match (dividend as u32).checked_div(divisor as u32) {
-        Some(quotient) => quotient as u64,
+        Some(quotient) => Some(quotient as u64),
+        None => None,
+    }
+}
+
+/// Returns `dividend / divisor`, for a divisor that is not zero.
+pub(crate) const fn divided(dividend: u64, divisor: u64) -> u64 {
+    match quotient(dividend, divisor) {
+        Some(quotient) => quotient,
         None => 0,
     }
 }

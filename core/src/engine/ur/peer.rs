@@ -67,6 +67,8 @@ pub struct Ur<'m> {
     program: Option<Carrier>,
     /// This software cannot run it.
     unfit: bool,
+    /// It reports another arm, or other software, than is configured.
+    other: bool,
     outputs: OutputsPath,
     /// What the controller has not acknowledged on each of the [`WATCHED`].
     unacked: [Unacked; WATCHED.len()],
@@ -189,8 +191,8 @@ impl Ur<'_> {
     }
 
     /// What speaks against commanding this controller as it is configured.
-    fn gate(&self, config: &UrConfig) -> Option<PeerGate> {
-        if self.mismatch(config).is_some() {
+    fn gate(&self) -> Option<PeerGate> {
+        if self.other {
             return Some(PeerGate::Other);
         }
         match shared(&self.program) {
@@ -296,6 +298,7 @@ impl<'m> Peer<6> for Ur<'m> {
             motion: MotionText::NONE,
             program: carrier(&config.peer, &config.limits),
             unfit: false,
+            other: false,
             outputs: OutputsPath::new(),
             unacked: Default::default(),
             refusal: Refusal::default(),
@@ -428,7 +431,7 @@ impl<'m> Peer<6> for Ur<'m> {
                 && self.connector.is_connected(LinkId::REALTIME)
                 && shared(&self.program).is_none_or(Reverse::is_open),
             strays: false,
-            gate: self.gate(cx.config),
+            gate: self.gate(),
             unacked: self.unacked_age(cx.now),
             #[cfg(feature = "reverse")]
             resident: shared(&self.program).and_then(|program| program.resident(cx.now)),
@@ -766,6 +769,7 @@ impl<'m> Peer<6> for Ur<'m> {
         self.unfit = from.take()?;
         exclusive(&mut self.program).map_or(Some(()), |program| program.load(from))?;
         // The text belongs to the software, and is not saved with it.
+        self.other = self.mismatch(config).is_some();
         self.motion.restore(take_over, config.peer.text, self.identity.map(|identity| identity.software));
         self.rtde.as_deref_mut().map_or(Some(()), |rtde| rtde.load(from))
     }

@@ -39,6 +39,7 @@ impl Ur<'_> {
 
     pub(super) fn begin_primary(&mut self) {
         self.primary.reset();
+        self.other = false;
         self.refusal.forget();
     }
 
@@ -123,6 +124,7 @@ impl Ur<'_> {
         if understood {
             self.connector.greeted(link, cx.now);
             self.compare_software(cx);
+            self.other = self.mismatch(cx.config).is_some();
             self.learn_kinematics(cx);
             let known = Known {
                 identity: self.identity,
@@ -296,6 +298,7 @@ impl Ur<'_> {
         let (software, known_by) = self.software(oldest, &cx.config.peer);
         let identity = Identity { software, known_by, packet_size, period, states };
         self.identity = Some(identity);
+        self.other = self.mismatch(cx.config).is_some();
         self.motion.open(cx.config.peer.text, software);
         if let Some(program) = exclusive(&mut self.program) {
             let without_states = program.by_registers() && states != LinkId::RTDE;
