@@ -40,10 +40,14 @@ pub struct ExternalControlProgram {
     pub stop_deceleration: f32,
     /// How fast each joint may turn \[rad/s\]; [`ExternalControlProgram::JOINT_SPEED`].
     pub joint_speeds: [f32; 6],
+    /// A number from 1 on by which the computer knows this text: the program sends it, big-endian, as the first four bytes of each
+    /// of its connections, and takes a point of a trajectory only if its last number is the token less the number of its kind.
+    /// Without one it does neither, as UR's own program.
+    pub token: Option<i32>,
 }
 
 /// What the places of the template become.
-pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 15];
+pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 16];
 
 impl ExternalControlProgram {
     /// The text that is rendered, with its places.
@@ -64,6 +68,7 @@ impl ExternalControlProgram {
             acceleration: 40.0,
             stop_deceleration: 4.0,
             joint_speeds: [20.0; 6],
+            token: None,
         }
     }
 
@@ -94,6 +99,7 @@ impl ExternalControlProgram {
             ("SPEED_3", s3),
             ("SPEED_4", s4),
             ("SPEED_5", s5),
+            ("TOKEN", ScriptValue::Integer(self.token.unwrap_or(0))),
         ])
     }
 

@@ -1,6 +1,8 @@
 //! Trajectories of moves: finite ones and streams, their ends, what is left of them.
 
-use super::{GENERATIONS, computer, every};
+use outrigger_urscript::ExternalControlProgram;
+
+use super::{GENERATIONS, PROGRAM, computer, every, text};
 use crate::common::near;
 use crate::common::reverse::{CANCELED, Computer, FAILURE, IDLE, SPEEDJ, SUCCESS, scaled};
 
@@ -305,5 +307,62 @@ fn instructions_without_a_trajectory_do_no_harm() {
         movej(&mut computer, start.map(|q| q + 0.1));
         live(&mut computer, 2000);
         assert_eq!(computer.result(), Some(SUCCESS));
+    }
+}
+
+/// The bytes of a point to there, as a driver of ours sends it to a program with this token.
+fn bytes_of(q: [f64; 6], token: Option<i32>) -> Vec<u8> {
+    let words = q.iter().chain(&[0.0; 6]).chain(&FAST).map(|value| scaled(*value));
+    let kind = token.unwrap_or(0);
+    words.chain([0, 0, kind]).flat_map(i32::to_be_bytes).collect()
+}
+
+/// A part of a point arrives, 81 of its 84 bytes, and the rest never, later, or with the next trajectory: nothing is made of them, and
+/// no later point is read out of step. A program that cannot tell ends.
+#[test]
+fn a_point_that_was_cut_ends_its_trajectory_and_moves_nothing_then_or_later() {
+    for token in [None, Some(0x4123_4567)] {
+        for loses in [false, true] {
+            for (cut, later) in [(81, "never"), (81, "late"), (81, "next"), (1, "never"), (40, "next"), (83, "late")] {
+                // Without a token a program that lost them, and gets the rest with the next trajectory, cannot know.
+                if token.is_none() && loses && later == "next" {
+                    continue;
+                }
+                let what = format!("{token:?}, loses {loses}, {cut} B, the rest {later}");
+                let mut options = crate::common::ideal(5, 15);
+                options.sockets.loses_partial_reads = loses;
+                let program = ExternalControlProgram { token, ..PROGRAM };
+                let mut computer = Computer::with(options, &text(&program, 5, 15));
+                let _ = computer.bench.take(computer.trajectory);
+                let start = computer.q();
+                let there = start.map(|q| q + 0.1);
+                let point = bytes_of(there, token);
+                computer.forward(RECEIVE, 1);
+                computer.bench.send_bytes(computer.trajectory, &point[..cut]);
+                for step in 0..53 {
+                    if !computer.runs() {
+                        computer.bench.run(100);
+                    } else if step == 23 {
+                        near(computer.q(), start, 1e-3);
+                        computer.forward(RECEIVE, 2);
+                        let rest = if later == "next" { &point[cut..] } else { &[] };
+                        let next = bytes_of(there, token);
+                        computer.bench.send_bytes(computer.trajectory, &[rest, &next, &next].concat());
+                    } else if step == 8 && later == "late" {
+                        computer.bench.send_bytes(computer.trajectory, &point[cut..]);
+                    } else {
+                        live(&mut computer, 100);
+                    }
+                    let q = computer.q();
+                    let between = q.iter().zip(start).all(|(q, start)| (-0.001..0.101).contains(&(q - start)));
+                    assert!(between, "{what}: {q:?}");
+                }
+                // It goes on in step, or it is over.
+                assert!(computer.rests(), "{what}");
+                let made = computer.q().iter().zip(there).all(|(q, to)| (q - to).abs() < 1e-3);
+                assert!(made || !computer.runs(), "{what}: neither\n{:?}", computer.q());
+                println!("{what}: {}", if made { "the next one is made" } else { "the program has ended" });
+            }
+        }
     }
 }
