@@ -8,6 +8,7 @@ mod forward;
 mod guided;
 mod histories;
 mod host;
+mod imposters;
 mod motion_histories;
 pub(crate) mod motions;
 mod nothing_by_itself;

@@ -76,10 +76,17 @@ pub enum ProgramNews {
     Connected,
     /// It has ended.
     Ended(Ending),
-    /// Another program has connected from the controller: of this version of ours, or 0 where it is none of ours or of an
-    /// earlier call. It was turned away. Told at the first since ours connected, the second, the fourth and so on.
+    /// A connection from the controller's address was closed, since it did not prove to be of our program in this session, or sent
+    /// something that our program never does. Told of the first since ours connected, the second, the fourth and so on.
     Other {
-        /// The version that it speaks.
+        /// The link on which it connected.
+        link: LinkId,
+        /// The number of bytes that came, 0 where none did.
+        bytes: u8,
+        /// The first four bytes that came at once, most significant first; 0 where fewer did.
+        said: i32,
+        /// The version of a greeting: [`Hello::VERSION`](crate::wire::program::Hello::VERSION) of an earlier text of ours, 0 where
+        /// there was no greeting.
         version: i32,
     },
     /// Somebody has connected who is not the controller, or whom nobody waits for: so many by now, all turned away. Told at the

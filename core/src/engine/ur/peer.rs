@@ -395,16 +395,14 @@ impl<'m> Peer<6> for Ur<'m> {
                 }
                 false
             }
-            LinkId::SCRIPT => {
-                exclusive(&mut self.program).into_iter().for_each(|program| program.asked(count, cx.now));
-                false
-            }
-            LinkId::TRAJECTORY => {
-                let news = exclusive(&mut self.program).and_then(|program| program.commit_result(count));
+            LinkId::SCRIPT | LinkId::TRAJECTORY | LinkId::COMMAND => {
+                let news = exclusive(&mut self.program).and_then(|program| match link {
+                    LinkId::SCRIPT => program.asked(count, cx.now),
+                    _ => program.commit_foreign(link, count, cx.now),
+                });
                 news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
                 false
             }
-            LinkId::COMMAND => false,
             _ if !self.connector.is_connected(link) => false,
             LinkId::PRIMARY => {
                 self.take_primary(count, cx);
@@ -696,7 +694,10 @@ impl<'m> Peer<6> for Ur<'m> {
                 let window = exclusive(&mut self.program).map(Reverse::result_window).unwrap_or_default();
                 window.get(..count).unwrap_or_default()
             }
-            LinkId::COMMAND => &[],
+            LinkId::COMMAND => {
+                let room = exclusive(&mut self.program).map(Reverse::ignored).unwrap_or_default();
+                room.get(..count).unwrap_or_default()
+            }
             _ => self.rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
         }
     }

@@ -75,18 +75,7 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
             };
             (format!("our program on the controller has ended: {why}"), vec![("why", ending.to_string())])
         }
-        ProgramNews::Other { version: 0 } => said(
-            "a program that is none of ours, or of an earlier run, has connected from the controller: turned away (reported the first, \
-                 second, fourth, ... time)",
-        ),
-        ProgramNews::Other { version } => (
-            format!(
-                "a program of another version of Outrigger has connected from the controller (it speaks {version}, this one \
-                 {}): turned away",
-                Hello::VERSION
-            ),
-            vec![("version", version.to_string())],
-        ),
+        ProgramNews::Other { link, bytes, said, version } => other(link, bytes, said, version),
         ProgramNews::Contact { cycles } => (
             format!("the tool touches something, and the motion ends; it began {cycles} control cycles before"),
             vec![("cycles", cycles.to_string())],
@@ -117,6 +106,39 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
         ),
         _ => said("news of our program on the controller that this version has no words for"),
     }
+}
+
+/// A connection that did not prove to be of our program.
+fn other(link: LinkId, bytes: u8, said: i32, version: i32) -> (String, Vec<(&'static str, String)>) {
+    let expected = match link {
+        LinkId::SCRIPT => "the URCap's question",
+        LinkId::REVERSE => "the greeting of the program that was sent last",
+        _ => "the token of the program that was sent last",
+    };
+    let came = match (bytes, said.to_be_bytes()) {
+        (0, _) => "nothing came".to_owned(),
+        (bytes, _) if version == Hello::VERSION => format!("{bytes} B came, of a program that was sent before"),
+        (bytes, _) if version != 0 => {
+            format!(
+                "{bytes} B came, of another version of Outrigger (it speaks {version}, this one {})",
+                Hello::VERSION
+            )
+        }
+        (bytes, [0, 0, 0, 0]) => format!("{bytes} B came"),
+        (bytes, first) => format!("{bytes} B came, with \"{}\"", first.escape_ascii()),
+    };
+    let text = format!(
+        "a connection from the controller at the port for {} is none of our program: {expected} was expected, {came}; closed \
+         (reported the first, second, fourth, ... time)",
+        link_name(link)
+    );
+    let fields = vec![
+        ("link", link_name(link).to_owned()),
+        ("bytes", bytes.to_string()),
+        ("said", format!("{said:#010x}")),
+        ("version", version.to_string()),
+    ];
+    (text, fields)
 }
 
 fn established(identity: &Identity) -> String {

@@ -49,7 +49,7 @@ impl Ur<'_> {
         if link == LinkId::REVERSE {
             self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
         }
-        match cause {
+        let news = match cause {
             DownCause::Refused => {
                 let next = Next::Retry(program.refused(link, cx.now));
                 let ProgramConfig { port, script_port, trajectory_port, command_port, .. } = cx.config.peer.program;
@@ -61,12 +61,17 @@ impl Ur<'_> {
                 };
                 let endpoint = Endpoint { port };
                 cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
+                None
             }
             _ if link == LinkId::SCRIPT => program.answered(),
             _ if link != LinkId::REVERSE => program.closed_beside(link),
-            DownCause::Unacknowledged => program.hang_up_now(),
-            _ => program.closed().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news))),
-        }
+            DownCause::Unacknowledged => {
+                program.hang_up_now();
+                None
+            }
+            _ => program.closed(),
+        };
+        news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
     }
 
     /// A link is gone, or is given up.

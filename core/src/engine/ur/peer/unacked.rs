@@ -40,7 +40,7 @@ impl Ur<'_> {
         for link in WATCHED.iter().copied() {
             let Some(unacked) = self.unacked.get(link.index()) else { continue };
             if link == LinkId::REVERSE {
-                if !shared(&self.program).is_some_and(Reverse::is_connected) {
+                if !shared(&self.program).is_some_and(Reverse::carries) {
                     continue;
                 }
             } else if !self.connector.is_connected(link) {

@@ -1,7 +1,9 @@
 //! In place of trajectories by External Control, where a build has none.
 
 use super::Reverse;
+use crate::engine::io::LinkId;
 use crate::engine::ur::event::ProgramNews;
+use crate::time::Instant;
 
 impl Reverse {
     pub(super) const fn has_points(&self) -> bool {
@@ -12,7 +14,12 @@ impl Reverse {
         self.ignored()
     }
 
-    pub(in crate::engine::ur) const fn commit_result(&mut self, _: usize) -> Option<ProgramNews> {
+    pub(in crate::engine::ur) const fn commit_foreign(
+        &mut self,
+        _: LinkId,
+        _: usize,
+        _: Instant,
+    ) -> Option<ProgramNews> {
         None
     }
 

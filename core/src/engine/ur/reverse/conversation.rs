@@ -1,7 +1,5 @@
 //! Who connects, and what a program says.
 
-use core::net::SocketAddr;
-
 use super::door::Door;
 use super::fetch::Fetch;
 use super::lateness::Lateness;
@@ -20,41 +18,6 @@ use crate::wire::player::PlayerReport;
 use crate::wire::program::{Ending, Hello, Report};
 
 impl Reverse {
-    pub(in crate::engine::ur) fn accepted(
-        &mut self,
-        link: LinkId,
-        from: SocketAddr,
-        now: Instant,
-    ) -> Option<ProgramNews> {
-        if let (LinkId::SCRIPT, Some(fetch)) = (link, &mut self.fetch) {
-            return fetch.accepted(from, now).and_then(told);
-        }
-        let door = self.door_mut(link);
-        if !door.accepted(from) {
-            door.turn_away();
-            return told(door.strangers());
-        }
-        if link != LinkId::REVERSE {
-            return None;
-        }
-        self.filled = 0;
-        self.stage = Stage::Greeting(now);
-        if self.is_foreign() {
-            self.begin(now);
-            return Some(ProgramNews::Connected);
-        }
-        None
-    }
-
-    pub(super) fn door_mut(&mut self, link: LinkId) -> &mut Door {
-        let Self { door, beside: [trajectory, command], .. } = self;
-        match link {
-            LinkId::TRAJECTORY => trajectory,
-            LinkId::COMMAND => command,
-            _ => door,
-        }
-    }
-
     /// The program takes orders from now on.
     pub(super) fn begin(&mut self, now: Instant) {
         self.stage = Stage::Ready;
@@ -71,32 +34,46 @@ impl Reverse {
 
     /// The port could not listen: after how long it is tried again.
     pub(in crate::engine::ur) fn refused(&mut self, link: LinkId, now: Instant) -> Duration {
-        match &mut self.fetch {
-            Some(fetch) if link == LinkId::SCRIPT => fetch.door.refused(now),
-            _ => self.door_mut(link).refused(now),
-        }
+        self.door_mut(link).refused(now)
     }
 
-    /// A connection is gone that is nothing but there.
-    pub(in crate::engine::ur) fn closed_beside(&mut self, link: LinkId) {
+    /// A connection beside the one that carries orders is gone: one that proved nothing, or a part of the program, which is then
+    /// of no use and ends.
+    pub(in crate::engine::ur) fn closed_beside(&mut self, link: LinkId) -> Option<ProgramNews> {
+        let door = self.door_mut(link);
+        let (unproven, of_ours) = (door.is_unproven(), door.is_taken());
+        let news = if unproven {
+            self.no_proof(link)
+        } else if of_ours && self.carries() {
+            self.hang_up(Stage::Away);
+            Some(ProgramNews::Ended(self.ending))
+        } else {
+            None
+        };
         self.door_mut(link).closed();
+        news
     }
 
-    /// What the URCap says, or that it has read and left.
-    pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) {
-        let complete = self.fetch.as_mut().is_some_and(|fetch| fetch.commit(count));
-        if complete {
-            self.make(now);
+    /// Takes bytes of the URCap: its text goes out once it has asked.
+    pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) -> Option<ProgramNews> {
+        match self.script_mut()?.commit(count) {
+            Some(true) => self.make(now),
+            Some(false) => {}
+            None => return self.no_proof(LinkId::SCRIPT),
         }
+        None
     }
 
-    /// The URCap has left.
-    pub(in crate::engine::ur) fn answered(&mut self) {
-        self.fetch.iter_mut().for_each(Fetch::closed);
+    /// The URCap has closed its connection, or somebody else has without asking.
+    pub(in crate::engine::ur) fn answered(&mut self) -> Option<ProgramNews> {
+        let silent = self.script().is_some_and(|fetch| fetch.door.is_unproven() && !fetch.has_asked());
+        let news = if silent { self.no_proof(LinkId::SCRIPT) } else { None };
+        self.script_mut().into_iter().for_each(|fetch| fetch.door.closed());
+        news
     }
 
     pub(in crate::engine::ur) fn asking_window(&mut self) -> &mut [u8] {
-        self.fetch.as_mut().map(Fetch::window).unwrap_or_default()
+        self.script_mut().map(Fetch::window).unwrap_or_default()
     }
 
     /// The program, which stays, is to end, or is to be sent again; where that is `free` to be done.
@@ -124,7 +101,7 @@ impl Reverse {
                 self.call(now);
                 Ok(())
             }
-            Stage::Greeting(_) | Stage::Ready | Stage::Ending(..) => Err(Reason::ProgramRuns),
+            Stage::Ready | Stage::Ending(..) => Err(Reason::ProgramRuns),
         }
     }
 
@@ -133,12 +110,18 @@ impl Reverse {
         self.hang_up(Stage::Away);
     }
 
-    /// The program has closed its connection, or the network has.
+    /// The program has closed its connection, or the network has; or a connection that proved nothing has closed.
     pub(in crate::engine::ur) fn closed(&mut self) -> Option<ProgramNews> {
-        let told = matches!(self.stage, Stage::Ready | Stage::Ending(..)).then_some(self.ending);
+        let news = if self.carries() {
+            self.forget();
+            Some(ProgramNews::Ended(self.ending))
+        } else if self.door.is_unproven() {
+            self.no_proof(LinkId::REVERSE)
+        } else {
+            None
+        };
         self.door.closed();
-        self.forget();
-        told.map(ProgramNews::Ended)
+        news
     }
 
     /// Nothing is known of a program any more.
@@ -152,17 +135,12 @@ impl Reverse {
         self.forward.forget();
     }
 
-    /// The connection is reset, and the next one is waited for.
+    /// All connections of the program are reset, and the next one is waited for.
     pub(super) fn hang_up(&mut self, stage: Stage) {
-        if matches!(self.stage, Stage::Greeting(_) | Stage::Ready | Stage::Ending(..)) {
-            self.door.hang_up();
-        }
+        self.door.hang_up();
+        self.beside_mut().iter_mut().for_each(Door::hang_up);
         self.forget();
         self.stage = stage;
-    }
-
-    pub(in crate::engine::ur) fn is_connected(&self) -> bool {
-        matches!(self.stage, Stage::Greeting(_) | Stage::Ready | Stage::Ending(..))
     }
 
     /// Everything written to it would be a program's.
@@ -186,20 +164,23 @@ impl Reverse {
 
     /// Bytes of the program, which arrived at `arrival`.
     pub(in crate::engine::ur) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramNews)) {
+        #[cfg(feature = "urcap")]
+        if self.is_foreign() {
+            self.commit_foreign(LinkId::REVERSE, count, arrival).into_iter().for_each(tell);
+            return;
+        }
         self.filled = self.filled.saturating_add(count).min(self.window.len());
         let window = self.window;
         let mut rest = window.get(..self.filled).unwrap_or_default();
         loop {
             let (one, behind) = match self.stage {
-                Stage::Greeting(_) => match rest.split_at_checked(Hello::LEN) {
+                _ if self.door.is_unproven() => match rest.split_at_checked(Hello::LEN) {
                     Some((hello, behind)) => {
                         self.greet(hello, arrival, &mut tell);
                         (true, behind)
                     }
                     None => (false, rest),
                 },
-                // It has nothing to say.
-                Stage::Ready | Stage::Ending(..) if self.is_foreign() => (false, &[][..]),
                 Stage::Ready | Stage::Ending(..) if self.is_player() => match rest.split_first_chunk() {
                     Some((said, behind)) => {
                         let said = PlayerReport::from_bytes(*said);
@@ -232,30 +213,6 @@ impl Reverse {
         self.filled = rest.len();
     }
 
-    pub(super) fn greet(&mut self, hello: &[u8], arrival: Instant, tell: &mut impl FnMut(ProgramNews)) {
-        let ours = self.made.map(|made| (made.kind, made.token));
-        match Hello::new_checked(hello).map(Hello::repr) {
-            Ok(hello) if hello.version == Hello::VERSION && ours == Some((hello.kind, hello.token)) => {
-                self.begin(arrival);
-                self.others = 0;
-                tell(ProgramNews::Connected);
-            }
-            hello => {
-                let version = hello.map_or(0, |hello| hello.version);
-                if let Some(news) = self.turn_away(version) {
-                    tell(news);
-                }
-            }
-        }
-    }
-
-    /// Hangs up on a program that is none of ours. Returns the news of it, where it is told.
-    pub(super) fn turn_away(&mut self, version: i32) -> Option<ProgramNews> {
-        self.hang_up(Stage::Away);
-        self.others = self.others.saturating_add(1);
-        is_told(self.others).then_some(ProgramNews::Other { version })
-    }
-
     /// What the program shows of itself in registers, with its token, in a state by which a program `runs` or none does.
     #[cfg(feature = "reverse")]
     pub(in crate::engine::ur) fn shows(
@@ -277,7 +234,7 @@ impl Reverse {
                 let late = self.take(report, arrival);
                 if ours && runs { late } else { self.closed() }
             }
-            Stage::Away | Stage::Called(_) | Stage::Greeting(_) => None,
+            Stage::Away | Stage::Called(_) => None,
         }
     }
 
@@ -298,14 +255,4 @@ impl Reverse {
         }
         self.lateness.reported(self.kind, report.lag, self.fill, self.period).map(ProgramNews::Late)
     }
-}
-
-/// Returns the news of strangers, where it is told.
-fn told(strangers: u32) -> Option<ProgramNews> {
-    is_told(strangers).then_some(ProgramNews::Stranger(strangers))
-}
-
-/// Returns whether the latest of so many is told: the first, the second, the fourth and so on, so that whoever knocks without end fills no log.
-pub(super) const fn is_told(count: u32) -> bool {
-    count.is_power_of_two()
 }

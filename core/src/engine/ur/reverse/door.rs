@@ -16,7 +16,9 @@ enum Phase {
     Closed,
     Wanted,
     Listening,
-    /// Somebody who may be is connected.
+    /// A connection from the controller's address, made at this time, that has not proved to be of our program yet.
+    Unproven(Instant),
+    /// A connection of our program.
     Taken,
     /// Nobody can listen there; tried again then.
     Again(Instant),
@@ -29,6 +31,8 @@ pub(super) struct Door {
     phase: Phase,
     port: u16,
     abort: bool,
+    /// The number of bytes of a proof that came so far.
+    heard: u8,
     /// Addresses of our connection to the controller: ours, and the controller's.
     ends: Option<(IpAddr, IpAddr)>,
     strangers: u32,
@@ -43,7 +47,7 @@ impl Door {
     }
 
     pub(super) fn close(&mut self) {
-        self.abort |= matches!(self.phase, Phase::Listening | Phase::Taken);
+        self.abort |= matches!(self.phase, Phase::Listening | Phase::Unproven(_) | Phase::Taken);
         self.phase = Phase::Closed;
     }
 
@@ -61,21 +65,51 @@ impl Door {
 
     /// Whether somebody can connect, or has.
     pub(super) const fn is_open(&self) -> bool {
-        self.ends.is_some() && matches!(self.phase, Phase::Wanted | Phase::Listening | Phase::Taken)
+        self.ends.is_some() && !matches!(self.phase, Phase::Closed | Phase::Again(_))
     }
 
-    /// Whether somebody is connected.
-    #[cfg(feature = "urcap")]
+    /// Returns whether our program is connected.
     pub(super) const fn is_taken(&self) -> bool {
         matches!(self.phase, Phase::Taken)
     }
 
-    /// Somebody has connected: whether it is the controller.
-    pub(super) fn accepted(&mut self, from: SocketAddr) -> bool {
+    /// Returns whether a connection has yet to prove that it is of our program.
+    pub(super) const fn is_unproven(&self) -> bool {
+        matches!(self.phase, Phase::Unproven(_))
+    }
+
+    /// Returns whether a connection has proved nothing within `limit`.
+    pub(super) fn is_overdue(&self, limit: Duration, now: Instant) -> bool {
+        matches!(self.phase, Phase::Unproven(since) if now.since(since) > limit)
+    }
+
+    /// The connection is of our program.
+    pub(super) const fn prove(&mut self) {
+        self.phase = Phase::Taken;
+    }
+
+    /// Takes more of a proof that is `expected` to be these bytes. Returns whether they fit; the last of them completes it.
+    #[cfg(feature = "urcap")]
+    pub(super) fn hear(&mut self, bytes: &[u8], expected: [u8; 4]) -> bool {
+        let fits = expected.get(usize::from(self.heard)..).is_some_and(|rest| rest.starts_with(bytes));
+        self.heard = self.heard.saturating_add(u8::try_from(bytes.len()).unwrap_or(u8::MAX));
+        if fits && usize::from(self.heard) == expected.len() {
+            self.prove();
+        }
+        fits
+    }
+
+    /// The number of bytes of a proof that came so far.
+    pub(super) const fn heard(&self) -> u8 {
+        self.heard
+    }
+
+    /// A connection was made from `from`. Returns whether that is the controller, which has yet to prove that it is our program.
+    pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> bool {
         let expected = self.phase == Phase::Listening;
         let controller = self.ends.is_some_and(|(_, theirs)| theirs.to_canonical() == from.ip().to_canonical());
         if expected && controller {
-            self.phase = Phase::Taken;
+            (self.phase, self.heard) = (Phase::Unproven(now), 0);
         }
         expected && controller
     }
@@ -99,14 +133,14 @@ impl Door {
 
     /// The connection is gone.
     pub(super) fn closed(&mut self) {
-        if matches!(self.phase, Phase::Listening | Phase::Taken) {
+        if matches!(self.phase, Phase::Listening | Phase::Unproven(_) | Phase::Taken) {
             self.phase = Phase::Wanted;
         }
     }
 
     /// The connection is reset, and the next one is waited for.
     pub(super) fn hang_up(&mut self) {
-        if self.phase == Phase::Taken {
+        if matches!(self.phase, Phase::Unproven(_) | Phase::Taken) {
             (self.abort, self.phase) = (true, Phase::Wanted);
         }
     }
@@ -133,8 +167,13 @@ impl Door {
         })
     }
 
-    pub(super) const fn next_deadline(&self) -> Option<Instant> {
-        if let Phase::Again(at) = self.phase { Some(at) } else { None }
+    /// Returns the next time at which something changes by itself, where a connection proves itself within `limit`.
+    pub(super) fn next_deadline(&self, limit: Duration) -> Option<Instant> {
+        match self.phase {
+            Phase::Again(at) => Some(at),
+            Phase::Unproven(since) => Some(since + limit + Duration::from_micros(1)),
+            Phase::Closed | Phase::Wanted | Phase::Listening | Phase::Taken => None,
+        }
     }
 
     pub(super) const fn strangers(&self) -> u32 {

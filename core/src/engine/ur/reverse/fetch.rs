@@ -17,8 +17,6 @@ const ROOM: usize = 32;
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Fetch {
     pub(super) door: Door,
-    /// Since when somebody is connected.
-    since: Option<Instant>,
     window: [u8; ROOM],
     filled: usize,
 }
@@ -26,11 +24,11 @@ pub(super) struct Fetch {
 impl Fetch {
     /// Somebody has connected; how many have by now, where it is not the controller.
     pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> Option<u32> {
-        if !self.door.accepted(from) {
+        if !self.door.accepted(from, now) {
             self.door.turn_away();
             return Some(self.door.strangers());
         }
-        (self.since, self.filled) = (Some(now), 0);
+        self.filled = 0;
         None
     }
 
@@ -38,40 +36,34 @@ impl Fetch {
         self.window.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// Bytes have come: whether they are the question. What cannot become one is hung up on.
-    pub(super) fn commit(&mut self, count: usize) -> bool {
-        let asks = |said: &[u8]| said == REQUEST;
-        let before = asks(self.window.get(..self.filled).unwrap_or_default());
+    /// Takes bytes. Returns whether they are the question now; what cannot become one is `None`.
+    pub(super) fn commit(&mut self, count: usize) -> Option<bool> {
+        let before = self.has_asked();
         self.filled = self.filled.saturating_add(count).min(ROOM);
-        let said = self.window.get(..self.filled).unwrap_or_default();
-        if !REQUEST.starts_with(said) {
-            self.door.hang_up();
-            self.since = None;
-            return false;
-        }
-        asks(said) && !before
+        REQUEST.starts_with(self.said()).then_some(self.has_asked() && !before)
     }
 
-    pub(super) fn closed(&mut self) {
-        self.door.closed();
-        self.since = None;
+    /// Returns whether the question has come.
+    pub(super) fn has_asked(&self) -> bool {
+        self.said() == REQUEST
     }
 
-    pub(super) fn close(&mut self) {
-        self.door.close();
-        self.since = None;
+    /// The bytes that came.
+    pub(super) fn said(&self) -> &[u8] {
+        self.window.get(..self.filled).unwrap_or_default()
     }
 
-    pub(super) fn wake(&mut self, now: Instant) {
+    /// Hangs up on a connection that has not asked and closed in time. Returns whether it has not even asked.
+    pub(super) fn wake(&mut self, now: Instant) -> bool {
         self.door.wake(now);
-        if self.since.is_some_and(|since| now.since(since) > PATIENCE) {
+        let overdue = self.door.is_overdue(PATIENCE, now);
+        if overdue {
             self.door.hang_up();
-            self.since = None;
         }
+        overdue && !self.has_asked()
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let patience = self.since.map(|since| since + PATIENCE + Duration::from_micros(1));
-        patience.or(self.door.next_deadline())
+        self.door.next_deadline(PATIENCE)
     }
 }

@@ -14,6 +14,7 @@
 //!   were the next move begun before, it would be made of what is left of this one.
 //! * How far it is follows from the robot's speed scaling and from where the controller's target is ([`Pursuit`]).
 
+use super::text::Made;
 use super::units::micro;
 use super::{Moment, Reverse, Wrote};
 use crate::command::{ApprovedMove, JointMove};
@@ -25,7 +26,9 @@ use crate::robot::{ControllerTime, Reason, State};
 use crate::time::{Duration, Instant};
 use crate::trajectory::Waypoint;
 use crate::wire::external_control::ControlMode;
-use crate::wire::forward::{Instruction, SplineKind, TrajectoryPoint, TrajectoryPointRepr, TrajectoryResult};
+use crate::wire::forward::{
+    Instruction, MotionType, SplineKind, TrajectoryPoint, TrajectoryPointRepr, TrajectoryResult,
+};
 
 /// Points that go out at a time.
 const AT_ONCE: usize = 4;
@@ -99,6 +102,11 @@ pub(super) struct Forward {
 impl Forward {
     pub(super) const NOTHING: Self = Self { account: Account::NOTHING, points: Outbox::EMPTY };
 
+    /// A part of a result is not completed by another connection.
+    pub(super) const fn forget_part(&mut self) {
+        self.account.filled = 0;
+    }
+
     /// Nothing is known of a program any more.
     pub(super) fn forget(&mut self) {
         *self = Self::NOTHING;
@@ -120,6 +128,11 @@ impl Account {
         said: [0; TrajectoryResult::LEN],
         filled: 0,
     };
+
+    /// Room for a result.
+    pub(super) const fn said(&self) -> &[u8] {
+        &self.said
+    }
 
     fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Runs(_))
@@ -195,6 +208,7 @@ impl Reverse {
         }
         let (speed, acceleration) = (micro(asked.speed()), micro(asked.acceleration()));
         let point = TrajectoryPointRepr::move_j(asked.to().0.map(micro), speed, acceleration);
+        let point = marked(point, self.made);
         let _ = self.forward.points.put(|out| point.emit(out));
         let account = &mut self.forward.account;
         (account.phase, account.shown) = (Phase::Runs(number), Mirrored::Running(number));
@@ -249,7 +263,7 @@ impl Reverse {
 
     /// Writes what is known of the move beyond what was written; whether anything.
     fn write_points(&mut self) -> bool {
-        let Self { forward: Forward { account, points }, player, .. } = self;
+        let Self { forward: Forward { account, points }, player, made, .. } = self;
         if !points.is_empty() {
             return false;
         }
@@ -257,7 +271,7 @@ impl Reverse {
             let mut filled = 0_usize;
             let mut rest = out;
             while let Some((from, to, _)) = player.legs.next_leg() {
-                let Ok(len) = spline(from, to).emit(rest) else { break };
+                let Ok(len) = marked(spline(from, to), *made).emit(rest) else { break };
                 rest = rest.get_mut(len..).unwrap_or_default();
                 filled = filled.saturating_add(len);
                 player.legs.went();
@@ -330,7 +344,7 @@ impl Reverse {
     }
 
     /// So many bytes were received there.
-    pub(in crate::engine::ur) fn commit_result(&mut self, count: usize) -> Option<ProgramNews> {
+    pub(super) fn commit_result(&mut self, count: usize) -> Option<ProgramNews> {
         let account = &mut self.forward.account;
         let filled = usize::from(account.filled).saturating_add(count).min(TrajectoryResult::LEN);
         account.filled = filled as u8;
@@ -351,6 +365,14 @@ impl Reverse {
         }
         Some(ProgramNews::Trajectory(result))
     }
+}
+
+/// The point with the token of the program that was `made` by us, less the number of its motion: a point that was cut has another
+/// number there, and so have those behind it. UR's own program takes the number of the motion.
+pub(super) fn marked(point: TrajectoryPointRepr, made: Option<Made>) -> TrajectoryPointRepr {
+    let raw = point.motion.raw();
+    let motion = made.map_or(point.motion, |made| MotionType::from_raw(made.token.wrapping_sub(raw)));
+    TrajectoryPointRepr { motion, ..point }
 }
 
 /// A leg as the program takes it.

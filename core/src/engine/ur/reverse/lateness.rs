@@ -1,6 +1,6 @@
 //! The times at which the arm falls behind the positions that a program was given.
 
-use super::conversation::is_told;
+use super::proof::is_told;
 use crate::time::Duration;
 use crate::wire::program::{Kind, What};
 

@@ -3,12 +3,13 @@
 //! | stage | goes on |
 //! |---|---|
 //! | `Away` | a first zero velocity is due: its text goes out over 30003, `Called` |
-//! | `Called` | it connects: `Greeting`; not within [`start_timeout`](super::ProgramConfig::start_timeout): its text goes out again |
-//! | `Greeting` | it says whose it is: `Ready`; another one, or nothing in time: it is hung up on |
+//! | `Called` | it connects and proves itself: `Ready`; not within [`start_timeout`](super::ProgramConfig::start_timeout): its text goes out again |
 //! | `Ready` | an order in each cycle, mirrored by the program; told to end: `Ending` |
 //! | `Ending` | it closes the connection: `Away`; not within [`end_timeout`](super::ProgramConfig::end_timeout): `stopj` over 30003 |
 //!
-//! Whoever connects from another address than the controller's, or while nobody is expected, is counted and turned away.
+//! A connection changes no stage before it has proved to be of our program, by the token of the newest text (`proof`); until then
+//! only its [`Door`] has it. One that proves nothing in time, or sends anything else, is closed and reported. A connection from
+//! another address than the controller's, or at a time when none is expected, is counted and closed.
 
 #[cfg(not(feature = "urcap"))]
 mod absent;
@@ -26,6 +27,7 @@ mod locating;
 mod orders;
 mod player;
 mod positions;
+mod proof;
 mod text;
 #[cfg(feature = "tolerances")]
 mod tolerated;
@@ -62,7 +64,7 @@ use crate::time::{Duration, Instant, earliest};
 use crate::wire::player::PlayerOrder;
 use crate::wire::program::{Ending, Kind};
 
-/// A program that has connected says whose it is within this time.
+/// A connection proves within this time that it is of our program.
 const GREETING: Duration = Duration::from_secs(1);
 /// A program that was told to end, and whose connection still stands, is hung up on.
 const HANG_UP: Duration = Duration::from_secs(1);
@@ -81,7 +83,6 @@ const UNANSWERED: usize = 8;
 enum Stage {
     Away,
     Called(Instant),
-    Greeting(Instant),
     Ready,
     /// Since when.
     Ending(Instant),
@@ -93,7 +94,7 @@ pub(super) struct Reverse {
     door: Door,
     fetch: Option<Fetch>,
     stage: Stage,
-    /// Programs that were turned away since ours connected last.
+    /// Connections that were closed without a proof since our program connected last.
     others: u32,
     /// `stopj` went out as text since commanding ended: it is not said a second time, whether the program still ends or has ended.
     stopped: bool,
@@ -217,7 +218,7 @@ impl Reverse {
 
     /// Whether the program speaks the wire of External Control, and answers nothing but how a trajectory has ended.
     fn is_foreign(&self) -> bool {
-        self.path == CommandPath::ExternalControl
+        cfg!(feature = "urcap") && self.path == CommandPath::ExternalControl
     }
 
     /// Whether orders go out in registers, and nobody connects to us.
@@ -247,7 +248,8 @@ impl Reverse {
                 return;
             }
             self.door.open(self.config.port);
-            self.fetch.iter_mut().for_each(|fetch| fetch.door.open(self.config.script_port));
+            let port = self.config.script_port;
+            self.script_mut().into_iter().for_each(|fetch| fetch.door.open(port));
             if self.is_foreign() {
                 let [trajectory, command] = &mut self.beside;
                 trajectory.open(self.config.trajectory_port);
@@ -259,18 +261,19 @@ impl Reverse {
     /// The session is over: the program ends where nobody speaks to it.
     pub(super) fn close(&mut self) {
         self.door.close();
-        self.fetch.iter_mut().for_each(Fetch::close);
-        self.beside.iter_mut().for_each(Door::close);
+        self.script_mut().into_iter().for_each(|fetch| fetch.door.close());
+        self.beside_mut().iter_mut().for_each(Door::close);
         self.software = None;
-        self.sent = None;
+        // A program of this session is none of the next.
+        (self.made, self.sent) = (None, None);
         self.hang_up(Stage::Away);
     }
 
     /// The two ends of our connection to the controller.
     pub(super) fn ends(&mut self, ours: IpAddr, theirs: IpAddr) {
         self.door.ends(ours, theirs);
-        self.fetch.iter_mut().for_each(|fetch| fetch.door.ends(ours, theirs));
-        self.beside.iter_mut().for_each(|door| door.ends(ours, theirs));
+        self.script_mut().into_iter().for_each(|fetch| fetch.door.ends(ours, theirs));
+        self.beside_mut().iter_mut().for_each(|door| door.ends(ours, theirs));
     }
 
     /// Whether a program could be made and could connect, or has.
@@ -295,24 +298,18 @@ impl Reverse {
     }
 
     /// Time has passed; what ends commanding.
-    pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnOnce(ProgramNews)) -> Option<Reason> {
+    pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnMut(ProgramNews)) -> Option<Reason> {
         #[cfg(feature = "postcard")]
         {
             self.order.begin();
             #[cfg(feature = "urcap")]
             self.forward.points.begin();
         }
-        self.door.wake(now);
-        self.beside.iter_mut().for_each(|door| door.wake(now));
-        self.fetch.iter_mut().for_each(|fetch| fetch.wake(now));
-        match self.stage {
-            Stage::Greeting(since) if now.since(since) > GREETING => {
-                if let Some(news) = self.turn_away(0) {
-                    tell(news);
-                }
-            }
-            Stage::Ending(since) if now.since(since) > HANG_UP => self.hang_up(Stage::Away),
-            _ => {}
+        self.wake_unproven(now, tell);
+        if let Stage::Ending(since) = self.stage
+            && now.since(since) > HANG_UP
+        {
+            self.hang_up(Stage::Away);
         }
         // What a program that is paused does not answer is nobody's fault while nothing is commanded.
         let stays = matches!(self.moment.mode, Mode::Monitor | Mode::Offline) || self.player.executes;
@@ -336,12 +333,12 @@ impl Reverse {
 
     /// Whether nothing is waited for after a shutdown, with the arm at rest since then.
     pub(super) fn has_left(&self, rest: Instant, now: Instant) -> bool {
-        !self.is_connected() || now.since(rest) > HANG_UP
+        !self.carries() || now.since(rest) > HANG_UP
     }
 
     pub(super) fn has_link_output(&self) -> bool {
-        let fetch = self.fetch.as_ref().is_some_and(|fetch| fetch.door.has_output());
-        self.door.has_output() || fetch || self.beside.iter().any(Door::has_output)
+        let fetch = self.script().is_some_and(|fetch| fetch.door.has_output());
+        self.door.has_output() || fetch || self.beside().iter().any(Door::has_output)
     }
 
     pub(super) const fn is_sending(&self) -> bool {
@@ -376,10 +373,10 @@ impl Reverse {
         if let Some(output) = self.door.poll_output(link) {
             return Some(output);
         }
-        if let Some(output) = self.fetch.as_mut().and_then(|fetch| fetch.door.poll_output(LinkId::SCRIPT)) {
+        if let Some(output) = self.script_mut().and_then(|fetch| fetch.door.poll_output(LinkId::SCRIPT)) {
             return Some(output);
         }
-        let beside = [LinkId::TRAJECTORY, LinkId::COMMAND].into_iter().zip(&mut self.beside);
+        let beside = [LinkId::TRAJECTORY, LinkId::COMMAND].into_iter().zip(self.beside_mut());
         if let Some(output) = beside.into_iter().find_map(|(link, door)| door.poll_output(link)) {
             return Some(output);
         }
@@ -393,7 +390,7 @@ impl Reverse {
         }
         let count = core::mem::take(&mut self.fetched);
         let bytes = self.piece.get(..count).filter(|bytes| !bytes.is_empty())?;
-        let link = if self.fetch.is_some() { LinkId::SCRIPT } else { LinkId::REALTIME };
+        let link = if self.script().is_some() { LinkId::SCRIPT } else { LinkId::REALTIME };
         Some(Output::Transmit { link, to: None, bytes })
     }
 
@@ -402,7 +399,6 @@ impl Reverse {
         let past =
             |since: Instant, limit: Duration| Some(since + limit + Duration::from_micros(1)).filter(|at| *at > now);
         let stage = match self.stage {
-            Stage::Greeting(since) => past(since, GREETING),
             Stage::Ending(since) => past(since, self.config.end_timeout).or(past(since, HANG_UP)),
             Stage::Ready if self.stays() && matches!(self.moment.mode, Mode::Monitor | Mode::Offline) => {
                 Some(self.spoke + STAY).filter(|at| *at > now)
@@ -411,9 +407,11 @@ impl Reverse {
             Stage::Ready => self.waiting.front().and_then(|at| past(*at, stale)),
             Stage::Away | Stage::Called(_) => None,
         };
-        let fetch = self.fetch.as_ref().and_then(Fetch::next_deadline);
-        let [trajectory, command] = &self.beside;
-        earliest(&[stage, self.door.next_deadline(), fetch, trajectory.next_deadline(), command.next_deadline()])
+        let fetch = self.script().and_then(Fetch::next_deadline);
+        let door = self.door.next_deadline(GREETING);
+        self.beside()
+            .iter()
+            .fold(earliest(&[stage, door, fetch]), |first, door| earliest(&[first, door.next_deadline(GREETING)]))
     }
 
     pub(super) const fn strangers(&self) -> u32 {
@@ -434,10 +432,10 @@ impl Reverse {
     #[cfg(feature = "postcard")]
     pub(super) fn next_made(&mut self) -> Option<&[u8]> {
         while self.door.poll_output(LinkId::REVERSE).is_some() {}
-        if let Some(fetch) = &mut self.fetch {
+        if let Some(fetch) = self.script_mut() {
             while fetch.door.poll_output(LinkId::SCRIPT).is_some() {}
         }
-        for (door, link) in self.beside.iter_mut().zip([LinkId::TRAJECTORY, LinkId::COMMAND]) {
+        for (door, link) in self.beside_mut().iter_mut().zip([LinkId::TRAJECTORY, LinkId::COMMAND]) {
             while door.poll_output(link).is_some() {}
         }
         self.sent = None;
@@ -460,7 +458,7 @@ impl Reverse {
     #[cfg(feature = "postcard")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(self.door, self.beside, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
-        to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending, self.stopped))?;
+        to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending, self.stopped, self.others))?;
         to.put(&(&self.positions, &self.player, self.lag, self.lateness))?;
         #[cfg(feature = "urcap")]
         to.put(&self.is_foreign().then_some(self.forward.account))?;
@@ -474,7 +472,8 @@ impl Reverse {
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
             from.take()?;
-        (self.counter, self.waiting, self.oldest, self.mirrors, self.ending, self.stopped) = from.take()?;
+        (self.counter, self.waiting, self.oldest, self.mirrors, self.ending, self.stopped, self.others) =
+            from.take()?;
         (self.positions, self.player, self.lag, self.lateness) = from.take()?;
         #[cfg(feature = "urcap")]
         {

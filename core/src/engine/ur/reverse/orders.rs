@@ -92,7 +92,7 @@ impl Reverse {
             Verdict::Stop if self.is_ready() && !paused && self.stays() => self.order(What::Rest, 1, [0; 6], now),
             Verdict::Stop if self.is_ready() && !paused => self.end(now),
             // A text would end the program of the pendant around it, and nothing of ours moves on.
-            Verdict::Stop if self.fetch.is_some() => false,
+            Verdict::Stop if self.script().is_some() => false,
             Verdict::Stop if matches!(self.stage, Stage::Ending(..)) && !paused => false,
             Verdict::Stop if self.stopped => false,
             Verdict::Stop => {

@@ -59,6 +59,7 @@ impl Made {
                 reverse_port: port,
                 trajectory_port: program.trajectory_port,
                 command_port: program.command_port,
+                token: Some(token),
                 lookahead: program.lookahead.as_secs_f32(),
                 gain: program.gain,
                 acceleration: text.acceleration,

@@ -12,7 +12,7 @@ impl Reverse {
         let due = match self.stage {
             Stage::Away => true,
             Stage::Called(since) => now.since(since) > self.config.start_timeout,
-            Stage::Greeting(_) | Stage::Ready | Stage::Ending(..) => false,
+            Stage::Ready | Stage::Ending(..) => false,
         };
         if !due {
             return;
@@ -23,15 +23,26 @@ impl Reverse {
         }
     }
 
-    /// The text of a program goes out.
+    /// The text of a program goes out. The URCap gets the same one throughout a session: whoever asks after it cannot make the
+    /// program that runs, or is about to connect, another one.
     pub(super) fn make(&mut self, now: Instant) {
         let (Some(software), Some(address)) = (self.software, self.address()) else { return };
-        self.tokens = self.tokens.wrapping_add(1);
-        // Another one after each start of ours, as far as the clock tells, and after each call.
-        let token = (now.as_micros() as i32 & 0x7FFF_0000) | i32::from(self.tokens);
-        self.made = Some(Made { path: self.path, kind: self.kind, software, address, port: self.config.port, token });
+        let again = self.script().is_some() && self.made.is_some();
+        if !again {
+            self.tokens = self.tokens.wrapping_add(1);
+            // Another one after each start of ours, as far as the clock tells, and after each call.
+            let mut token = (now.as_micros() as i32 & 0x7FFF_0000) | i32::from(self.tokens);
+            if self.is_foreign() {
+                // Far from the numbers of a point, which carries it.
+                token |= 0x4000_0000;
+            }
+            let port = self.config.port;
+            self.made = Some(Made { path: self.path, kind: self.kind, software, address, port, token });
+        }
         self.sent = Some(0);
-        self.hang_up(Stage::Called(now));
+        if !again || !self.is_ready() {
+            self.hang_up(Stage::Called(now));
+        }
         self.called = true;
     }
 
@@ -43,8 +54,9 @@ impl Reverse {
     /// The next piece of the text: its length.
     pub(super) fn next_piece(&mut self, config: &UrConfig) -> Option<usize> {
         let (made, sent) = (self.made?, self.sent?);
+        let for_urcap = self.script().is_some();
         let piece = &mut self.piece;
-        let read = made.with_text(config, self.fetch.is_some(), |mut text| {
+        let read = made.with_text(config, for_urcap, |mut text| {
             // What has gone out is passed over: a place in a text that borrows its values cannot be kept.
             let mut left = sent;
             while left > 0 {

@@ -1,0 +1,205 @@
+//! The proof that a connection is of our program in this session (`core/docs/protocol/outrigger-programs.md 2`).
+//!
+//! | link | proof |
+//! |---|---|
+//! | `REVERSE` | a greeting with the token of the newest text; of External Control the token |
+//! | `TRAJECTORY`, `COMMAND` | that token |
+//! | `SCRIPT` | none: the URCap's question is answered by the text, which has the token |
+//!
+//! UR's own program ([`Delivery::Nobody`](crate::engine::ur::path::Delivery::Nobody)) has no token. It counts as connected while all
+//! three of its connections are there, and sends nothing on `REVERSE`.
+
+use core::net::SocketAddr;
+
+use super::door::Door;
+use super::fetch::Fetch;
+use super::{GREETING, Reverse, Stage};
+use crate::engine::io::LinkId;
+use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::path::Delivery;
+use crate::time::Instant;
+use crate::wire::program::Hello;
+
+/// The links on which a program connects.
+const LINKS: &[LinkId] = match cfg!(feature = "urcap") {
+    true => &[LinkId::REVERSE, LinkId::TRAJECTORY, LinkId::COMMAND],
+    false => &[LinkId::REVERSE],
+};
+
+impl Reverse {
+    /// Takes up a connection. One from the controller's address has yet to prove itself.
+    pub(in crate::engine::ur) fn accepted(
+        &mut self,
+        link: LinkId,
+        from: SocketAddr,
+        now: Instant,
+    ) -> Option<ProgramNews> {
+        if let (LinkId::SCRIPT, Some(fetch)) = (link, self.script_mut()) {
+            return fetch.accepted(from, now).and_then(strangers);
+        }
+        let door = self.door_mut(link);
+        if !door.accepted(from, now) {
+            door.turn_away();
+            return strangers(door.strangers());
+        }
+        match link {
+            LinkId::REVERSE => self.filled = 0,
+            #[cfg(feature = "urcap")]
+            LinkId::TRAJECTORY => self.forward.forget_part(),
+            _ => {}
+        }
+        if self.has_token() {
+            return None;
+        }
+        if link != LinkId::REVERSE {
+            self.door_mut(link).prove();
+        }
+        let whole = self.door.is_unproven() && self.beside().iter().all(Door::is_taken);
+        whole.then(|| self.connected(now))
+    }
+
+    /// Returns whether the program is made of our text, which has a token.
+    fn has_token(&self) -> bool {
+        !cfg!(feature = "urcap") || self.config.by != Delivery::Nobody
+    }
+
+    /// The program has proved itself, and takes orders from now on.
+    pub(super) fn connected(&mut self, now: Instant) -> ProgramNews {
+        self.door.prove();
+        self.begin(now);
+        self.others = 0;
+        ProgramNews::Connected
+    }
+
+    /// Takes bytes on a connection of External Control: a proof, the result of a trajectory, or something that has no place there.
+    #[cfg(feature = "urcap")]
+    pub(in crate::engine::ur) fn commit_foreign(
+        &mut self,
+        link: LinkId,
+        count: usize,
+        now: Instant,
+    ) -> Option<ProgramNews> {
+        let carries = self.carries();
+        let Self { made, door, beside: [trajectory, command], window, unread, forward, .. } = self;
+        let (door, room) = match link {
+            LinkId::REVERSE => (door, &window[..]),
+            LinkId::TRAJECTORY => (trajectory, forward.account.said()),
+            _ => (command, &unread[..]),
+        };
+        let came = room.get(..count).unwrap_or_default();
+        if door.is_unproven() {
+            let fits = made.is_some_and(|made| door.hear(came, made.token.to_be_bytes()));
+            if fits {
+                return (link == LinkId::REVERSE && door.is_taken()).then(|| self.connected(now));
+            }
+        } else if link == LinkId::TRAJECTORY {
+            return self.commit_result(count);
+        } else if link == LinkId::COMMAND || !carries {
+            return None;
+        }
+        let (bytes, said) = (door.heard().max(came.len() as u8), first(came));
+        self.turn_away(link, bytes, said, 0)
+    }
+
+    /// Takes a whole greeting.
+    pub(super) fn greet(&mut self, hello: &[u8], arrival: Instant, tell: &mut impl FnMut(ProgramNews)) {
+        let ours = self.made.map(|made| (made.kind, made.token));
+        let news = match Hello::new_checked(hello).map(Hello::repr) {
+            Ok(hello) if hello.version == Hello::VERSION && ours == Some((hello.kind, hello.token)) => {
+                Some(self.connected(arrival))
+            }
+            other => {
+                let version = other.map_or(0, |hello| hello.version);
+                self.turn_away(LinkId::REVERSE, Hello::LEN as u8, first(hello), version)
+            }
+        };
+        news.into_iter().for_each(tell);
+    }
+
+    /// Closes connections that proved nothing in time.
+    pub(super) fn wake_unproven(&mut self, now: Instant, mut tell: impl FnMut(ProgramNews)) {
+        for link in LINKS.iter().copied() {
+            let door = self.door_mut(link);
+            door.wake(now);
+            if door.is_overdue(GREETING, now) {
+                self.no_proof(link).into_iter().for_each(&mut tell);
+            }
+        }
+        if self.script_mut().is_some_and(|fetch| fetch.wake(now)) {
+            self.no_proof(LinkId::SCRIPT).into_iter().for_each(&mut tell);
+        }
+    }
+
+    /// Closes a connection that has proved nothing so far, or has closed itself.
+    pub(super) fn no_proof(&mut self, link: LinkId) -> Option<ProgramNews> {
+        let heard = self.door_mut(link).heard();
+        let came = match (link, self.script()) {
+            (LinkId::REVERSE, _) => self.window.get(..self.filled),
+            (LinkId::SCRIPT, Some(fetch)) => Some(fetch.said()),
+            _ => None,
+        };
+        let came = came.unwrap_or_default();
+        let (bytes, said) = (heard.max(came.len() as u8), first(came));
+        self.turn_away(link, bytes, said, 0)
+    }
+
+    /// Closes a connection that is none of our program's. Returns the news of it, where it is told.
+    pub(super) fn turn_away(&mut self, link: LinkId, bytes: u8, said: i32, version: i32) -> Option<ProgramNews> {
+        if link == LinkId::REVERSE && self.carries() {
+            self.hang_up(Stage::Away);
+        } else {
+            self.door_mut(link).hang_up();
+        }
+        self.others = self.others.saturating_add(1);
+        is_told(self.others).then_some(ProgramNews::Other { link, bytes, said, version })
+    }
+
+    /// The port at which the URCap asks, in a build that answers it.
+    pub(super) fn script(&self) -> Option<&Fetch> {
+        self.fetch.as_ref().filter(|_| cfg!(feature = "urcap"))
+    }
+
+    /// The port at which the URCap asks, to be changed.
+    pub(super) fn script_mut(&mut self) -> Option<&mut Fetch> {
+        self.fetch.as_mut().filter(|_| cfg!(feature = "urcap"))
+    }
+
+    /// The further ports of External Control, in a build that has it.
+    pub(super) const fn beside(&self) -> &[Door] {
+        if cfg!(feature = "urcap") { &self.beside } else { &[] }
+    }
+
+    /// The further ports of External Control, to be changed.
+    pub(super) const fn beside_mut(&mut self) -> &mut [Door] {
+        if cfg!(feature = "urcap") { &mut self.beside } else { &mut [] }
+    }
+
+    /// The door at which this link connects.
+    pub(super) fn door_mut(&mut self, link: LinkId) -> &mut Door {
+        if !cfg!(feature = "urcap") {
+            return &mut self.door;
+        }
+        let Self { door, fetch, beside: [trajectory, command], .. } = self;
+        match (link, fetch) {
+            (LinkId::TRAJECTORY, _) => trajectory,
+            (LinkId::COMMAND, _) => command,
+            (LinkId::SCRIPT, Some(Fetch { door, .. })) => door,
+            _ => door,
+        }
+    }
+}
+
+/// The first four bytes as a number, 0 where fewer came.
+fn first(bytes: &[u8]) -> i32 {
+    bytes.first_chunk().map_or(0, |first| i32::from_be_bytes(*first))
+}
+
+/// Returns the news of strangers, where it is told.
+fn strangers(count: u32) -> Option<ProgramNews> {
+    is_told(count).then_some(ProgramNews::Stranger(count))
+}
+
+/// Returns whether the latest of so many is told: the first, the second, the fourth and so on, so that whoever knocks without end fills no log.
+pub(super) const fn is_told(count: u32) -> bool {
+    count.is_power_of_two()
+}
