@@ -1,22 +1,23 @@
 //! Any datagrams, true ones in any order and with any damage among them, to a service that takes requests with a key: what it gives
-//! was asked by who has the key, once, and nothing is answered by more than was sent.
+//! was asked by who has the key, once, and nothing is answered by more than was sent; what causes motion is fresh.
 #![no_main]
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::mode::Epoch;
 use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Service};
-use outrigger_core::request::{Ask, Message};
+use outrigger_core::request::{Ask, FRESH_FOR, Message};
 use outrigger_core::time::Instant;
 
-const ASKS: [Ask<'_>; 6] = [
+const ASKS: [Ask<'_>; 7] = [
     Ask::Release,
     Ask::Status,
     Ask::Request(Epoch::from_number(1)),
     Ask::Set { epoch: Epoch::from_number(1), output: "digital-out.3=on" },
     Ask::HandBack(Epoch::from_number(1)),
     Ask::Resend(Epoch::from_number(1)),
+    Ask::Withdraw { what: 1 },
 ];
 
 struct World {
@@ -28,6 +29,8 @@ struct World {
     sent: Vec<Vec<u8>>,
     requests: HashSet<Vec<u8>>,
     done: HashSet<Vec<u8>>,
+    /// The time of issue of each challenge of each session, until it is used.
+    issued: HashMap<(Vec<u8>, Vec<u8>), Instant>,
 }
 
 impl World {
@@ -44,16 +47,24 @@ impl World {
             assert!(self.done.insert(bytes.to_vec()), "it is done once");
             if let Ok(ask) = request.ask {
                 assert!(ask.epoch().is_none_or(|seen| seen == epoch));
+                if ask.causes_motion() {
+                    let challenge = (bytes[8..16].to_vec(), bytes[24..28].to_vec());
+                    let issued = self.issued.remove(&challenge).expect("issued in this session, and not used");
+                    assert!(now.since(issued) <= FRESH_FOR);
+                }
             }
             asked = true;
             let ticket = request.ticket;
-            self.service.answer(ticket, epoch, &Reply::default());
+            self.service.answer(now, ticket, epoch, &Reply::default());
         }
         assert_eq!(self.service.poll_request(epoch), None);
         let counted = self.service.counts().sum() - dropped;
         if let Some((to, answer)) = self.service.poll_output() {
             assert!(to == from && answer.len() <= bytes.len(), "nothing is amplified");
             assert_eq!(counted, 0);
+            if asked {
+                self.issued.insert((answer[8..16].to_vec(), answer[24..28].to_vec()), now);
+            }
             self.sent.push(answer.to_vec());
         } else {
             assert!(!asked && counted == 1, "what is not answered is counted");
@@ -82,6 +93,7 @@ fuzz_target!(|bytes: &[u8]| {
         sent: vec![],
         requests: HashSet::new(),
         done: HashSet::new(),
+        issued: HashMap::new(),
     };
     let mut rest = bytes;
     while let [step, argument, behind @ ..] = rest {
@@ -98,7 +110,7 @@ fuzz_target!(|bytes: &[u8]| {
             1 => {
                 let Some(caller) = world.callers.get_mut(who) else { continue };
                 let ask = ASKS[argument / 8 % ASKS.len()];
-                if caller.ask(now, Epoch::from_number(1), Message { id: None, ask }).is_ok() {
+                if caller.ask(now, Epoch::from_number(1), Message { id: None, challenge: None, ask }).is_ok() {
                     let request = caller.poll_output().expect("a request").to_vec();
                     world.requests.insert(request.clone());
                     world.sent.push(request);

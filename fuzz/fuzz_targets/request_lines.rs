@@ -41,7 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
         let Ok(written) = line else { continue };
         let foreign: serde_json::Value = serde_json::from_slice(theirs).expect("JSON to another reader");
         let again: serde_json::Value = serde_json::from_str(written).expect("what is written is JSON");
-        for key in ["do", "id", "seq", "output", "source", "how"] {
+        for key in ["do", "id", "seq", "output", "source", "how", "challenge", "what"] {
             assert_eq!(foreign.get(key), again.get(key), "{key}");
         }
         // An escaped control character takes more bytes than the character: a message of many can be too long to be sent on.

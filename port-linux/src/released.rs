@@ -33,6 +33,8 @@ pub enum ReleasedBy {
     Line,
     /// Another process, by `outrigger ask`.
     Request,
+    /// The process that had requested it by `outrigger ask`, and gave up.
+    Withdrawn,
     /// A client of ROS 2.
     Ros,
     /// The end of the time that was asked for.
@@ -72,6 +74,7 @@ impl ReleasedBy {
             Self::Key => "key",
             Self::Line => "line",
             Self::Request => "request",
+            Self::Withdrawn => "withdrawn",
             Self::Ros => "ros2",
             Self::Time => "time",
             Self::Program => "program",
@@ -97,6 +100,7 @@ impl fmt::Display for ReleasedBy {
             Self::Key => "released by key s",
             Self::Line => "released on standard input",
             Self::Request => "released by another process",
+            Self::Withdrawn => "its requester has withdrawn the request",
             Self::Ros => "released by a ROS 2 client",
             Self::Time => "the time is over",
             Self::Program => "released by the program",
@@ -133,6 +137,7 @@ mod tests {
             Key,
             Line,
             Request,
+            Withdrawn,
             Ros,
             Time,
             Program,

@@ -3,13 +3,14 @@
 use core::ops::Range;
 
 use super::decimal::f32_of;
+use super::fresh::Challenge;
 use super::key::{Key, WORDS};
 use super::message::{Ask, Message};
 use super::{Fault, FaultKind};
 use crate::command::SampleValue;
 use crate::mode::Epoch;
 
-const KEYS: &str = "one of do, id, epoch, output, source, values, seq, how";
+const KEYS: &str = "one of do, id, epoch, output, source, values, seq, how, challenge, what";
 
 /// A fault, as offsets into its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,11 +69,12 @@ enum Kind {
     Move,
     Cancel,
     Dashboard,
+    Withdraw,
 }
 
 impl Kind {
     /// In the order of [`Ask::WORDS`].
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Status,
         Self::Watch,
         Self::Request,
@@ -91,9 +93,10 @@ impl Kind {
         Self::Move,
         Self::Cancel,
         Self::Dashboard,
+        Self::Withdraw,
     ];
 
-    /// Keys it needs beside `do`, and keys that it may have beside those and `id` and `epoch`.
+    /// Keys it needs beside `do`, and keys that it may have beside those and `id`, `epoch` and `challenge`.
     const fn keys(self) -> (&'static [Key], &'static [Key]) {
         match self {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => (&[], &[]),
@@ -101,6 +104,7 @@ impl Kind {
             Self::Freedrive => (&[Key::Epoch], &[Key::How]),
             Self::Force | Self::ToolContact | Self::Move | Self::Dashboard => (&[Key::Epoch, Key::How], &[]),
             Self::Request | Self::Resume | Self::HandBack | Self::Resend => (&[Key::Epoch], &[]),
+            Self::Withdraw => (&[Key::What], &[]),
             Self::Set => (&[Key::Epoch, Key::Output], &[]),
             Self::Sample => (&[Key::Epoch, Key::Source, Key::Values], &[Key::Seq]),
         }
@@ -118,9 +122,11 @@ struct Found {
     values: Option<SampleValue>,
     seq: Option<u32>,
     how: Option<Range<usize>>,
+    challenge: Option<u32>,
+    what: Option<u32>,
     /// Where each key stands.
     keys: [usize; Key::ALL.len()],
-    seen: u8,
+    seen: u16,
     /// Where the object ends.
     end: usize,
 }
@@ -133,7 +139,7 @@ impl Found {
         let (needed, possible) = kind.keys();
         for (key, at) in Key::ALL.into_iter().zip(self.keys) {
             let stands = self.seen & key.bit() != 0;
-            let common = matches!(key, Key::Do | Key::Id | Key::Epoch);
+            let common = matches!(key, Key::Do | Key::Id | Key::Epoch | Key::Challenge);
             if stands && !common && !needed.contains(&key) && !possible.contains(&key) {
                 return Err(Flaw::at(FaultKind::UnexpectedKey, at, "none of this name beside this `do`").of(key));
             }
@@ -173,8 +179,9 @@ impl Found {
             Kind::Move => Ask::Move { epoch, how: text(&self.how)? },
             Kind::Cancel => Ask::Cancel,
             Kind::Dashboard => Ask::Dashboard { epoch, how: text(&self.how)? },
+            Kind::Withdraw => Ask::Withdraw { what: self.what.unwrap_or_default() },
         };
-        Ok(Message { id: self.id, ask })
+        Ok(Message { id: self.id, challenge: self.challenge.map(Challenge::from_number), ask })
     }
 }
 
@@ -289,6 +296,8 @@ impl Scanner<'_> {
             Key::Id => found.id = Some(self.integer(key)?),
             Key::Epoch => found.epoch = Some(self.integer(key)?),
             Key::Seq => found.seq = Some(self.integer(key)?),
+            Key::Challenge => found.challenge = Some(self.integer(key)?),
+            Key::What => found.what = Some(self.integer(key)?),
             Key::Do => {
                 let text = self.text_of(key)?;
                 let word = self.line.get(text.clone()).unwrap_or_default();

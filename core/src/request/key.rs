@@ -19,11 +19,25 @@ pub enum Key {
     Seq,
     /// How a hand, a force or a motion is to move the arm, or whether a contact ends it.
     How,
+    /// The challenge of a recent answer.
+    Challenge,
+    /// The `id` of a request to withdraw.
+    What,
 }
 
 impl Key {
-    pub(super) const ALL: [Self; 8] =
-        [Self::Do, Self::Id, Self::Epoch, Self::Output, Self::Source, Self::Values, Self::Seq, Self::How];
+    pub(super) const ALL: [Self; 10] = [
+        Self::Do,
+        Self::Id,
+        Self::Epoch,
+        Self::Output,
+        Self::Source,
+        Self::Values,
+        Self::Seq,
+        Self::How,
+        Self::Challenge,
+        Self::What,
+    ];
 
     /// As it stands in a line.
     #[must_use]
@@ -37,10 +51,12 @@ impl Key {
             Self::Values => "values",
             Self::Seq => "seq",
             Self::How => "how",
+            Self::Challenge => "challenge",
+            Self::What => "what",
         }
     }
 
-    pub(super) const fn bit(self) -> u8 {
+    pub(super) const fn bit(self) -> u16 {
         1 << self as u8
     }
 
@@ -48,7 +64,7 @@ impl Key {
     pub(super) const fn expected(self) -> &'static str {
         match self {
             Self::Do => WORDS,
-            Self::Id | Self::Epoch | Self::Seq => "an integer from 0 to 4294967295",
+            Self::Id | Self::Epoch | Self::Seq | Self::Challenge | Self::What => "an integer from 0 to 4294967295",
             Self::Output => "a text such as \"digital-out.3=on\"",
             Self::How => "a text such as \"z=-20\", or \"on\"",
             Self::Source => "the name of a source, as a text",
@@ -59,4 +75,4 @@ impl Key {
 
 pub(super) const WORDS: &str = "one of \"status\", \"watch\", \"request\", \"resume\", \"release\", \"acknowledge\", \"set\", \"sample\", \
                      \"hand-back\", \"resend\", \"freedrive\", \"force\", \"tool-contact\", \"renew\", \"stiffen\", \
-                     \"move\", \"cancel\", \"dashboard\"";
+                     \"move\", \"cancel\", \"dashboard\", \"withdraw\"";

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
+use super::fresh::Challenge;
 use super::key::Key;
 use crate::command::SampleValue;
 use crate::mode::Epoch;
@@ -11,6 +12,8 @@ use crate::mode::Epoch;
 pub struct Message<'a> {
     /// For its sender, who finds it in the answer.
     pub id: Option<u32>,
+    /// The challenge of a recent answer. A request that [causes motion](Ask::causes_motion) needs one.
+    pub challenge: Option<Challenge>,
     /// What is asked.
     pub ask: Ask<'a>,
 }
@@ -93,11 +96,16 @@ pub enum Ask<'a> {
         /// Which: `brake-release`. Not empty.
         how: &'a str,
     },
+    /// To take an earlier request of the same sender back. It stops the arm only if that very request armed it.
+    Withdraw {
+        /// The `id` of that request; on a keyed channel its counter.
+        what: u32,
+    },
 }
 
 impl Ask<'_> {
     /// The words of `do`.
-    pub const WORDS: [&'static str; 18] = [
+    pub const WORDS: [&'static str; 19] = [
         "status",
         "watch",
         "request",
@@ -116,6 +124,7 @@ impl Ask<'_> {
         "move",
         "cancel",
         "dashboard",
+        "withdraw",
     ];
 
     /// The word of `do`.
@@ -140,6 +149,28 @@ impl Ask<'_> {
             Self::Move { .. } => "move",
             Self::Cancel => "cancel",
             Self::Dashboard { .. } => "dashboard",
+            Self::Withdraw { .. } => "withdraw",
+        }
+    }
+
+    /// Returns whether the arm may move by this, so that it has to be fresh: it is carried out only with a
+    /// [`Challenge`] that was issued to its sender at most [`FRESH_FOR`](super::FRESH_FOR) ago and not used yet.
+    ///
+    /// The list of such requests stands here alone. What stops the arm, or only asks, needs no challenge and never waits for one.
+    #[must_use]
+    pub fn causes_motion(&self) -> bool {
+        match self {
+            Self::Request(_) | Self::Resume(_) | Self::HandBack(_) => true,
+            // A hand or a force goes on moving the arm by a renewal.
+            Self::Freedrive { .. } | Self::Force { .. } | Self::Renew => true,
+            // Its beginning and its waypoints are collected; nothing moves before its end.
+            Self::Move { how, .. } => !how.starts_with("begin=") && !how.starts_with("rows="),
+            // Brakes that open may let the arm sink.
+            Self::Dashboard { .. } => true,
+            // A motion that the slider holds goes on when it is raised.
+            Self::Set { output, .. } => output.starts_with("speed-slider"),
+            Self::Status | Self::Watch | Self::Sample { .. } | Self::ToolContact { .. } | Self::Resend(_) => false,
+            Self::Release | Self::Acknowledge | Self::Stiffen | Self::Cancel | Self::Withdraw { .. } => false,
         }
     }
 
@@ -148,7 +179,7 @@ impl Ask<'_> {
     pub const fn epoch(&self) -> Option<Epoch> {
         match self {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => None,
-            Self::Renew | Self::Stiffen | Self::Cancel => None,
+            Self::Renew | Self::Stiffen | Self::Cancel | Self::Withdraw { .. } => None,
             Self::Request(epoch)
             | Self::Resume(epoch)
             | Self::Set { epoch, .. }
@@ -175,9 +206,13 @@ impl fmt::Display for Message<'_> {
         if let Some(epoch) = self.ask.epoch() {
             write!(f, ",\"{}\":{}", Key::Epoch.name(), epoch.number())?;
         }
+        if let Some(challenge) = self.challenge {
+            write!(f, ",\"{}\":{}", Key::Challenge.name(), challenge.number())?;
+        }
         match &self.ask {
             Ask::Set { output, .. } => write!(f, ",\"{}\":{}", Key::Output.name(), Quoted(output))?,
             Ask::Freedrive { how: "", .. } => {}
+            Ask::Withdraw { what } => write!(f, ",\"{}\":{what}", Key::What.name())?,
             Ask::Freedrive { how, .. }
             | Ask::Force { how, .. }
             | Ask::ToolContact { how, .. }

@@ -22,9 +22,12 @@
 //! | `move` | `epoch`, `how` | to move the arm to one place, or along a motion that is sent in pieces, for as long as the same sender is there |
 //! | `cancel` | | that it ends, whoever began it |
 //! | `dashboard` | `epoch`, `how` | one command to the controller's dashboard server that makes the arm ready: `"brake-release"` |
+//! | `withdraw` | `what` | to take back the request with this `id`; stops the arm if that request armed it |
 //!
 //! `epoch` is the number that the sender saw in the last answer: what is asked with another one than the present is refused
-//! by whoever carries it out. Where none is needed it may stand, and is not looked at. `id`, `epoch` and `seq` are integers
+//! by whoever carries it out. Where none is needed it may stand, and is not looked at. So it is with `challenge`, the number of a
+//! recent answer: a request that [causes motion](Ask::causes_motion) is refused without one that was issued to its sender within
+//! [`FRESH_FOR`], each good for one request. `id`, `epoch`, `seq`, `challenge` and `what` are integers
 //! from 0 to 4294967295. Any other key, a key that stands twice, and one that this `do` does not have, are faults.
 //!
 //! Nothing here reads a socket or decides anything: [`Lines`] takes bytes in any pieces, and gives [`Message`]s and
@@ -32,19 +35,22 @@
 //!
 //! ```
 //! use outrigger_core::mode::Epoch;
-//! use outrigger_core::request::{Ask, Lines, Message};
+//! use outrigger_core::request::{Ask, Challenge, Lines, Message};
 //!
 //! let mut lines = Lines::new();
-//! for piece in [&b"{\"id\":7,\"do\":\"req"[..], b"uest\",\"epoch\":3}\n"] {
+//! for piece in [&b"{\"id\":7,\"do\":\"req"[..], b"uest\",\"epoch\":3,\"challenge\":9}\n"] {
 //!     lines.receive_window()[..piece.len()].copy_from_slice(piece);
 //!     lines.commit(piece.len());
 //! }
-//! let message = Message { id: Some(7), ask: Ask::Request(Epoch::from_number(3)) };
+//! let challenge = Some(Challenge::from_number(9));
+//! let message = Message { id: Some(7), challenge, ask: Ask::Request(Epoch::from_number(3)) };
 //! assert_eq!(lines.poll_message(), Some(Ok(message)));
-//! assert_eq!(message.to_string(), "{\"id\":7,\"do\":\"request\",\"epoch\":3}");
+//! assert_eq!(message.to_string(), "{\"id\":7,\"do\":\"request\",\"epoch\":3,\"challenge\":9}");
 //! ```
 
+mod armed;
 mod decimal;
+mod fresh;
 mod json;
 mod key;
 #[cfg(feature = "keyed")]
@@ -54,8 +60,10 @@ mod message;
 #[cfg(test)]
 mod tests;
 
+pub use armed::Armed;
 #[cfg(feature = "keyed")]
 pub use decimal::number;
+pub use fresh::{Challenge, Challenges, FRESH_FOR};
 pub use key::Key;
 pub use lines::{LINE_MAX, Lines};
 pub use message::{Ask, Message};

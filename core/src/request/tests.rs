@@ -63,6 +63,13 @@ fn each_message_is_read_whatever_the_order_of_its_keys_and_its_blanks() {
             r#"{"do":"dashboard","epoch":5,"how":"brake-release"}"#,
         ),
         (r#"{"do":"cancel","epoch":1,"id":3}"#, r#"{"id":3,"do":"cancel"}"#),
+        (r#"{"what":7,"do":"withdraw","id":8}"#, r#"{"id":8,"do":"withdraw","what":7}"#),
+        (
+            r#"{"challenge":4294967295,"do":"request","epoch":3}"#,
+            r#"{"do":"request","epoch":3,"challenge":4294967295}"#,
+        ),
+        // So may a challenge.
+        (r#"{"do":"release","challenge":1}"#, r#"{"do":"release","challenge":1}"#),
         (
             r#"{"output":"digital-out.3=on","do":"set","epoch":1}"#,
             r#"{"do":"set","epoch":1,"output":"digital-out.3=on"}"#,
@@ -129,6 +136,10 @@ fn every_fault_is_told_with_its_place_and_what_stands_there() {
         (r#"{"do":"move","epoch":1}"#, MissingKey, 22, Some(Key::How), ""),
         (r#"{"do":"move","how":"q=0"}"#, MissingKey, 24, Some(Key::Epoch), ""),
         (r#"{"do":"cancel","how":"now"}"#, UnexpectedKey, 15, Some(Key::How), ""),
+        (r#"{"do":"withdraw"}"#, MissingKey, 16, Some(Key::What), ""),
+        (r#"{"do":"cancel","what":7}"#, UnexpectedKey, 15, Some(Key::What), ""),
+        (r#"{"do":"request","challenge":-1}"#, OutOfRange, 28, Some(Key::Challenge), "-1"),
+        (r#"{"do":"request","challenge":"9"}"#, WrongType, 28, Some(Key::Challenge), r#""9""#),
     ] {
         assert_eq!(fault(line), (kind, at, key, found.to_owned()), "{line}");
     }
@@ -137,6 +148,45 @@ fn every_fault_is_told_with_its_place_and_what_stands_there() {
     assert!(said.len() == 2 && !closed, "the next line is one again: {said:?}");
     let id = read(b"{\"id\":5,\"do\":\"dance\"}\n", &[]).0;
     assert!(id[0].contains("id: Some(5)") && id[0].contains("one of \"status\""), "{id:?}");
+}
+
+#[test]
+fn what_moves_the_arm_needs_a_challenge_and_what_stops_it_none() {
+    let epoch = Epoch::from_number(3);
+    let moving = |how| Ask::Move { epoch, how };
+    let set = |output| Ask::Set { epoch, output };
+    for ask in [
+        Ask::Request(epoch),
+        Ask::Resume(epoch),
+        Ask::HandBack(epoch),
+        Ask::Freedrive { epoch, how: "" },
+        Ask::Force { epoch, how: "z=-20" },
+        Ask::Renew,
+        moving("q=0,-1.57,-1.57,-1.57,1.57,0"),
+        moving("end"),
+        Ask::Dashboard { epoch, how: "brake-release" },
+        set("speed-slider=1"),
+    ] {
+        assert!(ask.causes_motion(), "{ask:?}");
+    }
+    let values = SampleValue::scalar(1.0);
+    for ask in [
+        Ask::Release,
+        Ask::Cancel,
+        Ask::Stiffen,
+        Ask::Acknowledge,
+        Ask::Withdraw { what: 7 },
+        Ask::Status,
+        Ask::Watch,
+        Ask::Resend(epoch),
+        Ask::ToolContact { epoch, how: "on" },
+        Ask::Sample { epoch, source: "seam", values, seq: None },
+        moving("begin=3"),
+        moving("rows=0,0,0,0,0,0,0,0,0,0,0,0,0"),
+        set("digital-out.3=on"),
+    ] {
+        assert!(!ask.causes_motion(), "{ask:?}");
+    }
 }
 
 #[test]
@@ -172,7 +222,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_written_is_read_as_the_same(
-        id: Option<u32>, word in 0..18_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
+        id: Option<u32>, challenge: Option<u32>, word in 0..19_usize, output in text(), sample in a_sample(), cut in 0..500_usize,
     ) {
         let (number, source, values, seq) = &sample;
         let epoch = Epoch::from_number(*number);
@@ -194,9 +244,10 @@ proptest! {
             14 => Ask::Move { epoch, how: &output },
             15 => Ask::Cancel,
             16 => Ask::Dashboard { epoch, how: &output },
+            17 => Ask::Withdraw { what: *number },
             _ => Ask::Sample { epoch, source, values: SampleValue::new(values).expect("1 to 6"), seq: *seq },
         };
-        let message = Message { id, ask };
+        let message = Message { id, challenge: challenge.map(Challenge::from_number), ask };
         let line = format!("{message}\n");
         prop_assert!(line.len() <= LINE_MAX);
         let mut lines = Lines::new();

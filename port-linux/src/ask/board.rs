@@ -10,10 +10,12 @@ use outrigger_core::request::keyed::{ANSWER_LEN, Caller, Event, Key, Reply};
 use outrigger_core::request::{Ask, Message};
 use outrigger_core::time::{Duration, Instant};
 
+use super::{LOOK, interrupted};
 use crate::clock::{Clock, std_duration};
 use crate::exit::Failure;
 use crate::os;
 use crate::requests::board_line;
+use crate::signals::Signals;
 
 /// A robot that begins so is a board.
 pub(super) const PREFIX: &str = "board:";
@@ -21,8 +23,6 @@ pub(super) const PREFIX: &str = "board:";
 const PORT: u16 = 47_001;
 /// A session in which nothing is answered for so long is no more: the board has begun anew, or others took its place.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How often a watched board is looked at.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// A board that is asked.
 pub(super) struct Board {
@@ -36,6 +36,8 @@ pub(super) struct Board {
     lines: VecDeque<String>,
     /// What is watched: the id, and the last line of it.
     watched: Option<(u32, String)>,
+    /// The newest request of this session that causes motion: its id, and its counter.
+    asked: Option<(u32, u32)>,
 }
 
 impl Board {
@@ -49,7 +51,8 @@ impl Board {
         socket.connect(address).map_err(failed)?;
         let caller = Caller::new(key.clone(), nonce()?, clock.now());
         let (name, epoch) = (format!("{PREFIX}{address}"), Epoch::default());
-        let mut board = Self { name, socket, clock, key, caller, epoch, lines: VecDeque::new(), watched: None };
+        let mut board =
+            Self { name, socket, clock, key, caller, epoch, lines: VecDeque::new(), watched: None, asked: None };
         board.open(until)?;
         Ok(board)
     }
@@ -57,34 +60,45 @@ impl Board {
     /// A session begins with a status: it does nothing, so that it can be asked in another session where this one is lost.
     fn open(&mut self, until: Instant) -> Result<Reply, Failure> {
         loop {
-            if let Some(Event::Open(epoch)) = self.until_event(until)? {
+            if let Some(Event::Open(epoch)) = self.until_event(until, &mut None)? {
                 self.epoch = epoch;
-                if let Some(reply) = self.turn(Ask::Status, until)? {
+                if let Some(reply) = self.turn(Ask::Status, until, &mut None)? {
                     return Ok(reply);
                 }
             }
             if self.clock.now() >= until {
                 return Err(Failure::Connection(format!(
-                    "{} does not answer: see whether it is on, takes requests at this port, and has this key",
+                    "{} does not answer: see whether it is on, takes requests at this port, has this key, and a firmware of \
+                     this version (before challenges, its requests were of another layout)",
                     self.name
                 )));
             }
-            self.caller = Caller::new(self.key.clone(), nonce()?, self.clock.now());
+            self.renew()?;
         }
     }
 
+    /// Asks for another session. What was asked in this one cannot be withdrawn any more.
+    fn renew(&mut self) -> Result<(), Failure> {
+        self.caller = Caller::new(self.key.clone(), nonce()?, self.clock.now());
+        self.asked = None;
+        Ok(())
+    }
+
     /// Asks once; `None` where there was no answer.
-    fn turn(&mut self, ask: Ask<'_>, until: Instant) -> Result<Option<Reply>, Failure> {
+    ///
+    /// # Errors
+    /// Also [`Failure::Interrupted`] where a signal was heard before there was one.
+    fn turn(&mut self, ask: Ask<'_>, until: Instant, signals: &mut Option<Signals>) -> Result<Option<Reply>, Failure> {
         let seen = ask.epoch().unwrap_or(self.epoch);
         let too_long = |_| Failure::Usage(format!("{}: more than fits into a datagram", ask.word()));
-        self.caller.ask(self.clock.now(), seen, Message { id: None, ask }).map_err(too_long)?;
+        self.caller.ask(self.clock.now(), seen, Message { id: None, challenge: None, ask }).map_err(too_long)?;
         // What became of an output takes its time, and so does a dashboard server.
         let patience = if matches!(ask, Ask::Set { .. } | Ask::Dashboard { .. }) {
             until
         } else {
             until.min(self.clock.now() + SILENCE)
         };
-        match self.until_event(patience)? {
+        match self.until_event(patience, signals)? {
             Some(Event::Answer(epoch, reply)) => {
                 self.epoch = epoch;
                 Ok(Some(reply))
@@ -98,17 +112,44 @@ impl Board {
     }
 
     /// Asks, and keeps the answer.
-    pub(super) fn ask(&mut self, id: u32, ask: Ask<'_>, until: Instant) -> Result<(), Failure> {
+    pub(super) fn ask(
+        &mut self,
+        id: u32,
+        ask: Ask<'_>,
+        until: Instant,
+        signals: &mut Option<Signals>,
+    ) -> Result<(), Failure> {
+        let ask = match ask {
+            // A request has no id on this way, but a counter.
+            Ask::Withdraw { what } => match self.asked.take().filter(|(id, _)| *id == what) {
+                Some((_, what)) => Ask::Withdraw { what },
+                None => return Err(Failure::Connection("the session in which it was asked is over".into())),
+            },
+            ask => ask,
+        };
+        if ask.causes_motion() && !self.caller.is_fresh(self.clock.now()) {
+            // A lost session is no reason to ask for motion in another one unseen: it is asked with the epoch that was seen.
+            while self.turn(Ask::Status, until, signals)?.is_none() {
+                self.renew()?;
+                self.open(until)?;
+            }
+        }
         let reply = loop {
-            if let Some(reply) = self.turn(ask, until)? {
+            if ask.causes_motion() {
+                self.asked = Some((id, self.caller.counter().saturating_add(1)));
+            }
+            if let Some(reply) = self.turn(ask, until, signals)? {
                 break reply;
             }
             // What acts may have been carried out, and is not asked twice. To stop twice is to stop.
+            if matches!(ask, Ask::Request(_) | Ask::Resume(_)) {
+                return Err(Failure::Connection(format!("{}: no answer", ask.word())));
+            }
             if !matches!(ask, Ask::Status | Ask::Watch | Ask::Release) || self.clock.now() >= until {
                 let what = format!("{}: no answer, and it may have been carried out: look at `status`", ask.word());
                 return Err(Failure::Connection(what));
             }
-            self.caller = Caller::new(self.key.clone(), nonce()?, self.clock.now());
+            self.renew()?;
             self.open(until)?;
         };
         let line = board_line(id, &ask, self.epoch, &reply, &self.name);
@@ -120,7 +161,11 @@ impl Board {
     }
 
     /// The next line; of what is watched, once it has changed. `None` where there is none until then.
-    pub(super) fn line(&mut self, until: Option<Instant>) -> Result<Option<String>, Failure> {
+    pub(super) fn line(
+        &mut self,
+        until: Option<Instant>,
+        signals: &mut Option<Signals>,
+    ) -> Result<Option<String>, Failure> {
         loop {
             if let Some(line) = self.lines.pop_front() {
                 return Ok(Some(line));
@@ -131,14 +176,14 @@ impl Board {
             };
             std::thread::sleep(std_duration(LOOK));
             let patience = until.unwrap_or(now + Duration::from_secs(15));
-            self.ask(id, Ask::Watch, patience.max(now + LOOK + LOOK))?;
+            self.ask(id, Ask::Watch, patience.max(now + LOOK + LOOK), signals)?;
             if self.lines.back() == Some(&last) {
                 self.lines.clear();
             }
         }
     }
 
-    fn until_event(&mut self, until: Instant) -> Result<Option<Event>, Failure> {
+    fn until_event(&mut self, until: Instant, signals: &mut Option<Signals>) -> Result<Option<Event>, Failure> {
         let failed = |error: std::io::Error| Failure::Connection(format!("cannot ask the board: {error}"));
         loop {
             let now = self.clock.now();
@@ -156,7 +201,11 @@ impl Board {
             if now >= until {
                 return Ok(None);
             }
+            if let Some(who) = signals.as_mut().and_then(Signals::heard) {
+                return Err(interrupted(who));
+            }
             let next = self.caller.poll_timeout().map_or(until, |at| at.min(until));
+            let next = if signals.is_some() { next.min(now + LOOK) } else { next };
             let patience = next.since(now).max(Duration::from_millis(1));
             self.socket.set_read_timeout(Some(std_duration(patience))).map_err(failed)?;
             let mut datagram = [0; ANSWER_LEN + 1];

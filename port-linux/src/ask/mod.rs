@@ -6,12 +6,13 @@ mod motion;
 mod words;
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 
 use outrigger_core::command::SampleValue;
 use outrigger_core::mode::Epoch;
-use outrigger_core::request::{Ask, Message};
+use outrigger_core::request::{Ask, Challenge, FRESH_FOR, Message};
 use outrigger_core::time::{Duration, Instant};
 use serde_json::Value;
 
@@ -22,13 +23,21 @@ use crate::beside;
 use crate::clock::{Clock, std_duration};
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::os::local::{Client, connect};
+use crate::released::ReleasedBy;
 use crate::requests::said;
+use crate::signals::{Leaves, Signals};
 
 /// The longest answer of a run \[B\].
 const LONGEST_ANSWER: usize = 1 << 20;
 
 /// The longest time to ask again after the run gave this place to another client, and the pause in between.
 const NO_PLACE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
+
+/// The time between two looks for a signal while an answer is waited for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Longest wait for the answer to a withdrawal.
+const WITHDRAWAL: Duration = Duration::from_secs(2);
 
 /// Runs the command.
 ///
@@ -85,12 +94,15 @@ impl Conversation<'_> {
             }
             Wanted::Plain(word) => {
                 let epoch = run.epoch()?;
-                run.ask(&[match word {
+                let ask = match word {
                     Word::HandBack => return run.ask(&[Ask::HandBack(epoch)]),
                     Word::Resend => return run.ask(&[Ask::Resend(epoch)]),
                     Word::Resume => Ask::Resume(epoch),
                     _ => Ask::Request(epoch),
-                }])?;
+                };
+                // From now on whoever gives up withdraws it.
+                run.listen()?;
+                run.ask(&[ask])?;
                 run.wait_for("the arm to be commanded", |mode| match mode {
                     "command" => Some(true),
                     "arming" => None,
@@ -131,9 +143,19 @@ struct Conversation<'a> {
     way: Way,
     /// When the answers must be there; `None` where there is no end to them.
     until: Option<Instant>,
+    /// The start of this command.
+    began: Instant,
     next_id: u32,
     /// The beginning of a line whose end is not there yet.
     begun: String,
+    /// Lines that came before the answer that was waited for.
+    passed_over: VecDeque<String>,
+    /// The challenge of the newest status, and when that was asked for.
+    challenge: Option<(Challenge, Instant)>,
+    /// The request that is withdrawn if this command gives up, by its `id`.
+    withdrawable: Option<u32>,
+    /// Set where signals are heard here.
+    signals: Option<Signals>,
     /// Set once something that is done at most once has been sent.
     acted: bool,
     /// Set once the run has given this place to another client.
@@ -172,32 +194,128 @@ impl<'a> Conversation<'a> {
                 Way::Run(BufReader::new(client), process)
             }
         };
-        Ok(Self {
+        Ok(Self::by(args, clock, way, until))
+    }
+
+    fn by(args: &'a AskArgs, clock: Clock, way: Way, until: Instant) -> Self {
+        Self {
             args,
             clock,
             way,
             until: Some(until),
+            began: clock.now(),
             next_id: 1,
             begun: String::new(),
+            passed_over: VecDeque::new(),
+            challenge: None,
+            withdrawable: None,
+            signals: None,
             acted: false,
             gave_way: false,
             unread: Cell::new(false),
-        })
+        }
+    }
+
+    /// Hears signals from now on.
+    fn listen(&mut self) -> Result<(), Failure> {
+        self.signals = Some(Signals::listen(Leaves::Nothing)?);
+        Ok(())
     }
 
     /// The epoch to ask with.
     fn epoch(&mut self) -> Result<Epoch, Failure> {
-        if let Some(epoch) = self.args.epoch {
-            return Ok(Epoch::from_number(epoch));
+        match self.args.epoch {
+            Some(epoch) => Ok(Epoch::from_number(epoch)),
+            None => self.look(),
         }
-        self.send(Ask::Status)?;
-        let (_, status) = self.answer()?;
-        let number = status.get("epoch").and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
-        number.map(Epoch::from_number).ok_or_else(|| odd(&status))
     }
 
-    /// Asks, and prints what is answered to each.
+    /// Asks for the status. Returns the present epoch, and keeps the challenge.
+    fn look(&mut self) -> Result<Epoch, Failure> {
+        let (id, asked) = (self.next_id, self.clock.now());
+        self.send(Ask::Status)?;
+        let mut others = VecDeque::new();
+        let status = loop {
+            let (line, status) = self.answer()?;
+            if number(&status, "id").is_none_or(|other| other == id) {
+                break status;
+            }
+            others.push_back(line);
+        };
+        self.passed_over.append(&mut others);
+        self.challenge = number(&status, "challenge").map(|number| (Challenge::from_number(number), asked));
+        number(&status, "epoch").map(Epoch::from_number).ok_or_else(|| odd(&status))
+    }
+
+    /// Returns a challenge that is young enough for what is asked now. A board's are kept with its session.
+    fn challenge(&mut self) -> Result<Option<Challenge>, Failure> {
+        let young = |asked: Instant, now: Instant| now.since(asked) + now.since(asked) <= FRESH_FOR;
+        if matches!(self.way, Way::Run(..)) && self.challenge.is_none_or(|(_, at)| !young(at, self.clock.now())) {
+            self.look()?;
+        }
+        Ok(self.challenge.take().map(|(challenge, _)| challenge))
+    }
+
+    /// Asks, and returns the answer. What was refused because it was late is asked once more, where this command was given a moment ago.
+    fn exchange(&mut self, ask: Ask<'_>) -> Result<(String, Value), Failure> {
+        for last in [false, true] {
+            self.send(ask)?;
+            let answered = self.answer();
+            if answered.is_err() && ask.causes_motion() && !self.gave_way {
+                return answered.map_err(|failure| self.give_up(failure));
+            }
+            let (line, answer) = answered?;
+            let late = answer.get("error").is_some_and(|error| said::text(error, "what") == "NotFresh");
+            let asked = self.clock.now();
+            if last || !late || asked.since(self.began) > FRESH_FOR {
+                return Ok((line, answer));
+            }
+            self.challenge = number(&answer, "challenge").map(|number| (Challenge::from_number(number), asked));
+        }
+        Err(Failure::Connection("the run does not answer".into()))
+    }
+
+    /// Withdraws the request that was made, because nobody waits for it any more. Returns the failure with what came of that.
+    fn give_up(&mut self, failure: Failure) -> Failure {
+        let Some(what) = self.withdrawable.take() else { return failure };
+        // A second signal ends this process.
+        self.signals = None;
+        self.until = Some(self.clock.now() + WITHDRAWAL);
+        let id = self.next_id;
+        let withdrawn = self.send(Ask::Withdraw { what }).and_then(|()| {
+            loop {
+                let (_, answer) = self.answer()?;
+                if number(&answer, "id") == Some(id) {
+                    return said::failure(&answer).map_or_else(|| Ok(said::text(&answer, "effect").to_owned()), Err);
+                }
+            }
+        });
+        let what = match withdrawn.as_deref() {
+            Ok("released") => "the request was withdrawn, and the arm is released",
+            Ok("none") => "the request was withdrawn, which changes nothing: look at `status`",
+            Ok(_) => "the request was withdrawn",
+            Err(_) => {
+                "the request may have been carried out, and its withdrawal is not answered either: look at `status`, or `release`"
+            }
+        };
+        match failure {
+            Failure::Connection(why) => Failure::Connection(format!("{why}; {what}")),
+            Failure::Fault(why) => Failure::Fault(format!("{why}; {what}")),
+            Failure::Interrupted(why) => Failure::Interrupted(format!("{why}; {what}")),
+            other => other,
+        }
+    }
+
+    /// Asks, and prints what is answered to each. What causes motion is asked one by one: each needs a challenge of its own.
     fn ask(&mut self, asks: &[Ask<'_>]) -> Outcome {
+        if asks.iter().any(Ask::causes_motion) {
+            let mut outcome = Ok(());
+            for ask in asks {
+                let (line, answer) = self.exchange(*ask)?;
+                outcome = outcome.and(self.tell(&line, &answer));
+            }
+            return outcome;
+        }
         let first = self.next_id;
         asks.iter().try_for_each(|ask| self.send(*ask))?;
         let (mut failure, mut missing) = (Ok(()), asks.len());
@@ -221,12 +339,14 @@ impl<'a> Conversation<'a> {
         if !self.args.wait {
             return Ok(());
         }
-        self.send(Ask::Watch)?;
+        let watched = self.send(Ask::Watch);
+        watched.map_err(|failure| self.give_up(failure))?;
         loop {
-            let (line, status) = self.answer().map_err(|failure| match failure {
+            let answered = self.answer().map_err(|failure| match failure {
                 Failure::Connection(why) => Failure::Fault(format!("waited for {what}: {why}")),
                 other => other,
-            })?;
+            });
+            let (line, status) = answered.map_err(|failure| self.give_up(failure))?;
             let Some(good) = status.get("mode").and_then(Value::as_str).and_then(&over) else { continue };
             self.tell(&line, &status)?;
             return if good { Ok(()) } else { Err(Failure::Fault(format!("waited for {what}, which it is not"))) };
@@ -243,8 +363,7 @@ impl<'a> Conversation<'a> {
             if end.is_some_and(|end| self.clock.now() >= end) {
                 return self.ask(&[Ask::Stiffen]);
             }
-            self.send(Ask::Renew)?;
-            let (line, answer) = self.answer()?;
+            let (line, answer) = self.exchange(Ask::Renew)?;
             if said::failure(&answer).is_some() {
                 let refused = self.tell(&line, &answer);
                 return self.end_of_commanding().unwrap_or(refused);
@@ -306,18 +425,24 @@ impl<'a> Conversation<'a> {
     }
 
     fn send(&mut self, ask: Ask<'_>) -> Outcome {
+        let challenge = if ask.causes_motion() { self.challenge()? } else { None };
         let id = self.next_id;
         self.next_id += 1;
         // With its epoch it is done once, or refused. A release, and a question, may be repeated.
         self.acted |= !matches!(ask, Ask::Status | Ask::Watch | Ask::Release | Ask::Cancel);
+        // A board takes back only what arms the arm.
+        if matches!(ask, Ask::Request(_) | Ask::Resume(_)) || ask.causes_motion() && matches!(self.way, Way::Run(..)) {
+            self.withdrawable = Some(id);
+        }
         let stream = match &mut self.way {
             Way::Run(stream, _) => stream.get_mut(),
             Way::Board(board) => {
                 let patience = self.clock.now() + Duration::from_secs(self.args.timeout);
-                return board.ask(id, ask, self.until.unwrap_or(patience));
+                let asked = board.ask(id, ask, self.until.unwrap_or(patience), &mut self.signals);
+                return asked.map_err(|failure| if ask.causes_motion() { self.give_up(failure) } else { failure });
             }
         };
-        let line = format!("{}\n", Message { id: Some(id), ask });
+        let line = format!("{}\n", Message { id: Some(id), challenge, ask });
         // What the run said before it went away is there all the same.
         if stream.write_all(line.as_bytes()).is_err() {
             let _ = stream.shutdown(Shutdown::Write);
@@ -348,11 +473,23 @@ impl<'a> Conversation<'a> {
 
     /// The next line, with its end; `None` where the run has gone.
     fn line(&mut self) -> Result<Option<String>, Failure> {
-        match self.hear(self.until)? {
-            Heard::Line(line) => Ok(Some(line)),
-            Heard::Gone => Ok(None),
-            Heard::Nothing => {
-                Err(Failure::Connection(format!("the run does not answer within {} s", self.args.timeout)))
+        if let Some(line) = self.passed_over.pop_front() {
+            return Ok(Some(line));
+        }
+        loop {
+            // Where a signal is to be heard it is looked for again and again.
+            let until = self.signals.as_ref().map(|_| self.clock.now() + LOOK);
+            let until = until.map_or(self.until, |look| Some(self.until.map_or(look, |until| until.min(look))));
+            match self.hear(until)? {
+                Heard::Line(line) => return Ok(Some(line)),
+                Heard::Gone => return Ok(None),
+                Heard::Nothing => {}
+            }
+            if let Some(who) = self.signals.as_mut().and_then(Signals::heard) {
+                return Err(interrupted(who));
+            }
+            if self.until.is_some_and(|until| self.clock.now() >= until) {
+                return Err(Failure::Connection(format!("the run does not answer within {} s", self.args.timeout)));
             }
         }
     }
@@ -366,7 +503,10 @@ impl<'a> Conversation<'a> {
         }
         let stream = match &mut self.way {
             Way::Run(stream, _) => stream,
-            Way::Board(board) => return Ok(board.line(until)?.map_or(Heard::Nothing, Heard::Line)),
+            Way::Board(board) => {
+                let line = board.line(until, &mut self.signals)?;
+                return Ok(line.map_or(Heard::Nothing, Heard::Line));
+            }
         };
         stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;
         let room = LONGEST_ANSWER.saturating_sub(self.begun.len());
@@ -383,6 +523,18 @@ impl<'a> Conversation<'a> {
             },
         }
     }
+}
+
+/// A number of an answer.
+fn number(of: &Value, key: &str) -> Option<u32> {
+    of.get(key).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
+}
+
+/// The end of a wait by a signal.
+fn interrupted(who: &'static str) -> Failure {
+    let by = ReleasedBy::of_signal(who);
+    let text = format!("{by}: the answer was not waited for");
+    if by.is_interrupt() { Failure::Interrupted(text) } else { Failure::Fault(text) }
 }
 
 fn parsed(line: &str) -> Result<Value, Failure> {
@@ -413,10 +565,7 @@ mod tests {
         run.write_all(answers.as_bytes()).expect("room");
         run.shutdown(Shutdown::Write).expect("it is there");
         let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
-        let until = Some(clock.now() + Duration::from_secs(60));
-        let (begun, unread) = (String::new(), Cell::new(false));
-        let mut talk =
-            Conversation { args: &args, clock, way, until, next_id: 1, begun, acted: false, gave_way: false, unread };
+        let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(60));
         let outcome = talk.say(&args.wanted().expect("words that fit"));
         (outcome, talk.may_be_repeated())
     }
@@ -429,11 +578,67 @@ mod tests {
             let failure = outcome.expect_err("it is not done");
             assert!(again && failure.code() == 3, "{words:?}: {failure}");
         }
-        let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\"}\n";
+        let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\",\"challenge\":9}\n";
         let (outcome, again) = said(&["request"], &(status.to_owned() + no_place));
         assert!(outcome.is_err() && !again, "the request itself may have been granted");
         let (outcome, again) = said(&["release"], "");
         assert!(outcome.is_err() && !again, "there is no run");
+    }
+
+    /// Returns what these words send to a run that answers so and says no more.
+    fn sent(words: &[&str], answers: &str) -> (Outcome, Vec<Value>) {
+        let args = Words::parse_from([&["ask", "127.0.0.1"], words].concat()).ask;
+        let (client, mut run) = Client::pair().expect("a pair");
+        run.write_all(answers.as_bytes()).expect("room");
+        run.shutdown(Shutdown::Write).expect("it is there");
+        let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
+        let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(60));
+        let outcome = talk.say(&args.wanted().expect("words that fit"));
+        drop(talk);
+        let lines: Result<Vec<_>, _> = BufReader::new(run).lines().collect();
+        (outcome, lines.expect("text").iter().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+    }
+
+    #[test]
+    fn who_asks_for_motion_takes_a_challenge_first_and_withdraws_by_id_when_it_gives_up() {
+        let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\",\"challenge\":77}\n";
+        for word in ["request", "resume"] {
+            let (outcome, lines) = sent(&[word], status);
+            let words: Vec<_> = lines.iter().map(|line| said::text(line, "do")).collect();
+            assert_eq!(words, ["status", word, "withdraw"]);
+            assert_eq!((number(&lines[1], "challenge"), number(&lines[1], "epoch")), (Some(77), Some(3)));
+            assert_eq!((number(&lines[2], "what"), number(&lines[1], "id")), (Some(2), Some(2)));
+            let failure = outcome.expect_err("no answer");
+            assert!(failure.to_string().contains("its withdrawal is not answered either"), "{failure}");
+            // It gives up while it waits for the arm to be commanded.
+            let granted = format!("{{\"id\":2,\"ok\":true,\"epoch\":3,\"mode\":\"arming\",\"do\":\"{word}\"}}\n");
+            let (outcome, lines) = sent(&[word, "--wait"], &(status.to_owned() + &granted));
+            let words: Vec<_> = lines.iter().map(|line| said::text(line, "do")).collect();
+            assert_eq!(words, ["status", word, "watch", "withdraw"], "{outcome:?}");
+        }
+        // With an epoch that was seen before, too.
+        let (_, lines) = sent(&["request", "--epoch", "2"], status);
+        assert_eq!((number(&lines[1], "challenge"), number(&lines[1], "epoch")), (Some(77), Some(2)));
+        // What stops the arm takes none, and is not withdrawn.
+        let (_, lines) = sent(&["release"], "");
+        assert_eq!(lines.iter().map(|line| said::text(line, "do")).collect::<Vec<_>>(), ["release"]);
+    }
+
+    #[test]
+    fn what_came_late_is_asked_once_more_with_the_challenge_of_the_refusal() {
+        let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\",\"challenge\":77}\n";
+        let late = |id: u32, challenge: u32| {
+            let error = "\"error\":{\"what\":\"NotFresh\",\"text\":\"t\"}";
+            format!(
+                "{{\"id\":{id},\"ok\":false,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"request\",\"challenge\":{challenge},{error}}}\n"
+            )
+        };
+        let (outcome, lines) = sent(&["request"], &(status.to_owned() + &late(2, 78) + &late(3, 79)));
+        let asked: Vec<_> = lines.iter().map(|line| (said::text(line, "do"), number(line, "challenge"))).collect();
+        assert_eq!(asked[..2], [("status", None), ("request", Some(77))]);
+        // Not where this machine stood still for too long meanwhile.
+        assert!(asked[2..].iter().all(|again| *again == ("request", Some(78))) && asked.len() <= 3, "{asked:?}");
+        assert_eq!(outcome.expect_err("it is refused").code(), 4);
     }
 
     #[test]
@@ -443,10 +648,7 @@ mod tests {
         let babble = std::thread::spawn(move || while run.write_all(&[b'y'; 4096]).is_ok() {});
         let args = Words::parse_from(["ask", "127.0.0.1", "status"]).ask;
         let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
-        let until = Some(clock.now() + Duration::from_secs(600));
-        let (begun, unread) = (String::new(), Cell::new(false));
-        let mut talk =
-            Conversation { args: &args, clock, way, until, next_id: 1, begun, acted: false, gave_way: false, unread };
+        let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(600));
         let failure = talk.say(&Wanted::Plain(Word::Status)).expect_err("no answer");
         assert!(failure.to_string().contains("a line of more than 1048576 bytes"), "{failure}");
         drop(talk);

@@ -6,7 +6,7 @@ use outrigger_core::request::Ask;
 use outrigger_core::time::Duration;
 use serde_json::Value;
 
-use super::{Conversation, Heard, parsed, words};
+use super::{Conversation, Heard, LOOK, parsed, words};
 use crate::exit::{Failure, Outcome};
 use crate::motion::pieces::Pieces;
 use crate::released::ReleasedBy;
@@ -14,8 +14,6 @@ use crate::requests::said;
 use crate::show::{Progress, eprintln_lossy};
 use crate::signals::{Leaves, Signals};
 
-/// How often is looked whether somebody wants its end.
-const LOOK: Duration = Duration::from_millis(100);
 /// After so many pieces of a motion is looked whether the run has refused one, for so long.
 const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 
@@ -23,8 +21,7 @@ impl Conversation<'_> {
     /// Asks for a motion, and stays with it: it ends with this process.
     pub(super) fn follow(&mut self, asked: Ask<'_>) -> Outcome {
         let signals = Signals::listen(Leaves::Nothing)?;
-        self.send(asked)?;
-        let (line, answer) = self.answer()?;
+        let (line, answer) = self.exchange(asked)?;
         self.stay(signals, &line, &answer)
     }
 
@@ -62,10 +59,7 @@ impl Conversation<'_> {
         self.until = Some(self.patience());
         let (line, answer) = match refused {
             Some(line) => (line.clone(), parsed(&line)?),
-            None => {
-                self.send(Ask::Move { epoch, how: Pieces::END })?;
-                self.answer()?
-            }
+            None => self.exchange(Ask::Move { epoch, how: Pieces::END })?,
         };
         if said::failure(&answer).is_some() {
             return self.tell(&line, &answer).map_err(named);

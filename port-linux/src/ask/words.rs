@@ -25,6 +25,7 @@ pub(super) fn of(answer: &Value) -> String {
         }
         "move" => format!("motion {} is under way: it ends with this process, or by Ctrl-C\n", motion_number(answer)),
         "cancel" => "cancelled: the arm comes to rest, and stays commanded\n".into(),
+        "withdraw" => "withdrawn\n".into(),
         "renew" => "renewed\n".into(),
         "tool-contact" => "taken: what the controller executes by itself heeds contacts so\n".into(),
         "release" => format!("released: the arm is being stopped, {mode}\n"),

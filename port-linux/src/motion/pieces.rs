@@ -253,7 +253,8 @@ mod tests {
 
         let how = "r".repeat(LONGEST_PIECE);
         let ask = Ask::Move { epoch: Epoch::from_number(u32::MAX), how: &how };
-        assert!(Message { id: Some(u32::MAX), ask }.to_string().len() <= LINE_MAX);
+        let challenge = Some(outrigger_core::request::Challenge::from_number(u32::MAX));
+        assert!(Message { id: Some(u32::MAX), challenge, ask }.to_string().len() <= LINE_MAX);
     }
 
     #[test]

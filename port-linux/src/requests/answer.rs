@@ -4,7 +4,7 @@ use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::law::FeedError;
 use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode};
-use outrigger_core::request::Fault;
+use outrigger_core::request::{Challenge, Fault};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::wire::dashboard::Outcome;
 
@@ -41,6 +41,33 @@ pub(super) enum Verdict {
     Reads,
     /// What came of a command to the controller's dashboard server.
     Dashboard(Outcome),
+    /// A request that causes motion came without a challenge that is good now.
+    NotFresh,
+    /// Withdrawn by its sender.
+    Withdrawn,
+    /// An earlier request of its sender is withdrawn.
+    Withdrew(Effect),
+}
+
+/// The effect of a withdrawal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// The request waited, and is not carried out.
+    TakenBack,
+    /// The request had armed the arm, which is being stopped.
+    Released,
+    /// No effect.
+    Nothing,
+}
+
+impl Effect {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::TakenBack => "taken-back",
+            Self::Released => "released",
+            Self::Nothing => "none",
+        }
+    }
 }
 
 /// What the loop says, and to what.
@@ -75,14 +102,20 @@ struct Wrong<'w> {
 impl Answer {
     /// The line.
     pub(super) fn line(&self, here: bool) -> String {
+        self.line_with(here, None)
+    }
+
+    /// The line, with a challenge.
+    pub(super) fn line_with(&self, here: bool, challenge: Option<Challenge>) -> String {
         let Self { id, word, status, verdict } = self;
         let ok = match verdict {
-            Verdict::Done | Verdict::Moves | Verdict::Dashboard(Outcome::Taken) => true,
+            Verdict::Done | Verdict::Moves | Verdict::Dashboard(Outcome::Taken) | Verdict::Withdrew(_) => true,
             Verdict::Output(_, news) => matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown),
             _ => false,
         };
         let mut json = begin(*id, ok, Some(status));
         json.key("do").text(word);
+        put_challenge(&mut json, challenge);
         let present = status.epoch.number().to_string();
         match verdict {
             Verdict::Done => {}
@@ -134,6 +167,18 @@ impl Answer {
                 let expected = "a command that the controller takes";
                 error(&mut json, &Wrong { place: word, expected, ..wrong(outcome.name(), outcome.text()) });
             }
+            Verdict::NotFresh => {
+                let text = "it came without a challenge of the last 2 s, or late: ask for the status, and send its `challenge` at once";
+                let expected = "the challenge of an answer of the last 2 s, used by no other request";
+                error(&mut json, &Wrong { place: "challenge", expected, ..wrong("NotFresh", text) });
+            }
+            Verdict::Withdrawn => {
+                let text = "its sender has withdrawn it";
+                error(&mut json, &Wrong { place: word, expected: "a request that stands", ..wrong("Withdrawn", text) });
+            }
+            Verdict::Withdrew(effect) => {
+                json.key("effect").text(effect.name());
+            }
             Verdict::NoNews => {
                 let text = "nothing was heard of the output for 10 s; it may have been set";
                 error(&mut json, &Wrong { place: "output", expected: "an answer", ..wrong("NoNews", text) });
@@ -147,14 +192,27 @@ impl Answer {
     }
 }
 
+fn put_challenge(json: &mut Json, challenge: Option<Challenge>) {
+    if let Some(challenge) = challenge {
+        json.key("challenge").integer(challenge.number());
+    }
+}
+
 const fn wrong<'w>(what: &'w str, text: &'w str) -> Wrong<'w> {
     Wrong { what, place: "", byte: None, expected: "", found: "", text }
 }
 
 /// How it stands, in full.
-pub(super) fn status(id: Option<u32>, word: &str, status: &Status, robot: &str, here: bool) -> String {
+pub(super) fn status(
+    id: Option<u32>,
+    word: &str,
+    status: &Status,
+    (robot, here): (&str, bool),
+    challenge: Option<Challenge>,
+) -> String {
     let mut json = begin(id, true, Some(status));
     json.key("do").text(word).key("robot").text(robot);
+    put_challenge(&mut json, challenge);
     json.key("grade").text(&status.grade.name().to_lowercase()).key("latch");
     match status.latch {
         Some(latched) => reason(&mut json, latched, None, here),
@@ -364,10 +422,11 @@ mod tests {
 
     #[test]
     fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
-        let line =
-            |left, released| status(None, "status", &Status { left, released, ..Status::default() }, "arm", false);
+        let line = |left, released| {
+            status(None, "status", &Status { left, released, ..Status::default() }, ("arm", false), None)
+        };
         let held = Status { held: Some(Reason::ProgramPaused), ..Status::default() };
-        let paused = status(None, "status", &held, "arm", false);
+        let paused = status(None, "status", &held, ("arm", false), None);
         assert!(
             paused.contains(r#""held_by":{"name":"ProgramPaused","text":"paused at the pendant: the arm goes on"#),
             "{paused}"

@@ -15,7 +15,7 @@ pub(crate) fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot:
     let status = Status { epoch: present, mode, grade, latch, unmet, ending, ..Status::default() };
     let (id, word) = (Some(id), ask.word());
     let verdict = match (verdict, ask) {
-        (Theirs::Done, Ask::Status | Ask::Watch) => return answer::status(id, word, &status, robot, false),
+        (Theirs::Done, Ask::Status | Ask::Watch) => return answer::status(id, word, &status, (robot, false), None),
         (Theirs::Fault(kind, at), _) => {
             let (expected, found) = ("what a board of this version takes", &b""[..]);
             return answer::fault(&Fault { id, kind, at: usize::from(at), key: None, expected, found }, &status);
@@ -36,6 +36,8 @@ pub(crate) fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot:
             (Ok(Setting(write)), Some(news)) => Verdict::Output(write, news),
             _ => Verdict::NoNews,
         },
+        (Theirs::NotFresh, _) => Verdict::NotFresh,
+        (Theirs::Withdrawn, _) => Verdict::Withdrawn,
         (Theirs::NoNews, _) => Verdict::NoNews,
         (Theirs::Full, _) => Verdict::Full,
         (Theirs::Done, _) => Verdict::Done,
@@ -97,6 +99,8 @@ mod tests {
             (set(Theirs::Output(News::Off)), r#""what":"NotSet""#),
             (set(Theirs::Output(News::Impossible)), r#""what":"BadValue""#),
             (set(Theirs::NoNews), r#""what":"NoNews""#),
+            (said(Ask::Request(epoch), Theirs::NotFresh), r#""what":"NotFresh","where":"challenge""#),
+            (said(Ask::Request(epoch), Theirs::Withdrawn), r#""what":"Withdrawn""#),
             (ready(Theirs::Dashboard(Outcome::Taken)), r#""do":"dashboard","text":"the controller has taken it"#),
             (ready(Theirs::Dashboard(Outcome::LocalControl)), r#""what":"LocalControl","where":"dashboard""#),
             (ready(Theirs::Dashboard(Outcome::Commanding)), "release it first"),

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::answer::{self, Answer, Line, Verdict};
+use super::claim::{Claims, Issued};
 use super::letter::{Asked, Letter, Reply};
 use super::places::{OF_ONE_PROCESS, PLACES, Use};
 use super::plans::Planner;
@@ -104,9 +105,10 @@ pub(super) async fn converse<const N: usize>(
     let (lines, waiting) = mpsc::channel(OWED);
     let (watching, watched) = watch::channel(None);
     let moves = &presence.moves;
+    let issued = &Issued::new(asker, shared.now());
     let reading = async move {
         tokio::select! {
-            () = read(from, (asker, presence), shared, &lines, &watching) => shared.gone(asker, moves).await,
+            () = read(from, (asker, presence, issued), shared, &lines, &watching) => shared.gone(asker, moves).await,
             _ = closing.changed() => {}
         }
         // What is owed is still told, and nothing more.
@@ -115,14 +117,14 @@ pub(super) async fn converse<const N: usize>(
     };
     tokio::select! {
         () = reading => {}
-        () = write(to, shared, waiting, watched) => shared.gone(asker, moves).await,
+        () = write(to, shared, issued, waiting, watched) => shared.gone(asker, moves).await,
     }
 }
 
 /// Reads lines until there are no more, at the pace that one client may have.
 async fn read<const N: usize>(
     mut from: impl AsyncRead + Unpin,
-    (asker, presence): (Asker, &Presence),
+    (asker, presence, issued): (Asker, &Presence, &Issued),
     shared: &Shared<N>,
     lines: &mpsc::Sender<Line>,
     watching: &Watching,
@@ -130,9 +132,9 @@ async fn read<const N: usize>(
     // A line that waits for the one before it.
     let mut behind = None;
     let (mut received, mut pace) = (Lines::new(), Pace::new(LINES.0, LINES.1, shared.now()));
-    // The wait for the next line, and whether the line before was a release.
-    let (mut wait, mut released) = (StdDuration::ZERO, false);
-    let mut planner = Planner::new(&shared.plans, asker);
+    // The wait for the next line, and whether the line before stopped the arm.
+    let (mut wait, mut stopped) = (StdDuration::ZERO, false);
+    let (mut planner, mut claims) = (Planner::new(&shared.plans, asker), Claims::new(asker, issued));
     while !received.is_closed() {
         let due = planner.until();
         let count = tokio::select! {
@@ -149,59 +151,66 @@ async fn read<const N: usize>(
         let Ok(count @ 1..) = count else { return };
         let at = shared.now();
         received.commit(count);
-        let next = |received: &mut Lines, planner: &mut Planner<'_, N>| {
-            received.poll_message().map(|line| shared.understand(planner, line, at))
+        let next = |received: &mut Lines, planner: &mut Planner<'_, N>, claims: &mut Claims<'_>| {
+            received.poll_message().map(|line| shared.understand((planner, claims), line, at))
         };
-        while let Some(step) = behind.take().or_else(|| next(&mut received, &mut planner)) {
+        while let Some(step) = behind.take().or_else(|| next(&mut received, &mut planner, &mut claims)) {
             presence.spoke(at);
             // A release waits for no pace that it shares with other lines, unless it is one of many.
-            let releases = matches!(step, Step::PassOn(_, Asked::Release(_)));
-            if !releases || released {
+            let stops =
+                matches!(&step, Step::Withdrew(_)) || matches!(&step, Step::PassOn(_, asked, _) if asked.stops());
+            if !stops || stopped {
                 pause(wait).await;
             }
-            released = releases;
+            stopped = stops;
             let collected = matches!(step, Step::Collected);
             let said = match step {
                 Step::Collected => true,
-                Step::PassOn(id, asked @ Asked::Release(_)) => {
+                Step::PassOn(id, asked, _) if asked.stops() => {
                     // Not for want of a reader of answers, nor of anything else, is the arm not stopped.
                     let to = lines.clone().try_reserve_owned().ok();
                     let letter = Letter::new(asked, Reply { id, to });
                     shared.pass_on(&shared.releases, letter).await
                 }
-                Step::PassOn(id, asked) => {
+                Step::PassOn(id, asked, claim) => {
                     if matches!(asked, Asked::Guide(..)) {
                         presence.guides.store(true, Ordering::Relaxed);
                     }
                     pause(shared.share(&shared.passed_on)).await;
                     let Ok(to) = lines.clone().reserve_owned().await else { return };
-                    shared.pass_on(&shared.asks, Letter::new(asked, Reply { id, to: Some(to) })).await
+                    let reply = Reply { id, to: Some(to) };
+                    shared.pass_on(&shared.asks, Letter { claim, ..Letter::new(asked, reply) }).await
                 }
-                Step::Move(id, epoch, wish) => {
+                Step::Move(id, epoch, wish, claim) => {
                     pause(shared.share(&shared.passed_on)).await;
                     let Ok(to) = lines.clone().reserve_owned().await else { return };
                     let (word, status) = ("move", shared.slot.get());
                     let say = |verdict| Line::Answer(Answer { id, word, status, verdict });
                     let refused = Verdict::Refused(Reason::NotCommanding, status.unmet);
                     // Nothing is checked that could not begin.
+                    let claim = claim.map(|claim| claim.judged(shared.now())).transpose();
                     let ready = async {
-                        if status.mode == Mode::Command { Ok(shared.ready(wish).await) } else { Err(refused) }
+                        match claim {
+                            Ok(claim) if status.mode == Mode::Command => Ok((shared.ready(wish).await, claim)),
+                            Ok(_) => Err(refused),
+                            Err(late) => Err(late),
+                        }
                     };
-                    let beside =
-                        overtake((&mut from, &mut received), &mut behind, (&mut planner, presence), shared, lines);
+                    let ours = (&mut planner, &mut claims, presence);
+                    let beside = overtake((&mut from, &mut received), &mut behind, ours, shared, lines);
                     let ready = tokio::select! {
                         ready = ready => ready,
                         never = beside => match never {},
                     };
                     match ready {
-                        Ok(Ok(motion)) => {
+                        Ok((Ok(motion), claim)) => {
                             presence.moves.store(true, Ordering::Relaxed);
                             let reply = Reply { id, to: Some(to) };
-                            let letter =
-                                Letter { motion: Some(motion), ..Letter::new(Asked::Move(epoch, asker), reply) };
+                            let letter = Letter::new(Asked::Move(epoch, asker), reply);
+                            let letter = Letter { motion: Some(motion), claim, ..letter };
                             shared.pass_on(&shared.asks, letter).await
                         }
-                        Ok(Err(wrong)) => {
+                        Ok((Err(wrong), _)) => {
                             let wrong = wrong.map(|wrong| answer::unfit(id, &status, &wrong));
                             drop(to.send(wrong.map_or_else(|| say(Verdict::Reads), Line::Text)));
                             true
@@ -212,7 +221,7 @@ async fn read<const N: usize>(
                         }
                     }
                 }
-                Step::Say(line) => lines.send(Line::Text(line)).await.is_ok(),
+                Step::Say(line) | Step::Withdrew(line) => lines.send(Line::Text(line)).await.is_ok(),
                 Step::Watch(id) => {
                     presence.watches.store(true, Ordering::Relaxed);
                     watching.send(Some(id)).is_ok()
@@ -243,7 +252,7 @@ async fn late<const N: usize>(due: Option<Instant>, shared: &Shared<N>) {
 async fn overtake<const N: usize>(
     (from, received): (&mut (impl AsyncRead + Unpin), &mut Lines),
     behind: &mut Option<Step<N>>,
-    (planner, presence): (&mut Planner<'_, N>, &Presence),
+    (planner, claims, presence): (&mut Planner<'_, N>, &mut Claims<'_>, &Presence),
     shared: &Shared<N>,
     lines: &mpsc::Sender<Line>,
 ) -> Infallible {
@@ -251,14 +260,20 @@ async fn overtake<const N: usize>(
     loop {
         let at = shared.now();
         while behind.is_none() {
-            let Some(step) = received.poll_message().map(|line| shared.understand(planner, line, at)) else { break };
+            let Some(line) = received.poll_message() else { break };
+            let step = shared.understand((planner, claims), line, at);
             presence.spoke(at);
             *behind = match step {
-                Step::PassOn(id, asked @ Asked::Release(_)) if !overtaken => {
+                // It is taken back by now, if it was this motion; its answer needs no room.
+                Step::Withdrew(line) => {
+                    let _ = lines.try_send(Line::Text(line));
+                    None
+                }
+                Step::PassOn(id, asked, _) if asked.stops() && !overtaken => {
                     overtaken = true;
                     let letter = Letter::new(asked, Reply { id, to: lines.clone().try_reserve_owned().ok() });
                     let sent = shared.pass_on_now(&shared.releases, letter);
-                    (!sent).then_some(Step::PassOn(id, asked))
+                    (!sent).then_some(Step::PassOn(id, asked, None))
                 }
                 step => Some(step),
             };
@@ -284,6 +299,7 @@ async fn pause(wait: StdDuration) {
 async fn write<const N: usize>(
     mut to: impl AsyncWrite + Unpin,
     shared: &Shared<N>,
+    issued: &Issued,
     mut waiting: mpsc::Receiver<Line>,
     mut watched: watch::Receiver<Option<Option<u32>>>,
 ) {
@@ -296,7 +312,10 @@ async fn write<const N: usize>(
         let line = tokio::select! {
             biased;
             line = waiting.recv() => match line {
-                Some(Line::Answer(answer)) => answer.line(shared.here),
+                Some(Line::Answer(answer)) => {
+                    let refused = answer.verdict == Verdict::NotFresh;
+                    answer.line_with(shared.here, refused.then(|| issued.issue(shared.now())))
+                }
                 Some(Line::Text(line)) => line,
                 None => return,
             },
@@ -310,7 +329,7 @@ async fn write<const N: usize>(
                 if told.replace(now) == Some(now) {
                     continue;
                 }
-                shared.status(watching.flatten(), "watch", &now)
+                shared.status(watching.flatten(), "watch", &now, None)
             }
         };
         if to.write_all(line.as_bytes()).await.is_err() {
@@ -398,9 +417,10 @@ mod tests {
         crate::runtime::one_threaded().unwrap().block_on(async {
             // Nobody takes what these ask: the lane is full, and they wait.
             let mut flooding = client(&bench, 64);
-            let flood = tokio::spawn(async move {
-                while flooding.write_all(b"{\"do\":\"request\",\"epoch\":0}\n").await.is_ok() {}
-            });
+            let flood =
+                tokio::spawn(
+                    async move { while flooding.write_all(b"{\"do\":\"resend\",\"epoch\":0}\n").await.is_ok() {} },
+                );
             let mut still = client(&bench, 64);
             let deaf = tokio::spawn(async move {
                 for _ in 0..19 {
@@ -440,17 +460,90 @@ mod tests {
             client.write_all(b"{\"do\":\"release\"}\n{\"do\":\"cancel\"}\n{\"do\":\"release\"}\n").await.unwrap();
             let (mut received, mut behind, presence) = (Lines::new(), None, Presence::default());
             let (lines, _answers) = mpsc::channel(OWED);
-            let mut planner = Planner::new(&bench.shared.plans, Asker(0));
+            let issued = Issued::new(Asker(0), bench.shared.now());
+            let (mut planner, mut claims) = (Planner::new(&bench.shared.plans, Asker(0)), Claims::new(Asker(0), &issued));
+            let ours = (&mut planner, &mut claims, &presence);
             let letter = tokio::select! {
                 biased;
-                never = overtake((&mut from, &mut received), &mut behind, (&mut planner, &presence), &bench.shared, &lines) => match never {},
+                never = overtake((&mut from, &mut received), &mut behind, ours, &bench.shared, &lines) => match never {},
                 letter = bench.releases.recv() => letter,
             };
             assert_eq!(letter.expect("it comes").asked, Asked::Release(ReleasedBy::Request));
-            assert!(matches!(behind, Some(Step::PassOn(None, Asked::Cancel))), "it keeps its place in the order");
+            assert!(matches!(behind, Some(Step::PassOn(None, Asked::Cancel, None))), "it keeps its place in the order");
             assert!(bench.releases.try_recv().is_err(), "and so does what is behind it");
         });
         assert!(bench.asks.try_recv().is_err());
+    }
+
+    /// Returns what lines of one client come to, each received so long after the first \[ms\].
+    fn understood(bench: &Bench, lines: &[(u64, &str)]) -> Vec<Step<6>> {
+        let issued = Issued::new(Asker(0), Instant::ZERO);
+        let (mut planner, mut claims) = (Planner::new(&bench.shared.plans, Asker(0)), Claims::new(Asker(0), &issued));
+        let mut steps: Vec<Step<6>> = vec![];
+        for (ms, line) in lines {
+            let newest = steps.iter().rev().find_map(|step| match step {
+                Step::Say(line) => line.split("\"challenge\":").nth(1).and_then(|rest| rest.split([',', '}']).next()),
+                _ => None,
+            });
+            let line = format!("{}\n", line.replace("NEWEST", newest.unwrap_or_default()));
+            let mut received = Lines::new();
+            received.receive_window()[..line.len()].copy_from_slice(line.as_bytes());
+            received.commit(line.len());
+            let message = received.poll_message().expect("a line");
+            let at = Instant::from_micros(1_000_000 + 1_000 * ms);
+            steps.push(bench.shared.understand((&mut planner, &mut claims), message, at));
+        }
+        steps
+    }
+
+    #[test]
+    fn a_line_that_was_held_back_for_an_hour_moves_nothing_and_one_with_a_new_challenge_does() {
+        let bench = bench();
+        let hour = 3_600_000;
+        for asks in [
+            r#""do":"request","epoch":0"#,
+            r#""do":"resume","epoch":0"#,
+            r#""do":"hand-back","epoch":0"#,
+            r#""do":"freedrive","epoch":0"#,
+            r#""do":"force","epoch":0,"how":"z=-20""#,
+            r#""do":"renew""#,
+            r#""do":"move","epoch":0,"how":"q=0,0,0,0,0,0""#,
+            r#""do":"set","epoch":0,"output":"speed-slider=1""#,
+        ] {
+            let fresh = format!(r#"{{"id":7,{asks},"challenge":NEWEST}}"#);
+            let bare = format!(r#"{{"id":7,{asks}}}"#);
+            let status = r#"{"do":"status"}"#;
+            let steps =
+                understood(&bench, &[(0, status), (hour, &fresh), (hour, &fresh), (hour, &fresh), (hour, &bare)]);
+            let [_, late, taken, again, without] = &steps[..] else { panic!("five lines") };
+            for refused in [late, again, without] {
+                let Step::Say(line) = refused else { panic!("{asks} is passed on") };
+                let said = line.starts_with("{\"id\":7,\"ok\":false") && line.contains("\"what\":\"NotFresh\"");
+                assert!(said && line.contains("\"challenge\":"), "{line}");
+            }
+            assert!(matches!(taken, Step::PassOn(Some(7), _, Some(_)) | Step::Move(Some(7), _, _, Some(_))), "{asks}");
+        }
+        // What stops the arm is done at any time.
+        for asks in [r#""do":"release""#, r#""do":"cancel""#, r#""do":"stiffen""#, r#""do":"acknowledge""#] {
+            let steps = understood(&bench, &[(hour, &format!("{{{asks}}}"))]);
+            assert!(matches!(steps[..], [Step::PassOn(None, _, None)]), "{asks}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_waits_is_withdrawn_by_its_id_and_by_its_own_client_alone() {
+        let bench = bench();
+        let status = r#"{"do":"status"}"#;
+        let request = r#"{"id":7,"do":"request","epoch":0,"challenge":NEWEST}"#;
+        let withdraw = |what: u32| format!(r#"{{"id":8,"do":"withdraw","what":{what}}}"#);
+        let steps = understood(&bench, &[(0, status), (1, request), (2, &withdraw(6)), (3, &withdraw(7))]);
+        let [_, Step::PassOn(_, _, Some(claim)), Step::Withdrew(other), Step::Withdrew(own)] = &steps[..] else {
+            panic!("a request, and two withdrawals");
+        };
+        assert!(other.contains("\"effect\":\"none\"") && own.contains("\"effect\":\"taken-back\""), "{other}{own}");
+        assert_eq!(claim.take(Instant::from_micros(1_000_000)), Err(Verdict::Withdrawn));
+        let steps = understood(&bench, &[(0, &withdraw(7))]);
+        assert!(matches!(&steps[..], [Step::Withdrew(line)] if line.contains("\"effect\":\"none\"")), "another client");
     }
 
     #[test]
@@ -458,15 +551,15 @@ mod tests {
         let mut bench = bench();
         crate::runtime::one_threaded().unwrap().block_on(async {
             let mut stream = client(&bench, 4096);
-            stream.write_all(b"{\"id\":1,\"do\":\"request\",\"epoch\":0}\n").await.unwrap();
+            stream.write_all(b"{\"id\":1,\"do\":\"resend\",\"epoch\":0}\n").await.unwrap();
             stream.shutdown().await.unwrap();
             let Letter { asked, reply, .. } = bench.asks.recv().await.expect("it comes");
-            assert_eq!(asked, Asked::Request(Epoch::from_number(0)));
-            let answer = Answer { id: reply.id, word: "request", status: Status::default(), verdict: Verdict::Done };
+            assert_eq!(asked, Asked::Resend(Epoch::from_number(0)));
+            let answer = Answer { id: reply.id, word: "resend", status: Status::default(), verdict: Verdict::Done };
             drop(reply.to.expect("a place").send(Line::Answer(answer)));
             let mut text = String::new();
             stream.read_to_string(&mut text).await.unwrap();
-            assert_eq!(text, "{\"id\":1,\"ok\":true,\"epoch\":0,\"mode\":\"offline\",\"do\":\"request\"}\n");
+            assert_eq!(text, "{\"id\":1,\"ok\":true,\"epoch\":0,\"mode\":\"offline\",\"do\":\"resend\"}\n");
         });
     }
 }

@@ -13,17 +13,20 @@ use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
 use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Channel, Epoch, Mode, Refusal, Transition, Word};
+use outrigger_core::request::Armed;
 use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Setpoint;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::answer::Verdict;
+use super::answer::{Effect, Verdict};
 use super::bell::Bell;
+use super::claim::Named;
 use super::errand::Errands;
 use super::letter::{Asked, Letter, Reply};
 use super::slot::{Contacts, Slot, Status};
 use super::streamed::{Newest, Streamed, Streaming, Unheeded};
+use crate::clock::Clock;
 use crate::motion::asked::{Ready, Stands};
 use crate::motion::{Against, Standing, UnderWay};
 use crate::released::ReleasedBy;
@@ -48,6 +51,7 @@ struct Owed {
 /// What was asked and is not answered yet.
 #[derive(Debug)]
 pub(crate) struct Desk<const N: usize> {
+    clock: Clock,
     releases: Receiver<Letter<N>>,
     asks: Receiver<Letter<N>>,
     /// Rung with each letter; who it wakes.
@@ -61,6 +65,10 @@ pub(crate) struct Desk<const N: usize> {
     look_at: Instant,
     /// What is on its way to the engine, or has been handed over since the last look.
     deciding: Option<(Asked, Reply)>,
+    /// The request that it is, and whether the arm was commanded already.
+    requests: Option<(Named, bool)>,
+    /// The request that armed the arm.
+    armed: Armed<Named>,
     /// What is to be begun with it.
     motion: Option<Ready<N>>,
     /// Where the arm stands and how far apart its states are, as of now and as of the last look.
@@ -85,9 +93,14 @@ pub(crate) struct Desk<const N: usize> {
 }
 
 impl<const N: usize> Desk<N> {
-    pub(super) fn new(releases: Receiver<Letter<N>>, asks: Receiver<Letter<N>>) -> (Self, UnboundedReceiver<Spent>) {
+    pub(super) fn new(
+        releases: Receiver<Letter<N>>,
+        asks: Receiver<Letter<N>>,
+        clock: Clock,
+    ) -> (Self, UnboundedReceiver<Spent>) {
         let (spent, dropped) = unbounded_channel();
         let desk = Self {
+            clock,
             releases,
             asks,
             bell: Bell::default(),
@@ -97,6 +110,8 @@ impl<const N: usize> Desk<N> {
             told: true,
             look_at: Instant::ZERO,
             deciding: None,
+            requests: None,
+            armed: Armed::new(),
             motion: None,
             seen: Default::default(),
             stands: Arc::default(),
@@ -163,7 +178,15 @@ impl<const N: usize> Desk<N> {
     pub(crate) fn releases(&self) -> Option<ReleasedBy> {
         match self.deciding.as_ref()?.0 {
             Asked::Release(by) => Some(by),
+            Asked::Withdraw(_) => Some(ReleasedBy::Withdrawn),
             _ => None,
+        }
+    }
+
+    /// Somebody else requests by this input, or by none of a client: what a client armed is withdrawn by nobody any more.
+    pub(crate) fn taken_over(&mut self, input: &Input) {
+        if matches!(input, Input::Request(_) | Input::Resume(_)) {
+            self.armed.taken_over(self.status.epoch);
         }
     }
 
@@ -204,8 +227,15 @@ impl<const N: usize> Desk<N> {
     }
 
     /// What the engine is told; `None` where it is answered already.
-    fn take(&mut self, Letter { asked, reply, motion }: Letter<N>) -> Option<Input> {
+    fn take(&mut self, Letter { asked, reply, motion, claim }: Letter<N>) -> Option<Input> {
         let status = self.status;
+        let commanded = matches!(status.mode, Mode::Arming | Mode::Command);
+        self.requests = claim.as_ref().map(|claim| (claim.named, commanded));
+        if let Err(verdict) = claim.map_or(Ok(()), |claim| claim.take(self.clock.now())) {
+            motion.into_iter().for_each(|motion| drop(self.spent.send(Box::new(motion))));
+            reply.give(asked.word(), status, verdict);
+            return None;
+        }
         if let Some(seen) = asked.epoch().filter(|seen| *seen != status.epoch) {
             motion.into_iter().for_each(|motion| drop(self.spent.send(Box::new(motion))));
             reply.give(asked.word(), status, Verdict::WrongEpoch(seen));
@@ -219,6 +249,11 @@ impl<const N: usize> Desk<N> {
             Asked::Request(epoch) => Input::Request(epoch),
             Asked::Resume(epoch) => Input::Resume(epoch),
             Asked::Release(_) => Input::Release,
+            Asked::Withdraw(named) if commanded && self.armed.is_by(&named, status.epoch) => Input::Release,
+            Asked::Withdraw(_) => {
+                reply.give(asked.word(), status, Verdict::Withdrew(Effect::Nothing));
+                return None;
+            }
             Asked::Acknowledge => Input::Acknowledge,
             Asked::HandBack(_) => Input::HandBack,
             Asked::Resend(_) => Input::Resend,
@@ -435,7 +470,13 @@ impl<const N: usize> Desk<N> {
             Asked::Set(_, write) => return self.owed.push(Owed { write, reply, until: now + NEWS }),
             Asked::Request(_) | Asked::Resume(_) => match refused(Word::Request) {
                 Some(reason) => Verdict::Refused(reason, unmet()),
-                None if commanded => Verdict::Done,
+                None if commanded => {
+                    match self.requests.take() {
+                        Some((named, before)) => self.armed.granted(named, status.epoch, before),
+                        None => self.armed.taken_over(status.epoch),
+                    }
+                    Verdict::Done
+                }
                 None => Verdict::Ending,
             },
             Asked::Acknowledge => unless(Word::Acknowledge),
@@ -451,6 +492,7 @@ impl<const N: usize> Desk<N> {
             }
             Asked::HandBack(_) => unless(Word::HandBack),
             Asked::Resend(_) => unless(Word::Resend),
+            Asked::Withdraw(_) => Verdict::Withdrew(Effect::Released),
             Asked::Release(_) | Asked::Sample(..) => Verdict::Done,
         };
         reply.give(asked.word(), status, verdict);

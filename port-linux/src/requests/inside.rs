@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use outrigger_core::law::Forward;
 use outrigger_core::mode::{Asker, Epoch};
+use outrigger_core::request::FRESH_FOR;
 use tokio::sync::mpsc;
 
 use super::answer::{Answer, Line};
+use super::claim::Claim;
 use super::errand::Errand;
 use super::letter::{Asked, Letter, Reply};
 use super::said;
@@ -92,7 +94,10 @@ impl<const N: usize> Inside<N> {
         if to.is_none() && !matches!(asked, Asked::Release(_)) {
             return None;
         }
-        let letter = Letter { asked, reply: Reply { id: Some(id), to }, motion };
+        // It needs no challenge, for nothing but this process is on its way; that it waits there for long is judged alike.
+        let acts = asked.epoch().is_some() || matches!(asked, Asked::Renew(_));
+        let claim = acts.then(|| Claim::new((self.asker, id), self.shared.now() + FRESH_FOR));
+        let letter = Letter { asked, reply: Reply { id: Some(id), to }, motion, claim };
         self.shared.hand_over(letter).then(|| {
             self.next = self.next.wrapping_add(1);
             id

@@ -6,6 +6,7 @@ use outrigger_core::mode::{Asker, Epoch, GuideLimits};
 use tokio::sync::mpsc::OwnedPermit;
 
 use super::answer::{Answer, Line, Verdict};
+use super::claim::{Claim, Named};
 use super::slot::Status;
 use crate::motion::asked::Ready;
 use crate::released::ReleasedBy;
@@ -32,6 +33,8 @@ pub(crate) enum Asked {
     /// What is ready comes with the letter.
     Move(Epoch, Asker),
     Cancel,
+    /// This request of its sender is taken back, which the loop has had already.
+    Withdraw(Named),
     /// This asker is there no more.
     Gone(Asker),
 }
@@ -54,8 +57,14 @@ impl Asked {
             Self::Renew(_) => "renew",
             Self::Stiffen => "stiffen",
             Self::Move(..) => "move",
+            Self::Withdraw(_) => "withdraw",
             Self::Cancel | Self::Gone(_) => "cancel",
         }
+    }
+
+    /// Returns whether it stops the arm, and goes by the lane of releases.
+    pub(super) const fn stops(&self) -> bool {
+        matches!(self, Self::Release(_) | Self::Withdraw(_))
     }
 
     pub(super) const fn epoch(&self) -> Option<Epoch> {
@@ -71,7 +80,7 @@ impl Asked {
             | Self::Move(epoch, _)
             | Self::Resend(epoch) => Some(*epoch),
             Self::Release(_) | Self::Acknowledge | Self::Renew(_) | Self::Stiffen => None,
-            Self::Cancel | Self::Gone(_) => None,
+            Self::Cancel | Self::Withdraw(_) | Self::Gone(_) => None,
         }
     }
 }
@@ -83,11 +92,13 @@ pub(super) struct Letter<const N: usize> {
     pub(super) reply: Reply,
     /// With [`Asked::Move`].
     pub(super) motion: Option<Ready<N>>,
+    /// With what causes motion.
+    pub(super) claim: Option<Claim>,
 }
 
 impl<const N: usize> Letter<N> {
     pub(super) const fn new(asked: Asked, reply: Reply) -> Self {
-        Self { asked, reply, motion: None }
+        Self { asked, reply, motion: None, claim: None }
     }
 }
 

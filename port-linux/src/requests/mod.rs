@@ -7,6 +7,7 @@
 mod answer;
 mod bell;
 mod board;
+mod claim;
 mod client;
 mod desk;
 mod errand;
@@ -102,7 +103,7 @@ impl Requests {
         };
         let (releases, released) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
-        let (desk, spent) = Desk::new(released, asked);
+        let (desk, spent) = Desk::new(released, asked, clock);
         let (open, closing) = watch::channel(());
         let here = seat.ip().is_loopback();
         let loop_side = (desk.slot(), desk.bell(), desk.stands(), desk.errand(), desk.newest());

@@ -93,6 +93,11 @@ impl<'s, const N: usize> Planner<'s, N> {
         self.collects.then(|| self.own(Plan::until)).flatten()
     }
 
+    /// Returns whether what comes is the rest of a plan that has failed.
+    pub(super) const fn is_dropping(&self) -> bool {
+        self.failed
+    }
+
     fn own<T>(&self, of: impl FnOnce(&Plan<N>) -> T) -> Option<T> {
         self.plans.plan().as_ref().filter(|plan| plan.asker == self.asker).map(of)
     }
@@ -213,7 +218,7 @@ impl<const N: usize> Shared<N> {
                 Piece::Rows(rows) => planner.add(epoch, rows, at).map(|()| Step::Collected).map_err(unfit),
                 Piece::End => {
                     let motion = planner.end(epoch, at).map_err(unfit);
-                    motion.map(|motion| Step::Move(id, epoch, Wish::Motion(Box::new(motion))))
+                    motion.map(|motion| Step::Move(id, epoch, Wish::Motion(Box::new(motion)), None))
                 }
             }
         };

@@ -49,6 +49,8 @@ pub(crate) fn failure(answer: &Value) -> Option<Failure> {
         "Busy" | "Guided" | "NoJointLaw" | "NotTaken" | "Elsewhere" | "NoMotion" => {
             Failure::Fault(format!("{word} refused: {why}"))
         }
+        "NotFresh" => Failure::Fault(format!("{word} refused: {why} (NotFresh)")),
+        "Withdrawn" => Failure::Fault(format!("{word}: {why}")),
         "Unfit" => Failure::BadInput(why.to_owned()),
         _ if word == "dashboard" && text(error, "what") != "BadValue" => {
             Failure::Fault(format!("{word} refused: {why}"))
@@ -86,6 +88,8 @@ mod tests {
             format!(r#"{{"ok":false,"do":"request","error":{{"what":"Refused"}},"reasons":[{latched},{stop}]}}"#);
         let lines = "request refused:\n  s (ProtectiveStop); b\n  t (Latched); a";
         assert_eq!(of(&both), Some((4, lines.into())), "one per line, the cause first");
+        let late = r#"{"ok":false,"do":"request","challenge":9,"error":{"what":"NotFresh","text":"t"}}"#;
+        assert_eq!(of(late), Some((4, "request refused: t (NotFresh)".into())));
         let syntax = r#"{"ok":false,"error":{"what":"Syntax","text":"t"}}"#;
         assert_eq!(of(syntax), Some((1, "the run does not take it: t".into())));
         assert_eq!(of(r#"{"ok":false,"error":{"what":"NoPlace","text":"t"}}"#).map(|(code, _)| code), Some(3));

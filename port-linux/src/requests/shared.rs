@@ -9,13 +9,14 @@ use outrigger_core::command::{Sample, SampleValue, SourceId};
 #[cfg(feature = "ros2")]
 use outrigger_core::law::Forward;
 use outrigger_core::mode::{Asker, Epoch};
-use outrigger_core::request::{Ask, Fault, Message};
+use outrigger_core::request::{Ask, Challenge, Fault, Message};
 use outrigger_core::sensor::{Reading, Scale};
 use outrigger_core::time::Instant;
 use tokio::sync::mpsc;
 
-use super::answer;
+use super::answer::{self, Answer, Effect, Verdict};
 use super::bell::Bell;
+use super::claim::{Claim, Claims, Withdrawal};
 #[cfg(feature = "ros2")]
 use super::errand::Errand;
 use super::errand::Errands;
@@ -29,7 +30,7 @@ use super::streamed::Streamed;
 use crate::clock::Clock;
 use crate::io::Setting;
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
-use crate::motion::pieces::Piece;
+use crate::motion::pieces::{Piece, Pieces};
 use crate::pace::Pace;
 use crate::released::ReleasedBy;
 
@@ -154,8 +155,8 @@ impl<const N: usize> Shared<N> {
     /// Hands a letter to the loop at once, or not at all.
     #[cfg(feature = "ros2")]
     pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
-        let ends = matches!(letter.asked, Asked::Release(_) | Asked::Gone(_));
-        let lane = if matches!(letter.asked, Asked::Release(_)) { &self.releases } else { &self.asks };
+        let ends = letter.asked.stops() || matches!(letter.asked, Asked::Gone(_));
+        let lane = if letter.asked.stops() { &self.releases } else { &self.asks };
         let may = ends || self.passed_on.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
         may && self.pass_on_now(lane, letter)
     }
@@ -199,8 +200,8 @@ impl<const N: usize> Shared<N> {
         self.here
     }
 
-    pub(super) fn status(&self, id: Option<u32>, word: &str, now: &Status) -> String {
-        answer::status(id, word, now, &self.robot, self.here)
+    pub(super) fn status(&self, id: Option<u32>, word: &str, now: &Status, challenge: Option<Challenge>) -> String {
+        answer::status(id, word, now, (&self.robot, self.here), challenge)
     }
 
     /// Returns whether a motion is being checked.
@@ -247,18 +248,47 @@ impl<const N: usize> Shared<N> {
     /// What a line of this asker, received at `at`, comes to.
     pub(super) fn understand(
         &self,
-        planner: &mut Planner<'_, N>,
+        (planner, claims): (&mut Planner<'_, N>, &mut Claims<'_>),
         line: Result<Message<'_>, Fault<'_>>,
         at: Instant,
     ) -> Step<N> {
-        let asker = planner.asker;
         let now = self.slot.get();
-        let Message { id, ask } = match line {
+        let Message { id, challenge, ask } = match line {
             Ok(message) => message,
             Err(fault) => return Step::Say(answer::fault(&fault, &now)),
         };
+        let refused = |claims: &Claims<'_>| {
+            let refused = Answer { id, word: ask.word(), status: now, verdict: Verdict::NotFresh };
+            Step::Say(refused.line_with(self.here, Some(claims.issue(at))))
+        };
+        // The end of a plan is judged before the plan goes with it; of one that has failed the rest is dropped without an answer.
+        let ends = matches!(ask, Ask::Move { how: Pieces::END, .. }) && !planner.is_dropping();
+        let early = if ends { claims.accept(id, challenge, at) } else { None };
+        if ends && early.is_none() {
+            return refused(claims);
+        }
+        let step = self.meant((planner, claims), (id, ask), at, &now);
+        let moves = ask.causes_motion() && matches!(step, Step::PassOn(..) | Step::Move(..));
+        let claim = if moves { early.or_else(|| claims.accept(id, challenge, at)) } else { None };
+        match step {
+            _ if moves && claim.is_none() => refused(claims),
+            Step::PassOn(id, asked, _) => Step::PassOn(id, asked, claim),
+            Step::Move(id, epoch, wish, _) => Step::Move(id, epoch, wish, claim),
+            other => other,
+        }
+    }
+
+    /// Returns the step that a message asks for, fresh or not.
+    fn meant(
+        &self,
+        (planner, claims): (&mut Planner<'_, N>, &Claims<'_>),
+        (id, ask): (Option<u32>, Ask<'_>),
+        at: Instant,
+        now: &Status,
+    ) -> Step<N> {
+        let asker = planner.asker;
         let asked = match ask {
-            Ask::Status => return Step::Say(self.status(id, ask.word(), &now)),
+            Ask::Status => return Step::Say(self.status(id, ask.word(), now, Some(claims.issue(at)))),
             Ask::Watch => return Step::Watch(id),
             Ask::Request(epoch) => Asked::Request(epoch),
             Ask::Resume(epoch) => Asked::Resume(epoch),
@@ -269,42 +299,50 @@ impl<const N: usize> Shared<N> {
             Ask::Renew => Asked::Renew(asker),
             Ask::Stiffen => Asked::Stiffen,
             Ask::Cancel => Asked::Cancel,
+            Ask::Withdraw { what } => match claims.withdraw(what) {
+                Withdrawal::AtTheLoop(named) => Asked::Withdraw(named),
+                withdrawal => {
+                    let back = withdrawal == Withdrawal::TakenBack;
+                    let verdict = Verdict::Withdrew(if back { Effect::TakenBack } else { Effect::Nothing });
+                    return Step::Withdrew(Answer { id, word: ask.word(), status: *now, verdict }.line(self.here));
+                }
+            },
             Ask::Dashboard { how, .. } => {
                 let expected = "a board: beside a run it is `outrigger dashboard ROBOT` that does this";
-                return Step::Say(answer::value(id, &now, "how", expected, how));
+                return Step::Say(answer::value(id, now, "how", expected, how));
             }
             Ask::Move { epoch, how } => {
                 let piece = Piece::of(how).transpose();
                 return match piece {
                     Ok(Some(piece)) => self.planned(planner, (id, epoch), piece, at),
                     Ok(None) => match Wish::of(how) {
-                        Ok(wish) => Step::Move(id, epoch, wish),
-                        Err(expected) => Step::Say(answer::value(id, &now, "how", &expected, how)),
+                        Ok(wish) => Step::Move(id, epoch, wish, None),
+                        Err(expected) => Step::Say(answer::value(id, now, "how", &expected, how)),
                     },
-                    Err(expected) => Step::Say(answer::value(id, &now, "how", &expected, how)),
+                    Err(expected) => Step::Say(answer::value(id, now, "how", &expected, how)),
                 };
             }
             Ask::Freedrive { epoch, how } | Ask::Force { epoch, how } => {
                 let hand = matches!(ask, Ask::Freedrive { .. });
                 match if hand { guidance::freedrive(how) } else { guidance::force(how) } {
                     Ok((what, limits)) => Asked::Guide(epoch, asker, what, limits),
-                    Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
+                    Err(expected) => return Step::Say(answer::value(id, now, "how", &expected, how)),
                 }
             }
             Ask::ToolContact { epoch, how } => match guidance::contact(how) {
                 Ok(stops) => Asked::ToolContact(epoch, stops),
-                Err(expected) => return Step::Say(answer::value(id, &now, "how", &expected, how)),
+                Err(expected) => return Step::Say(answer::value(id, now, "how", &expected, how)),
             },
             Ask::Set { epoch, output } => match Setting::of(output, &self.variables) {
                 Ok(Setting(write)) => Asked::Set(epoch, write),
-                Err(expected) => return Step::Say(answer::value(id, &now, "output", &expected, output)),
+                Err(expected) => return Step::Say(answer::value(id, now, "output", &expected, output)),
             },
             Ask::Sample { epoch, source, values, seq } => match self.sample((source, values, seq), at) {
                 Ok(sample) => Asked::Sample(epoch, sample),
-                Err((key, expected, found)) => return Step::Say(answer::value(id, &now, key, &expected, &found)),
+                Err((key, expected, found)) => return Step::Say(answer::value(id, now, key, &expected, &found)),
             },
         };
-        Step::PassOn(id, asked)
+        Step::PassOn(id, asked, None)
     }
 
     /// A reading of a source, scaled; or the key that is wrong, what was expected and what was found.
@@ -358,12 +396,14 @@ pub(super) enum Step<const N: usize> {
     Say(String),
     /// A piece of a plan, which needs no answer.
     Collected,
+    /// An earlier request was withdrawn, or not: the answer to that.
+    Withdrew(String),
     /// The loop decides, once this is checked.
-    Move(Option<u32>, Epoch, Wish<N>),
+    Move(Option<u32>, Epoch, Wish<N>, Option<Claim>),
     /// From now on each change is told.
     Watch(Option<u32>),
     /// The loop decides.
-    PassOn(Option<u32>, Asked),
+    PassOn(Option<u32>, Asked, Option<Claim>),
 }
 
 #[cfg(test)]
@@ -400,8 +440,12 @@ pub(super) mod tests {
     }
 
     pub(in crate::requests) fn bench() -> Bench {
+        bench_at(Clock::start())
+    }
+
+    pub(in crate::requests) fn bench_at(clock: Clock) -> Bench {
         let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
-        let (slot, clock) = (Slot::default(), Clock::start());
+        let slot = Slot::default();
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
         let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
         let loop_side = (slot.clone(), Bell::default(), Arc::default(), Errands::default(), Newest::default());

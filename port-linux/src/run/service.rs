@@ -208,13 +208,20 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         Some(input)
     }
 
+    /// Returns the input of a wish by somebody who is no client.
+    fn wished(&mut self, wish: Wish) -> Option<Input> {
+        let input = self.wish(wish);
+        self.desk.iter_mut().zip(&input).for_each(|(desk, input)| desk.taken_over(input));
+        input
+    }
+
     /// The same by a line.
     fn line(&mut self, line: &str, seen: Epoch) -> Option<Input> {
         let wish = Wish::of_line(line, seen);
         if wish.is_none() && !line.is_empty() {
             self.panel.say("operator", unknown_word(line), vec![]);
         }
-        self.wish(wish?)
+        self.wished(wish?)
     }
 
     fn arrival(&mut self, arrival: Arrival) -> Option<Input> {
@@ -336,6 +343,7 @@ where
         loop {
             if let Some(input) = self.inputs.pop_front() {
                 self.releases.pass_on(&input, self.ending.map(Ending::by));
+                self.desk.iter_mut().for_each(|desk| desk.taken_over(&input));
                 return input;
             }
             if let Some(input) = self.desk.as_mut().and_then(Desk::release) {
@@ -343,7 +351,7 @@ where
                 return input;
             }
             let input = tokio::select! {
-                wish = self.panel.next() => self.wish(wish),
+                wish = self.panel.next() => self.wished(wish),
                 Some(arrival) = self.sources.next() => self.arrival(arrival),
                 input = next_asked(&mut self.desk) => {
                     self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));

@@ -37,8 +37,13 @@ fn text_of(line: &str, key: &str) -> Option<String> {
 }
 
 pub(crate) fn epoch_of(status: &str) -> u32 {
-    let rest = status.split_once("\"epoch\":").expect("an epoch").1;
-    rest.split_once(',').expect("more").0.parse().expect("a number")
+    number_of(status, "epoch")
+}
+
+/// The number with this key in an answer.
+fn number_of(answer: &str, key: &str) -> u32 {
+    let rest = answer.split_once(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key}: {answer}")).1;
+    rest.split([',', '}']).next().expect("more").parse().expect("a number")
 }
 
 /// A run with a configuration, and what it says; its standard input stays open and says nothing.
@@ -293,7 +298,7 @@ fn a_release_stops_the_arm_beside_hundreds_of_clients_that_hang_and_flood() {
             still
         };
         let mut still: Vec<_> = (0..250).map(|_| hang()).collect();
-        let floods = [&b"{\"do\":\"request\",\"epoch\":0}\n"[..], b"{\"do\":\"status\"}\n"].map(|line| {
+        let floods = [&b"{\"do\":\"resend\",\"epoch\":0}\n"[..], b"{\"do\":\"status\"}\n"].map(|line| {
             let mut stream = run.connect(&seat);
             // It reads no answers, and ends when its connection does.
             thread::spawn(move || while stream.write_all(&line.repeat(20)).is_ok() {})
@@ -447,11 +452,19 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
         let status = run.watch_for(|status| status.contains("\"mode\":\"command\""));
         let mut begun = false;
         for _ in 0..20 {
-            let mut stream = run.connect(&seat);
-            let line = format!("{{\"do\":\"freedrive\",\"epoch\":{}}}\n", epoch_of(&status));
-            stream.write_all(line.as_bytes()).expect("it reads");
-            let mut answer = String::new();
-            BufReader::new(&stream).read_line(&mut answer).expect("an answer");
+            let mut stream = BufReader::new(run.connect(&seat));
+            let mut ask = |line: String| {
+                stream.get_mut().write_all(line.as_bytes()).expect("it reads");
+                let mut answer = String::new();
+                stream.read_line(&mut answer).expect("an answer");
+                answer
+            };
+            // Without a challenge of this connection it is nothing.
+            let freedrive = |more: &str| format!("{{\"do\":\"freedrive\",\"epoch\":{}{more}}}\n", epoch_of(&status));
+            let refused = ask(freedrive(""));
+            assert!(refused.contains("\"what\":\"NotFresh\""), "{refused}");
+            let challenge = number_of(&ask("{\"do\":\"status\"}\n".into()), "challenge");
+            let answer = ask(freedrive(&format!(",\"challenge\":{challenge}")));
             begun = answer.contains("\"ok\":true");
             if begun {
                 break;

@@ -3,9 +3,9 @@
 use heapless::Vec;
 use outrigger_core::client::dashboard::{Outcome, Readying};
 use outrigger_core::command::outputs::Write;
-use outrigger_core::mode::{Mode, Refusal, Word};
-use outrigger_core::request::Ask;
+use outrigger_core::mode::{Epoch, Mode, Refusal, Word};
 use outrigger_core::request::keyed::{Asked, Reply, Service, Ticket, Verdict};
+use outrigger_core::request::{Armed, Ask};
 use outrigger_core::robot::Reason;
 use outrigger_core::time::{Duration, Instant};
 use outrigger_embassy::Handle;
@@ -30,7 +30,10 @@ const OWED: usize = 8;
 enum Waits {
     /// How it stands, or that a release or an acknowledgement was taken.
     Look,
-    Request,
+    /// In this epoch, and whether the arm was commanded already.
+    Request(Epoch, bool),
+    /// A request that its sender has withdrawn meanwhile, likewise.
+    Withdrawn(Epoch, bool),
     Acknowledge,
     /// A word for the program on the controller.
     #[cfg(feature = "reverse")]
@@ -52,6 +55,8 @@ pub(super) struct Clerk<'d> {
     robot: Handle<'d>,
     inquiry: &'d Inquiry,
     errands: &'d Errands,
+    /// The request that armed the arm.
+    armed: Armed<Ticket>,
     owed: Vec<Owed, OWED>,
     /// Decided, and to be told one after the other: a service sends one datagram at a time.
     decided: Vec<(Ticket, Verdict), OWED>,
@@ -59,7 +64,7 @@ pub(super) struct Clerk<'d> {
 
 impl<'d> Clerk<'d> {
     pub(super) const fn new(robot: Handle<'d>, inquiry: &'d Inquiry, errands: &'d Errands) -> Self {
-        Self { robot, inquiry, errands, owed: Vec::new(), decided: Vec::new() }
+        Self { robot, inquiry, errands, armed: Armed::new(), owed: Vec::new(), decided: Vec::new() }
     }
 
     /// Looks at what came in.
@@ -76,14 +81,18 @@ impl<'d> Clerk<'d> {
             Ok(Ask::Status | Ask::Watch) => (Waits::Look, LOOKED_IN),
             Ok(Ask::Request(epoch)) => {
                 robot.request(epoch);
-                (Waits::Request, DECIDED_IN)
+                (Waits::Request(epoch, self.is_commanded()), DECIDED_IN)
             }
             Ok(Ask::Resume(epoch)) => {
                 robot.resume(epoch);
-                (Waits::Request, DECIDED_IN)
+                (Waits::Request(epoch, self.is_commanded()), DECIDED_IN)
             }
             Ok(Ask::Release) => {
                 robot.release();
+                (Waits::Look, DECIDED_IN)
+            }
+            Ok(Ask::Withdraw { what }) => {
+                self.withdraw(ticket.of(what));
                 (Waits::Look, DECIDED_IN)
             }
             Ok(Ask::Acknowledge) => {
@@ -141,6 +150,23 @@ impl<'d> Clerk<'d> {
         self.inquiry.want(true);
     }
 
+    /// Returns whether the arm is commanded, as of the last look.
+    const fn is_commanded(&self) -> bool {
+        matches!(self.inquiry.standing().mode, Mode::Arming | Mode::Command)
+    }
+
+    /// Takes a request back: at once where it has armed the arm, and where it is still open once that is decided.
+    fn withdraw(&mut self, what: Ticket) {
+        for owed in self.owed.iter_mut().filter(|owed| owed.ticket == what) {
+            if let Waits::Request(epoch, commanded) = owed.waits {
+                owed.waits = Waits::Withdrawn(epoch, commanded);
+            }
+        }
+        if self.armed.is_by(&what, self.robot.epoch()) {
+            self.robot.release();
+        }
+    }
+
     fn decided(&mut self, ticket: Ticket, verdict: Verdict) {
         if self.decided.is_full() {
             self.decided.remove(0);
@@ -161,9 +187,23 @@ impl<'d> Clerk<'d> {
             }
         }
         let commanded = matches!(standing.mode, Mode::Arming | Mode::Command);
+        if commanded && refused(Word::Request).is_none() {
+            for Owed { ticket, waits, .. } in &self.owed {
+                if let Waits::Request(epoch, before) | Waits::Withdrawn(epoch, before) = *waits {
+                    self.armed.granted(*ticket, epoch, before);
+                }
+            }
+            let present = self.robot.epoch();
+            let withdrawn =
+                |owed: &Owed| matches!(owed.waits, Waits::Withdrawn(..)) && self.armed.is_by(&owed.ticket, present);
+            if self.owed.iter().any(withdrawn) {
+                self.robot.release();
+            }
+        }
         self.settle(|owed| match owed.waits {
             Waits::Look => Some(Verdict::Done),
-            Waits::Request => Some(match refused(Word::Request) {
+            Waits::Withdrawn(..) => Some(Verdict::Withdrawn),
+            Waits::Request(..) => Some(match refused(Word::Request) {
                 Some(reason) => Verdict::Refused(Some(reason)),
                 None if commanded => Verdict::Done,
                 None => Verdict::Ending,
@@ -186,10 +226,16 @@ impl<'d> Clerk<'d> {
 
     /// Of what has waited for too long.
     pub(super) fn give_up(&mut self, now: Instant) {
+        let undecided = |owed: &Owed| now >= owed.until && matches!(owed.waits, Waits::Withdrawn(_, false));
+        if !self.is_commanded() && self.owed.iter().any(undecided) {
+            // It may still wait to be taken: a release takes it back, and stops nobody.
+            self.robot.release();
+        }
         self.settle(|owed| {
             (now >= owed.until).then_some(match owed.waits {
                 Waits::Look => Verdict::Done,
-                Waits::Request | Waits::Acknowledge => Verdict::Ending,
+                Waits::Withdrawn(..) => Verdict::Withdrawn,
+                Waits::Request(..) | Waits::Acknowledge => Verdict::Ending,
                 #[cfg(feature = "reverse")]
                 Waits::Program(_) => Verdict::Ending,
                 Waits::Output(_) => Verdict::NoNews,
@@ -210,12 +256,12 @@ impl<'d> Clerk<'d> {
     }
 
     /// The next answer, where there is one.
-    pub(super) fn tell<A: Copy + PartialEq>(&mut self, service: &mut Service<A>) -> bool {
+    pub(super) fn tell<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) -> bool {
         if self.decided.is_empty() {
             return false;
         }
         let (ticket, verdict) = self.decided.remove(0);
-        service.answer(ticket, self.robot.epoch(), &Reply { verdict, ..self.inquiry.standing() });
+        service.answer(now, ticket, self.robot.epoch(), &Reply { verdict, ..self.inquiry.standing() });
         true
     }
 

@@ -91,9 +91,13 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
             Either3::First(Either::Second(outcome)) => clerk.came_back(outcome),
             Either3::Second(()) => clerk.give_up(now()),
             Either3::Third(Ok((length, UdpMetadata { endpoint, .. }))) => {
-                let before = service.counts().sum();
+                let before = service.counts();
                 service.commit(now(), length, endpoint, robot.epoch());
-                if service.counts().sum() != before {
+                let counts = service.counts();
+                if counts.outdated != before.outdated && counts.outdated.is_power_of_two() {
+                    info!("requests: an earlier layout, without challenges, is not answered ({=u32})", counts.outdated);
+                }
+                if counts != before {
                     Timer::after(AFTER_DROPPED).await;
                 }
                 clerk.take(&mut service, now());
@@ -106,7 +110,7 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
                 // Where it cannot be sent it is as one that was lost.
                 let _ = socket.send_to(bytes, to).await;
             }
-            if !clerk.tell(&mut service) {
+            if !clerk.tell(&mut service, now()) {
                 break;
             }
         }

@@ -9,7 +9,7 @@ use super::mac::{Key, label};
 use super::reply::Reply;
 use super::wire::{ANSWER_LEN, BODY_MIN, Body, DATAGRAM_MAX, Head, Hello, Kind, Nonce, TAG_LEN, Turn, Welcome};
 use crate::mode::Epoch;
-use crate::request::Message;
+use crate::request::{FRESH_FOR, Message};
 use crate::time::{Duration, Instant};
 
 /// How long an answer is waited for before the same is sent again, at first and at most: each time it is doubled.
@@ -24,6 +24,9 @@ pub struct Caller {
     /// The session's number and the service's nonce, once there is one.
     session: Option<(u64, Nonce)>,
     counter: u32,
+    /// The challenge of the newest answer, and when its request was first sent.
+    challenge: Option<(U32, Instant)>,
+    asked_at: Instant,
     out: [u8; DATAGRAM_MAX],
     length: usize,
     /// `out` is to be sent.
@@ -58,6 +61,8 @@ impl Caller {
             ours: nonce,
             session: None,
             counter: 0,
+            challenge: None,
+            asked_at: now,
             out: [0; DATAGRAM_MAX],
             length: 0,
             due: false,
@@ -79,7 +84,21 @@ impl Caller {
         self.again = Some((now + PATIENCE.0, PATIENCE.0));
     }
 
-    /// Asks; `seen` is the epoch that the sender saw. What was asked before, and is not answered, is not waited for any more.
+    /// Returns the counter of the newest request, by which it can be [withdrawn](crate::request::Ask::Withdraw).
+    #[must_use]
+    pub const fn counter(&self) -> u32 {
+        self.counter
+    }
+
+    /// Returns whether a request that causes motion would be fresh, with time to arrive: the newest answer was asked for at most half of
+    /// [`FRESH_FOR`] ago, and its challenge is unused. If not, asking for the status brings another one.
+    #[must_use]
+    pub fn is_fresh(&self, now: Instant) -> bool {
+        self.challenge.is_some_and(|(_, issued)| now.since(issued) + now.since(issued) <= FRESH_FOR)
+    }
+
+    /// Asks, with the challenge of the newest answer where the request causes motion; `seen` is the epoch that the sender saw. An earlier
+    /// request that is not answered is not waited for any more.
     ///
     /// # Errors
     /// [`TooLong`], and nothing is sent.
@@ -91,6 +110,10 @@ impl Caller {
             session: U64::new(session),
             counter: U32::new(counter),
             epoch: U32::new(seen.number()),
+            challenge: match self.challenge {
+                Some((challenge, _)) if message.ask.causes_motion() => challenge,
+                _ => U32::ZERO,
+            },
         };
         let room = self.out.len().saturating_sub(TAG_LEN);
         let mut writer = Writer::new(self.out.get_mut(..room).unwrap_or_default());
@@ -110,6 +133,10 @@ impl Caller {
         *to = tag;
         self.length = length.saturating_add(TAG_LEN);
         self.counter = counter;
+        self.asked_at = now;
+        if message.ask.causes_motion() {
+            self.challenge = None;
+        }
         self.send(now);
         Ok(())
     }
@@ -147,6 +174,7 @@ impl Caller {
             && self.key.holds(&[label(Kind::Answer), &self.ours, &theirs, rest], tag);
         let reply = Body::read_from_bytes(body).ok().filter(|_| ours)?;
         let epoch = Epoch::from_number(turn.epoch.get());
+        self.challenge = Some((turn.challenge, self.asked_at));
         Some(Reply::read(&reply).map_or(Event::NotUnderstood, |reply| Event::Answer(epoch, reply)))
     }
 

@@ -24,14 +24,15 @@
 //! caller.commit(now, welcome.len());
 //! assert_eq!((to, caller.poll_event()), ("from here", Some(Event::Open(epoch))));
 //!
-//! caller.ask(now, epoch, Message { id: None, ask: Ask::Request(epoch) }).expect("it is short enough");
+//! // A request that causes motion carries the challenge of a recent answer, which a status brings.
+//! caller.ask(now, epoch, Message { id: None, challenge: None, ask: Ask::Status }).expect("it is short enough");
 //! let request = caller.poll_output().expect("a request");
 //! service.receive_window()[..request.len()].copy_from_slice(request);
 //! service.commit(now, request.len(), "from here", epoch);
 //! let asked = service.poll_request(epoch).expect("it is of this session, new, and whole");
-//! assert_eq!(asked.ask, Ok(Ask::Request(epoch)));
+//! assert_eq!(asked.ask, Ok(Ask::Status));
 //! # let ticket = asked.ticket;
-//! service.answer(ticket, epoch, &Reply::default());
+//! service.answer(now, ticket, epoch, &Reply::default());
 //! ```
 
 mod caller;

@@ -62,6 +62,11 @@ pub enum Verdict {
     BadValue,
     /// What came of a command to the controller's dashboard server.
     Dashboard(Outcome),
+    /// A request that causes motion came without a challenge of this session that is unused and younger than
+    /// [`FRESH_FOR`](crate::request::FRESH_FOR). Nothing was done.
+    NotFresh,
+    /// Its sender has withdrawn it.
+    Withdrawn,
     /// A line that is not understood.
     Fault(FaultKind, u16),
 }
@@ -157,6 +162,8 @@ impl Reply {
             Verdict::Full => (6, 0, 0, 0),
             Verdict::BadValue => (7, 0, 0, 0),
             Verdict::Dashboard(outcome) => (9, number_of(&Outcome::ALL, |one| *one == outcome), 0, 0),
+            Verdict::NotFresh => (10, 0, 0, 0),
+            Verdict::Withdrawn => (11, 0, 0, 0),
             Verdict::Fault(kind, at) => (8, number_of(&FAULTS, |one| *one == kind), at, 0),
         };
         let bit = |reason: Reason, first: u32| 1_u64.unbounded_shl((reason as u32).wrapping_sub(first));
@@ -192,6 +199,8 @@ impl Reply {
             6 => Verdict::Full,
             7 => Verdict::BadValue,
             9 => Verdict::Dashboard(*Outcome::ALL.get(detail)?),
+            10 => Verdict::NotFresh,
+            11 => Verdict::Withdrawn,
             8 => Verdict::Fault(*FAULTS.get(detail)?, body.at.get()),
             _ => return None,
         };

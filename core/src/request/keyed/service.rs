@@ -5,10 +5,10 @@ use zerocopy::{FromBytes as _, IntoBytes as _};
 
 use super::mac::{Key, label};
 use super::reply::{Reply, Verdict};
-use super::wire::{ANSWER_LEN, BODY_MIN, DATAGRAM_MAX, Head, Hello, Kind, Nonce, TAG_LEN, Turn, Welcome};
+use super::wire::{ANSWER_LEN, BODY_MIN, DATAGRAM_MAX, Head, Hello, Kind, Nonce, OUTDATED, TAG_LEN, Turn, Welcome};
 use crate::mode::Epoch;
-use crate::request::Ask;
 use crate::request::json::message_of;
+use crate::request::{Ask, Challenge, Challenges};
 use crate::time::{Duration, Instant};
 
 /// Sessions that are spoken in, and as many that begin.
@@ -34,8 +34,8 @@ pub struct Service<A> {
     welcomes: (u8, Instant),
     counts: Counts,
     window: [u8; DATAGRAM_MAX + 1],
-    /// The line in the window that waits to be looked at.
-    asked: Option<(Ticket, Epoch, usize)>,
+    /// The request in the window that waits for [`poll_request`](Self::poll_request).
+    asked: Option<Waiting>,
     out: [u8; ANSWER_LEN],
     to: Option<(A, usize)>,
 }
@@ -43,8 +43,10 @@ pub struct Service<A> {
 /// What was dropped, since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Not of this layout or version.
+    /// Not of this layout.
     pub foreign: u32,
+    /// Datagrams of an earlier layout: the other side needs the present version.
+    pub outdated: u32,
     /// Of no session that stands, or from another address than its own.
     pub unknown: u32,
     /// Not newer than what was taken before.
@@ -59,8 +61,8 @@ impl Counts {
     /// All of them.
     #[must_use]
     pub fn sum(&self) -> u32 {
-        let Self { foreign, unknown, repeated, forged, hasty } = *self;
-        [foreign, unknown, repeated, forged, hasty].into_iter().fold(0, u32::saturating_add)
+        let Self { foreign, outdated, unknown, repeated, forged, hasty } = *self;
+        [foreign, outdated, unknown, repeated, forged, hasty].into_iter().fold(0, u32::saturating_add)
     }
 }
 
@@ -69,6 +71,25 @@ impl Counts {
 pub struct Ticket {
     session: u64,
     counter: u32,
+}
+
+impl Ticket {
+    /// Returns the ticket of the request with this counter in the same session.
+    #[must_use]
+    pub const fn of(self, counter: u32) -> Self {
+        Self { counter, ..self }
+    }
+}
+
+/// A request whose line is in the window.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    ticket: Ticket,
+    seen: Epoch,
+    challenge: Challenge,
+    came: Instant,
+    /// The end of its line in the window.
+    end: usize,
 }
 
 /// A request of somebody who has the key, never given twice.
@@ -90,6 +111,8 @@ struct Session<A> {
     counter: u32,
     tag: [u8; TAG_LEN],
     answer: Option<[u8; ANSWER_LEN]>,
+    /// The challenge of the newest answer.
+    challenges: Challenges<1>,
 }
 
 impl<A: Copy + PartialEq> Service<A> {
@@ -104,7 +127,7 @@ impl<A: Copy + PartialEq> Service<A> {
             begun: [None; SLOTS],
             open: [None; SLOTS],
             welcomes: (WELCOMES, Instant::ZERO),
-            counts: Counts { foreign: 0, unknown: 0, repeated: 0, forged: 0, hasty: 0 },
+            counts: Counts { foreign: 0, outdated: 0, unknown: 0, repeated: 0, forged: 0, hasty: 0 },
             window: [0; DATAGRAM_MAX + 1],
             asked: None,
             out: [0; ANSWER_LEN],
@@ -133,12 +156,14 @@ impl<A: Copy + PartialEq> Service<A> {
         let known = split.and_then(|(rest, tag)| Some((rest, tag, Head::read_from_prefix(rest).ok()?.0)));
         let refused = match known {
             Some((rest, tag, head)) if head == Head::of(Kind::Hello) => self.hello(now, rest, tag, from, epoch),
-            Some((rest, tag, head)) if head == Head::of(Kind::Request) => self.request(rest, tag, from),
+            Some((rest, tag, head)) if head == Head::of(Kind::Request) => self.request(now, rest, tag, from),
+            Some((_, _, Head { magic: OUTDATED, .. })) => Some(Drop::Outdated),
             _ => Some(Drop::Foreign),
         };
         let count = match refused {
             None => return,
             Some(Drop::Foreign) => &mut self.counts.foreign,
+            Some(Drop::Outdated) => &mut self.counts.outdated,
             Some(Drop::Unknown) => &mut self.counts.unknown,
             Some(Drop::Repeated) => &mut self.counts.repeated,
             Some(Drop::Forged) => &mut self.counts.forged,
@@ -167,7 +192,10 @@ impl<A: Copy + PartialEq> Service<A> {
         let session = known.unwrap_or_else(|| {
             self.made = self.made.wrapping_add(1);
             let (number, ours) = self.key.fresh(&self.seed, self.made, now, &theirs);
-            let session = Session { number, from, theirs, ours, counter: 0, tag: [0; TAG_LEN], answer: None };
+            let [a, b, c, d, ..] = ours;
+            let challenges = Challenges::new(u32::from_be_bytes([a, b, c, d]));
+            let tag = [0; TAG_LEN];
+            let session = Session { number, from, theirs, ours, counter: 0, tag, answer: None, challenges };
             push(&mut self.begun, session);
             session
         });
@@ -196,7 +224,7 @@ impl<A: Copy + PartialEq> Service<A> {
         true
     }
 
-    fn request(&mut self, rest: &[u8], tag: &[u8; TAG_LEN], from: A) -> Option<Drop> {
+    fn request(&mut self, now: Instant, rest: &[u8], tag: &[u8; TAG_LEN], from: A) -> Option<Drop> {
         let Ok((turn, line)) = Turn::read_from_prefix(rest) else { return Some(Drop::Foreign) };
         if line.len() < BODY_MIN {
             return Some(Drop::Foreign);
@@ -226,27 +254,41 @@ impl<A: Copy + PartialEq> Service<A> {
             slot.take_if(|session| session.number == number);
         }
         push(&mut self.open, session);
-        self.asked = Some((Ticket { session: number, counter }, Epoch::from_number(turn.epoch.get()), rest.len()));
+        self.asked = Some(Waiting {
+            ticket: Ticket { session: number, counter },
+            seen: Epoch::from_number(turn.epoch.get()),
+            challenge: Challenge::from_number(turn.challenge.get()),
+            came: now,
+            end: rest.len(),
+        });
         None
     }
 
-    /// What the datagram asks; `present` is the epoch now. What acts is refused with another one, in the datagram or in its
-    /// line.
+    /// Returns what the datagram asks; `present` is the epoch now. A request that acts is refused with another epoch, in the datagram or
+    /// in its line, and one that causes motion without a challenge of this session that is fresh.
     pub fn poll_request(&mut self, present: Epoch) -> Option<Asked<'_>> {
-        let (ticket, seen, end) = self.asked.take()?;
+        let Waiting { ticket, seen, challenge, came, end } = self.asked.take()?;
         let line = self.window.get_mut(size_of::<Turn>()..end)?;
         let ask = match message_of(Ok(()), line) {
-            Ok(message) => match message.ask.epoch() {
-                Some(epoch) if epoch != present || seen != present => Err(Verdict::WrongEpoch),
-                _ => Ok(message.ask),
-            },
+            Ok(message) => {
+                let ask = message.ask;
+                let open = self.open.iter_mut().flatten().find(|open| open.number == ticket.session);
+                // Used up whatever else is wrong with the request.
+                let fresh =
+                    !ask.causes_motion() || open.is_some_and(|open| open.challenges.spend(challenge, came).is_some());
+                match ask.epoch() {
+                    Some(epoch) if epoch != present || seen != present => Err(Verdict::WrongEpoch),
+                    _ if !fresh => Err(Verdict::NotFresh),
+                    _ => Ok(ask),
+                }
+            }
             Err(fault) => Err(Verdict::Fault(fault.kind, u16::try_from(fault.at).unwrap_or(u16::MAX))),
         };
         Some(Asked { ticket, ask })
     }
 
-    /// What came of it. Of a request that is not the newest of its session nobody is told any more.
-    pub fn answer(&mut self, ticket: Ticket, present: Epoch, reply: &Reply) {
+    /// Answers a request, with a new challenge. A request that is not the newest of its session is not answered any more.
+    pub fn answer(&mut self, now: Instant, ticket: Ticket, present: Epoch, reply: &Reply) {
         let Ticket { session, counter } = ticket;
         let is = |open: &&mut Session<A>| open.number == session && open.counter == counter && open.answer.is_none();
         let Some(open) = self.open.iter_mut().flatten().find(is) else { return };
@@ -255,6 +297,7 @@ impl<A: Copy + PartialEq> Service<A> {
             session: U64::new(session),
             counter: U32::new(counter),
             epoch: U32::new(present.number()),
+            challenge: U32::new(open.challenges.issue(now).number()),
         };
         let (turn, body) = (turn.as_bytes(), reply.write());
         let tag = self.key.tag(&[label(Kind::Answer), &open.theirs, &open.ours, turn, body.as_bytes()]);
@@ -274,6 +317,7 @@ impl<A: Copy + PartialEq> Service<A> {
 #[derive(Clone, Copy, Debug)]
 enum Drop {
     Foreign,
+    Outdated,
     Unknown,
     Repeated,
     Forged,

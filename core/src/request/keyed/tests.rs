@@ -1,6 +1,7 @@
 //! Vectors, and every way in which somebody without the key, or with old datagrams, can try.
 
 mod exhaustive;
+mod fresh;
 mod vectors;
 
 use proptest::prelude::*;
@@ -28,10 +29,14 @@ fn caller(nonce: u8) -> Caller {
 
 /// Gives the service a datagram, and what it sends.
 fn give(service: &mut Service<u8>, from: u8, bytes: &[u8]) -> Option<Vec<u8>> {
+    give_at(service, NOW, from, bytes)
+}
+
+fn give_at(service: &mut Service<u8>, now: Instant, from: u8, bytes: &[u8]) -> Option<Vec<u8>> {
     let window = service.receive_window();
     let length = bytes.len().min(window.len());
     window[..length].copy_from_slice(&bytes[..length]);
-    service.commit(NOW, length, from, EPOCH);
+    service.commit(now, length, from, EPOCH);
     sent(service, from)
 }
 
@@ -61,9 +66,23 @@ fn open(service: &mut Service<u8>, from: u8) -> Caller {
     caller
 }
 
+const fn message(ask: Ask<'_>) -> Message<'_> {
+    Message { id: None, challenge: None, ask }
+}
+
 fn asked(caller: &mut Caller, ask: Ask<'_>) -> Vec<u8> {
-    caller.ask(NOW, EPOCH, Message { id: None, ask }).expect("short enough");
+    caller.ask(NOW, EPOCH, message(ask)).expect("short enough");
     out(caller)
+}
+
+/// Asks for the status, whose answer has a challenge.
+fn refresh(service: &mut Service<u8>, caller: &mut Caller, from: u8) {
+    let request = asked(caller, Ask::Status);
+    assert_eq!(give(service, from, &request), None);
+    let ticket = service.poll_request(EPOCH).expect("a request").ticket;
+    service.answer(NOW, ticket, EPOCH, &Reply::default());
+    let answer = sent(service, from).expect("an answer");
+    assert!(take(caller, &answer).is_some() && caller.is_fresh(NOW));
 }
 
 /// The datagram is dropped, and counted where it belongs.
@@ -78,6 +97,7 @@ fn dropped(service: &mut Service<u8>, from: u8, bytes: &[u8], count: fn(&Counts)
 fn a_request_is_given_once_and_its_answer_as_often_as_it_is_asked_for() {
     let mut service = service();
     let mut caller = open(&mut service, 1);
+    refresh(&mut service, &mut caller, 1);
     let request = asked(&mut caller, Ask::Request(EPOCH));
     assert_eq!(give(&mut service, 1, &request), None);
     let Asked { ticket, ask } = service.poll_request(EPOCH).expect("a request");
@@ -85,14 +105,14 @@ fn a_request_is_given_once_and_its_answer_as_often_as_it_is_asked_for() {
     assert_eq!(service.poll_request(EPOCH), None, "once");
     dropped(&mut service, 1, &request, |counts| counts.repeated);
     let reply = Reply { mode: Mode::Arming, ..Reply::default() };
-    service.answer(ticket, Epoch::from_number(4), &reply);
+    service.answer(NOW, ticket, Epoch::from_number(4), &reply);
     let answer = sent(&mut service, 1).expect("an answer");
     assert!(answer.len() == ANSWER_LEN && answer.len() <= request.len(), "nothing is amplified");
     assert_eq!(give(&mut service, 1, &request), Some(answer.clone()), "the answer was lost");
     assert_eq!(service.poll_request(EPOCH), None, "and nothing is done again");
     assert_eq!(take(&mut caller, &answer), Some(Event::Answer(Epoch::from_number(4), reply)));
     assert_eq!((take(&mut caller, &answer), caller.poll_timeout()), (None, None));
-    service.answer(ticket, EPOCH, &Reply::default());
+    service.answer(NOW, ticket, EPOCH, &Reply::default());
     assert_eq!(sent(&mut service, 1), None, "the first answer is the answer");
 }
 
@@ -112,14 +132,15 @@ fn an_old_epoch_is_refused_and_a_release_honoured_with_any() {
         (old, Ask::Acknowledge, true),
         (old, Ask::Status, true),
     ] {
-        caller.ask(NOW, seen, Message { id: None, ask }).expect("short enough");
+        refresh(&mut service, &mut caller, 1);
+        caller.ask(NOW, seen, message(ask)).expect("short enough");
         give(&mut service, 1, &out(&mut caller));
         let expected = if done { Ok(ask) } else { Err(Verdict::WrongEpoch) };
         assert_eq!(service.poll_request(EPOCH).expect("a request").ask, expected, "{ask:?}");
     }
     let long = "a".repeat(BODY_MAX);
     let ask = Ask::Set { epoch: EPOCH, output: &long };
-    assert_eq!(caller.ask(NOW, EPOCH, Message { id: None, ask }), Err(TooLong));
+    assert_eq!(caller.ask(NOW, EPOCH, message(ask)), Err(TooLong));
     assert_eq!(caller.poll_output(), None);
     assert_eq!(caller.poll_timeout(), None);
 }
@@ -135,7 +156,7 @@ fn replays_reorderings_other_sessions_and_other_directions_are_dropped() {
         dropped(&mut service, 1, old, |counts| counts.repeated);
     }
     dropped(&mut service, 2, &requests[3], |counts| counts.unknown);
-    service.answer(ticket, EPOCH, &Reply::default());
+    service.answer(NOW, ticket, EPOCH, &Reply::default());
     let answer = sent(&mut service, 1).expect("an answer");
     assert_eq!(take(&mut one, &answer), None, "it waits for the fourth");
     assert_eq!(take(&mut two, &answer), None, "it is not the other one's");
@@ -197,9 +218,12 @@ fn another_key_and_other_bytes_are_dropped() {
     dropped(&mut service, 1, &out(&mut stranger), |counts| counts.forged);
     let welcome = give(&mut service, 1, &out(&mut caller(1))).expect("a welcome");
     assert_eq!(take(&mut stranger, &welcome), None);
-    for bytes in [&[][..], &[0; 7], b"ORQ1", &[0; 80], &[0xff; 513], &welcome] {
+    for bytes in [&[][..], &[0; 7], b"ORQ2", &[0; 80], &[0xff; 513], &welcome] {
         dropped(&mut service, 1, bytes, |counts| counts.foreign);
     }
+    let mut outdated = out(&mut caller(1));
+    outdated[..4].copy_from_slice(b"ORQ1");
+    dropped(&mut service, 1, &outdated, |counts| counts.outdated);
 }
 
 #[test]
@@ -207,7 +231,7 @@ fn a_line_that_is_none_is_answered_with_what_is_wrong() {
     let mut service = service();
     let mut caller = open(&mut service, 1);
     let line = format!("{{\"do\":\"dance\"}}{}", " ".repeat(BODY_MIN));
-    let mut bytes = asked(&mut caller, Ask::Status)[..24].to_vec();
+    let mut bytes = asked(&mut caller, Ask::Status)[..28].to_vec();
     bytes.extend(line.as_bytes());
     // With the tag that somebody with the key, and another software, would make.
     let nonces = caller.nonces();
@@ -265,6 +289,7 @@ fn a_reply() -> impl Strategy<Value = Reply> {
     let verdict = prop_oneof![
         prop::sample::select(vec![Verdict::Done, Verdict::WrongEpoch, Verdict::Ending, Verdict::NoNews]),
         prop::sample::select(vec![Verdict::Full, Verdict::BadValue, Verdict::Refused(None)]),
+        prop::sample::select(vec![Verdict::NotFresh, Verdict::Withdrawn]),
         reason().prop_map(|reason| Verdict::Refused(Some(reason))),
         news.prop_map(Verdict::Output),
         prop::sample::select(&Outcome::ALL[..]).prop_map(Verdict::Dashboard),
@@ -279,20 +304,23 @@ fn a_reply() -> impl Strategy<Value = Reply> {
 
 proptest! {
     #[test]
-    fn what_is_asked_and_answered_arrives(output in "\\PC{1,60}", reply in a_reply(), word in 0..4_usize) {
+    fn what_is_asked_and_answered_arrives(output in "\\PC{1,60}", reply in a_reply(), word in 0..6_usize) {
         let mut service = service();
         let mut caller = open(&mut service, 1);
+        refresh(&mut service, &mut caller, 1);
         let values = SampleValue::scalar(0.25);
         let ask = match word {
             0 => Ask::Set { epoch: EPOCH, output: &output },
             1 => Ask::Sample { epoch: EPOCH, source: &output, values, seq: Some(7) },
             2 => Ask::Release,
+            3 => Ask::Request(EPOCH),
+            4 => Ask::Withdraw { what: 1 },
             _ => Ask::Status,
         };
         give(&mut service, 1, &asked(&mut caller, ask));
         let Asked { ticket, ask: read } = service.poll_request(EPOCH).expect("a request");
         prop_assert_eq!(read, Ok(ask));
-        service.answer(ticket, EPOCH, &reply);
+        service.answer(NOW, ticket, EPOCH, &reply);
         let answer = sent(&mut service, 1).expect("an answer");
         prop_assert_eq!(take(&mut caller, &answer), Some(Event::Answer(EPOCH, reply)));
     }
@@ -312,7 +340,7 @@ proptest! {
                 _ => {
                     give(&mut service, 1, &datagram);
                     let ticket = service.poll_request(EPOCH).expect("a request").ticket;
-                    service.answer(ticket, EPOCH, &Reply::default());
+                    service.answer(NOW, ticket, EPOCH, &Reply::default());
                     sent(&mut service, 1).expect("an answer")
                 }
             };

@@ -16,8 +16,10 @@ pub(super) const BODY_MIN: usize = size_of::<Body>();
 /// What every datagram ends with.
 pub(super) const TAG_LEN: usize = 32;
 
-/// What every datagram begins with; the digit is the version of this layout.
-pub(super) const MAGIC: [u8; 4] = *b"ORQ1";
+/// The beginning of every datagram; the digit is the version of this layout.
+pub(super) const MAGIC: [u8; 4] = *b"ORQ2";
+/// The beginning of a datagram of layout 1, which had no challenges: a request in it may be of any age.
+pub(super) const OUTDATED: [u8; 4] = *b"ORQ1";
 
 /// What a datagram is, and who sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub(super) type Nonce = [u8; 16];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Head {
-    pub(super) magic: [u8; 4], // ORQ1
+    pub(super) magic: [u8; 4], // ORQ2
     pub(super) kind: u8,       // Kind
     pub(super) zero: [u8; 3],
 }
@@ -77,8 +79,9 @@ pub(super) struct Welcome {
 pub(super) struct Turn {
     pub(super) head: Head,
     pub(super) session: U64,
-    pub(super) counter: U32, // from 1, strictly increasing; an answer has its request's
-    pub(super) epoch: U32,   // request: the one that was seen; answer: the present one
+    pub(super) counter: U32,   // from 1, strictly increasing; an answer has its request's
+    pub(super) epoch: U32,     // request: the one that was seen; answer: the present one
+    pub(super) challenge: U32, // answer: a new one; request that causes motion: that of a recent answer
 }
 
 /// What an answer says.
@@ -98,4 +101,4 @@ pub(super) struct Body {
 }
 
 const _: () = assert!(size_of::<Hello>() == size_of::<Welcome>(), "nothing is amplified");
-const _: () = assert!(HELLO_LEN == 72 && ANSWER_LEN == 80 && BODY_MAX == 456);
+const _: () = assert!(HELLO_LEN == 72 && ANSWER_LEN == 84 && BODY_MAX == 452);

@@ -2,7 +2,10 @@ use outrigger_core::command::outputs::DigitalOutput;
 use outrigger_core::command::{Sample, SampleValue, SourceId};
 use tokio::sync::mpsc::{Sender, channel};
 
+use outrigger_core::mode::Asker;
+
 use super::super::answer::{Answer, Line};
+use super::super::claim::Claim;
 use super::*;
 
 struct Bench {
@@ -20,7 +23,7 @@ impl Bench {
         let (releases, released) = channel(4);
         let (asks, asked) = channel(40);
         let (answers, told) = channel(40);
-        let (desk, _) = Desk::new(released, asked);
+        let (desk, _) = Desk::new(released, asked, Clock::start());
         let mut bench = Self { desk, releases, asks, answers, told };
         bench.observe(0, MONITOR);
         bench
@@ -28,9 +31,34 @@ impl Bench {
 
     fn ask(&self, id: u32, asked: Asked) {
         let reply = Reply { id: Some(id), to: self.answers.clone().try_reserve_owned().ok() };
-        let lane = if matches!(asked, Asked::Release(_)) { &self.releases } else { &self.asks };
+        let lane = if asked.stops() { &self.releases } else { &self.asks };
         lane.try_send(Letter::new(asked, reply)).expect("room");
         self.desk.bell.ring();
+    }
+
+    /// Asks for what causes motion, as request `number` of this client, which is fresh until then.
+    fn claim(&self, (asker, number): (u32, u32), asked: Asked, until: Instant) {
+        let reply = Reply { id: Some(number), to: self.answers.clone().try_reserve_owned().ok() };
+        let claim = Some(Claim::new((Asker(asker), number), until));
+        self.asks.try_send(Letter { claim, ..Letter::new(asked, reply) }).expect("room");
+        self.desk.bell.ring();
+    }
+
+    /// Asks to command, which is granted.
+    fn armed_by(&mut self, named: (u32, u32)) {
+        self.claim(named, Asked::Request(NOW), FOREVER);
+        assert_eq!(self.next(), Input::Request(NOW));
+        self.observe(1, (NOW, Mode::Command, Grade::Ok, None));
+        assert_eq!(self.answer(), Some((Some(named.1), Verdict::Done, Mode::Command)));
+    }
+
+    /// Withdraws a request, and returns the input that comes of it.
+    fn withdraw(&mut self, (asker, number): (u32, u32)) -> Option<Input> {
+        self.ask(9, Asked::Withdraw((Asker(asker), number)));
+        let input = self.desk.release();
+        self.desk.handed_over();
+        self.observe(2, (NOW, Mode::Command, Grade::Ok, None));
+        input
     }
 
     /// What the engine gets, behind another input.
@@ -62,6 +90,7 @@ impl Bench {
 }
 
 const NOW: Epoch = Epoch::from_number(4);
+const FOREVER: Instant = Instant::from_micros(u64::MAX);
 const HIGH: Write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
 
 #[test]
@@ -203,4 +232,52 @@ fn what_is_asked_is_done_also_where_nobody_takes_the_answer() {
     assert_eq!(bench.next(), Input::Release);
     bench.observe(1, MONITOR);
     drop(bench.told);
+}
+
+#[test]
+fn a_request_that_came_late_to_the_loop_or_was_withdrawn_on_its_way_does_nothing() {
+    let mut bench = Bench::new();
+    for asked in [Asked::Request(NOW), Asked::Resume(NOW), Asked::HandBack(NOW), Asked::Move(NOW, Asker(0))] {
+        // It was fresh until the clock began.
+        bench.claim((0, 1), asked, Instant::ZERO);
+        bench.ask(2, Asked::Acknowledge);
+        assert_eq!(bench.next(), Input::Acknowledge);
+        bench.observe(1, MONITOR);
+        assert_eq!(bench.answer(), Some((Some(1), Verdict::NotFresh, Mode::Monitor)));
+        assert_eq!(bench.answer(), Some((Some(2), Verdict::Done, Mode::Monitor)));
+    }
+    assert!(bench.withdraw((0, 1)).is_none(), "it armed nothing");
+}
+
+#[test]
+fn a_withdrawal_stops_what_that_very_request_armed_and_nothing_else() {
+    let mut bench = Bench::new();
+    bench.armed_by((1, 7));
+    for other in [(1, 6), (2, 7)] {
+        assert_eq!(bench.withdraw(other), None, "{other:?}");
+        assert_eq!(bench.answer(), Some((Some(9), Verdict::Withdrew(Effect::Nothing), Mode::Command)));
+    }
+    assert_eq!(bench.withdraw((1, 7)), Some(Input::Release));
+    assert_eq!(bench.answer(), Some((Some(9), Verdict::Withdrew(Effect::Released), Mode::Command)));
+    // Another client, or a key, takes over.
+    for by_key in [false, true] {
+        let mut bench = Bench::new();
+        bench.armed_by((1, 7));
+        if by_key {
+            bench.desk.taken_over(&Input::Request(NOW));
+        } else {
+            bench.armed_by((2, 3));
+        }
+        assert_eq!((bench.withdraw((1, 7)), bench.withdraw((2, 3))), (None, None));
+    }
+    // It ended meanwhile, and somebody else has armed it anew.
+    let mut bench = Bench::new();
+    bench.armed_by((1, 7));
+    let later = Epoch::from_number(5);
+    bench.observe(3, (later, Mode::Monitor, Grade::Ok, None));
+    bench.claim((2, 4), Asked::Request(later), FOREVER);
+    assert_eq!(bench.next(), Input::Request(later));
+    bench.observe(4, (later, Mode::Command, Grade::Ok, None));
+    bench.ask(9, Asked::Withdraw((Asker(1), 7)));
+    assert_eq!(bench.desk.release(), None);
 }

@@ -2,14 +2,36 @@ use outrigger_core::request::{Ask, Message};
 use outrigger_core::robot::JointPositions;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 
+use super::super::claim::{Claims, Issued};
 use super::super::client::{Presence, converse};
 use super::super::letter::{Asked, Letter};
-use super::super::shared::tests::{Bench, bench};
+use super::super::shared::tests::{Bench, bench, bench_at};
 use super::super::slot::Status;
 use super::*;
+use crate::clock::{Clock, Pace};
 use crate::released::ReleasedBy;
 
 const EPOCH: Epoch = Epoch::from_number(0);
+
+/// Time that stands still: a challenge is fresh for ever.
+#[derive(Debug)]
+struct Still;
+
+static STILL: Still = Still;
+
+impl Pace for Still {
+    fn now(&self) -> Instant {
+        Instant::from_micros(1_000_000)
+    }
+
+    fn std_instant(&self, _: Instant) -> Option<std::time::Instant> {
+        None
+    }
+
+    fn slowed(&self) -> u32 {
+        1
+    }
+}
 
 fn commanded() -> Bench {
     let bench = bench();
@@ -23,11 +45,15 @@ fn planner(bench: &Bench, asker: u32) -> Planner<'_, 6> {
 
 /// Says a piece at this time \[ms\], and returns what it comes to: nothing, a line, or a motion.
 fn say(bench: &Bench, planner: &mut Planner<'_, 6>, how: &str, ms: u64) -> Said {
-    let line = Message { id: Some(7), ask: Ask::Move { epoch: EPOCH, how } };
-    match bench.shared.understand(planner, Ok(line), Instant::from_micros(ms * 1_000)) {
+    let at = Instant::from_micros(ms * 1_000);
+    let issued = Issued::new(planner.asker, at);
+    let mut claims = Claims::new(planner.asker, &issued);
+    let challenge = Some(claims.issue(at));
+    let line = Message { id: Some(7), challenge, ask: Ask::Move { epoch: EPOCH, how } };
+    match bench.shared.understand((planner, &mut claims), Ok(line), at) {
         Step::Collected => Said::Nothing,
         Step::Say(line) => Said::Line(line),
-        Step::Move(Some(7), EPOCH, Wish::Motion(motion)) => Said::Motion(*motion),
+        Step::Move(Some(7), EPOCH, Wish::Motion(motion), Some(_)) => Said::Motion(*motion),
         _ => panic!("{how} comes to something else"),
     }
 }
@@ -165,8 +191,11 @@ fn a_plan_that_has_begun_delays_nothing_else_that_its_client_says() {
     let mut one = planner(&bench, 1);
     assert!(say(&bench, &mut one, "begin=2", 0).has("\"ok\":true"));
     for (ask, asked) in [(Ask::Release, Asked::Release(ReleasedBy::Request)), (Ask::Cancel, Asked::Cancel)] {
-        let step = bench.shared.understand(&mut one, Ok(Message { id: None, ask }), Instant::ZERO);
-        assert!(matches!(step, Step::PassOn(None, passed) if passed == asked));
+        let issued = Issued::new(Asker(1), Instant::ZERO);
+        let mut claims = Claims::new(Asker(1), &issued);
+        let line = Ok(Message { id: None, challenge: None, ask });
+        let step = bench.shared.understand((&mut one, &mut claims), line, Instant::ZERO);
+        assert!(matches!(step, Step::PassOn(None, passed, None) if passed == asked));
     }
 }
 
@@ -201,21 +230,33 @@ fn a_release_waits_for_no_plan_that_has_begun_and_not_ended() {
 
 #[test]
 fn a_plan_that_is_complete_is_checked_and_passed_on_and_one_that_the_arm_cannot_make_is_not() {
-    let mut bench = bench();
+    let mut bench = bench_at(Clock::paced(&STILL));
     bench.stand();
     assert!(bench.slot.put(Status { mode: Mode::Command, ..Status::default() }));
     crate::runtime::one_threaded().unwrap().block_on(async {
         let mut stream = BufReader::new(client(&bench, 0));
-        let plan = |angle: &str| {
+        let plan = |angle: &str, challenge: &str| {
             let row = format!("rows=5,{angle},0,0,0,0,0,0,0,0,0,0,0");
-            ["begin=1", &row, "end"].map(|how| format!("{{\"do\":\"move\",\"epoch\":0,\"how\":\"{how}\"}}\n")).concat()
+            let pieces = ["begin=1", &row, "end"];
+            let line = |how| format!("{{\"do\":\"move\",\"epoch\":0,\"how\":\"{how}\",\"challenge\":{challenge}}}\n");
+            pieces.map(line).concat()
         };
         let mut lines = String::new();
-        stream.write_all(plan("90").as_bytes()).await.unwrap();
+        let status =
+            |line: &str| line.split("\"challenge\":").nth(1).and_then(|rest| rest.split(',').next()).map(String::from);
+        let mut challenges = vec![];
+        for _ in 0..2 {
+            lines.clear();
+            stream.write_all(b"{\"do\":\"status\"}\n").await.unwrap();
+            stream.read_line(&mut lines).await.unwrap();
+            challenges.push(status(&lines).expect("each status has one"));
+        }
+        let [first, second] = &challenges[..] else { panic!("two") };
+        stream.write_all(plan("90", first).as_bytes()).await.unwrap();
         stream.read_line(&mut lines).await.unwrap();
         stream.read_line(&mut lines).await.unwrap();
         assert!(lines.contains("\"what\":\"Unfit\"") && lines.contains("Are these degrees?"), "{lines}");
-        stream.write_all(plan("0.5").as_bytes()).await.unwrap();
+        stream.write_all(plan("0.5", second).as_bytes()).await.unwrap();
         let Letter { asked, motion, .. } = bench.asks.recv().await.expect("it comes");
         assert_eq!(asked, Asked::Move(Epoch::from_number(0), Asker(0)));
         assert!(motion.is_some());

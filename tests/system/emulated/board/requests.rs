@@ -16,6 +16,8 @@ use super::*;
 
 const PORT: u16 = 47_001;
 const BOARD_AT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
+/// A release ends commanding within this time.
+const RELEASE_BOUND: Duration = Duration::from_millis(100);
 /// How long a button is pressed.
 const PRESS: Duration = Duration::from_millis(200);
 pub(crate) const KEY: [u8; 32] = *b"a key that stands in a test only";
@@ -60,11 +62,32 @@ pub(crate) fn tests() -> Vec<Timed> {
             assert!(now != epoch && status.mode == Mode::Monitor, "{now:?} {status:?}");
 
             // What was recorded is of no use, nor is it in pieces.
-            for bytes in [&request[..], &request[..79], &teller.last.clone()] {
+            for bytes in [&request[..], &request[..83], &teller.last.clone()] {
                 bench.send(BOARD_AT, PORT, bytes);
             }
             bench.run_for(Duration::from_secs(1));
             assert!(bench.record().said(released, &["armed"]).is_none(), "{}", bench.record().story(released));
+
+            // Nor does a request move the arm that was held back, in the epoch in which it was asked and to which it still belongs.
+            teller.ask(&mut bench, Ask::Status);
+            let held = teller.held_back(&mut bench, Ask::Request(now));
+            bench.run_for(Duration::from_secs(3));
+            bench.send(BOARD_AT, PORT, &held);
+            let Some(Event::Answer(still, reply)) = teller.event(&mut bench, PATIENCE) else { panic!("no answer") };
+            assert_eq!((still, reply.verdict, reply.mode), (now, Verdict::NotFresh, Mode::Monitor));
+            assert!(bench.record().said(released, &["armed"]).is_none(), "{}", bench.record().story(released));
+
+            // Who gives up withdraws: the arm is stopped if that very request armed it, by a word that was sent later.
+            let asked = bench.now();
+            assert_eq!(teller.ask(&mut bench, Ask::Request(now)).1.verdict, Verdict::Done);
+            let what = teller.caller.counter();
+            heard(&mut bench, asked, &["armed"]);
+            teller.ask(&mut bench, Ask::Withdraw { what: what - 1 });
+            bench.run_for(Duration::from_millis(200));
+            assert!(bench.record().said(asked, &["released"]).is_none(), "it was a status");
+            let withdrawn = bench.now();
+            assert_eq!(teller.ask(&mut bench, Ask::Withdraw { what }).1.verdict, Verdict::Done);
+            heard(&mut bench, withdrawn, &["released"]);
 
             // On a bad network what is asked once is done once. The robot's own link would not be commanded over.
             bench.up.set(bad);
@@ -74,6 +97,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             }
             never_reset(&mut bench);
         }),
+        timed("a_release_takes_effect_beside_a_thousand_clients_that_hang", BOARD, beside_clients_that_hang),
         timed("who_has_the_key_makes_the_robot_ready_and_nothing_moves_before_a_request", BOARD, makes_ready),
         timed("a_contact_releases_the_brakes_once_and_nothing_moves_before_a_request", BOARD, releases_brakes),
         timed("without_a_key_no_port_is_open_and_no_dashboard_is_called", BOARD, |machine| {
@@ -87,6 +111,44 @@ pub(crate) fn tests() -> Vec<Timed> {
             never_reset(&mut bench);
         }),
     ]
+}
+
+/// A thousand clients with the key ask for sessions, and say nothing more.
+fn beside_clients_that_hang(machine: Machine) {
+    let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
+    let firmware = with_a_port(machine, &text);
+    let mut bench = Bench::start(&firmware, setup(SLOW)).expect("QEMU starts");
+    heard(&mut bench, SimTime::ZERO, &["connected"]);
+    // The link's grade rises in seconds.
+    bench.run_for(Duration::from_secs(4));
+    let mut teller = Teller::new(&bench, KEY, 2);
+    let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
+    let asked = bench.now();
+    let (_, reply) = teller.ask(&mut bench, Ask::Request(epoch));
+    assert_eq!((reply.verdict, reply.mode), (Verdict::Done, Mode::Arming));
+    heard(&mut bench, asked, &["armed"]);
+
+    let welcomed =
+        |bench: &Bench<'_>| bench.record().datagrams.iter().filter(|datagram| datagram.from.1 == PORT).count();
+    let before = welcomed(&bench);
+    for number in 0..1_000_u16 {
+        let mut nonce = [3; 16];
+        nonce[..2].copy_from_slice(&number.to_be_bytes());
+        let mut client = Caller::new(Key::new(&KEY), nonce, now(&bench));
+        bench.send(BOARD_AT, PORT, client.poll_output().expect("a hello"));
+        if number % 10 == 9 {
+            bench.run_for(Duration::from_millis(20));
+        }
+    }
+    assert!(welcomed(&bench) - before >= 20, "{} have a session", welcomed(&bench) - before);
+    undisturbed(&bench, SLOW, asked);
+    let released = bench.now();
+    let (_, reply) = teller.ask(&mut bench, Ask::Release);
+    assert!(reply.verdict == Verdict::Done && reply.mode != Mode::Command, "{reply:?}");
+    let (stopped, _) = heard(&mut bench, released, &["released"]);
+    let took = stopped.since(released);
+    within("released", took, RELEASE_BOUND, bench.window(released, stopped), || bench.record().story(released));
+    never_reset(&mut bench);
 }
 
 fn mode(bench: &Bench<'_>) -> RobotMode {
@@ -238,12 +300,25 @@ impl Teller {
     }
 
     pub(crate) fn ask(&mut self, bench: &mut Bench<'_>, ask: Ask<'_>) -> (Epoch, Reply) {
+        // What causes motion needs the challenge of a recent answer.
+        if ask.causes_motion() && !self.caller.is_fresh(now(bench)) {
+            self.ask(bench, Ask::Status);
+        }
         let seen = ask.epoch().unwrap_or_default();
-        self.caller.ask(now(bench), seen, Message { id: None, ask }).expect("short enough, in a session");
+        self.caller
+            .ask(now(bench), seen, Message { id: None, challenge: None, ask })
+            .expect("short enough, in a session");
         match self.event(bench, PATIENCE) {
             Some(Event::Answer(epoch, reply)) => (epoch, reply),
             other => panic!("{ask:?}: {other:?}\n{}", bench.record().story(SimTime::ZERO)),
         }
+    }
+
+    /// Makes the datagram of a request that does not get through for now.
+    fn held_back(&mut self, bench: &mut Bench<'_>, ask: Ask<'_>) -> Vec<u8> {
+        let seen = ask.epoch().unwrap_or_default();
+        self.caller.ask(now(bench), seen, Message { id: None, challenge: None, ask }).expect("short enough");
+        self.caller.poll_output().expect("a request").to_vec()
     }
 
     pub(crate) fn event(&mut self, bench: &mut Bench<'_>, within: Duration) -> Option<Event> {

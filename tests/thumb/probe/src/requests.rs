@@ -21,7 +21,7 @@ pub fn probe() {
             asked.ticket
         });
         if let Some(ticket) = ticket {
-            service.answer(ticket, epoch(), &any(Reply::default()));
+            service.answer(Instant::from_micros(any(7)), ticket, epoch(), &any(Reply::default()));
         }
         if let Some((to, datagram)) = service.poll_output() {
             used((to, datagram.len(), datagram.first()));

@@ -38,8 +38,7 @@ impl World {
             }
             Op::Ask(who) => {
                 let Some(caller) = &mut self.callers[who] else { return false };
-                let message = Message { id: None, ask: Ask::Release };
-                if caller.ask(NOW, EPOCH, message).is_err() {
+                if caller.ask(NOW, EPOCH, message(Ask::Release)).is_err() {
                     return false;
                 }
                 let request = out(caller);
@@ -59,7 +58,7 @@ impl World {
                     assert!(self.asked.contains(&bytes), "somebody with the key asked for it");
                     assert!(self.done.insert(bytes.clone()), "and it is done once");
                     let ticket = asked.ticket;
-                    self.service.answer(ticket, EPOCH, &Reply::default());
+                    self.service.answer(NOW, ticket, EPOCH, &Reply::default());
                     answers.extend(sent(&mut self.service, from));
                 }
                 answers.iter().for_each(|answer| assert!(answer.len() <= bytes.len(), "nothing is amplified"));

@@ -59,10 +59,13 @@ impl Exchange {
         let hello = out(&mut caller);
         let welcome = give(&mut service, 1, &hello).expect("a welcome");
         take(&mut caller, &welcome);
+        if self.ask.causes_motion() {
+            refresh(&mut service, &mut caller, 1);
+        }
         let request = asked(&mut caller, self.ask);
         give(&mut service, 1, &request);
         let ticket = service.poll_request(EPOCH).expect("a request").ticket;
-        service.answer(ticket, Epoch::from_number(4), &self.reply);
+        service.answer(NOW, ticket, Epoch::from_number(4), &self.reply);
         let answer = sent(&mut service, 1).expect("an answer");
         assert_eq!(take(&mut caller, &answer), Some(Event::Answer(Epoch::from_number(4), self.reply)));
         [hello, welcome, request, answer]

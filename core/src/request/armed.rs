@@ -1,0 +1,72 @@
+//! The request that armed the arm, for a client that withdraws its own.
+
+use crate::mode::Epoch;
+
+/// The request that armed the arm in the present epoch. `K` names a request and its client.
+///
+/// Withdrawing a request stops the arm only if that very request armed it, and nobody has requested it since: what another client
+/// armed, or relies on by now, goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Armed<K> {
+    /// The epoch of the newest request that was granted, and that request where nobody has taken over.
+    newest: Option<(Epoch, Option<K>)>,
+}
+
+impl<K> Default for Armed<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K> Armed<K> {
+    /// No request has armed the arm.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { newest: None }
+    }
+
+    /// Request `by` was granted in `epoch`. `commanded`: the arm was commanded already, so that it armed nothing.
+    pub fn granted(&mut self, by: K, epoch: Epoch, commanded: bool) {
+        let again = self.newest.as_ref().is_some_and(|(before, _)| *before == epoch);
+        self.newest = Some((epoch, (!commanded && !again).then_some(by)));
+    }
+
+    /// A request that nobody can withdraw, such as a key, was made in `epoch`.
+    pub fn taken_over(&mut self, epoch: Epoch) {
+        self.newest = Some((epoch, None));
+    }
+}
+
+impl<K: PartialEq> Armed<K> {
+    /// Returns whether withdrawing request `by` has to stop the arm, in the present epoch.
+    #[must_use]
+    pub fn is_by(&self, by: &K, present: Epoch) -> bool {
+        self.newest.as_ref().is_some_and(|(epoch, armed)| *epoch == present && armed.as_ref() == Some(by))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Epoch = Epoch::from_number(3);
+
+    #[test]
+    fn a_request_is_withdrawn_by_itself_alone_in_its_epoch_until_somebody_takes_over() {
+        let mut armed = Armed::new();
+        assert!(!armed.is_by(&(1, 7), NOW));
+        armed.granted((1, 7), NOW, false);
+        assert!(armed.is_by(&(1, 7), NOW));
+        assert!(!armed.is_by(&(1, 8), NOW) && !armed.is_by(&(2, 7), NOW));
+        assert!(!armed.is_by(&(1, 7), Epoch::from_number(4)), "it was released, or fell back");
+        for other in [(1, 8), (2, 7)] {
+            let mut armed = armed;
+            armed.granted(other, NOW, true);
+            assert!(!armed.is_by(&(1, 7), NOW) && !armed.is_by(&other, NOW), "{other:?} relies on it, and did not arm");
+            armed.granted((1, 9), NOW, false);
+            assert!(!armed.is_by(&(1, 9), NOW), "decided in one step with another one");
+        }
+        armed.taken_over(NOW);
+        assert!(!armed.is_by(&(1, 7), NOW));
+    }
+}

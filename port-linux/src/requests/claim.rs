@@ -1,0 +1,190 @@
+//! Requests that cause motion, on their way to the loop: each is fresh for two seconds, and its client may withdraw it until the loop has it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use outrigger_core::mode::Asker;
+use outrigger_core::request::{Challenge, Challenges};
+use outrigger_core::time::Instant;
+
+use super::answer::Verdict;
+
+/// Challenges of one client that are good at the same time.
+const CHALLENGES: usize = 4;
+/// Requests of one client that it can withdraw: its newest.
+const REMEMBERED: usize = 32;
+
+/// The request waits for the loop.
+const WAITS: u8 = 0;
+/// The loop has taken it.
+const TAKEN: u8 = 1;
+/// Its client has withdrawn it.
+const WITHDRAWN: u8 = 2;
+
+/// The name of a request among those of all clients: its client, and its number there.
+pub(super) type Named = (Asker, u32);
+
+/// A request that causes motion.
+#[derive(Clone, Debug)]
+pub(super) struct Claim {
+    pub(super) named: Named,
+    /// The end of its freshness; `None` once that has been judged.
+    until: Option<Instant>,
+    state: Arc<AtomicU8>,
+}
+
+impl Claim {
+    pub(super) fn new(named: Named, until: Instant) -> Self {
+        Self { named, until: Some(until), state: Arc::new(AtomicU8::new(WAITS)) }
+    }
+
+    /// Returns the claim without a limit of time, if it is fresh: the checks that follow take their own time.
+    pub(super) fn judged(self, now: Instant) -> Result<Self, Verdict> {
+        if self.until.is_some_and(|until| now > until) {
+            return Err(Verdict::NotFresh);
+        }
+        Ok(Self { until: None, ..self })
+    }
+
+    /// Takes the request, after which it cannot be taken back any more.
+    ///
+    /// # Errors
+    /// [`Verdict::Withdrawn`], [`Verdict::NotFresh`].
+    pub(super) fn take(&self, now: Instant) -> Result<(), Verdict> {
+        self.state
+            .compare_exchange(WAITS, TAKEN, Ordering::AcqRel, Ordering::Acquire)
+            .map_err(|_| Verdict::Withdrawn)?;
+        if self.until.is_some_and(|until| now > until) { Err(Verdict::NotFresh) } else { Ok(()) }
+    }
+
+    /// Takes the request back. Returns `false` if the loop has it.
+    fn withdraw(&self) -> bool {
+        self.state.compare_exchange(WAITS, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire) != Err(TAKEN)
+    }
+}
+
+/// The challenges that one client was given.
+#[derive(Debug)]
+pub(super) struct Issued(Mutex<Challenges<CHALLENGES>>);
+
+impl Issued {
+    /// The first number is another one for each client: a number of an earlier connection is good for none.
+    pub(super) fn new(asker: Asker, now: Instant) -> Self {
+        let mixed = (u64::from(asker.0) << 32 | now.as_micros() & 0xffff_ffff).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Self(Mutex::new(Challenges::new((mixed >> 32) as u32)))
+    }
+
+    /// Issues a challenge.
+    pub(super) fn issue(&self, now: Instant) -> Challenge {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).issue(now)
+    }
+
+    fn spend(&self, challenge: Challenge, now: Instant) -> Option<Instant> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).spend(challenge, now)
+    }
+}
+
+/// The state of a request that its client withdraws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Withdrawal {
+    /// The request waited, and is not carried out.
+    TakenBack,
+    /// The loop has it, and decides.
+    AtTheLoop(Named),
+    /// No such request: it causes no motion, was refused at once, or was not sent by this client.
+    Unknown,
+}
+
+/// The requests of one client that cause motion.
+#[derive(Debug)]
+pub(super) struct Claims<'c> {
+    asker: Asker,
+    issued: &'c Issued,
+    next: u32,
+    /// The newest, with the `id` of each.
+    newest: VecDeque<(Option<u32>, Claim)>,
+}
+
+impl<'c> Claims<'c> {
+    pub(super) const fn new(asker: Asker, issued: &'c Issued) -> Self {
+        Self { asker, issued, next: 0, newest: VecDeque::new() }
+    }
+
+    /// Issues a challenge.
+    pub(super) fn issue(&self, now: Instant) -> Challenge {
+        self.issued.issue(now)
+    }
+
+    /// Accepts a request that causes motion, which was received at `at`. Returns `None` if its challenge is not fresh.
+    pub(super) fn accept(&mut self, id: Option<u32>, challenge: Option<Challenge>, at: Instant) -> Option<Claim> {
+        let until = self.issued.spend(challenge?, at)?;
+        let claim = Claim::new((self.asker, self.next), until);
+        self.next = self.next.wrapping_add(1);
+        if self.newest.len() >= REMEMBERED {
+            self.newest.pop_front();
+        }
+        self.newest.push_back((id, claim.clone()));
+        Some(claim)
+    }
+
+    /// Withdraws the newest request with this `id`.
+    pub(super) fn withdraw(&self, what: u32) -> Withdrawal {
+        match self.newest.iter().rev().find(|(id, _)| *id == Some(what)) {
+            None => Withdrawal::Unknown,
+            Some((_, claim)) if claim.withdraw() => Withdrawal::TakenBack,
+            Some((_, claim)) => Withdrawal::AtTheLoop(claim.named),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::time::Duration;
+
+    use super::*;
+
+    const NOW: Instant = Instant::from_micros(1_000_000);
+
+    #[test]
+    fn a_request_is_accepted_once_by_a_challenge_of_its_own_client() {
+        let (ours, theirs) = (Issued::new(Asker(0), NOW), Issued::new(Asker(1), NOW));
+        let (mut one, mut other) = (Claims::new(Asker(0), &ours), Claims::new(Asker(1), &theirs));
+        let challenge = one.issue(NOW);
+        assert!(other.accept(Some(7), Some(challenge), NOW).is_none() && one.accept(Some(7), None, NOW).is_none());
+        assert!(one.accept(Some(7), Some(challenge), NOW).is_some());
+        assert!(one.accept(Some(7), Some(challenge), NOW).is_none(), "once");
+        // Another client's questions use up none of it.
+        let kept = one.issue(NOW);
+        (0..1_000).for_each(|_| assert_ne!(other.issue(NOW), kept));
+        assert!(one.accept(None, Some(kept), NOW + Duration::from_secs(2)).is_some());
+    }
+
+    #[test]
+    fn a_request_that_waits_is_taken_back_and_one_that_the_loop_has_is_named() {
+        let issued = Issued::new(Asker(3), NOW);
+        let mut claims = Claims::new(Asker(3), &issued);
+        let accept = |claims: &mut Claims<'_>, id| {
+            let challenge = claims.issue(NOW);
+            claims.accept(Some(id), Some(challenge), NOW).expect("it is fresh")
+        };
+        let (waits, taken) = (accept(&mut claims, 7), accept(&mut claims, 8));
+        assert_eq!(taken.take(NOW), Ok(()));
+        assert_eq!(claims.withdraw(7), Withdrawal::TakenBack);
+        assert_eq!(claims.withdraw(7), Withdrawal::TakenBack, "again");
+        assert_eq!(waits.take(NOW), Err(Verdict::Withdrawn));
+        assert_eq!(claims.withdraw(8), Withdrawal::AtTheLoop((Asker(3), 1)));
+        assert_eq!(claims.withdraw(9), Withdrawal::Unknown);
+        (0..100).for_each(|id| drop(accept(&mut claims, id)));
+        assert_eq!(claims.newest.len(), REMEMBERED, "in bounded memory");
+    }
+
+    #[test]
+    fn a_request_that_waited_for_too_long_is_not_fresh_unless_it_was_judged_before_its_checks() {
+        let late = NOW + Duration::from_millis(2_001);
+        let claim = || Claim::new((Asker(0), 0), NOW + Duration::from_secs(2));
+        assert_eq!(claim().take(late), Err(Verdict::NotFresh));
+        assert_eq!(claim().judged(late).map(|_| ()), Err(Verdict::NotFresh));
+        assert_eq!(claim().judged(NOW).and_then(|claim| claim.take(late)), Ok(()));
+    }
+}
