@@ -18,10 +18,10 @@ use outrigger_core::law::{
     StandoffConfig, ToolAxes, TwistFrame, TwistInput,
 };
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, RobotModel, SoftwareVersion};
+use outrigger_core::robot::{JointPositions, SoftwareVersion};
 use outrigger_core::time::Duration;
 use outrigger_sim::arm::Drive;
-use outrigger_sim::controller::Controller;
+use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::FaultKind;
 use outrigger_tests::cosim::{Buffers, Death, Read, Rig, SENSOR, Sensor, Setup, Way, core_time};
 
@@ -122,7 +122,7 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     // No input of the robot is wired here: a stop input would be open.
     (operator.request_input, operator.acknowledge_input, operator.stop_input) = (None, None, None);
     *told = file.draw().one_in(2).then_some(software);
-    *model = Some(RobotModel::Ur5e);
+    *model = Some(Options::for_software(software).model);
     let mut judged = SourceConfig::new(SENSOR, 6, -1e6, 1e6);
     file.section("source.", |file| judged.read(file));
     // Random readings may rightly repeat.

@@ -328,8 +328,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             velocities: state.velocities.as_array(),
             targets: [state.target_positions.as_array(), state.target_velocities.as_array()],
         };
-        if !self.is_possible(&content, events) {
-            return;
+        let before = self.state.as_ref().map(|state| (state.controller_time, state.positions.as_array()));
+        if !self.link.is_possible(&content, before) {
+            return self.report_impossible(events);
         }
         let observation = self.link.observe(state.controller_time, arrival, now);
         if self.heard(&observation, now, events) {
@@ -337,16 +338,27 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
     }
 
-    /// Returns whether what was read can be a state of this arm, beside the newest one. Where it cannot, it is counted, reported
-    /// at each power of ten, and as good as lost.
-    pub(super) fn is_possible<E>(&mut self, content: &Content<'_, N>, events: &mut Events<E>) -> bool {
-        let before = self.state.as_ref().map(|state| (state.controller_time, state.positions.as_array()));
+    /// Returns whether what was read can be a state of this arm, beside the angles that were measured `before`. Where it
+    /// cannot, it is counted, reported at each power of ten, and as good as lost.
+    pub(super) fn is_possible<E>(
+        &mut self,
+        content: &Content<'_, N>,
+        before: Option<(ControllerTime, &[f32; N])>,
+        events: &mut Events<E>,
+    ) -> bool {
         let possible = self.link.is_possible(content, before);
-        let count = self.link.impossible();
-        if !possible && is_milestone(count.into()) {
-            events.push(Event::Impossible(count));
+        if !possible {
+            self.report_impossible(events);
         }
         possible
+    }
+
+    #[cold]
+    fn report_impossible<E>(&self, events: &mut Events<E>) {
+        let count = self.link.impossible();
+        if is_milestone(count.into()) {
+            events.push(Event::Impossible(count));
+        }
     }
 
     /// A counter of the peer was read: the time it stands for, where its state is the newest and is to be

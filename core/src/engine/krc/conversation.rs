@@ -203,7 +203,9 @@ impl Conversation {
             velocities: &[0.0; 7],
             targets: [&commanded, &measurement.cmd_jnt_pos_fri_offset()],
         };
-        if !cx.cycle.is_possible(&content, cx.events) {
+        // What is kept as the state is without the motion of the KRL program.
+        let before = self.newest.as_ref().map(|newest| (newest.at, &newest.joints));
+        if !cx.cycle.is_possible(&content, before, cx.events) {
             self.counts.unanswered(true);
             return false;
         }
