@@ -1,4 +1,4 @@
-//! What receive buffers share.
+//! The move of bytes in receive buffers.
 
 use core::ops::Range;
 

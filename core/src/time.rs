@@ -144,7 +144,7 @@ impl Duration {
         quotient(self.0, other.0)
     }
 
-    /// How many of `other` it takes to cover the span; of nothing, as many as of a microsecond.
+    /// Returns how many of `other` cover the span; a zero counts as a microsecond.
     pub(crate) const fn whole_up(self, other: Self) -> u64 {
         let other = if other.0 == 0 { 1 } else { other.0 };
         let whole = divided(self.0, other);

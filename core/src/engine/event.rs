@@ -62,7 +62,7 @@ pub enum Event<P> {
     Impossible(u32),
 }
 
-/// Whether a count is reported: 1, 10, 100, …
+/// Returns `true` for the counts that are reported: 1, 10, 100, …
 pub(super) const fn is_milestone(count: u64) -> bool {
     let mut reported = 1_u64;
     while reported < count {

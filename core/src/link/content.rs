@@ -8,10 +8,10 @@ pub const FASTEST_JOINT: f32 = 4.0 * core::f32::consts::PI;
 /// An angle that no joint comes to \[rad\]: a wrist without stops turns for minutes before it is there.
 const FURTHEST: f32 = 1_000.0;
 
-/// What is checked of one state.
+/// The fields of one state that are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'s, const N: usize> {
-    /// When it was, by the controller's clock.
+    /// The controller's time of the state.
     pub at: ControllerTime,
     /// The measured angles \[rad\].
     pub positions: &'s [f32; N],
@@ -21,14 +21,14 @@ pub struct Content<'s, const N: usize> {
     pub targets: [&'s [f32; N]; 2],
 }
 
-/// What became of a state.
+/// The result of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It agrees with the one before.
+    /// A state that agrees with the one before.
     Agrees,
-    /// There is nothing to compare it with: the next one has to agree with it before either is used.
+    /// A state without one to compare it with: the next has to agree with it before either is used.
     Awaits,
-    /// It cannot be, and stands for nothing.
+    /// A state that cannot be one of this arm.
     Impossible,
 }
 

@@ -62,9 +62,9 @@ pub struct LinkMonitor {
     /// The newest fall of the grade.
     fell: Option<GradeChange>,
     unanswered: bool,
-    /// Whether the newest state agrees with one before it.
+    /// The newest state agrees with one before it.
     agreed: bool,
-    /// Whether what came last could not be.
+    /// The state that was read last cannot be one of this arm.
     absurd: bool,
     impossible: u32,
     /// Decides nothing: a checkpoint does without.
@@ -148,7 +148,7 @@ impl LinkMonitor {
         !self.absurd
     }
 
-    /// Whether the newest state agrees with one before it, so that it may be used.
+    /// Returns `true` where the newest state agrees with one before it, so that it may be used.
     #[must_use]
     pub const fn agrees(&self) -> bool {
         self.agreed

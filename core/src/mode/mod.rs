@@ -163,7 +163,7 @@ pub enum PeerGate {
     No,
     /// It cannot take them in the way that is configured.
     Unfit,
-    /// It reports another arm, or other software, than is configured.
+    /// The controller reports another arm, or other software, than is configured.
     Other,
     /// The program that takes them does not run, and somebody at the robot has to start it.
     Away,

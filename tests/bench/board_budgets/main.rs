@@ -47,7 +47,7 @@ const PARTS: [(&str, &str); 9] = [
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
 const SERIALISATION: u64 = 34_400;
-/// What the flash budget is about: our crates, and the routines of the compiler and of the core library that they call. What a
+/// The groups in the flash budget: our crates, and the routines of the compiler and of the core library that they call. What a
 /// board adds is not.
 const OURS: [&str; 4] = ["core", "urscript", "port-embassy", "core library"];
 /// Names the file that a board's firmware is built with, in place of its own.

@@ -46,7 +46,7 @@ pub struct UrOptions {
     pub force: Option<SourceId>,
 }
 
-/// What a controller reports otherwise than it is configured.
+/// A difference between what a controller reports and what is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// Its software.
@@ -107,7 +107,8 @@ impl UrOptions {
         self.program.unfit(self.path, software)
     }
 
-    /// What the controller reports otherwise than it is configured here, by its version message and its configuration data.
+    /// Returns the first difference between what the controller reports, by its version message and its configuration data, and
+    /// what is configured here.
     /// What it does not report, and what is not configured, is compared with nothing.
     #[must_use]
     pub fn mismatch(

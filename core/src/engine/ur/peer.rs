@@ -67,7 +67,7 @@ pub struct Ur<'m> {
     program: Option<Carrier>,
     /// This software cannot run it.
     unfit: bool,
-    /// It reports another arm, or other software, than is configured.
+    /// The controller reports another arm, or other software, than is configured.
     other: bool,
     outputs: OutputsPath,
     /// What the controller has not acknowledged on each of the [`WATCHED`].
@@ -108,7 +108,7 @@ impl Ur<'_> {
         self.primary.facts()
     }
 
-    /// What this controller reports otherwise than it is configured.
+    /// Returns the difference between what this controller reports and what is configured.
     #[must_use]
     pub fn mismatch(&self, config: &UrConfig) -> Option<Mismatch> {
         let facts = self.primary.facts();
@@ -190,7 +190,7 @@ impl Ur<'_> {
         local.filter(|_| now > over + machine.config().evidence_age)
     }
 
-    /// What speaks against commanding this controller as it is configured.
+    /// Returns what forbids commanding this controller as it is configured.
     fn gate(&self) -> Option<PeerGate> {
         if self.other {
             return Some(PeerGate::Other);

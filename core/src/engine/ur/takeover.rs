@@ -14,7 +14,7 @@ use crate::time::{Duration, Instant};
 pub(super) enum Opening {
     /// A `stopj`, against the other program.
     EndOther,
-    /// Nothing: the other program is being ended, or the first text of ours is not shown to run yet.
+    /// No text: the other program is being ended, or the first text of ours is not shown to run yet.
     Wait,
     /// The zero velocity itself.
     Zero,

@@ -119,13 +119,13 @@ impl Examined<6, Ur<'_>> for UrExamined {
     }
 }
 
-/// What is known, in words.
+/// Returns the words for it, or that it is not known.
 fn known(what: Option<impl std::fmt::Display>) -> String {
     what.map_or_else(|| "not known".into(), |what| what.to_string())
 }
 
 impl UrExamined {
-    /// Which arm it is, by whom.
+    /// Returns the arm that the configuration names and the one that the controller reports.
     fn arm(&self, config: &UrConfig) -> String {
         let configured = config.peer.model.map(RobotModel::name);
         let reported: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
