@@ -692,8 +692,8 @@ mod tests {
     #[test]
     fn a_trouble_is_told_once_without_what_would_steer_the_terminal_and_another_format_is_named() {
         let mut device = Device::new(BOARD, false);
-        let refused = device.take(BOARD, b"ORTM\x0brest", Instant::ZERO);
-        assert!(refused.len() == 1 && refused[0].text.contains("telemetry of format 11"), "{refused:?}");
+        let refused = device.take(BOARD, b"ORTM\xffrest", Instant::ZERO);
+        assert!(refused.len() == 1 && refused[0].text.contains("telemetry of format 255"), "{refused:?}");
         assert!(device.is_unheard() && device.refused().is_some_and(|(count, _)| count == 1));
         let told: Vec<Notice> =
             telemetry().iter().flat_map(|datagram| device.take(BOARD, datagram, Instant::ZERO)).collect();

@@ -315,11 +315,11 @@ fn where_nothing_comes_it_says_what_to_check() {
     let listen = free_port();
     let (_, ended) = watched(&["--seconds", "1"], &listen, || {
         let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-        board.send_to(b"ORTM\x0brest", &listen).expect("sent");
+        board.send_to(b"ORTM\xffrest", &listen).expect("sent");
     });
     let text = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(3), "{text}");
-    for expected in ["device.telemetry", "firewall", "telemetry of format 11, expected 10"] {
+    for expected in ["device.telemetry", "firewall", "telemetry of format 255, expected 11"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
 }
