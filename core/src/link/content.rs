@@ -76,7 +76,7 @@ const fn bits(value: f32) -> u32 {
 
 /// Zero where each of the values is a finite number.
 fn nothing_of<const N: usize>(values: &[f32; N]) -> f32 {
-    values.iter().fold(0.0, |nothing, value| nothing + (value - value))
+    values.iter().fold(0.0, |nothing, value| nothing + value * 0.0)
 }
 
 /// The largest magnitude among the values, by its bits.

@@ -119,15 +119,13 @@ impl Reason {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct ReasonSet([u32; ReasonSet::WORDS]);
+pub struct ReasonSet([u32; 3]);
 
-const _: () = assert!(Reason::ALL.len() <= ReasonSet::WORDS * 32, "each reason has a bit");
+const _: () = assert!(Reason::ALL.len() <= 3 * 32, "each reason has a bit");
 
 impl ReasonSet {
     /// No reason.
-    pub const EMPTY: Self = Self([0; Self::WORDS]);
-
-    const WORDS: usize = 3;
+    pub const EMPTY: Self = Self([0; 3]);
 
     /// The word of `reason`, and its bit there.
     const fn place(reason: Reason) -> (usize, u32) {
@@ -137,12 +135,12 @@ impl ReasonSet {
     /// The set with `reason` added.
     #[must_use]
     pub const fn with(self, reason: Reason) -> Self {
-        let Self(mut words) = self;
-        let (at, bit) = Self::place(reason);
-        if at < Self::WORDS {
-            words[at] |= bit;
+        let Self([a, b, c]) = self;
+        match Self::place(reason) {
+            (0, bit) => Self([a | bit, b, c]),
+            (1, bit) => Self([a, b | bit, c]),
+            (_, bit) => Self([a, b, c | bit]),
         }
-        Self(words)
     }
 
     /// Adds `reason`.
@@ -160,8 +158,13 @@ impl ReasonSet {
     /// Whether `reason` is in the set.
     #[must_use]
     pub const fn contains(self, reason: Reason) -> bool {
-        let (at, bit) = Self::place(reason);
-        at < Self::WORDS && self.0[at] & bit != 0
+        let Self([a, b, c]) = self;
+        let (word, bit) = match Self::place(reason) {
+            (0, bit) => (a, bit),
+            (1, bit) => (b, bit),
+            (_, bit) => (c, bit),
+        };
+        word & bit != 0
     }
 
     /// Whether the set is empty.

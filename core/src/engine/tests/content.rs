@@ -1,6 +1,6 @@
 //! States that cannot be ones of this arm, in the middle of good ones.
 
-use super::bench::Bench;
+use super::bench::{Bench, Sent};
 use crate::engine::Event;
 use crate::engine::ur::UrConfig;
 use crate::mode::Mode;
@@ -48,7 +48,7 @@ fn sixty_in_a_row_end_commanding_by_their_own_reason() {
     let ended = bench.transitions().into_iter().find(|t| t.from == Mode::Command).unwrap();
     assert_eq!(ended.reason, Some(Reason::ImpossibleState));
     assert!(ended.at.since(from).as_millis() <= 42, "{ended:?}");
-    let last = bench.sent_since(from).into_iter().filter(|sent| sent.is_moving()).map(|sent| sent.at).max();
+    let last = bench.sent_since(from).into_iter().filter(Sent::is_moving).map(|sent| sent.at).max();
     assert!(last.is_none_or(|last| last.since(from).as_millis() <= 2), "{last:?}");
 }
 
