@@ -104,7 +104,7 @@ reasons! {
     GoalTolerance "the arm did not come to its goal in time" "check payload and what holds the arm; allow it more time, or be further off",
     SafetyNotNormal "the safety system reports neither normal nor reduced operation" "see the safety mode shown, and the teach pendant for what it requires; then acknowledge",
     ImpossibleState "states came that cannot be ones of this arm" "see whether something else answers at the controller's address, and report the recording",
-    OtherController "the controller reports another arm, or other software, than the configuration names" "correct `robot.model` or `session.software`; `outrigger doctor` shows what it reports",
+    OtherController "the controller is another than the configuration names" "correct `robot.model` or `session.software`, see `outrigger doctor`",
 }
 
 impl Reason {
