@@ -23,6 +23,8 @@ const CATCH_UP: u32 = 3;
 /// Longest wait for an answer where time stands still meanwhile; and so long nothing comes that is still on its way.
 const STEP: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(300);
+/// Wait for an answer to a state of arming, most of which have none until a program is shown to run.
+const ARMING: Duration = Duration::from_millis(50);
 
 /// What one block gives.
 pub(crate) struct Block {
@@ -148,17 +150,22 @@ impl Peer {
     /// # Errors
     /// It never commanded, or stopped.
     pub(crate) fn lockstep(&mut self, cycles: u32) -> Result<(), &'static str> {
-        let mut answered = None;
+        let (mut answered, mut moved) = (None, false);
         // A node of ROS 2 takes long to begin under Valgrind.
         for cycle in 1..10 * PATIENCE + cycles {
             self.accept();
             self.controller.advance_to(SimTime::ZERO + PERIOD * cycle);
             self.serve_primary();
-            let patience = if answered.is_some() { STEP } else { PERIOD };
+            moved |= self.controller.truth().targets.qd.iter().any(|qd| qd.abs() > 1e-6);
+            let patience = match answered {
+                None => PERIOD,
+                Some(_) if moved => STEP,
+                Some(_) => ARMING,
+            };
             if !self.send()? {
                 std::thread::sleep(PERIOD);
             } else if self.answer(Instant::now() + patience, false)?.is_none() {
-                if answered.is_some() {
+                if moved {
                     return Err("a state was not answered");
                 }
             } else if let Some(answered) = &mut answered {
