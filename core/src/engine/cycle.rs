@@ -6,13 +6,14 @@
 
 mod executed;
 mod given;
+mod heard;
 
 pub(super) use self::given::{Beside, CycleConfig, Executed, Resident};
-use super::event::{Event, Events, is_milestone};
+use super::event::{Event, Events};
 use crate::command::{Approved, ApprovedMove, Gathered, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
-use crate::link::{Answer, AnswerFigures, Content, Counter, LinkMonitor, Observation, Sequence};
+use crate::link::{Answer, AnswerFigures, LinkMonitor};
 use crate::mode::{
     Acceptance, Action, Activity, Channel, Contact, Drive, Epoch, Evidence, Following, Held, Lapse, Mode, ModeMachine,
     MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig, PendantReading,
@@ -320,82 +321,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
     }
 
-    /// A state was read, not necessarily the newest.
-    pub(super) fn hear<E>(&mut self, state: &State<N>, arrival: Instant, now: Instant, events: &mut Events<E>) {
-        let content = Content {
-            at: state.controller_time,
-            positions: state.positions.as_array(),
-            velocities: state.velocities.as_array(),
-            targets: [state.target_positions.as_array(), state.target_velocities.as_array()],
-        };
-        let before = self.state.as_ref().map(|state| (state.controller_time, state.positions.as_array()));
-        if !self.link.is_possible(&content, before) {
-            return self.report_impossible(events);
-        }
-        let observation = self.link.observe(state.controller_time, arrival, now);
-        if self.heard(&observation, now, events) {
-            self.keep(state);
-        }
-    }
-
-    /// Returns whether what was read can be a state of this arm, beside the angles that were measured `before`. Where it
-    /// cannot, it is counted, reported at each power of ten, and as good as lost.
-    pub(super) fn is_possible<E>(
-        &mut self,
-        content: &Content<'_, N>,
-        before: Option<(ControllerTime, &[f32; N])>,
-        events: &mut Events<E>,
-    ) -> bool {
-        let possible = self.link.is_possible(content, before);
-        if !possible {
-            self.report_impossible(events);
-        }
-        possible
-    }
-
-    #[cold]
-    fn report_impossible<E>(&self, events: &mut Events<E>) {
-        let count = self.link.impossible();
-        if is_milestone(count.into()) {
-            events.push(Event::Impossible(count));
-        }
-    }
-
-    /// A counter of the peer was read: the time it stands for, where its state is the newest and is to be
-    /// [kept](Self::keep).
-    pub(super) fn hear_counter<E, C: Counter>(
-        &mut self,
-        counter: C,
-        arrival: Instant,
-        now: Instant,
-        events: &mut Events<E>,
-    ) -> Option<ControllerTime> {
-        let stamp = self.link.stamp_of(counter);
-        let observation = self.link.observe_counter(counter, arrival, now);
-        self.heard(&observation, now, events).then_some(stamp)
-    }
-
     /// Figures of the answers that the peer has seen.
     pub(super) const fn set_answers(&mut self, answers: AnswerFigures) {
         self.link.set_answers(answers);
-    }
-
-    /// Whether what was read is the newest.
-    fn heard<E>(&mut self, observation: &Observation, now: Instant, events: &mut Events<E>) -> bool {
-        if let Some(change) = observation.change {
-            events.push(Event::Grade(change));
-        }
-        if observation.sequence == Sequence::NewEpoch {
-            // What was measured on the old clock cannot be compared with the new one.
-            self.standstill.reset();
-            self.judged_at = None;
-            self.stepped_at = None;
-            events.push(Event::ClockJump(self.link.epoch()));
-        }
-        if let Some(reason) = observation.fault {
-            self.fault(now, reason, events);
-        }
-        observation.sequence.is_newest()
     }
 
     /// The newest state.

@@ -138,8 +138,8 @@ mod tests {
                 Content { targets: [&hurt, &STILL], ..good },
                 Content { targets: [&POSE, &hurt], ..good },
             ] {
-                if value.is_finite() && content.positions == &POSE && content.velocities == &STILL {
-                    // Of targets nothing is known but that they are numbers.
+                // Of targets nothing is known but that they are numbers.
+                if value.is_finite() && content.targets != good.targets {
                     continue;
                 }
                 assert_eq!(content.judge(before, true, PERIOD, GAP), Verdict::Impossible, "{content:?}");

@@ -558,8 +558,9 @@ mod tests {
         ask: AskArgs,
     }
 
-    /// Returns the outcome of these words beside a run that answers so, and whether they may be said again.
-    fn said(words: &[&str], answers: &str) -> (Outcome, bool) {
+    /// Returns the outcome of these words beside a run that answers so and says no more, whether they may be said again, and what
+    /// was sent.
+    fn spoken(words: &[&str], answers: &str) -> (Outcome, bool, Vec<Value>) {
         let args = Words::parse_from([&["ask", "127.0.0.1"], words].concat()).ask;
         let (client, mut run) = Client::pair().expect("a pair");
         run.write_all(answers.as_bytes()).expect("room");
@@ -567,7 +568,17 @@ mod tests {
         let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
         let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(60));
         let outcome = talk.say(&args.wanted().expect("words that fit"));
-        (outcome, talk.may_be_repeated())
+        let again = talk.may_be_repeated();
+        drop(talk);
+        let lines: Result<Vec<_>, _> = BufReader::new(run).lines().collect();
+        let sent = lines.expect("text").iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        (outcome, again, sent)
+    }
+
+    /// Returns the outcome, and whether the words may be said again.
+    fn said(words: &[&str], answers: &str) -> (Outcome, bool) {
+        let (outcome, again, _) = spoken(words, answers);
+        (outcome, again)
     }
 
     #[test]
@@ -585,18 +596,10 @@ mod tests {
         assert!(outcome.is_err() && !again, "there is no run");
     }
 
-    /// Returns what these words send to a run that answers so and says no more.
+    /// Returns the outcome, and what was sent.
     fn sent(words: &[&str], answers: &str) -> (Outcome, Vec<Value>) {
-        let args = Words::parse_from([&["ask", "127.0.0.1"], words].concat()).ask;
-        let (client, mut run) = Client::pair().expect("a pair");
-        run.write_all(answers.as_bytes()).expect("room");
-        run.shutdown(Shutdown::Write).expect("it is there");
-        let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
-        let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(60));
-        let outcome = talk.say(&args.wanted().expect("words that fit"));
-        drop(talk);
-        let lines: Result<Vec<_>, _> = BufReader::new(run).lines().collect();
-        (outcome, lines.expect("text").iter().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+        let (outcome, _, sent) = spoken(words, answers);
+        (outcome, sent)
     }
 
     #[test]

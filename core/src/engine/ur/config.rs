@@ -51,7 +51,7 @@ pub struct UrOptions {
 pub enum Mismatch {
     /// Its software.
     Software {
-        /// `robot.software`.
+        /// `session.software`.
         configured: SoftwareVersion,
         /// By its version message.
         reported: SoftwareVersion,
@@ -108,8 +108,7 @@ impl UrOptions {
     }
 
     /// Returns the first difference between what the controller reports, by its version message and its configuration data, and
-    /// what is configured here.
-    /// What it does not report, and what is not configured, is compared with nothing.
+    /// what is configured here. What it does not report, and what is not configured, is compared with nothing.
     #[must_use]
     pub fn mismatch(
         &self,

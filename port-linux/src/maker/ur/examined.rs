@@ -73,8 +73,8 @@ impl Examined<6, Ur<'_>> for UrExamined {
         ));
         sheet.line(format!(
             "  software: {} by session.software, {} by the controller",
-            known(config.peer.software),
-            known(self.reported)
+            given(config.peer.software, "not given"),
+            given(self.reported, "not reported")
         ));
         sheet.line(format!("  arm: {}", self.arm(config)));
         if let Some(mismatch) = self.mismatch {
@@ -119,9 +119,9 @@ impl Examined<6, Ur<'_>> for UrExamined {
     }
 }
 
-/// Returns the words for it, or that it is not known.
-fn known(what: Option<impl std::fmt::Display>) -> String {
-    what.map_or_else(|| "not known".into(), |what| what.to_string())
+/// Returns the words for it, or `none`.
+fn given(what: Option<impl std::fmt::Display>, none: &str) -> String {
+    what.map_or_else(|| none.into(), |what| what.to_string())
 }
 
 impl UrExamined {
@@ -130,7 +130,11 @@ impl UrExamined {
         let configured = config.peer.model.map(RobotModel::name);
         let reported: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
         let reported = (!reported.is_empty()).then(|| reported.join(" or "));
-        format!("{} by robot.model, {} by the controller", known(configured), known(reported))
+        format!(
+            "{} by robot.model, {} by the controller",
+            given(configured, "not given"),
+            given(reported, "not reported")
+        )
     }
 
     fn rate(&self) -> f64 {
