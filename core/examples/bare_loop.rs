@@ -9,7 +9,7 @@ use outrigger_core::engine::ur::LINKS;
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Event, Input, Output};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
@@ -67,6 +67,8 @@ fn main() {
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
     let mut config = UrConfig::default();
     config.limits.velocity.0 = [1.5; 6];
+    // By states from 30003 alone a stop at the pendant cannot be seen: this arm is commanded all the same.
+    config.mode.pendant.stop = PendantStop::Overridden;
     let mut engine = UrEngine::new(config, law, memory).expect("a valid configuration");
 
     let mut now = Instant::ZERO;

@@ -11,6 +11,7 @@
 //!
 //! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 //! use outrigger_core::engine::ConfigError;
+//! use outrigger_core::mode::PendantStop;
 //! use outrigger_core::engine::ur::{UrConfig, UrEngine};
 //! use outrigger_embassy::{Buffers, Shared, Windows};
 //!
@@ -20,7 +21,10 @@
 //!     let (mut windows, mut buffers) = (Windows::new(), Buffers::new());
 //!     let shared = Shared::new();
 //!     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
-//!     let mut engine = UrEngine::new(UrConfig::default(), law, windows.memory())?;
+//!     let mut config = UrConfig::default();
+//!     // A stop at the pendant cannot be seen here, and may be overridden: see below.
+//!     config.mode.pendant.stop = PendantStop::Overridden;
+//!     let mut engine = UrEngine::new(config, law, windows.memory())?;
 //!     let address = Ipv4Addr::new(10, 0, 2, 2);
 //!     let (handle, mut runner) =
 //!         outrigger_embassy::new(stack, address, &mut engine, &mut buffers, &shared);
@@ -33,7 +37,7 @@
 //!
 //! # States by RTDE
 //!
-//! With the engine above states come from port 30003. To have them from RTDE wherever the software knows it (from 3.4),
+//! With the engine above states come from port 30003, by which a stop at the pendant cannot be seen. To have them from RTDE wherever the software knows it (from 3.4),
 //! in packages of a third of the size, give the engine and the sockets the memory:
 //!
 //! ```

@@ -11,7 +11,7 @@ use outrigger_core::engine::ur::{FormChoice, Memory, StatesFrom, UrConfig, UrEng
 use outrigger_core::engine::{Coast, Input, LinkId, Output};
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::link::Grade;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::{
     JointAccelerations, JointPositions, JointVelocities, MessageSource, Pose, RobotModel, SoftwareVersion,
 };
@@ -93,6 +93,7 @@ fn configuration(draw: &mut Draw) -> (UrConfig, SoftwareVersion) {
     config.link.rise_time = Some(Duration::ZERO);
     config.mode.good_cycles = Some(1 + (draw.unit() * 5.0) as u32);
     config.mode.acceptance_unknown = true;
+    config.mode.pendant.stop = PendantStop::Overridden;
     config.standstill.window = Duration::from_millis(20);
     // A late plant is not to be taken for another commander.
     config.mode.following.delay = Some(31);

@@ -17,7 +17,7 @@ use outrigger_core::law::{
     AnyLaw, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Reference, SensorFeedForward, Standoff,
     StandoffConfig, ToolAxes, TwistFrame, TwistInput,
 };
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::{JointPositions, SoftwareVersion};
 use outrigger_core::time::Duration;
 use outrigger_sim::arm::Drive;
@@ -119,6 +119,8 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     file.section("limits.", |file| limits.read(file));
     file.section("outputs.", |file| outputs.read(file));
     file.section("operator.", |file| operator.read(file));
+    // Where a stop at the pendant is not seen nothing would move.
+    mode.pendant.stop = PendantStop::Overridden;
     // No input of the robot is wired here: a stop input would be open.
     (operator.request_input, operator.acknowledge_input, operator.stop_input) = (None, None, None);
     *told = file.draw().one_in(2).then_some(software);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use outrigger_config::Configuration;
 use outrigger_core::command::{SampleValue, SourceId};
 use outrigger_core::law::AnyLaw;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::kinematics::{Frame, Vec3};
@@ -60,6 +60,7 @@ pub(super) fn setup(software: SoftwareVersion) -> (Setup, Rc<Cell<bool>>) {
     let start = Rig::new(Setup::new(software), &mut Buffers::default()).controller.truth().tool();
     let control = Configuration::parse(EXAMPLE).expect("the example").control;
     setup.config = control.engine();
+    setup.config.mode.pendant.stop = PendantStop::Overridden;
     setup.config.peer.software = Some(software);
     setup.config.peer.model = Some(setup.controller.model);
     setup.law = AnyLaw::new(control.law).expect("a law");

@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 
 use outrigger_core::engine::Event;
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::{Reason, SoftwareVersion};
 use outrigger_sim::controller::Action;
-use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup};
+use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup, core_time};
 
 use super::{ms, secs};
 
@@ -123,9 +123,33 @@ fn where_a_stop_cannot_be_told_from_our_own_text_it_is_overridden_and_that_is_sa
             let mut rig = moving(setup, &mut buffers);
             let what = format!("{software}, flickers {flickers}");
             assert!(overridden(&rig), "{what}\n{}", rig.record().story());
+            assert!(rig.engine().overrides_pendant(), "{what}");
             rig.controller.act(Action::StopProgram);
             rig.run_for(ms(400));
             assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{}", rig.record().story());
+        }
+    }
+}
+
+#[test]
+fn where_a_stop_cannot_be_told_from_our_own_text_and_may_not_be_overridden_nothing_moves() {
+    for software in SOFTWARE {
+        for flickers in [true, false] {
+            let mut buffers = if flickers { Buffers::with_rtde() } else { Buffers::default() };
+            let mut setup = Setup::sweep(software, 0.5);
+            setup.config.mode.pendant.stop = PendantStop::Seen;
+            setup.controller.flicker = NonZeroU32::new(3).filter(|_| flickers);
+            let mut rig = Rig::new(setup, &mut buffers);
+            rig.run_for(secs(5));
+            let unmet: Vec<Reason> = rig.engine().unmet(core_time(rig.now())).iter().collect();
+            // That the program flickers is seen once a text runs.
+            assert_eq!(unmet.contains(&Reason::PendantUnseen), !flickers, "{software}: {unmet:?}");
+            rig.request();
+            rig.run_for(secs(3));
+            let what = format!("{software}, flickers {flickers}\n{}", rig.record().story());
+            assert_eq!((rig.engine().mode(), overridden(&rig)), (Mode::Monitor, false), "{what}");
+            assert!(!flickers || rig.engine().latch() == Some(Reason::PendantUnseen), "{what}");
+            assert!(rig.record().motion.iter().all(|motion| motion.speed() < REST), "{what}");
         }
     }
 }

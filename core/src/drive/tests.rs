@@ -16,7 +16,7 @@ use crate::command::{Sample, SampleValue, SourceId};
 use crate::engine::ur::rtde::{RtdeMemory, StateMemory};
 use crate::engine::ur::{Memory, UrConfig};
 use crate::law::{JointServo, JointServoConfig, Reference};
-use crate::mode::{Epoch, Mode};
+use crate::mode::{Epoch, Mode, PendantStop};
 use crate::peer::Peer;
 use crate::robot::SoftwareVersion;
 
@@ -221,7 +221,10 @@ fn run(world: &Shared, millis: u64) -> bool {
     let rtde: Option<&mut dyn StateMemory<'_>> = if world.borrow().rtde { Some(&mut room) } else { None };
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
-    let mut engine = UrEngine::new(UrConfig::default(), law, memory).unwrap();
+    let mut config = UrConfig::default();
+    // Some of these controllers have states by 30003 alone.
+    config.mode.pendant.stop = PendantStop::Overridden;
+    let mut engine = UrEngine::new(config, law, memory).unwrap();
     let sockets = LINKS.map(|link| MemSocket(world.clone(), link));
     let mut net = MemNet(MemClock(world.clone()), sockets);
     let mut desk = Desk(world.clone());

@@ -7,8 +7,11 @@
 mod executed;
 mod given;
 mod heard;
+mod pendant;
 
 pub(super) use self::given::{Beside, CycleConfig, Executed, Resident};
+use self::pendant::PendantRule;
+pub(super) use self::pendant::PendantSight;
 use super::event::{Event, Events};
 use crate::command::{Approved, ApprovedMove, Gathered, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
@@ -16,8 +19,8 @@ use crate::law::Law;
 use crate::link::{Answer, AnswerFigures, LinkMonitor};
 use crate::mode::{
     Acceptance, Action, Activity, Channel, Contact, Drive, Epoch, Evidence, Following, Held, Lapse, Mode, ModeMachine,
-    MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantConfig, PendantReading,
-    PendantWatch, Refusal, Scaling, ScalingConfig, Standstill, StandstillConfig, Transition,
+    MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantReading, Refusal, Scaling,
+    ScalingConfig, Standstill, StandstillConfig, Transition,
 };
 #[cfg(feature = "reverse")]
 use crate::mode::{Guide, MoveEnd, ResidentReading, ResidentWatch};
@@ -63,8 +66,7 @@ pub struct Cycle<const N: usize, L> {
     #[cfg(feature = "reverse")]
     held: Option<Reason>,
     scaling_config: ScalingConfig,
-    pendant: PendantWatch,
-    pendant_config: PendantConfig,
+    pendant: PendantRule,
     #[cfg(feature = "reverse")]
     resident: Option<ResidentWatch>,
     #[cfg(feature = "reverse")]
@@ -127,8 +129,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             #[cfg(feature = "reverse")]
             held: None,
             scaling_config: config.scaling,
-            pendant: PendantWatch::default(),
-            pendant_config: config.pendant,
+            pendant: PendantRule::new(config.pendant, config.sight),
             #[cfg(feature = "reverse")]
             resident: None,
             #[cfg(feature = "reverse")]
@@ -166,7 +167,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.following = Following::new(config.following);
         }
         self.scaling_config = config.scaling;
-        self.pendant_config = config.pendant;
+        self.pendant = PendantRule::new(config.pendant, config.sight);
         self.hold = config.hold;
         #[cfg(feature = "reverse")]
         {
@@ -425,7 +426,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let by_program = None::<Pendant>;
         let pendant = match (by_program, self.mode.mode()) {
             (Some(by_program), _) => by_program,
-            (None, Mode::Arming | Mode::Command) => {
+            (None, mode @ (Mode::Arming | Mode::Command)) => {
                 let program = if speaks { state.program_state } else { None };
                 // Asked for where no program is seen, and dear.
                 let lasts = matches!(program, Some(ProgramState::Stopping | ProgramState::Stopped)) && {
@@ -435,7 +436,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                     } else {
                         beside.unacked + period
                     };
-                    age + period.times(u64::from(self.pendant_config.left)) <= self.hold
+                    age + period.times(u64::from(self.pendant.config.left)) <= self.hold
                 };
                 let reading = PendantReading {
                     fresh: timely,
@@ -444,7 +445,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                     reported: beside.program,
                     lasts,
                 };
-                self.pendant.observe(&self.pendant_config, &reading, now)
+                self.pendant.observe(&reading, mode == Mode::Command, now)
             }
             (None, Mode::Offline | Mode::Monitor | Mode::Stopping) => Pendant::Go,
         };
@@ -470,7 +471,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             strays: beside.strays,
             moving_by_us,
             gate: Some(Held::new(
-                beside.gate.unwrap_or(if beside.path_open { PeerGate::Ready } else { PeerGate::No }),
+                match beside.gate {
+                    Some(gate) => gate,
+                    None if beside.path_open => self.pendant.gate(),
+                    None => PeerGate::No,
+                },
                 now,
             )),
             pendant,
@@ -525,6 +530,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let gap = self.link.config().stale_after;
         let outcome = self.operator.observe(levels, fresh, gap, &mut self.mode, &self.evidence, now);
         outcome.is_some_and(|outcome| self.carry_out(&outcome, now, events))
+    }
+
+    /// Returns whether the next command would override a stop at the pendant, while commanding.
+    pub(super) const fn overrides_pendant(&self) -> bool {
+        self.pendant.overrides() && matches!(self.mode.mode(), Mode::Command)
     }
 
     /// While commanding, a sensor may be bridged: then [`Cycle::answer`] judges it, once per cycle.
@@ -763,7 +773,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.link)?;
         to.put(&self.mode)?;
-        to.put(&(&self.scaling, self.begin_share, &self.pendant, self.spoke_at, self.target_speed))?;
+        to.put(&(&self.scaling, self.begin_share, self.spoke_at, self.target_speed))?;
+        to.put(&self.pendant)?;
         to.put(&(&self.following, &self.standstill, &self.governor, &self.sources, &self.operator))?;
         to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
@@ -779,7 +790,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.link = from.take()?;
         self.mode = from.take()?;
-        (self.scaling, self.begin_share, self.pendant, self.spoke_at, self.target_speed) = from.take()?;
+        (self.scaling, self.begin_share, self.spoke_at, self.target_speed) = from.take()?;
+        self.pendant = from.take()?;
         (self.following, self.standstill, self.governor, self.sources, self.operator) = from.take()?;
         (self.chain, self.evidence, self.state, self.arrived, self.unjudged, self.sent) = from.take()?;
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
@@ -798,20 +810,14 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.following.reset();
             self.governor.reset();
             self.scaling = Scaling::BEGIN;
-            self.pendant = PendantWatch::default();
             self.begin_share = 1.0;
             if let Some(chain) = &self.chain {
                 self.law.use_kinematics(chain);
             }
         }
-        let text = !self.mode.config().mirrors;
-        let enough = u64::from(self.pendant_config.left).saturating_add(1);
-        let lasts = self.link.config().period.times(enough) <= self.hold;
-        let sees = lasts && self.pendant.sees_stops(&self.pendant_config);
-        // Its stop is the end of its connection.
-        #[cfg(feature = "reverse")]
-        let sees = sees || self.resident.is_some();
-        if transition.to == Mode::Command && text && !sees {
+        if transition.to != Mode::Command {
+            self.pendant.begin();
+        } else if self.pendant.overrides() {
             events.push(Event::PendantOverridden);
         }
         if transition.from == Mode::Command {

@@ -19,7 +19,7 @@ use crate::time::{Duration, Instant};
 use crate::trajectory::Waypoint;
 
 /// What every dump begins with; the last byte counts the formats.
-pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x10";
+pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x11";
 
 /// What every dump ends with; the length of everything before it follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";

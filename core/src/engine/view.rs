@@ -105,6 +105,13 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.held_by()
     }
 
+    /// Returns whether a stop at the pendant is overridden by the next command: it cannot be seen, and the configuration
+    /// allows commanding all the same. Only while commanding.
+    #[must_use]
+    pub const fn overrides_pendant(&self) -> bool {
+        self.cycle.overrides_pendant()
+    }
+
     /// Whether bytes of the link were reported as not acknowledged.
     #[must_use]
     pub fn has_unacked(&self, link: LinkId) -> bool {

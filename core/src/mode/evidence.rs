@@ -100,6 +100,7 @@ impl Evidence {
             PeerGate::No => Some(Reason::NotGranted),
             PeerGate::Unfit => Some(Reason::PathUnfit),
             PeerGate::Other => Some(Reason::OtherController),
+            PeerGate::Unseen => Some(Reason::PendantUnseen),
             PeerGate::Away => Some(Reason::ProgramAway),
             PeerGate::Ready | PeerGate::Granted => None,
         }));

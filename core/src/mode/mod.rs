@@ -99,7 +99,7 @@ pub use moves::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 pub use offer::Offer;
 pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
 pub use operator_config::{OperatorConfig, RequestAs};
-pub use pendant::{Pendant, PendantConfig, PendantReading, PendantWatch};
+pub use pendant::{Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
 #[cfg(feature = "urcap")]
 pub use pursuit::Pursuit;
 pub use request::{Epoch, Intent};
@@ -165,6 +165,8 @@ pub enum PeerGate {
     Unfit,
     /// The controller reports another arm, or other software, than is configured.
     Other,
+    /// A stop at the pendant cannot be seen, and the configuration does not allow that it is overridden.
+    Unseen,
     /// The program that takes them does not run, and somebody at the robot has to start it.
     Away,
     /// Commands may be sent. Whether they are accepted is for [`Acceptance`] to show.

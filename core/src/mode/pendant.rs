@@ -8,20 +8,34 @@
 //! | a program again | it flickers between two texts, and is counted |
 //!
 //! Where that is seen in more than [`flicker`](PendantConfig::flicker) of the cycles, or where no state of the cycle
-//! tells of the program at all, a stop cannot be told from our own text: it is overridden, and
-//! [`PendantWatch::sees_stops`] says so.
+//! tells of the program at all, a stop cannot be told from our own text ([`PendantWatch::sees_stops`]): commanding ends,
+//! unless [`PendantStop::Overridden`] allows that the next text overrides such a stop.
 
 use super::{Activity, Held, Proof};
-use crate::robot::{ProgramState, settings};
+use crate::robot::{ProgramState, settings, words};
 use crate::time::Instant;
+
+/// The condition for commanding by text where a stop at the pendant cannot be seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+pub enum PendantStop {
+    /// Commanding is refused there: [`Reason::PendantUnseen`](crate::robot::Reason::PendantUnseen).
+    #[default]
+    Seen,
+    /// Commanding is allowed there, and the next command overrides a stop.
+    Overridden,
+}
+
+words!(PendantStop { "seen" = Seen, "overridden" = Overridden });
 
 settings! {
     /// Thresholds of a [`PendantWatch`]. How real controllers show their programs between two texts is not confirmed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
     pub struct PendantConfig in "pendant." {
-        /// Whether a stop is looked for at all. Default yes.
-        pub stops: bool = true,
+        /// The condition for commanding where a stop at the pendant cannot be seen. Default seen, so that it is refused.
+        pub stop: PendantStop = PendantStop::Seen,
         /// Whether one state without a program is enough, on a controller that has shown none while arming. Default no.
         pub at_once: bool = false,
         /// Cycles of its `t` that the newest acknowledged text must have left. Default 2.
@@ -117,13 +131,14 @@ impl PendantWatch {
     /// Whether stops can still be told from our own text.
     fn looks(&self, config: &PendantConfig) -> bool {
         let most = self.cycles.max(LEAST_CYCLES).saturating_mul(u32::from(config.flicker));
-        config.stops && self.flickers.saturating_mul(100) <= most
+        self.flickers.saturating_mul(100) <= most
     }
 
-    /// Whether a stop at the pendant is seen. Where not, it is overridden by the next text.
+    /// Returns whether a stop at the pendant is seen. Where not, the next text overrides it. Before a text was accepted
+    /// that is not known: `None`.
     #[must_use]
-    pub fn sees_stops(&self, config: &PendantConfig) -> bool {
-        matches!(self.granted, Some((Proof::ProgramState, _))) && self.looks(config)
+    pub fn sees_stops(&self, config: &PendantConfig) -> Option<bool> {
+        self.granted.map(|(proof, _)| proof == Proof::ProgramState && self.looks(config))
     }
 }
 
@@ -164,7 +179,7 @@ mod tests {
         flickers: u8,
     }
 
-    fn check(config: &PendantConfig, told: &mut History, reading: &PendantReading, said: Pendant) {
+    fn check(told: &mut History, reading: &PendantReading, said: Pendant) {
         let newly = told.granted.is_none();
         told.granted = told.granted.or(reading.accepted_by);
         let by_packet = told.granted == Some(Proof::ProgramState);
@@ -185,10 +200,10 @@ mod tests {
             Pendant::Stopped => assert!(none && told.last == Pendant::Wait, "a stop is seen twice: {told:?}"),
             Pendant::Wait => {
                 assert!(none && reading.lasts && told.last != Pendant::Wait, "{reading:?}, {told:?}");
-                assert!(config.stops && told.flickers <= 1, "a program that flickers hides no stop");
+                assert!(told.flickers <= 1, "a program that flickers hides no stop");
             }
             Pendant::Go => {
-                let off = !config.stops || told.flickers > 1;
+                let off = told.flickers > 1;
                 assert!(plays || off || !reading.lasts, "a stop is not overridden unseen: {reading:?}, {told:?}");
                 assert!(plays || told.last != Pendant::Wait);
                 told.flickers = (told.flickers + u8::from(told.gone && plays)).min(2);
@@ -201,7 +216,8 @@ mod tests {
 
     #[test]
     fn every_short_sequence_of_states_is_judged_by_the_rule() {
-        for config in [PendantConfig::default(), PendantConfig { stops: false, ..PendantConfig::default() }] {
+        for stop in [PendantStop::Seen, PendantStop::Overridden] {
+            let config = PendantConfig { stop, ..PendantConfig::default() };
             let mut worlds = HashSet::from([(PendantWatch::default(), History::default())]);
             for cycle in 1..=9 {
                 let now = Instant::ZERO + Duration::from_millis(8 * cycle);
@@ -210,7 +226,7 @@ mod tests {
                     for reading in readings(now) {
                         let (mut watch, mut told) = (*watch, *told);
                         let said = watch.observe(&config, &reading, now);
-                        check(&config, &mut told, &reading, said);
+                        check(&mut told, &reading, said);
                         if matches!(said, Pendant::Go | Pendant::Wait) {
                             // When it was granted matters by its order alone.
                             watch.granted = watch.granted.map(|(proof, _)| (proof, Instant::ZERO));
@@ -221,9 +237,9 @@ mod tests {
                 worlds = next;
             }
             assert!(worlds.len() > 10, "{}", worlds.len());
-            assert_eq!(worlds.iter().any(|(watch, _)| watch.sees_stops(&config)), config.stops);
+            assert!(worlds.iter().any(|(watch, _)| watch.sees_stops(&config) == Some(true)));
             let flickered = worlds.iter().filter(|(_, told)| told.flickers > 1);
-            assert!(flickered.into_iter().all(|(watch, _)| !watch.sees_stops(&config)));
+            assert!(flickered.into_iter().all(|(watch, _)| watch.sees_stops(&config) == Some(false)));
         }
     }
 

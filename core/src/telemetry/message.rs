@@ -72,6 +72,8 @@ pub struct Status<S> {
     pub unmet: ReasonSet,
     /// Whether the arm was last seen moving, and its rest was not measured since.
     pub motion_unknown: bool,
+    /// The next command overrides a stop at the pendant.
+    pub overrides_pendant: bool,
     /// Good cycles in a row, while arming.
     pub good_cycles: u32,
     /// What shows that commands are accepted.

@@ -38,7 +38,7 @@ use crate::time::Instant;
 pub const DATAGRAM_MAX: usize = 1200;
 
 /// What every datagram begins with; the last byte counts the formats. A letter for the kind of controller follows.
-pub const MAGIC: &[u8; 5] = b"ORTM\x0b";
+pub const MAGIC: &[u8; 5] = b"ORTM\x0c";
 
 /// A datagram of a device beside the kind of controller that an engine has `P` for.
 pub type PeerDatagram<'a, const N: usize, P> = Datagram<'a, N, <P as Peer<N>>::Status, <P as Peer<N>>::Event>;

@@ -418,6 +418,7 @@ fn status<const N: usize, P: Peer<N>, L: Law<N>>(
         reasons: machine.reasons(),
         unmet: engine.unmet(now),
         motion_unknown: machine.is_motion_unknown(),
+        overrides_pendant: engine.overrides_pendant(),
         good_cycles: machine.good_cycles(),
         accepted_by: machine.accepted_by(),
         evidence: *engine.evidence(),

@@ -412,7 +412,7 @@ fn another_format_is_named() {
     assert_eq!(UrDatagram::decode(b"ORTM\x01\x00\x00").err(), Some(TelemetryError::OtherFormat(1)));
     assert_eq!(UrDatagram::decode(b"GARBAGE").err(), Some(TelemetryError::NotTelemetry));
     let text = TelemetryError::OtherFormat(1).to_string();
-    assert_eq!(text, "telemetry of format 1, expected 11: device and listener differ in version");
+    assert_eq!(text, "telemetry of format 1, expected 12: device and listener differ in version");
 }
 
 #[test]

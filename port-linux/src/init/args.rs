@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use outrigger_config::{RobotAddress, parse_software};
+use outrigger_core::mode::PendantStop;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 
 use crate::args::parse_model;
@@ -39,6 +40,10 @@ pub(crate) struct InitArgs {
     /// The controller's software, e.g. 5.15
     #[arg(long, value_name = "VERSION", value_parser = parse_software)]
     pub software: Option<SoftwareVersion>,
+    /// For software before 3.4, where a stop at the pendant cannot be seen: "overridden" commands the arm all the same, and the next
+    /// command overrides such a stop; asked for where this is not said
+    #[arg(long, value_name = "WORD", value_parser = parse_pendant_stop)]
+    pub pendant_stop: Option<PendantStop>,
     /// Try the file on a simulated arm with a simulated sensor at once, for so many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=3600))]
     pub dry_run: Option<u64>,
@@ -102,6 +107,11 @@ pub(super) fn parse_wiring(text: &str) -> Result<Wiring, String> {
         }
         _ => Err(wrong()),
     }
+}
+
+fn parse_pendant_stop(text: &str) -> Result<PendantStop, String> {
+    let known = PendantStop::WORDS.iter().find(|(word, _)| *word == text);
+    known.map(|(_, stop)| *stop).ok_or_else(|| "expected seen or overridden".into())
 }
 
 #[cfg(test)]

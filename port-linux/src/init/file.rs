@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
+use outrigger_core::mode::PendantStop;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 
 use super::args::{Task, Wiring};
@@ -19,6 +20,8 @@ pub(super) struct First {
     /// Where the joints stand \[rad\], where that is known: the limits are around it.
     pub joints: Option<[f32; 6]>,
     pub task: Task,
+    /// The choice for a stop at the pendant, where it cannot be seen.
+    pub pendant_stop: PendantStop,
     /// Of a task with a sensor.
     pub sensor: Option<Sensor>,
     /// For [`Task::Standoff`] \[m\].
@@ -41,6 +44,16 @@ pub(super) struct Sensor {
 const ROOM: f32 = 0.8;
 
 impl First {
+    /// Returns whether a stop at the pendant can be seen with `software`: from states by RTDE alone.
+    pub(super) fn sees_pendant_stops(software: SoftwareVersion) -> bool {
+        software.at_least(3, 4)
+    }
+
+    /// Returns whether the arm would not be commanded by this file.
+    pub(super) fn is_refused(&self) -> bool {
+        !Self::sees_pendant_stops(self.software) && self.pendant_stop == PendantStop::Seen
+    }
+
     /// The text.
     pub(super) fn text(&self) -> String {
         let mut text = String::from(
@@ -56,9 +69,19 @@ impl First {
         let _ = write!(
             text,
             "\n# tcp = [0, 0, 0.1, 0, 0, 0]  # where the tool's tip is from the flange [m, rad]; without it the controller's own\n\n\
-             [session]\nsoftware = \"{}.{}\"        # commands are written for it, whatever the controller says\n\n",
+             [session]\nsoftware = \"{}.{}\"        # commands are written for it, whatever the controller says\n",
             software.major, software.minor
         );
+        if !Self::sees_pendant_stops(*software) {
+            let chosen = if self.is_refused() { "# " } else { "" };
+            let _ = write!(
+                text,
+                "# A stop pressed at the pendant cannot be seen with this software. Without this line nothing is commanded by `text`; with\n\
+                 # it the next command overrides such a stop. On 3.0 and later `path` has ways on which a stop there always ends it.\n\
+                 {chosen}pendant_stop = \"overridden\"\n"
+            );
+        }
+        text.push('\n');
         self.run(&mut text);
         self.limits(&mut text);
         self.law(&mut text);
@@ -185,6 +208,7 @@ mod tests {
             software: SoftwareVersion::new(5, 15),
             joints: Some([0.0, -1.6, 1.5, -1.4, -1.57, 3.0]),
             task,
+            pendant_stop: PendantStop::Seen,
             sensor: (task != Task::Servo).then_some(sensor),
             distance: 0.05,
             at_once: false,
@@ -200,11 +224,14 @@ mod tests {
             for changed in [
                 whole.clone(),
                 First { joints: None, others: vec![], at_once: true, ..whole.clone() },
+                First { software: SoftwareVersion::new(3, 3), ..whole.clone() },
+                First { software: SoftwareVersion::new(1, 8), pendant_stop: PendantStop::Overridden, ..whole.clone() },
                 First { sensor: whole.sensor.clone().map(|sensor| Sensor { from, ..sensor }), ..whole.clone() },
                 First { sensor: whole.sensor.as_ref().map(|_| serial.clone()), ..whole.clone() },
             ] {
                 let text = changed.text();
                 let read = Configuration::parse(&text).unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
+                assert_eq!(read.control.engine().mode.pendant.stop, changed.pendant_stop, "never by itself: {text}");
                 assert_eq!(read.control.sources.len(), usize::from(task != Task::Servo));
                 let limits = read.control.engine().limits;
                 assert!(limits.velocity.max_abs() <= 0.3, "careful: {text}");

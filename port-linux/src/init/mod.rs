@@ -14,6 +14,7 @@ use outrigger_config::Configuration;
 use outrigger_core::engine::Engine;
 use outrigger_core::engine::ur::{StatesFrom, Ur};
 use outrigger_core::law::Law;
+use outrigger_core::mode::PendantStop;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_core::time::Instant;
 
@@ -62,13 +63,20 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
         (None, [model, ..]) => *model,
         (None, []) => questions.model()?,
     };
+    let software = args.software.unwrap_or(known.software);
+    let pendant_stop = match args.pendant_stop {
+        _ if First::sees_pendant_stops(software) => PendantStop::Seen,
+        Some(stop) => stop,
+        None => questions.pendant_stop(software)?,
+    };
     let first = First {
         robot: args.robot.to_string(),
         model,
         others: known.models.iter().copied().filter(|other| *other != model).collect(),
-        software: args.software.unwrap_or(known.software),
+        software,
         joints: known.joints,
         task,
+        pendant_stop,
         sensor: wiring.map(|wiring| Sensor { wiring, from: args.from, scale: args.scale }),
         distance: args.distance,
         at_once: false,
@@ -90,6 +98,13 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
             Ok(()) | Err(Failure::Fault(_)) => {}
             Err(failure) => return Err(failure),
         }
+    }
+    if first.is_refused() {
+        say!(
+            "\nas it is this file commands nothing: a stop at the pendant cannot be seen with software {software}. Choose another\n\
+             session.path, or read what it says at session.pendant_stop"
+        );
+        return Ok(());
     }
     let seconds = match args.dry_run {
         Some(seconds) => Some(seconds),

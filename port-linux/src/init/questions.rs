@@ -3,7 +3,8 @@
 use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 
 use clap::ValueEnum as _;
-use outrigger_core::robot::RobotModel;
+use outrigger_core::mode::PendantStop;
+use outrigger_core::robot::{RobotModel, SoftwareVersion};
 
 use super::args::{Task, WIRINGS, Wiring, parse_wiring};
 use crate::args::parse_model;
@@ -61,6 +62,25 @@ impl Questions {
     pub(super) fn model(&mut self) -> Result<RobotModel, Failure> {
         let text = "Which arm is it? This controller does not say.";
         self.ask(text, "ur5", "--model, for this controller does not say which arm it has", parse_model)
+    }
+
+    /// Asks whether an arm is commanded by `software` with which a stop at the pendant cannot be seen; it is not where nobody answers.
+    ///
+    /// # Errors
+    /// As of [`task`](Self::task).
+    pub(super) fn pendant_stop(&mut self, software: SoftwareVersion) -> Result<PendantStop, Failure> {
+        if !self.somebody {
+            return Ok(PendantStop::Seen);
+        }
+        let text = format!(
+            "With software {software} a stop pressed at the pendant cannot be seen, and the next command overrides it: only the emergency\n\
+             stop, a stop input or the end of `run` stops the arm. Is the arm to be commanded all the same? y or n"
+        );
+        self.ask(&text, "n", "--pendant-stop", |answer| match answer {
+            "y" | "yes" => Ok(PendantStop::Overridden),
+            "n" | "no" => Ok(PendantStop::Seen),
+            _ => Err("expected y or n".into()),
+        })
     }
 
     /// For how many seconds the file is to be tried on a simulated arm; none without somebody to ask.

@@ -55,7 +55,7 @@ pub(crate) trait Maker {
 
     /// All of `sight` for a view or a page. What only the one who shows it has is left empty.
     fn snapshot(&self, sight: &Sight<Self::Seen>) -> Snapshot {
-        let Sight { at, here, mode, latch, last_fallback, unmet, figures, rate, seen } = *sight;
+        let Sight { at, here, mode, overrides_pendant, latch, last_fallback, unmet, figures, rate, seen } = *sight;
         let Facts { identity, arm, states, trouble, values, counters, variables } = self.facts(&seen);
         Snapshot {
             at,
@@ -64,6 +64,7 @@ pub(crate) trait Maker {
             observer: Observer::Process,
             identity,
             mode,
+            overrides_pendant,
             latch,
             last_fallback,
             unmet,
@@ -91,6 +92,7 @@ pub(crate) struct Sight<S> {
     /// The controller runs on this machine.
     pub(crate) here: bool,
     pub(crate) mode: Mode,
+    pub(crate) overrides_pendant: bool,
     /// The reason that stands, and the one that stood last.
     pub(crate) latch: Option<Reason>,
     pub(crate) last_fallback: Option<Reason>,
@@ -145,6 +147,7 @@ pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
             at,
             here: self.is_here(),
             mode,
+            overrides_pendant: engine.overrides_pendant(),
             latch: engine.latch(),
             last_fallback,
             unmet: if matches!(mode, Mode::Offline | Mode::Monitor) { engine.unmet(at) } else { ReasonSet::EMPTY },
@@ -266,6 +269,7 @@ pub(crate) struct Facts {
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     pub(crate) mode: Mode,
+    pub(crate) overrides_pendant: bool,
     pub(crate) latch: Option<Reason>,
     pub(crate) unmet: ReasonSet,
     pub(crate) link: Figures,
@@ -286,11 +290,12 @@ pub(crate) struct Standing {
 impl Standing {
     /// What every kind of controller has.
     fn of<S>(status: &Status<S>) -> Self {
-        let Status { mode, latch, unmet, link, events_lost, .. } = *status;
+        let Status { mode, overrides_pendant, latch, unmet, link, events_lost, .. } = *status;
         // What a request would be refused for is of interest while nothing is commanded.
         let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet } else { ReasonSet::EMPTY };
         Self {
             mode,
+            overrides_pendant,
             latch,
             unmet,
             link,

@@ -228,7 +228,7 @@ pub(super) fn status(
             json.null();
         }
     }
-    json.key("ending").boolean(status.ending);
+    json.key("ending").boolean(status.ending).key("overrides_pendant").boolean(status.overrides_pendant);
     json.key("held_by");
     match status.held {
         Some(held) => {

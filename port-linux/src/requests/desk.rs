@@ -418,7 +418,7 @@ impl<const N: usize> Desk<N> {
     pub(crate) fn observe(
         &mut self,
         now: Instant,
-        (epoch, mode, grade, latch): (Epoch, Mode, Grade, Option<Reason>),
+        (epoch, mode, grade, latch, overrides_pendant): (Epoch, Mode, Grade, Option<Reason>, bool),
         ending: bool,
         (motion, held, wanted): (Option<Standing>, Option<Reason>, impl FnOnce() -> Option<Setpoint<N>>),
         unmet: impl Fn() -> ReasonSet,
@@ -428,7 +428,20 @@ impl<const N: usize> Desk<N> {
         let Contacts { watched, seen } = self.status.contacts;
         let contacts = Contacts { watched: watched && matches!(mode, Mode::Arming | Mode::Command), seen };
         let streaming = self.streaming;
-        let status = Status { epoch, mode, grade, latch, ending, motion, held, contacts, streaming, ..self.status };
+        let before = self.status;
+        let status = Status {
+            epoch,
+            mode,
+            grade,
+            latch,
+            overrides_pendant,
+            ending,
+            motion,
+            held,
+            contacts,
+            streaming,
+            ..before
+        };
         if self.given && mode != Mode::Monitor {
             self.errand.take_back();
             self.given = false;

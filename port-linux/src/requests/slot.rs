@@ -42,6 +42,8 @@ pub(crate) struct Status {
     pub(crate) variables: Option<Variables>,
     /// The motion that was begun last, of those that somebody asked for.
     pub(crate) motion: Option<Standing>,
+    /// The next command overrides a stop at the pendant.
+    pub(crate) overrides_pendant: bool,
     /// The reason that holds the motion while commanding lasts.
     pub(crate) held: Option<Reason>,
     /// The tool's contacts.
@@ -64,6 +66,7 @@ impl Default for Status {
             ending: false,
             variables: None,
             motion: None,
+            overrides_pendant: false,
             held: None,
             contacts: Contacts::default(),
             streaming: Streaming::default(),

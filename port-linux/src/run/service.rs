@@ -443,7 +443,8 @@ where
             self.write_recording(engine, reason);
         }
         if let Some(desk) = &mut self.desk {
-            let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch());
+            let overrides = engine.overrides_pendant();
+            let of = (engine.mode_machine().epoch(), mode, engine.grade(), engine.latch(), overrides);
             let shown = (|| engine.figures(now).grade_low(), || self.panel.variables(engine));
             let motion = (self.under_way.standing(), engine.held_by(), || self.under_way.wanted(engine));
             desk.observe(now, of, self.ending.is_some(), motion, || engine.unmet(now), shown);

@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub identity: Option<String>,
     /// Mode of the machine.
     pub mode: Mode,
+    /// The next command overrides a stop at the pendant.
+    pub overrides_pendant: bool,
     /// The latched reason of the last fallback.
     pub latch: Option<Reason>,
     /// The reason that was latched last, acknowledged or not.
@@ -69,6 +71,7 @@ impl Snapshot {
             observer: Observer::Process,
             identity: None,
             mode: Mode::Monitor,
+            overrides_pendant: false,
             latch: None,
             last_fallback: None,
             unmet: ReasonSet::EMPTY,
@@ -290,6 +293,9 @@ impl Snapshot {
         for (name, value) in &self.values {
             line.push_str(&format!("  {name} {value}"));
         }
+        if self.overrides_pendant {
+            line.push_str("  a stop at the pendant is overridden");
+        }
         if let Some(reason) = self.latch {
             line.push_str(&format!("  latched {}", reason.name()));
         }
@@ -306,6 +312,7 @@ impl Snapshot {
         json.key("identity");
         text_or_null(json, self.identity.as_deref());
         json.key("mode").text(self.mode.name()).key("grade").text(self.grade());
+        json.key("overrides_pendant").boolean(self.overrides_pendant);
         json.key("latch");
         text_or_null(json, self.latch.map(Reason::name));
         json.key("last_fallback");

@@ -61,6 +61,7 @@ fn open_to_anybody(name: &str, more: &str) -> String {
     file.to_str().expect("a path").into()
 }
 const ENDS: &str = "a stop or pause at the pendant ends commanding";
+const REFUSED: &str = "a stop pressed at the pendant cannot be seen here, and nothing is commanded";
 const OVERRIDDEN: &str = "a stop pressed at the pendant is overridden by the next command";
 const ANYBODY: &str = "source \"d\" takes readings from anybody who can send to 0.0.0.0:5005: add from = \"ADDRESS\"";
 #[test]
@@ -77,15 +78,16 @@ fn check_config_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sou
     let either = said("");
     assert!(either.contains(&format!("warning    {ANYBODY}")), "{either}");
     // Software before 3.4 has no RTDE, and 30003 shows no stop.
-    for (software, expected) in [("3.1.0", OVERRIDDEN), ("3.15.0", ENDS), ("5.15.0", ENDS)] {
+    for (software, expected) in [("3.1.0", REFUSED), ("3.15.0", ENDS), ("5.15.0", ENDS)] {
         assert!(of(&either, software).contains(expected), "{either}");
     }
     let by_30003 = said("connect.states = \"realtime\"\nsession.software = \"5.15\"\n");
-    assert!(of(&by_30003, "5.15.0").contains(OVERRIDDEN) && !by_30003.contains("3.1.0"), "{by_30003}");
+    assert!(of(&by_30003, "5.15.0").contains(REFUSED) && !by_30003.contains("3.1.0"), "{by_30003}");
     let whole = said("session.path = \"player\"\nsession.software = \"5.15\"\n");
     assert!(of(&whole, "5.15.0").contains("a whole motion is held by a pause, and goes on when resumed"), "{whole}");
-    let switched_off = said("session.pendant_stops = false\nsession.software = \"5.15\"\n");
-    assert!(of(&switched_off, "5.15.0").contains(OVERRIDDEN), "{switched_off}");
+    let allowed =
+        said("connect.states = \"realtime\"\nsession.software = \"5.15\"\nsession.pendant_stop = \"overridden\"\n");
+    assert!(of(&allowed, "5.15.0").contains(OVERRIDDEN), "{allowed}");
 }
 #[test]
 fn doctor_refuses_a_file_that_is_faulty_or_for_another_kind_of_robot() {

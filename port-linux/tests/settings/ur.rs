@@ -12,6 +12,8 @@ use super::scenes::{CALM, Reads, Scene, set_outputs};
 pub(crate) const SERVO: &str = r#"
 [robot]
 address = "192.0.2.1"
+[session]
+pendant_stop = "overridden"
 [law]
 kind = "joint-servo"
 relative = true
@@ -91,6 +93,8 @@ input = "simulated"
 values = 6
 "#;
 
+/// No command lasts long enough to see a stop at the pendant.
+const UNSEEN_STOPS: &str = "session.pendant_left = 50";
 const SERVOJ: &str = "session.path = \"reverse-servoj\"";
 const FETCHED: &str = "session.path = \"reverse-servoj\"; program.by = \"urcap\"";
 const EXTERNAL: &str = "session.path = \"external-control\"";
@@ -299,12 +303,12 @@ pub(crate) const ROWS: &[Row] = &[
     row("session.leak_ppm", "10000", LATE20, "Misses"),
     row("session.shift_hold", "0.5", LATE20, "Epoch"),
     row("session.following_delay", "1", LATE, "NotFollowing").beside("session.following_tolerance = 0.0001; session.following_relative = 0.0; session.margin = 0.02; session.following_patience = 3"),
-    row("session.following_patience", "5", LOCAL, "NotFollowing").beside("session.pendant_stops = false"),
+    row("session.following_patience", "5", LOCAL, "NotFollowing").beside(UNSEEN_STOPS),
     row("session.following_late_patience", "2", CB2_SLIDER, "NotFollowing").beside("session.following_patience = 2"),
-    row("session.following_tolerance", "0.001", LOCAL, "NotFollowing").beside("session.pendant_stops = false"),
-    row("session.following_relative", "0.5", LOCAL, "NotFollowing").beside("session.pendant_stops = false"),
-    row("session.following_ramp", "50.0", DEAF, "NotFollowing").beside("session.pendant_stops = false"),
-    row("session.following_scaling_rate", "0.01", DEAF_AFTER_SLIDER, "NotFollowing").beside("session.pendant_stops = false"),
+    row("session.following_tolerance", "0.001", LOCAL, "NotFollowing").beside(UNSEEN_STOPS),
+    row("session.following_relative", "0.5", LOCAL, "NotFollowing").beside(UNSEEN_STOPS),
+    row("session.following_ramp", "50.0", DEAF, "NotFollowing").beside(UNSEEN_STOPS),
+    row("session.following_scaling_rate", "0.01", DEAF_AFTER_SLIDER, "NotFollowing").beside(UNSEEN_STOPS),
     row("session.grade.perfect.received", "0.9991", SKIP, "Received"),
     row("session.grade.perfect.delay", "0.0001", JITTER1, "Command"),
     row("session.grade.perfect.jitter", "0.0001", JITTER1, "Command"),
@@ -346,7 +350,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("session.scaling_begin_speed", "0.001", RESTS, ""),
     row("session.scaling_begin_time", "0.02", RESTS_ON, ""),
     row("session.scaling_held_timeout", "1.0", SLIDER0, ""),
-    row("session.pendant_stops", "false", STOPPED, "PendantOverridden"),
+    row("session.pendant_stop", "\"overridden\"", OLD, "Arming").beside("session.pendant_stop ="),
     row("session.pendant_at_once", "true", FLICKERS, ""),
     row("session.pendant_left", "50", STOPPED, "PendantOverridden"),
     row("session.pendant_flicker", "0", FLICKERS, ""),

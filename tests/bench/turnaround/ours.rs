@@ -13,7 +13,7 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::{JointPositions, JointVelocities};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
@@ -30,7 +30,10 @@ pub(crate) fn run(port_base: u16, busy_poll_micros: Option<u32>) {
     let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, busy_poll_micros);
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
     let mut operator = Operator { inputs: None, commanded: false };
-    let session = beside_ur(UrConfig::default(), law, &mut net, &mut operator, 0);
+    let mut config = UrConfig::default();
+    // Some of these controllers have states by 30003 alone.
+    config.mode.pendant.stop = PendantStop::Overridden;
+    let session = beside_ur(config, law, &mut net, &mut operator, 0);
     block_on(session).expect("a reactor").expect("a configuration");
 }
 

@@ -7,7 +7,7 @@ use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
 use outrigger_core::engine::ur::{CommandPath, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::law::{AnyLaw, Law};
-use outrigger_core::mode::Mode;
+use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::MessageSource;
 use outrigger_core::time::Instant;
 use outrigger_core::wire::primary::{self, RobotMessage, RobotMessagePayload};
@@ -90,6 +90,8 @@ impl<'m> Cycle<'m> {
         config.limits.braking.0 = [10.0; 6];
         config.peer.text.own_stop = 10.0;
         config.peer.path = path;
+        // Its states come by 30003 alone.
+        config.mode.pendant.stop = PendantStop::Overridden;
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
         let engine = UrEngine::new(config, law, Memory { primary, realtime, rtde: None }).expect("a configuration");
         let q = BENT.map(f64::from);

@@ -2,6 +2,7 @@
 
 use super::configured::trajectory;
 use super::*;
+use outrigger_core::mode::PendantStop;
 
 /// Words of an operator, in any order.
 pub(super) fn operator(draw: &mut Draw, number: usize) -> Plan {
@@ -81,7 +82,9 @@ pub(super) fn pendant(draw: &mut Draw, number: usize) -> Plan {
     if number % 7 == 6 {
         plan.setup.controller.flicker = std::num::NonZeroU32::new(draw.of(&[3, 150]));
     }
-    plan.setup.config.mode.pendant.stops = number % 5 != 4;
+    if number % 5 == 4 || number % 8 == 3 {
+        plan.setup.config.mode.pendant.stop = PendantStop::Seen;
+    }
     let at = draw.between(50, 1_400);
     let act = [Action::StopProgram, Action::PauseProgram][number % 2];
     plan.at(at, Act::Pendant(act)).at(at + 300, Act::Pendant(Action::ResumeProgram)).at(at + 500, Act::Request);

@@ -7,6 +7,7 @@ use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::{
     AnyLaw, JointServo, JointServoConfig, Reference, SensorFeedForward, Standoff, StandoffConfig,
 };
+use outrigger_core::mode::PendantStop;
 use outrigger_core::robot::{JointAccelerations, JointVelocities, SoftwareVersion};
 use outrigger_core::time as core;
 use outrigger_core::trajectory::Trajectory;
@@ -81,9 +82,12 @@ impl Setup {
     /// A running robot with this software, and a co-controller that holds it where it stands.
     #[must_use]
     pub fn new(software: SoftwareVersion) -> Self {
+        let mut config = UrConfig::default();
+        // Many of these controllers have states by 30003 alone.
+        config.mode.pendant.stop = PendantStop::Overridden;
         Self {
             controller: Options::for_software(software),
-            config: UrConfig::default(),
+            config,
             law: AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default())),
             sensors: vec![],
             latency: Duration::from_micros(100),

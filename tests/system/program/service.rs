@@ -134,6 +134,7 @@ fn open_to_anybody(name: &str, more: &str) -> String {
 }
 
 const ENDS: &str = "a stop or pause at the pendant ends commanding";
+const REFUSED: &str = "a stop pressed at the pendant cannot be seen here, and nothing is commanded";
 const OVERRIDDEN: &str = "a stop pressed at the pendant is overridden by the next command";
 const ANYBODY: &str = "source \"d\" takes readings from anybody who can send to 0.0.0.0:5005: add from = \"ADDRESS\"";
 
@@ -161,16 +162,17 @@ fn doctor_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources_o
     let old = Options { software: SoftwareVersion::new(3, 1), model: RobotModel::Ur5, ..Options::default() };
     let (_realtime, shows_not) = simulated_with(Options { state: StartState::PowerOff, ..old });
     let file = open_to_anybody("pendant-doctor.toml", "limits.velocity = 0.5\n");
-    let switched_off = open_to_anybody("pendant-doctor-off.toml", "session.pendant_stops = false\n");
+    let allowed = "connect.states = \"realtime\"\nsession.pendant_stop = \"overridden\"\n";
+    let allowed = open_to_anybody("pendant-doctor-allowed.toml", allowed);
     let by_30003 = open_to_anybody("pendant-doctor-30003.toml", "connect.states = \"realtime\"\n");
     let (rtde, realtime) = ("states by RTDE (30004)", "states by the real-time interface (30003)");
     for (robot, file, from, pendant) in [
         (&shows, None, rtde, ENDS),
-        (&shows_not, None, realtime, OVERRIDDEN),
+        (&shows_not, None, realtime, REFUSED),
         (&shows, Some(&file), rtde, ENDS),
-        (&shows, Some(&switched_off), rtde, OVERRIDDEN),
-        (&shows, Some(&by_30003), realtime, OVERRIDDEN),
-        (&shows_not, Some(&file), realtime, OVERRIDDEN),
+        (&shows, Some(&allowed), realtime, OVERRIDDEN),
+        (&shows, Some(&by_30003), realtime, REFUSED),
+        (&shows_not, Some(&file), realtime, REFUSED),
     ] {
         let config = file.map_or(vec![], |file| vec!["--config", file]);
         let output = outrigger(&[&["doctor", robot, "--seconds", "1"], config.as_slice()].concat(), b"");

@@ -80,9 +80,12 @@ fn is_replayed(recording: &Path) {
     assert!(replayed.status.success() && said.contains("gave the same"), "{said}{}", text(&replayed.stderr));
 }
 
+/// States by 30003 alone, by which no stop at the pendant is seen.
+const BY_30003: &str = "connect.states = \"realtime\"\nsession.pendant_stop = \"overridden\"";
+
 #[test]
 fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_told_by_name() {
-    for (name, before) in [("variables", ""), ("variables-realtime", "connect.states = \"realtime\"")] {
+    for (name, before) in [("variables", ""), ("variables-realtime", BY_30003)] {
         let robot = serve(SoftwareVersion::new(5, 15));
         let variables = r#"record_variables = ["actual_current", "actual_current_as_torque", "target_moment"]"#;
         let (folder, file) = configuration(name, before, variables);
@@ -129,7 +132,7 @@ fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_tol
 fn a_loss_of_their_connection_ends_no_commanding_and_the_recording_says_the_gap() {
     let robot = serve(SoftwareVersion::new(5, 15));
     let (folder, file) =
-        configuration("variables-lost", "connect.states = \"realtime\"", "record_variables = [\"target_moment\"]");
+        configuration("variables-lost", BY_30003, "record_variables = [\"target_moment\"]");
     let recording = folder.join("run.mcap");
     let mut run = started(&file, &robot, &recording);
     let mut said = String::new();

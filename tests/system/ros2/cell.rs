@@ -155,8 +155,10 @@ impl Cell {
         let port = listener.local_addr().expect("bound").port();
         drop(listener);
         let (major, minor) = (software.major, software.minor);
+        // States of some come by 30003 alone.
+        let pendant = if path == "text" { "session.pendant_stop = \"overridden\"" } else { "" };
         let text = format!(
-            "robot.address = \"{robot}\"\nprogram.port = {port}\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
+            "{pendant}\nrobot.address = \"{robot}\"\nprogram.port = {port}\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
              limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\nlegacy_names = true\n"
         );
         let file = file(".toml");

@@ -1,5 +1,6 @@
 //! What a cycle is given: its thresholds, and what is known beside a state.
 
+use super::pendant::PendantSight;
 use crate::link::LinkConfig;
 use crate::mode::{Activity, FollowingConfig, Held, Mirrored, ModeConfig, PeerGate, PendantConfig, ScalingConfig};
 use crate::robot::{MasterSafetyState, RobotMode, Safety};
@@ -61,6 +62,7 @@ pub(in crate::engine) struct CycleConfig {
     pub(in crate::engine) following: FollowingConfig,
     pub(in crate::engine) scaling: ScalingConfig,
     pub(in crate::engine) pendant: PendantConfig,
+    pub(in crate::engine) sight: PendantSight,
     /// For how long a command holds without a successor.
     pub(in crate::engine) hold: Duration,
     /// Most speed for an error that a law may ask for \[1/s\].

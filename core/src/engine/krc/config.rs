@@ -10,7 +10,7 @@ use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, MAX_SOURCES};
 use crate::engine::coast::Coast;
 use crate::engine::config::{Config, ConfigError, Conflict, Options};
-use crate::engine::cycle::CycleConfig;
+use crate::engine::cycle::{CycleConfig, PendantSight};
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, settings, wording};
@@ -236,6 +236,7 @@ impl KrcConfig {
             following: self.mode.following.of(period),
             scaling: self.mode.scaling,
             pendant: self.mode.pendant,
+            sight: PendantSight::Always,
             hold: Duration::ZERO,
             #[cfg(feature = "reverse")]
             most_feedback: f32::INFINITY,

@@ -5,7 +5,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use super::message::{LONGEST, Message, POINTS, SHOWN_LEN, Shown};
 use crate::command::{JointMove, Limits, MAX_SOURCES};
 use crate::engine::config::{Config, ConfigError, Options};
-use crate::engine::cycle::{Beside, Cycle, CycleConfig, Executed, Verdict};
+use crate::engine::cycle::{Beside, Cycle, CycleConfig, Executed, PendantSight, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
@@ -76,6 +76,7 @@ impl TestConfig {
             following: self.mode.following.of(PERIOD),
             scaling: self.mode.scaling,
             pendant: self.mode.pendant,
+            sight: PendantSight::Always,
             hold: Duration::ZERO,
             #[cfg(feature = "reverse")]
             most_feedback: f32::INFINITY,

@@ -11,7 +11,7 @@ use crate::engine::{Event, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::{ReplayError, Replayed, replay};
 use crate::law::{JointServo, JointServoConfig, Reference};
-use crate::mode::{Channel, Mode, Refusal, Transition};
+use crate::mode::{Channel, Mode, PendantStop, Refusal, Transition};
 use crate::peer::Peer;
 use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
 use crate::time::{Duration, Instant};
@@ -117,7 +117,19 @@ impl Bench {
         Self::with_memory(major, minor, config, memory)
     }
 
-    fn with_memory(major: u8, minor: u8, config: UrConfig, memory: Memory<'static>) -> Self {
+    /// Most benches have states from 30003 alone, by which a stop at the pendant cannot be seen.
+    fn with_memory(major: u8, minor: u8, mut config: UrConfig, memory: Memory<'static>) -> Self {
+        config.mode.pendant.stop = PendantStop::Overridden;
+        Self::as_configured(major, minor, config, memory)
+    }
+
+    /// A bench that commands only where a stop at the pendant is seen.
+    pub(crate) fn seeing_stops(major: u8, minor: u8, config: UrConfig, with_rtde: bool) -> Self {
+        let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: with_rtde.then(rtde) };
+        Self::as_configured(major, minor, config, memory)
+    }
+
+    fn as_configured(major: u8, minor: u8, config: UrConfig, memory: Memory<'static>) -> Self {
         let engine = UrEngine::new(config, turning(), memory).unwrap();
         Self {
             #[cfg(feature = "postcard")]

@@ -3,9 +3,9 @@
 use super::bench::{Bench, Sent, refused};
 use crate::engine::ur::UrOptions;
 use crate::engine::ur::{FormChoice, TextConfig, UrConfig};
-use crate::engine::{Input, LinkId};
-use crate::mode::Mode;
+use crate::engine::{Event, Input, LinkId};
 use crate::mode::ModeTuning;
+use crate::mode::{Mode, PendantStop};
 use crate::robot::{Reason, SoftwareVersion};
 use crate::time::Duration;
 
@@ -116,6 +116,41 @@ fn a_controller_that_reports_other_software_than_configured_is_not_commanded() {
     bench.input(Input::Start);
     bench.run(3_000);
     assert!(!bench.unmet().contains(&Reason::OtherController), "{:?}", bench.unmet());
+}
+
+#[test]
+fn nothing_is_commanded_where_a_stop_at_the_pendant_cannot_be_seen() {
+    let allowed = {
+        let mut config = UrConfig::default();
+        config.mode.pendant.stop = PendantStop::Overridden;
+        config
+    };
+    for (major, minor, with_rtde, seen) in
+        [(1, 8, true, false), (3, 1, true, false), (3, 15, true, true), (5, 15, true, true), (5, 15, false, false)]
+    {
+        let what = format!("{major}.{minor}, RTDE {with_rtde}");
+        let begun = |config| {
+            let mut bench = Bench::seeing_stops(major, minor, config, with_rtde);
+            bench.input(Input::Start);
+            bench.run(5_000);
+            bench
+        };
+        let mut bench = begun(UrConfig::default());
+        assert_eq!(bench.unmet(), if seen { vec![] } else { vec![Reason::PendantUnseen] }, "{what}");
+        bench.request();
+        bench.run(3_000);
+        assert_eq!((bench.engine.mode() == Mode::Command, bench.sent.is_empty()), (seen, !seen), "{what}");
+        assert!(!bench.engine.overrides_pendant(), "{what}");
+        if !seen {
+            assert!(bench.events.contains(&refused(Reason::PendantUnseen)), "{what}");
+        }
+        // Where it can be seen, it is looked for all the same.
+        let bench = begun(allowed);
+        assert!(bench.unmet().is_empty() && !bench.engine.overrides_pendant(), "{what}");
+        let bench = bench.commanding();
+        assert_eq!(bench.engine.overrides_pendant(), !seen, "{what}");
+        assert_eq!(bench.events.contains(&Event::PendantOverridden), !seen, "{what}");
+    }
 }
 
 #[test]

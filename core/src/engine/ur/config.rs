@@ -8,7 +8,7 @@ use crate::command::outputs::OutputsConfig;
 use crate::command::{Limits, MAX_SOURCES, PathTiming, SourceConfig, SourceId};
 use crate::engine::coast::Coast;
 use crate::engine::config::{Config, ConfigError, Conflict, Options};
-use crate::engine::cycle::CycleConfig;
+use crate::engine::cycle::{CycleConfig, PendantSight};
 use crate::link::LinkTuning;
 use crate::mode::{FollowingConfig, ModeConfig, ModeTuning, OperatorConfig, PendantConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion, settings, wording, words};
@@ -159,7 +159,7 @@ impl UrConfig {
         connect.check().map_err(value("connect"))?;
         self.check_given(Duration::from_micros(Generation::ESeries.period_micros()))?;
         for generation in [Generation::Cb3, Generation::ESeries] {
-            let cycle = self.cycle(Duration::from_micros(generation.period_micros()));
+            let cycle = self.cycle(Duration::from_micros(generation.period_micros()), false);
             self.check_common(&cycle)?;
             if cfg!(feature = "reverse") {
                 cycle.mode.delegated.check(cycle.mode.cycle).map_err(value("mode"))?;
@@ -211,14 +211,19 @@ impl UrConfig {
         BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us").map_err(value("program"))
     }
 
-    /// The thresholds for a controller of this period.
-    pub(in crate::engine) fn cycle(&self, period: Duration) -> CycleConfig {
+    /// The thresholds for a controller of this period, where states come `by_rtde` or by 30003.
+    pub(in crate::engine) fn cycle(&self, period: Duration, by_rtde: bool) -> CycleConfig {
         CycleConfig {
             link: self.link.stream(period),
             mode: self.mode_config(period),
             following: self.following(period),
             scaling: self.mode.scaling,
             pendant: self.mode.pendant,
+            sight: match self.sees_pendant_stops(by_rtde, period) {
+                true if self.peer.path.is_resident() => PendantSight::Always,
+                true => PendantSight::ByStates,
+                false => PendantSight::Never,
+            },
             hold: self.peer.text.hold,
             #[cfg(feature = "reverse")]
             most_feedback: self.most_feedback(period),
@@ -268,15 +273,16 @@ impl UrConfig {
 
     /// Whether a stop at the pendant can be seen, where states come `by_rtde` in this period: the state of every cycle has to
     /// tell of the program, and one command has to outlast the cycles that are needed to look. Where not, or where the
-    /// program flickers between two texts, the next text overrides such a stop. A program of ours that carries the commands
-    /// ends with such a stop, whoever sees it.
+    /// program flickers between two texts, nothing is commanded ([`Reason::PendantUnseen`](crate::robot::Reason::PendantUnseen)),
+    /// unless [`PendantStop::Overridden`](crate::mode::PendantStop::Overridden) allows it. A program of ours that carries the
+    /// commands ends with such a stop, whoever sees it.
     #[must_use]
     pub fn sees_pendant_stops(&self, by_rtde: bool, period: Duration) -> bool {
         if self.peer.path.is_resident() {
             return true;
         }
-        let PendantConfig { stops, left, .. } = self.mode.pendant;
-        stops && by_rtde && period.times(u64::from(left).saturating_add(1)) <= self.peer.text.hold
+        let PendantConfig { left, .. } = self.mode.pendant;
+        by_rtde && period.times(u64::from(left).saturating_add(1)) <= self.peer.text.hold
     }
 
     /// Tells every limit that what is sent, or the controller by itself, would not keep, by its first joint.

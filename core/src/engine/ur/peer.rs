@@ -304,7 +304,7 @@ impl<'m> Peer<6> for Ur<'m> {
             refusal: Refusal::default(),
         };
         // The period is known once a controller is connected; nothing is judged before.
-        let first = config.cycle(Duration::from_micros(Generation::Cb3.period_micros()));
+        let first = config.cycle(Duration::from_micros(Generation::Cb3.period_micros()), false);
         let sources = config.monitors()?;
         Ok((peer, Cycle::new(first, config.standstill, config.limits, sources, config.operator, law)))
     }

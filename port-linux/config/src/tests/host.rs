@@ -1,7 +1,7 @@
 use outrigger_core::command::{Limits, SourceId};
 use outrigger_core::engine::ur::FormChoice;
 use outrigger_core::law::{AxisConfig, LawConfig, Reference};
-use outrigger_core::mode::{PendantConfig, ScalingConfig};
+use outrigger_core::mode::{PendantConfig, PendantStop, ScalingConfig};
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
@@ -340,7 +340,7 @@ fn every_threshold_of_the_core_can_be_set() {
          shift_hold = 1\nburst = 0.001\nfollowing_late_patience = 300\nfollowing_relative = 0.1\n\
          following_ramp = 2\nfollowing_scaling_rate = 5\nscaling_zero_below = 0.002\nscaling_free_from = 0.02\n\
          scaling_held_states = 5\nscaling_begin_speed = 0.01\nscaling_begin_time = 0.2\n\
-         scaling_held_timeout = 20\npendant_stops = false\npendant_at_once = true\npendant_left = 4\n\
+         scaling_held_timeout = 20\npendant_stop = \"overridden\"\npendant_at_once = true\npendant_left = 4\n\
          pendant_flicker = 3\n[session.grade.ok]\nreceived = 0.9\njitter = 0.003\n\
          [session.grade.bad]\nreceived = 0.8\njitter = 0.005\nmisses = 40\n\
          [operator]\nrequest_input = 0\nacknowledge_input = 17\n"
@@ -366,7 +366,7 @@ fn every_threshold_of_the_core_can_be_set() {
         held_timeout: Duration::from_secs(20),
     };
     assert_eq!(config.mode.scaling, scaling);
-    let pendant = PendantConfig { stops: false, at_once: true, left: 4, flicker: 3 };
+    let pendant = PendantConfig { stop: PendantStop::Overridden, at_once: true, left: 4, flicker: 3 };
     assert_eq!(config.mode.pendant, pendant);
     let operator = config.operator;
     assert_eq!((operator.request_input, operator.acknowledge_input), (Some(0), Some(17)));

@@ -27,8 +27,7 @@ pub(crate) fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
         say("coast", format!("software {software}: {}", coast::describe(&config, software)));
         let by_rtde = config.peer.connect.states != StatesFrom::Realtime && software.at_least(3, 4);
         let period = Duration::from_micros(software.generation().period_micros());
-        let seen = config.sees_pendant_stops(by_rtde, period);
-        say("pendant", format!("software {software}: {}", coast::pendant(config.peer.path, seen)));
+        say("pendant", format!("software {software}: {}", coast::pendant(&config, by_rtde, period)));
         let table = paths::table(&config, software, by_rtde);
         ["paths"].into_iter().chain(std::iter::repeat("")).zip(table).for_each(|(name, line)| say(name, line));
     }

@@ -3,7 +3,9 @@
 use outrigger_core::engine::Coast;
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
+use outrigger_core::mode::PendantStop;
 use outrigger_core::robot::{Pose, RobotModel, SoftwareVersion};
+use outrigger_core::time::Duration;
 
 /// Both worst cases on a controller with this software: something we see goes wrong, and this process dies.
 ///
@@ -37,14 +39,18 @@ fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
     KinematicChain::new(DhParameters::of(model), &tcp.unwrap_or_default()).reach()
 }
 
-/// Returns the effect of a stop or a pause at the pendant on commanding by `path`, where it is `seen` or not.
+/// Returns the effect of a stop or a pause at the pendant on commanding, where states come `by_rtde` in this period.
 #[must_use]
-pub(crate) fn pendant(path: CommandPath, seen: bool) -> &'static str {
-    if seen && makes_motions(path) {
+pub(crate) fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> &'static str {
+    let seen = config.sees_pendant_stops(by_rtde, period);
+    if seen && makes_motions(config.peer.path) {
         "a stop at the pendant ends commanding, a pause ends joint speeds; a whole motion is held by a pause, and goes on when resumed \
          within 10 s"
     } else if seen {
         "a stop or pause at the pendant ends commanding, unless arming finds that the program flickers: that is said then"
+    } else if config.mode.pendant.stop == PendantStop::Seen {
+        "a stop pressed at the pendant cannot be seen here, and nothing is commanded: choose another session.path, or allow that it is \
+         overridden by session.pendant_stop = \"overridden\""
     } else {
         "a stop pressed at the pendant is overridden by the next command: use a stop input or the emergency stop"
     }

@@ -107,9 +107,9 @@ impl Examined<6, Ur<'_>> for UrExamined {
         if config.peer.model.is_none() {
             sheet.suggest("configure robot.model: without it the travel of the tool after a fault is not known");
         }
-        let sees = config.sees_pendant_stops(identity.states == LinkId::RTDE, identity.period);
-        sheet.line(format!("pendant: {}", coast::pendant(config.peer.path, sees)));
-        for (nth, line) in paths::table(config, software, identity.states == LinkId::RTDE).into_iter().enumerate() {
+        let by_rtde = identity.states == LinkId::RTDE;
+        sheet.line(format!("pendant: {}", coast::pendant(config, by_rtde, identity.period)));
+        for (nth, line) in paths::table(config, software, by_rtde).into_iter().enumerate() {
             sheet.line(format!("{}{line}", if nth == 0 { "paths: " } else { "  " }));
         }
         // The link was judged above.

@@ -1,6 +1,7 @@
 //! Every way that commands can reach a controller, beside the others, in words.
 
 use outrigger_core::engine::ur::{CommandPath, Orders, ProgramConfig, UrConfig, UrOptions};
+use outrigger_core::mode::PendantStop;
 use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::time::Duration;
 
@@ -57,6 +58,11 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
         return [name, format!("not with this configuration: {refused}"), "-".into(), "-".into(), about];
     }
     let period = Duration::from_micros(software.generation().period_micros());
+    let allowed = config.mode.pendant.stop == PendantStop::Overridden || config.sees_pendant_stops(by_rtde, period);
+    if !allowed {
+        let refused = "no: a stop at the pendant cannot be seen, see session.pendant_stop";
+        return [name, refused.into(), "-".into(), "-".into(), about];
+    }
     let pendant = pendant(&config, by_rtde, period);
     [name, "yes".into(), coast::without_us(&config, software), pendant, about]
 }
@@ -115,16 +121,23 @@ mod tests {
         for way in ways() {
             for software in [(1, 8), (3, 0), (3, 1), (3, 8), (3, 15), (5, 0), (5, 15)] {
                 let software = SoftwareVersion::new(software.0, software.1);
-                for by_rtde in [false, true] {
-                    let config = UrConfig::default();
+                for (by_rtde, stop) in
+                    [(false, PendantStop::Seen), (false, PendantStop::Overridden), (true, PendantStop::Seen)]
+                {
+                    let mut config = UrConfig::default();
+                    config.mode.pendant.stop = stop;
                     let rows = rows(&config, software, by_rtde);
                     let row = rows.iter().find(|row| row[2..].starts_with(&format!("{} ", name(way)))).unwrap();
                     let (path, orders) = way;
                     let unfit = ProgramConfig { orders, ..config.peer.program }.unfit(path, software);
                     assert_eq!(row.contains("  no: needs software "), unfit.is_some(), "{row}");
                     let without = orders == Orders::Registers && !by_rtde;
+                    let unseen = path == CommandPath::Text && !by_rtde;
+                    let refused = unseen && stop == PendantStop::Seen;
+                    assert_eq!(row.contains("  no: a stop at the pendant"), refused && unfit.is_none(), "{row}");
+                    let without = without || refused;
                     assert_eq!(row.contains("  no: "), unfit.is_some() || without, "{row}");
-                    let overridden = path == CommandPath::Text && !by_rtde;
+                    let overridden = unseen && !refused;
                     assert_eq!(row.contains("OVERRIDDEN"), overridden && unfit.is_none(), "{row}");
                     let either = path == CommandPath::Player && !by_rtde;
                     let whole = path == CommandPath::ExternalControl || (path == CommandPath::Player && by_rtde);

@@ -4,6 +4,7 @@ use outrigger_core::command::Samples;
 use outrigger_core::engine::ur::{LINKS, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, Output};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+use outrigger_core::mode::PendantStop;
 use outrigger_core::robot::{JointVelocities, SoftwareVersion, State};
 
 use self::peer::Peer as Robot;
@@ -42,7 +43,9 @@ impl<L: Law<6>> Session<L> {
     fn monitoring(law: L) -> Self {
         let room = || -> &'static mut [u8] { vec![0; 2_048].leak() };
         let memory = Memory { primary: room(), realtime: room(), rtde: None };
-        let engine = UrEngine::new(UrConfig::default(), law, memory).expect("an engine");
+        let mut config = UrConfig::default();
+        config.mode.pendant.stop = PendantStop::Overridden;
+        let engine = UrEngine::new(config, law, memory).expect("an engine");
         let robot = Robot::new(SoftwareVersion::new(5, 15));
         let mut session = Self { engine, robot, under_way: UnderWay::new(None), now: Instant::ZERO };
         session.input(Input::Start);

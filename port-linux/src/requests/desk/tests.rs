@@ -69,11 +69,11 @@ impl Bench {
         input
     }
 
-    fn observe(&mut self, at: u64, of: (Epoch, Mode, Grade, Option<Reason>)) {
+    fn observe(&mut self, at: u64, (epoch, mode, grade, latch): (Epoch, Mode, Grade, Option<Reason>)) {
         let unmet = || ReasonSet::EMPTY.with(Reason::RobotNotRunning);
         self.desk.observe(
             Instant::from_micros(at),
-            of,
+            (epoch, mode, grade, latch, false),
             false,
             (None, None, || None),
             unmet,

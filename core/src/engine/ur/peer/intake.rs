@@ -317,6 +317,6 @@ impl Ur<'_> {
         self.learn_kinematics(cx);
         cx.events.push_peer(UrEvent::Established(identity));
         cx.cycle.set_limits(cx.config.limits_on(software, period));
-        cx.cycle.establish(cx.config.cycle(period), cx.now, cx.events);
+        cx.cycle.establish(cx.config.cycle(period, states == LinkId::RTDE), cx.now, cx.events);
     }
 }

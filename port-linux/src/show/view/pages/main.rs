@@ -140,6 +140,13 @@ fn is_ready(snapshot: &Snapshot) -> bool {
 /// A line for each reason.
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
+    if snapshot.overrides_pendant {
+        let mut line = vec![Standing::Doubtful.says("a stop at the pendant is overridden")];
+        if advice {
+            line.push(": end commanding here, by a stop input, or by the emergency stop".into());
+        }
+        lines.push(Line::from(line));
+    }
     if let Some(reason) = snapshot.latch {
         let mut line = vec![Standing::Bad.says("latched: "), reason.text().into()];
         if advice {
@@ -163,6 +170,9 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
 /// The reason that matters most, in a row.
 fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     let unmet = unmet(snapshot);
+    if snapshot.overrides_pendant {
+        return Some(Line::from(Standing::Doubtful.says("pendant's stop overridden")));
+    }
     if let Some(reason) = snapshot.latch {
         let more = if unmet.is_empty() { String::new() } else { format!(", {} unmet", unmet.len()) };
         return Some(Line::from(vec![Standing::Bad.says("latched: "), reason.name().into(), more.into()]));

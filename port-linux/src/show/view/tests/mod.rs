@@ -48,6 +48,7 @@ fn snapshot(state: Arm) -> Snapshot {
     Snapshot {
         at: Instant::from_micros(15_000_000),
         robot: "192.168.0.20".into(),
+        overrides_pendant: false,
         here: false,
         observer: words::Observer::Process,
         identity: Some("KRC at 192.168.0.20:49938, a measurement every 5 ms".into()),
