@@ -246,10 +246,13 @@ impl Operator {
         if let Automatic::Until(end) = self.automatic { Some(end + Duration::from_micros(1)) } else { None }
     }
 
-    /// What the lines have against a request, of whoever.
+    /// Returns what the lines and the clock of this device have against a request, of whoever.
     #[must_use]
     pub fn unmet(&self) -> ReasonSet {
         let mut unmet = ReasonSet::EMPTY;
+        if self.config.clock_is_inexact {
+            unmet.insert(Reason::ClockInexact);
+        }
         for (present, lines) in [(self.input_lines(), &self.inputs), (self.pin_lines(), &self.pins)] {
             if present.stop && !lines.stop.is_high() {
                 unmet.insert(Reason::StopOpen);

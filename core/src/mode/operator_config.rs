@@ -43,6 +43,9 @@ settings! {
         pub pin_as nowhere: RequestAs = RequestAs::Held,
         /// This device requests by itself, once, until so long after its start; `None`, the default, never.
         pub start_within nowhere: Option<Duration> [Self::START_WITHIN] = None,
+        /// The clock of this device is too inexact to judge the age of states by: nothing is commanded
+        /// ([`Reason::ClockInexact`](crate::robot::Reason::ClockInexact)). Default no.
+        pub clock_is_inexact nowhere: bool = false,
         /// A rise counts after the line was low for this long. Default 50 ms.
         pub low_for: Duration [0.01 to 5.0 "s"] = Duration::from_millis(50),
         /// After a release by a line no rise counts for this long. Default 1 s.

@@ -63,13 +63,10 @@ impl ClockSource {
         matches!(self, Self::External)
     }
 
-    /// Returns an `operator` without what requests, where nothing may be commanded.
+    /// Returns the `operator` of a device with this clock: where nothing may be commanded every request is refused, and says why.
     #[must_use]
     pub const fn operator(self, operator: OperatorConfig) -> OperatorConfig {
-        if self.may_command() {
-            return operator;
-        }
-        OperatorConfig { request_input: None, request_pin: false, start_within: None, ..operator }
+        OperatorConfig { clock_is_inexact: !self.may_command(), ..operator }
     }
 }
 
@@ -255,8 +252,6 @@ mod memory {
 mod tests {
     use std::cell::RefCell;
 
-    use outrigger_core::time::Duration;
-
     use super::*;
 
     fn begun(stage: Stage) -> Begun {
@@ -278,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn by_an_oscillator_of_the_chip_nobody_can_ask_to_command_and_everybody_can_stop() {
+    fn by_an_oscillator_of_the_chip_every_request_is_refused_and_everybody_can_stop() {
         let operator = OperatorConfig {
             request_input: Some(0),
             acknowledge_input: Some(1),
@@ -289,15 +284,9 @@ mod tests {
             ..OperatorConfig::default()
         };
         assert_eq!(ClockSource::External.operator(operator), operator);
-        for asked in
-            [operator, OperatorConfig { start_within: Some(Duration::from_secs(5)), ..OperatorConfig::default() }]
-        {
-            let left = ClockSource::Internal.operator(asked);
-            assert_eq!((left.request_input, left.request_pin, left.start_within), (None, false, None));
-            assert_eq!((left.stop_input, left.stop_pin), (asked.stop_input, asked.stop_pin));
-            assert_eq!(left.acknowledge_input, asked.acknowledge_input);
-            assert_eq!(left.check(), Ok(()));
-        }
+        let refusing = ClockSource::Internal.operator(operator);
+        assert_eq!(refusing, OperatorConfig { clock_is_inexact: true, ..operator });
+        assert_eq!(refusing.check(), Ok(()));
     }
 
     #[test]

@@ -238,7 +238,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((SETTINGS_FORMAT, sums), (12, [(436, 2_577_273_146), (579, 2_648_470_753)]));
+        assert_eq!((SETTINGS_FORMAT, sums), (12, [(437, 2_676_597_848), (580, 2_358_061_805)]));
     }
 
     #[test]

@@ -154,6 +154,22 @@ fn nothing_is_commanded_where_a_stop_at_the_pendant_cannot_be_seen() {
 }
 
 #[test]
+fn by_a_clock_that_is_inexact_every_request_is_refused() {
+    for start_within in [None, Some(Duration::from_secs(60))] {
+        let mut config = UrConfig::default();
+        (config.operator.clock_is_inexact, config.operator.start_within) = (true, start_within);
+        let mut bench = Bench::new(5, 15, config);
+        bench.input(Input::Start);
+        bench.run(3_000);
+        assert_eq!(bench.unmet(), [Reason::ClockInexact]);
+        bench.request();
+        assert!(bench.events.contains(&refused(Reason::ClockInexact)));
+        bench.run(3_000);
+        assert_eq!((bench.engine.mode(), bench.sent.is_empty()), (Mode::Monitor, true));
+    }
+}
+
+#[test]
 fn a_running_program_is_only_taken_over_with_leave_and_is_ended_first() {
     let mut bench = Bench::ready(3, 15);
     bench.peer.foreign = true;
