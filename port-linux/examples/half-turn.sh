@@ -19,7 +19,8 @@ for feedback in true false; do
     for software in 1.8 3.1 3.5 3.15 5.15; do
         for motion in there back; do
             base=$((base + 20))
-            sed "s/^feedback = true/feedback = $feedback/" "$work/$motion.toml" > "$work/run.toml"
+            # By states from 30003 alone a stop at the pendant would be overridden.
+            { echo 'session.pendant_stop = "overridden"'; sed "s/^feedback = true/feedback = $feedback/" "$work/$motion.toml"; } > "$work/run.toml"
             "$outrigger" sim ur --software "$software" --port-base "$base" --seconds 30 > "$work/sim" &
             simulator=$!
             while ! [ -s "$work/sim" ]; do sleep 0.1; done

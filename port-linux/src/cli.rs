@@ -161,7 +161,7 @@ For a KUKA LWR begin with port-linux/docs/kuka-lwr.md.
 Examples:
   outrigger init 192.168.56.101
   outrigger init 192.168.56.101 --task standoff --sensor udp:5005 --from 192.168.56.50 --scale 0.001 --out seam.toml
-  outrigger init 192.168.56.101 --task servo --model ur5 --software 1.8      the robot is away
+  outrigger init 192.168.56.101 --task servo --model ur5 --software 3.15     the robot is away
   outrigger init 127.0.0.1 --task standoff --sensor udp:5005 --dry-run 30    beside `outrigger sim ur`")]
     Init(Box<InitArgs>),
     /// Say everything that is wrong with a configuration, or what it would put in force

@@ -774,7 +774,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         to.put(&self.link)?;
         to.put(&self.mode)?;
         to.put(&(&self.scaling, self.begin_share, self.spoke_at, self.target_speed))?;
-        to.put(&self.pendant)?;
+        self.pendant.save(to)?;
         to.put(&(&self.following, &self.standstill, &self.governor, &self.sources, &self.operator))?;
         to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
@@ -791,7 +791,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.link = from.take()?;
         self.mode = from.take()?;
         (self.scaling, self.begin_share, self.spoke_at, self.target_speed) = from.take()?;
-        self.pendant = from.take()?;
+        self.pendant.load(from)?;
         (self.following, self.standstill, self.governor, self.sources, self.operator) = from.take()?;
         (self.chain, self.evidence, self.state, self.arrived, self.unjudged, self.sent) = from.take()?;
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;

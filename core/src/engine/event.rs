@@ -51,7 +51,7 @@ pub enum Event<P> {
     Held(Option<Reason>),
     /// The [automatic request](crate::mode::OperatorConfig::start_within) is not asked any more.
     Lapsed(Lapse),
-    /// Commanding begins, and a stop at the pendant could not be told from our own text: it is overridden.
+    /// Commanding begins, and a stop at the pendant is not seen: the next command would override it.
     PendantOverridden,
     /// About this kind of controller.
     Peer(P),

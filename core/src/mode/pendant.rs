@@ -129,6 +129,7 @@ impl PendantWatch {
     }
 
     /// Whether stops can still be told from our own text.
+    #[inline(never)]
     fn looks(&self, config: &PendantConfig) -> bool {
         let most = self.cycles.max(LEAST_CYCLES).saturating_mul(u32::from(config.flicker));
         self.flickers.saturating_mul(100) <= most

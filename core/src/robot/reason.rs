@@ -105,7 +105,7 @@ reasons! {
     SafetyNotNormal "the safety system reports neither normal nor reduced operation" "see the safety mode shown, and the teach pendant for what it requires; then acknowledge",
     ImpossibleState "states came that cannot be ones of this arm" "see whether something else answers at the controller's address, and report the recording",
     OtherController "the controller is another than the configuration names" "correct `robot.model` or `session.software`, see `outrigger doctor`",
-    PendantUnseen "a stop at the pendant could not be seen" "choose another `session.path`, or see `session.pendant_stop`",
+    PendantUnseen "a stop at the pendant cannot be seen" "have states by RTDE or choose another `session.path`; or see `session.pendant_stop`",
     ClockInexact "the clock of this device is too inexact to judge the age of states" "see why the board runs by the chip's own oscillator",
 }
 

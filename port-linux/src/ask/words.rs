@@ -107,6 +107,9 @@ fn status(answer: &Value, mode: &str, epoch: u64) -> String {
         let of = if seconds > 0.0 { format!(", {percent} % of {seconds:.1} s") } else { String::new() };
         said.push_str(&format!("motion {}: {}{of}\n", motion_number(answer), text(motion, "state")));
     }
+    if answer.get("overrides_pendant").and_then(Value::as_bool) == Some(true) {
+        said.push_str("a stop at the pendant would be overridden by the next command\n");
+    }
     if let Some(held) = answer.get("held_by").filter(|held| held.is_object()) {
         said.push_str(&format!("{}\n", text(held, "text")));
     }
@@ -157,9 +160,13 @@ mod tests {
         assert_eq!(of(&released), ending);
         let paused = parsed(
             r#"{"id":1,"ok":true,"epoch":4,"mode":"command","do":"status","robot":"10.0.0.2","grade":"ok","latch":null,"unmet":[],
-            "ending":false,"held_by":{"name":"ProgramPaused","text":"paused"},"motion":{"number":2,"state":"running"}}"#,
+            "ending":false,"overrides_pendant":true,"held_by":{"name":"ProgramPaused","text":"paused"},"motion":{"number":2,"state":"running"}}"#,
         );
-        assert_eq!(of(&paused), "command at epoch 4, link ok, robot 10.0.0.2\nmotion 2: running\npaused\n");
+        assert_eq!(
+            of(&paused),
+            "command at epoch 4, link ok, robot 10.0.0.2\nmotion 2: running\na stop at the pendant would be overridden by the next command\n\
+             paused\n"
+        );
         let done = parsed(r#"{"id":1,"ok":true,"epoch":3,"mode":"arming","do":"request"}"#);
         assert_eq!(of(&done), "request granted: arming at epoch 3\n");
         let moved =

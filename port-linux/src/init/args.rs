@@ -41,7 +41,7 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "VERSION", value_parser = parse_software)]
     pub software: Option<SoftwareVersion>,
     /// For software before 3.4, where a stop at the pendant cannot be seen: "overridden" commands the arm all the same, and the next
-    /// command overrides such a stop; asked for where this is not said
+    /// command overrides such a stop; asked interactively if omitted
     #[arg(long, value_name = "WORD", value_parser = parse_pendant_stop)]
     pub pendant_stop: Option<PendantStop>,
     /// Try the file on a simulated arm with a simulated sensor at once, for so many seconds

@@ -20,6 +20,8 @@ pub(super) struct First {
     /// Where the joints stand \[rad\], where that is known: the limits are around it.
     pub joints: Option<[f32; 6]>,
     pub task: Task,
+    /// The controller's states come by RTDE, or are taken to where it has it.
+    pub by_rtde: bool,
     /// The choice for a stop at the pendant, where it cannot be seen.
     pub pendant_stop: PendantStop,
     /// Of a task with a sensor.
@@ -49,9 +51,13 @@ impl First {
         software.at_least(3, 4)
     }
 
+    fn sees_stops(&self) -> bool {
+        self.by_rtde && Self::sees_pendant_stops(self.software)
+    }
+
     /// Returns whether the arm would not be commanded by this file.
     pub(super) fn is_refused(&self) -> bool {
-        !Self::sees_pendant_stops(self.software) && self.pendant_stop == PendantStop::Seen
+        !self.sees_stops() && self.pendant_stop == PendantStop::Seen
     }
 
     /// The text.
@@ -72,11 +78,11 @@ impl First {
              [session]\nsoftware = \"{}.{}\"        # commands are written for it, whatever the controller says\n",
             software.major, software.minor
         );
-        if !Self::sees_pendant_stops(*software) {
+        if !self.sees_stops() {
             let chosen = if self.is_refused() { "# " } else { "" };
             let _ = write!(
                 text,
-                "# A stop pressed at the pendant cannot be seen with this software. Without this line nothing is commanded by `text`; with\n\
+                "# A stop pressed at the pendant cannot be seen with this software, or without RTDE. Without this line nothing is commanded by `text`; with\n\
                  # it the next command overrides such a stop. On 3.0 and later `path` has ways on which a stop there always ends it.\n\
                  {chosen}pendant_stop = \"overridden\"\n"
             );
@@ -209,6 +215,7 @@ mod tests {
             joints: Some([0.0, -1.6, 1.5, -1.4, -1.57, 3.0]),
             task,
             pendant_stop: PendantStop::Seen,
+            by_rtde: true,
             sensor: (task != Task::Servo).then_some(sensor),
             distance: 0.05,
             at_once: false,
@@ -225,6 +232,7 @@ mod tests {
                 whole.clone(),
                 First { joints: None, others: vec![], at_once: true, ..whole.clone() },
                 First { software: SoftwareVersion::new(3, 3), ..whole.clone() },
+                First { by_rtde: false, pendant_stop: PendantStop::Overridden, ..whole.clone() },
                 First { software: SoftwareVersion::new(1, 8), pendant_stop: PendantStop::Overridden, ..whole.clone() },
                 First { sensor: whole.sensor.clone().map(|sensor| Sensor { from, ..sensor }), ..whole.clone() },
                 First { sensor: whole.sensor.as_ref().map(|_| serial.clone()), ..whole.clone() },

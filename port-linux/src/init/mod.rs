@@ -11,8 +11,8 @@ use std::path::Path;
 
 pub(crate) use args::InitArgs;
 use outrigger_config::Configuration;
-use outrigger_core::engine::Engine;
 use outrigger_core::engine::ur::{StatesFrom, Ur};
+use outrigger_core::engine::{Engine, LinkId};
 use outrigger_core::law::Law;
 use outrigger_core::mode::PendantStop;
 use outrigger_core::robot::{RobotModel, SoftwareVersion};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
         (None, _) => Some(questions.wiring(task.values())?),
     };
     let (known, was_there) = match args.model.zip(args.software) {
-        Some((model, software)) => (Known { models: vec![model], software, joints: None }, false),
+        Some((model, software)) => (Known { models: vec![model], software, joints: None, by_rtde: true }, false),
         None => (look(args)?, true),
     };
     let model = match (args.model, known.models.as_slice()) {
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
     };
     let software = args.software.unwrap_or(known.software);
     let pendant_stop = match args.pendant_stop {
-        _ if First::sees_pendant_stops(software) => PendantStop::Seen,
+        _ if known.by_rtde && First::sees_pendant_stops(software) => PendantStop::Seen,
         Some(stop) => stop,
         None => questions.pendant_stop(software)?,
     };
@@ -77,6 +77,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
         joints: known.joints,
         task,
         pendant_stop,
+        by_rtde: known.by_rtde,
         sensor: wiring.map(|wiring| Sensor { wiring, from: args.from, scale: args.scale }),
         distance: args.distance,
         at_once: false,
@@ -101,8 +102,8 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
     }
     if first.is_refused() {
         say!(
-            "\nas it is this file commands nothing: a stop at the pendant cannot be seen with software {software}. Choose another\n\
-             session.path, or read what it says at session.pendant_stop"
+            "\nthis file does not command the arm yet, and is not tried on a simulated one: a stop at the pendant cannot be seen\n\
+             with software {software} and these states. Choose another session.path, or read what the file says at pendant_stop"
         );
         return Ok(());
     }
@@ -137,6 +138,8 @@ struct Known {
     models: Vec<RobotModel>,
     software: SoftwareVersion,
     joints: Option<[f32; 6]>,
+    /// Its states come by RTDE, or are taken to where it has it.
+    by_rtde: bool,
 }
 
 impl Observed<6, Ur<'_>> for Known {
@@ -145,7 +148,8 @@ impl Observed<6, Ur<'_>> for Known {
         let configuration = engine.peer().facts().configuration;
         let models = configuration.map_or(&[][..], |arm| arm.models(identity.generation()));
         let joints = engine.state().map(|state| state.positions.0);
-        Some(Self { models: models.to_vec(), software: identity.software, joints })
+        let by_rtde = identity.states == LinkId::RTDE;
+        Some(Self { models: models.to_vec(), software: identity.software, joints, by_rtde })
     }
 }
 

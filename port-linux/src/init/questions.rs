@@ -64,7 +64,7 @@ impl Questions {
         self.ask(text, "ur5", "--model, for this controller does not say which arm it has", parse_model)
     }
 
-    /// Asks whether an arm is commanded by `software` with which a stop at the pendant cannot be seen; it is not where nobody answers.
+    /// Asks whether an arm is commanded by `software` with which a stop at the pendant cannot be seen; no without a terminal.
     ///
     /// # Errors
     /// As of [`task`](Self::task).
@@ -73,7 +73,7 @@ impl Questions {
             return Ok(PendantStop::Seen);
         }
         let text = format!(
-            "With software {software} a stop pressed at the pendant cannot be seen, and the next command overrides it: only the emergency\n\
+            "A stop pressed at the pendant of this controller (software {software}) cannot be seen, and the next command overrides it: only the emergency\n\
              stop, a stop input or the end of `run` stops the arm. Is the arm to be commanded all the same? y or n"
         );
         self.ask(&text, "n", "--pendant-stop", |answer| match answer {

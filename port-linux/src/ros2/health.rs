@@ -102,7 +102,7 @@ fn session(mode: Mode, status: Option<&Status>, coast: Option<&str>) -> Finding 
     let (level, message) = match (status.latch, mode) {
         (Some(latch), _) => (Level::Error, format!("latched: {} ({})", latch.text(), latch.name())),
         (None, Mode::Command) if status.overrides_pendant => {
-            (Level::Warn, "commands the arm, and overrides a stop at the pendant".to_owned())
+            (Level::Warn, "commands the arm, and would override a stop at the pendant".to_owned())
         }
         (None, Mode::Command) => (Level::Ok, "commands the arm".to_owned()),
         (None, _) if status.unmet.is_empty() => (Level::Ok, "ready to command, on request".to_owned()),

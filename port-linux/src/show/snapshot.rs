@@ -294,7 +294,7 @@ impl Snapshot {
             line.push_str(&format!("  {name} {value}"));
         }
         if self.overrides_pendant {
-            line.push_str("  a stop at the pendant is overridden");
+            line.push_str("  a stop at the pendant would be overridden");
         }
         if let Some(reason) = self.latch {
             line.push_str(&format!("  latched {}", reason.name()));

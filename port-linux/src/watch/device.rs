@@ -454,7 +454,7 @@ impl Device {
             observer: Observer::Board,
             identity: standing.identity.as_ref().map(told_by),
             mode: standing.mode,
-            overrides_pendant: standing.overrides_pendant && talks,
+            overrides_pendant: standing.overrides_pendant,
             latch: standing.latch,
             last_fallback: self.last_fallback,
             unmet: standing.unmet,

@@ -71,7 +71,9 @@ impl Beside {
     pub(super) fn configuration(self, here: Ipv4Addr, there: Ipv4Addr) -> String {
         let robot = match self {
             Self::Rtde => format!("address = \"{there}\""),
-            Self::Realtime => format!("address = \"{there}\"\n\n[session]\npendant_stop = \"overridden\"\n\n[connect]\nstates = \"realtime\""),
+            Self::Realtime => format!(
+                "address = \"{there}\"\n\n[session]\npendant_stop = \"overridden\"\n\n[connect]\nstates = \"realtime\""
+            ),
             Self::Krc => format!(
                 "kind = \"krc\"\nlisten = \"{here}:{FRI}\"\npeer = \"{there}\"\nhandshake = \"ros-control\"\n\n\
                  [limits]\nvelocity = 0.5"

@@ -131,8 +131,7 @@ fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_tol
 #[test]
 fn a_loss_of_their_connection_ends_no_commanding_and_the_recording_says_the_gap() {
     let robot = serve(SoftwareVersion::new(5, 15));
-    let (folder, file) =
-        configuration("variables-lost", BY_30003, "record_variables = [\"target_moment\"]");
+    let (folder, file) = configuration("variables-lost", BY_30003, "record_variables = [\"target_moment\"]");
     let recording = folder.join("run.mcap");
     let mut run = started(&file, &robot, &recording);
     let mut said = String::new();
@@ -166,7 +165,11 @@ fn a_loss_of_their_connection_ends_no_commanding_and_the_recording_says_the_gap(
 
 #[test]
 fn they_are_refused_without_a_recording_and_a_controller_without_rtde_is_told_of() {
-    let (folder, file) = configuration("variables-refused", "", "record_variables = [\"target_moment\"]");
+    let (folder, file) = configuration(
+        "variables-refused",
+        "session.pendant_stop = \"overridden\"",
+        "record_variables = [\"target_moment\"]",
+    );
     let refused = outrigger(&["run", shown(&file)]);
     assert_eq!(refused.status.code(), Some(1));
     let why = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";

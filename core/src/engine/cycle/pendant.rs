@@ -1,28 +1,28 @@
 //! The rule for a stop at the pendant, as it stands in a session.
 
 use crate::mode::{PeerGate, Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
+#[cfg(feature = "postcard")]
+use crate::recorder::{Loader, Saver};
 use crate::time::Instant;
 
-/// How a stop at the pendant shows in a session.
+/// The visibility of a stop at the pendant in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::engine) enum PendantSight {
-    /// It ends the program that takes the commands.
+    /// A stop ends the program that takes the commands.
     Always,
     /// By the program that states tell of, unless it flickers.
     ByStates,
-    /// Not at all.
+    /// A stop that is never seen.
     Never,
 }
 
 /// A [`PendantWatch`], its thresholds, and what follows where no stop is seen.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PendantRule {
     pub(super) config: PendantConfig,
     watch: PendantWatch,
     sight: PendantSight,
-    /// None is seen now, and the next command overrides one.
+    /// A stop is not seen now, and the next command would override it.
     overrides: bool,
     /// The gate of a peer that takes commands and says nothing of its own.
     gate: PeerGate,
@@ -52,8 +52,9 @@ impl PendantRule {
     pub(super) fn observe(&mut self, reading: &PendantReading, commanding: bool, now: Instant) -> Pendant {
         let said = self.watch.observe(&self.config, reading, now);
         if self.sight == PendantSight::ByStates {
-            // A text that nothing has accepted is no program that could be seen to end.
-            self.set(!self.watch.sees_stops(&self.config).unwrap_or(!commanding));
+            // The end of a text that nothing has accepted could not be seen.
+            let sees = self.watch.sees_stops(&self.config).unwrap_or(!commanding);
+            self.set(!sees);
         }
         said
     }
@@ -65,5 +66,24 @@ impl PendantRule {
 
     pub(super) const fn overrides(&self) -> bool {
         self.overrides
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        let (by_states, never) = (self.sight == PendantSight::ByStates, self.sight == PendantSight::Never);
+        to.put(&(&self.watch, by_states, never, self.overrides))
+    }
+
+    #[cfg(feature = "postcard")]
+    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        let (watch, by_states, never, overrides) = from.take()?;
+        self.watch = watch;
+        self.sight = match (by_states, never) {
+            (true, _) => PendantSight::ByStates,
+            (false, true) => PendantSight::Never,
+            (false, false) => PendantSight::Always,
+        };
+        self.set(overrides);
+        Some(())
     }
 }

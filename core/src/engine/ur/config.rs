@@ -10,7 +10,7 @@ use crate::engine::coast::Coast;
 use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::{CycleConfig, PendantSight};
 use crate::link::LinkTuning;
-use crate::mode::{FollowingConfig, ModeConfig, ModeTuning, OperatorConfig, PendantConfig, StandstillConfig};
+use crate::mode::{FollowingConfig, ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion, settings, wording, words};
 use crate::time::Duration;
 
@@ -281,8 +281,9 @@ impl UrConfig {
         if self.peer.path.is_resident() {
             return true;
         }
-        let PendantConfig { left, .. } = self.mode.pendant;
-        by_rtde && period.times(u64::from(left).saturating_add(1)) <= self.peer.text.hold
+        // A command that is not acknowledged yet is up to two cycles old, and as much older as states may be late.
+        let cycles = u64::from(self.mode.pendant.left).saturating_add(3);
+        by_rtde && period.times(cycles) <= self.peer.text.hold
     }
 
     /// Tells every limit that what is sent, or the controller by itself, would not keep, by its first joint.

@@ -286,7 +286,7 @@ function attention() {
   const fault = live.latched, unmet = live.not_met;
   if (fault) { text('attention', fault.text); text('remedy', `${fault.remedy}; then acknowledge, and request to go on`.replace('acknowledge; then acknowledge', 'acknowledge')); style('attention', 'big bad'); }
   else if (status.trouble) { text('attention', 'no session with the robot'); text('remedy', status.trouble); style('attention', 'big bad'); }
-  else if (status.overrides_pendant) { text('attention', 'A stop at the pendant is overridden'); text('remedy', 'end commanding here, by a stop input, or by the emergency stop'); style('attention', 'big warn'); }
+  else if (status.overrides_pendant) { text('attention', 'A stop at the pendant would be overridden'); text('remedy', 'end commanding here, by a stop input, or by the emergency stop'); style('attention', 'big warn'); }
   else if (unmet.length) { text('attention', `Not ready: ${unmet[0].text}`); text('remedy', unmet[0].remedy + (unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : '')); style('attention', 'big warn'); }
   else { text('attention', 'nothing'); text('remedy', ''); style('attention', 'big good'); }
 }

@@ -141,7 +141,7 @@ fn is_ready(snapshot: &Snapshot) -> bool {
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
     if snapshot.overrides_pendant {
-        let mut line = vec![Standing::Doubtful.says("a stop at the pendant is overridden")];
+        let mut line = vec![Standing::Doubtful.says("a stop at the pendant would be overridden")];
         if advice {
             line.push(": end commanding here, by a stop input, or by the emergency stop".into());
         }
@@ -171,7 +171,7 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
 fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     let unmet = unmet(snapshot);
     if snapshot.overrides_pendant {
-        return Some(Line::from(Standing::Doubtful.says("pendant's stop overridden")));
+        return Some(Line::from(Standing::Doubtful.says("pendant stop unseen")));
     }
     if let Some(reason) = snapshot.latch {
         let more = if unmet.is_empty() { String::new() } else { format!(", {} unmet", unmet.len()) };

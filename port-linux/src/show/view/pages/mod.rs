@@ -95,7 +95,7 @@ impl Page {
 /// In one row, as far as it fits: may the arm move by our doing, what keeps it from that, and how old is what is shown.
 fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     let mut parts = vec![];
-    parts.extend(snapshot.overrides_pendant.then(|| Standing::Doubtful.says("pendant's stop overridden")));
+    parts.extend(snapshot.overrides_pendant.then(|| Standing::Doubtful.says("pendant stop unseen")));
     parts.extend(snapshot.latch.map(|reason| Standing::Bad.says(&format!("latched: {}", reason.name()))));
     match &snapshot.figures {
         Some(figures) => {
