@@ -19,7 +19,7 @@ use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output, Snapshot};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
-use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::mode::{Mode, PendantStop, Transition};
 use outrigger_core::robot::{JointVelocities, Pose, SoftwareVersion};
 use outrigger_core::time::{Duration, Instant};
 use outrigger_tests::noise::Noise;
@@ -90,6 +90,8 @@ impl Settled {
         let mut config = UrConfig::default();
         // Short waits: what is looked for lies between them.
         config.mode.good_cycles = Some(20);
+        // Half of these have states by 30003 alone.
+        config.mode.pendant.stop = PendantStop::Overridden;
         config.mode.arming_timeout = Some(Duration::from_secs(1));
         config.link.rise_time = Some(Duration::from_millis(20));
         config.peer.connect.back_off_min = Duration::from_millis(20);
