@@ -295,6 +295,7 @@ const MAKERS: &[Maker] = &[
             ),
             ("choosing a maker", CHOOSING),
             ("configuration files", &["port-linux/config/src"]),
+            ("what is fuzzed beside each maker", &["port-linux/src/fuzzing.rs"]),
             ("the log lines of boards", &["boards/app/src/milestone.rs"]),
             (
                 "lists of all wire formats",
@@ -327,6 +328,7 @@ const MAKERS: &[Maker] = &[
             ),
             ("choosing a maker", CHOOSING),
             ("configuration files", &["port-linux/config/src"]),
+            ("what is fuzzed beside each maker", &["port-linux/src/fuzzing.rs"]),
             ("the log lines of boards", &["boards/app/src/milestone.rs"]),
             (
                 "commands that only its controllers have",

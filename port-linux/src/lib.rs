@@ -60,6 +60,9 @@ mod exit;
 mod export;
 pub mod feed;
 mod fields;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod init;
 mod io;
 mod json;

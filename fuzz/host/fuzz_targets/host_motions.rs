@@ -1,0 +1,7 @@
+//! A motion in a file, as a table or as JSON: what is read is finite and ends at rest, and an error names a place.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use outrigger_fuzz_host::{discard_output, limited};
+
+fuzz_target!(init: discard_output(), |bytes: &[u8]| limited(|| outrigger::fuzzing::motion(bytes)));

@@ -1,0 +1,7 @@
+//! A recording in MCAP as a motion, as a table, decoded and replayed: an error names the file.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use outrigger_fuzz_host::{discard_output, limited};
+
+fuzz_target!(init: discard_output(), |bytes: &[u8]| limited(|| outrigger::fuzzing::recording(bytes)));
