@@ -6,7 +6,7 @@ mod takes;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
@@ -36,11 +36,13 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: ", self.line)?;
-        if !self.key.is_empty() {
-            write!(f, "{}: ", self.key)?;
+        let Self { line, key, found, expected } = self;
+        let colon = if key.is_empty() { "" } else { ": " };
+        // Keys and values are a file's: in a terminal they could be commands, or lines that nobody wrote.
+        for c in format!("line {line}: {key}{colon}found {found}, expected {expected}").chars() {
+            if c.is_control() { write!(f, "{}", c.escape_default())? } else { f.write_char(c)? }
         }
-        write!(f, "found {}, expected {}", self.found, self.expected)
+        Ok(())
     }
 }
 

@@ -110,7 +110,10 @@ impl Exchange {
             recipe.answered(TypeList(words.as_bytes())).map_err(|error| error.to_string())?;
         }
         if let Some(unknown) = recipe.fields().iter().find(|field| field.presence == Presence::Unknown) {
-            return Err(format!("nothing says what type {} has: no set-up reply came before", unknown.name));
+            return Err(format!(
+                "nothing says what type {} has: no set-up reply came before",
+                unknown.name.escape_debug()
+            ));
         }
         Ok(use_it(&recipe))
     }

@@ -41,7 +41,9 @@ impl<W: Write> Table<W> {
         if self.rows == 0 {
             let mut names = vec![];
             visit(&mut Columns { each: &mut |name, _| names.push(name.to_owned()), open: vec![] });
-            writeln!(self.to, "{ARRIVAL},{}", names.join(","))?;
+            // Some are a recording's: a name is one cell of one line.
+            let head: Vec<String> = names.iter().map(|name| name.replace(breaks_a_cell, "_")).collect();
+            writeln!(self.to, "{ARRIVAL},{}", head.join(","))?;
             self.columns = names.iter().enumerate().map(|(n, name)| (name.clone(), n)).collect();
             self.cells = vec![String::new(); names.len()];
         }
@@ -66,6 +68,10 @@ impl<W: Write> Table<W> {
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.to.flush()
     }
+}
+
+fn breaks_a_cell(c: char) -> bool {
+    c.is_control() || matches!(c, ',' | '"')
 }
 
 /// One number or text.
@@ -204,6 +210,15 @@ mod tests {
         }]);
         assert_eq!(text, "arrival_time,time,q_0,q_1,bits,name\n1.500000,1.5,0.25,NaN,5,\"a\"\"b,c\"\n");
         assert_eq!(unplaced, 0);
+    }
+
+    #[test]
+    fn a_name_of_a_column_is_one_cell_of_one_line() {
+        let (text, _) = table(&[&|visitor| {
+            visitor.field("a,b\"c\nd\u{1b}", Value::F64(1.0));
+            visitor.field("q", Value::F64s(&[2.0]));
+        }]);
+        assert_eq!(text, "arrival_time,a_b_c_d_,q_0\n1.500000,1,2\n");
     }
 
     #[test]

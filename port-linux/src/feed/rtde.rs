@@ -51,10 +51,10 @@ impl Conversation {
         self.unfinished.extend_from_slice(bytes);
         let mut rest = self.unfinished.as_slice();
         while let Some(size) = rest.first_chunk().map(|size| usize::from(u16::from_be_bytes(*size)))
-            && size > 0
             && let Some((package, after)) = rest.split_at_checked(size)
         {
-            rest = after;
+            // Nothing says where the next one begins.
+            rest = if size > 0 { after } else { &[] };
             let Ok(package) = Package::new_checked(package) else { continue };
             if let Ok(Request::SetupOutputs { names, .. }) = Request::parse(&package, self.protocol) {
                 self.asked = names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
@@ -98,5 +98,22 @@ impl Conversation {
             _ => {}
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sent_bytes_without_packages_are_not_kept() {
+        let mut conversation = Conversation::default();
+        for _ in 0..100 {
+            conversation.sent(&[0; 4_096]);
+            assert_eq!(conversation.unfinished.len(), 0);
+        }
+        // A package has at most so many.
+        conversation.sent(&[0xff; 200_000]);
+        assert!(conversation.unfinished.len() < usize::from(u16::MAX));
     }
 }

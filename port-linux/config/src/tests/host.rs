@@ -38,6 +38,16 @@ fn every_problem_is_reported_in_the_order_of_the_file() {
 }
 
 #[test]
+fn a_problem_is_one_line_without_commands_to_a_terminal() {
+    for source in
+        ["[robot]\n\"a\\u001b[2J\\nline 1: forged\" = 3\n", "a = \u{9b}2J\n", "[robot]\naddress = \"\\u001b[2J\"\n"]
+    {
+        let said = problems(source);
+        assert!(!said.is_empty() && said.iter().all(|line| !line.contains(char::is_control)), "{said:?}");
+    }
+}
+
+#[test]
 fn a_problem_says_what_was_found_and_what_was_expected() {
     let source = format!("{ROBOT}[limits]\nvelocity = 99\nacceleration = [1, 2, 3, 4, 5, \"x\"]\n");
     assert_eq!(
