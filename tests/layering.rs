@@ -328,7 +328,7 @@ const MAKERS: &[Maker] = &[
             ),
             ("choosing a maker", CHOOSING),
             ("configuration files", &["port-linux/config/src"]),
-            ("what is fuzzed beside each maker", &["port-linux/src/fuzzing.rs"]),
+            ("what is fuzzed beside each maker", &["port-linux/src/fuzzing.rs", "port-linux/src/watch/fuzzing.rs"]),
             ("the log lines of boards", &["boards/app/src/milestone.rs"]),
             (
                 "commands that only its controllers have",

@@ -3,6 +3,8 @@
 mod boot;
 mod bounds;
 mod device;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod network;
 mod pieces;
 
