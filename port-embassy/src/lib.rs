@@ -22,7 +22,7 @@
 //!     let shared = Shared::new();
 //!     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
 //!     let mut config = UrConfig::default();
-//!     // A stop at the pendant cannot be seen here, and may be overridden: see below.
+//!     // States come by 30003 alone, so that a stop at the pendant cannot be seen.
 //!     config.mode.pendant.stop = PendantStop::Overridden;
 //!     let mut engine = UrEngine::new(config, law, windows.memory())?;
 //!     let address = Ipv4Addr::new(10, 0, 2, 2);

@@ -73,8 +73,9 @@ impl Questions {
             return Ok(PendantStop::Seen);
         }
         let text = format!(
-            "A stop pressed at the pendant of this controller (software {software}) cannot be seen, and the next command overrides it: only the emergency\n\
-             stop, a stop input or the end of `run` stops the arm. Is the arm to be commanded all the same? y or n"
+            "A stop pressed at the pendant of this controller (software {software}) cannot be seen, and the next command\n\
+             overrides it: only the emergency stop, a stop input or the end of `run` stops the arm. Is the arm to be commanded\n\
+             all the same? y or n"
         );
         self.ask(&text, "n", "--pendant-stop", |answer| match answer {
             "y" | "yes" => Ok(PendantStop::Overridden),

@@ -63,7 +63,7 @@ impl ClockSource {
         matches!(self, Self::External)
     }
 
-    /// Returns the `operator` of a device with this clock: where nothing may be commanded every request is refused, and says why.
+    /// Returns the `operator` of a device with this clock: where nothing may be commanded every request is refused, with the reason.
     #[must_use]
     pub const fn operator(self, operator: OperatorConfig) -> OperatorConfig {
         OperatorConfig { clock_is_inexact: !self.may_command(), ..operator }

@@ -69,7 +69,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.heard(&observation, now, events).then_some(stamp)
     }
 
-    /// Whether what was read is the newest.
+    /// Takes what the link says of a state that was read, and returns whether that is the newest.
     fn heard<E>(&mut self, observation: &Observation, now: Instant, events: &mut Events<E>) -> bool {
         if let Some(change) = observation.change {
             events.push(Event::Grade(change));
