@@ -21,7 +21,6 @@ use crate::maker::{krc, ur};
 use crate::motion::pieces::{Piece, Pieces as MotionPieces, waypoint};
 use crate::motion::{Motion, Reading, thinned};
 use crate::record::{CONFIGURATION, ENGINE, LOG, raw_topic, sent_topic};
-pub use crate::watch::fuzzing::watch;
 
 /// The most characters of an error that is for people.
 const LONGEST_ERROR: usize = 8_192;

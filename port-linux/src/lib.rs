@@ -148,6 +148,9 @@ pub use self::exit::Failure;
 pub use self::motion::Motion;
 pub use self::released::ReleasedBy;
 pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, States, Stopped};
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use self::watch::fuzzing::watch as fuzz_watch;
 
 /// The README's programs are compiled.
 #[cfg(doctest)]
