@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use outrigger_core::engine::Event;
 use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_sim::controller::Action;
+use outrigger_sim::controller::{Action, ProgramTold};
 use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup, core_time};
 
 use super::{ms, secs};
@@ -151,6 +151,62 @@ fn where_a_stop_cannot_be_told_from_our_own_text_and_may_not_be_overridden_nothi
             assert!(!flickers || rig.engine().latch() == Some(Reason::PendantUnseen), "{what}");
             assert!(rig.record().motion.iter().all(|motion| motion.speed() < REST), "{what}");
         }
+    }
+}
+
+/// Software that tells of programs in state messages alone, ten times a second.
+const TOLD_SELDOM: [SoftwareVersion; 3] =
+    [SoftwareVersion::new(1, 8), SoftwareVersion::new(3, 0), SoftwareVersion::new(3, 3)];
+
+/// A sweep beside a controller that tells so of programs.
+fn told(software: SoftwareVersion, how: ProgramTold, stop: PendantStop) -> Setup {
+    let mut setup = Setup::sweep(software, 0.5);
+    setup.controller.program_told = how;
+    setup.config.mode.pendant.stop = stop;
+    setup
+}
+
+#[test]
+fn ten_states_a_second_show_no_stop_whatever_cycles_they_tell_of() {
+    for software in TOLD_SELDOM {
+        for how in [ProgramTold::Newest, ProgramTold::Any, ProgramTold::All] {
+            let mut buffers = Buffers::default();
+            let mut rig = Rig::new(told(software, how, PendantStop::Seen), &mut buffers);
+            rig.run_for(secs(5));
+            rig.request();
+            rig.run_for(secs(3));
+            let what = format!("{software}, {how:?}\n{}", rig.record().story());
+            let unmet: Vec<Reason> = rig.engine().unmet(core_time(rig.now())).iter().collect();
+            assert!(unmet.contains(&Reason::PendantUnseen), "{unmet:?}: {what}");
+            assert!(rig.record().motion.iter().all(|motion| motion.speed() < REST), "{what}");
+        }
+        // Pressed in every cycle between two messages: the next text begins before a message tells of it, or the message after it
+        // tells of that text.
+        for how in [ProgramTold::Newest, ProgramTold::Any] {
+            for cycle in 0..13 {
+                let mut buffers = Buffers::default();
+                let mut rig = moving(told(software, how, PendantStop::Overridden), &mut buffers);
+                rig.run_for(ms(8 * cycle));
+                rig.controller.act(Action::StopProgram);
+                rig.run_for(ms(400));
+                let what = format!("{software}, {how:?}, cycle {cycle}\n{}", rig.record().story());
+                assert_eq!((rig.engine().mode(), rig.engine().overrides_pendant()), (Mode::Command, true), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_texts_that_replace_each_other_show_as_no_program_nothing_moves() {
+    for software in TOLD_SELDOM {
+        let mut buffers = Buffers::default();
+        let mut rig = Rig::new(told(software, ProgramTold::All, PendantStop::Overridden), &mut buffers);
+        rig.ready();
+        rig.request();
+        rig.run_for(secs(15));
+        let what = format!("{software}\n{}", rig.record().story());
+        assert_eq!((rig.engine().mode(), rig.engine().latch()), (Mode::Monitor, Some(Reason::NotGranted)), "{what}");
+        assert!(rig.record().motion.iter().all(|motion| motion.speed() < REST), "{what}");
     }
 }
 

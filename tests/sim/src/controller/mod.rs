@@ -31,7 +31,7 @@ pub use action::Action;
 pub use connection::Conn;
 pub use event::{Event, EventKind};
 pub use interpreter::InterpreterOptions;
-pub use options::{Options, OptionsError, StartState};
+pub use options::{Options, OptionsError, ProgramTold, StartState};
 
 use crate::arm::Arm;
 use crate::dynamics::Payload;

@@ -61,6 +61,18 @@ impl StartState {
     }
 }
 
+/// The control cycles that `isProgramRunning` of a state message on 30001 and 30002 tells of, ten times a second; not documented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgramTold {
+    /// The newest cycle: whether a program runs in it.
+    #[default]
+    Newest,
+    /// Every cycle since the last message: whether a program ran in one of them.
+    Any,
+    /// Every cycle since the last message: whether one program ran in all of them.
+    All,
+}
+
 /// What a simulated controller is made from. `Options::new` gives the values a user would expect; every field can
 /// be changed before [`Controller::new`](super::Controller::new).
 #[derive(Clone, Debug)]
@@ -87,6 +99,8 @@ pub struct Options {
     pub limiter_rests: bool,
     /// Of the programs that replace a running one, every so many-th shows as no program for a cycle; not documented.
     pub flicker: Option<NonZeroU32>,
+    /// The control cycles that `isProgramRunning` of a state message tells of.
+    pub program_told: ProgramTold,
     /// Services that are switched off (5.10 on).
     pub services_off: Vec<Service>,
     /// What of the client interfaces PolyScope X serves; not confirmed.
@@ -172,6 +186,7 @@ impl Options {
             local_closes_realtime: false,
             limiter_rests: false,
             flicker: None,
+            program_told: ProgramTold::default(),
             services_off: vec![],
             polyscope_x: PolyScopeXOptions::default(),
             assignable_outputs: None,

@@ -27,6 +27,7 @@ impl Controller {
             io: &self.plant.io,
             force: &self.plant.force,
             program_running: self.programs.running(),
+            program_told: self.programs.told(self.options.program_told),
             program_paused: self.programs.paused(),
             short_kinematics: self.options.short_kinematics,
             program_state: self.programs.state(self.plant.arm.targets.qd != [0.0; 6]),
@@ -74,6 +75,9 @@ impl Controller {
                     self.send_state(id, port, first);
                 }
             }
+        }
+        if periodic {
+            self.programs.mark();
         }
     }
 

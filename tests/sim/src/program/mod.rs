@@ -20,7 +20,7 @@ use outrigger_core::robot::ProgramState;
 use outrigger_urscript::{Builtins, FaultKind, Limits, Machine, Program, ProgramKind, Step};
 
 use crate::arm::{Arm, Motion};
-use crate::controller::Conn;
+use crate::controller::{Conn, ProgramTold};
 use crate::firmware::AfterT;
 use crate::time::SimTime;
 use crate::timing::Starting;
@@ -107,6 +107,10 @@ pub(crate) struct Programs {
     /// Of the programs that replace a running one, every so many-th shows as none.
     flicker: Option<NonZeroU32>,
     replacements: u32,
+    /// A program ran in one of the cycles since [`mark`](Self::mark).
+    ran: bool,
+    /// A program ended, or none ran, in one of them.
+    gap: bool,
     /// What the last cycle did to the program that is to be seen for that cycle alone, or until the arm stands.
     passing: Option<ProgramState>,
     /// Texts that were dropped: too many waiting, or the arm not ready.
@@ -137,6 +141,8 @@ impl Programs {
             gave_time: false,
             flicker,
             replacements: 0,
+            ran: false,
+            gap: false,
             passing: None,
             refused: 0,
         }
@@ -159,6 +165,20 @@ impl Programs {
     /// Whether a primary program exists, paused or not.
     pub(crate) fn running(&self) -> bool {
         self.primary.is_some()
+    }
+
+    /// Returns what a state message tells of the program.
+    pub(crate) fn told(&self, how: ProgramTold) -> bool {
+        match how {
+            ProgramTold::Newest => self.running(),
+            ProgramTold::Any => self.running() || self.ran,
+            ProgramTold::All => self.running() && !self.gap,
+        }
+    }
+
+    /// Begins anew to keep what the next state message may tell.
+    pub(crate) fn mark(&mut self) {
+        (self.ran, self.gap) = (false, false);
     }
 
     /// Whether it is paused.
@@ -196,8 +216,12 @@ impl Programs {
     pub(crate) fn cycle(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) {
         if self.running() {
             self.passing = None;
+        } else {
+            self.gap = true;
         }
         let replaced = self.take_in(now, plant, notices);
+        self.gap |= replaced;
+        self.ran |= self.running();
         if replaced {
             plant.forget_program();
             if matches!(plant.arm.motion, Motion::Servo { .. }) {

@@ -29,6 +29,8 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) io: &'a Io,
     pub(crate) force: &'a Force,
     pub(crate) program_running: bool,
+    /// The value of `isProgramRunning` in a state message.
+    pub(crate) program_told: bool,
     pub(crate) program_paused: bool,
     pub(crate) program_state: ProgramState,
     pub(crate) limiter_rests: bool,

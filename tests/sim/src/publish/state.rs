@@ -129,7 +129,7 @@ fn robot_mode(state: &Snapshot<'_>) -> RobotModeDataRepr {
         is_emergency_stopped: robot.stop == Stop::Emergency,
         is_security_stopped: protective,
         is_protective_stopped: protective,
-        is_program_running: state.program_running,
+        is_program_running: state.program_told,
         is_program_paused: state.program_paused,
         robot_mode: byte(state.robot_mode().raw(state.firmware.generation()).unwrap_or(-1)),
         speed_fraction: robot.slider,
