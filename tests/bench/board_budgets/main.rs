@@ -1,7 +1,8 @@
 //! What a microcontroller pays, held against the budgets: flash, RAM, stack, instructions, panics.
 //!
 //! `cargo run --release -p outrigger-bench --bin board_budgets` builds every board and compares what it measures with the
-//! committed table; `OUTRIGGER_BLESS=1` writes it anew. `.ci/run budgets` is the same.
+//! committed table; `OUTRIGGER_BLESS=1` writes it anew. `.ci/run budgets` is the same. With the argument `parts` it does so with what
+//! each part costs beside the lean engine, which takes ten more builds: `.ci/run parts`, every night.
 
 mod calls;
 mod image;
@@ -26,7 +27,7 @@ use outrigger_embassy::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
 /// lean, with one law, states from port 30003 and no feature of the core.
 const LEAN_FLASH: u64 = 68 * 1024 + 512;
 const LEAN_SESSION: u64 = 20 * 1024;
-/// The same of everything: what the parts need that the table tells one by one. 30003 has room for five packets there, so
+/// The same of everything: what the parts need that `board-parts.md` lists. 30003 has room for five packets there, so
 /// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 45 kB of
 /// flash, their texts and the end of a move that is asked for among it, and 4.7 kB of RAM; a motion that is quintic and fed takes
 /// another kilobyte of flash, and so do the drivers of two sensors each, and axes of the tool by sensors.
@@ -181,9 +182,26 @@ impl Report {
     }
 }
 
+/// The bytes of ours in an image.
+fn flash(image: &Image) -> u64 {
+    image.code_of(&OURS) + image.constants
+}
+
+/// What each part costs beside the lean engine.
+fn parts() -> Report {
+    let least = Image::read(&lean(""));
+    let mut report = Report { text: PARTS_TEXT.into(), over: Vec::new() };
+    report.head(&["part", "flash [B]", "RAM [B]"]);
+    for (name, feature) in PARTS {
+        let image = Image::read(&lean(feature));
+        let more = |a: u64, b: u64| i64::try_from(a).unwrap_or(0) - i64::try_from(b).unwrap_or(0);
+        report.line(&[&name, &more(flash(&image), flash(&least)), &more(image.ram, least.ram)]);
+    }
+    report
+}
+
 fn report() -> Report {
     // Before the engine with everything, which is built to the same place.
-    let parts = PARTS.map(|(name, feature)| (name, Image::read(&lean(feature))));
     let least = ("engine, lean".to_owned(), lean(""));
     let images: Vec<(String, PathBuf, Image)> = ["release", "small", "smallest"]
         .map(|profile| (format!("engine, {profile}"), engine(profile, &["--features", "engine_only"])))
@@ -208,7 +226,6 @@ fn report() -> Report {
     // The port is in no engine: with everything it is as the largest board has it, lean as the one with a serial sensor alone.
     let port = images.iter().map(|(.., image)| image.code["port-embassy"]).max().unwrap_or(0);
     let lean_port = named("qemu-mps2").code["port-embassy"];
-    let flash = |image: &Image| image.code_of(&OURS) + image.constants;
     report.budget(
         "flash of the lean engine, its loop, port-embassy and library: code, all constants [B]",
         flash(least) + lean_port,
@@ -240,13 +257,6 @@ fn report() -> Report {
     };
     session("session without RTDE", &without_rtde, size_of::<Buffers>(), SESSION);
     session("session with RTDE", small, size_of::<BuffersWithRtde>(), RTDE_SESSION);
-
-    report.say(PARTS_TEXT);
-    report.head(&["part", "flash [B]", "RAM [B]"]);
-    for (name, image) in &parts {
-        let more = |a: u64, b: u64| i64::try_from(a).unwrap_or(0) - i64::try_from(b).unwrap_or(0);
-        report.line(&[name, &more(flash(image), flash(least)), &more(image.ram, least.ram)]);
-    }
 
     report.say(MEMORY);
     report.head(&["part", "RAM [B]"]);
@@ -387,15 +397,22 @@ fn differences(committed: &str, measured: &str) -> Vec<String> {
 }
 
 fn main() -> ExitCode {
-    let table = root().join("tests/tables/board-budgets.md");
-    let report = report();
+    let (name, report) = match std::env::args().nth(1).as_deref() {
+        None => ("board-budgets.md", report()),
+        Some("parts") => ("board-parts.md", parts()),
+        Some(other) => {
+            eprintln!("{other}: expected nothing, or `parts`");
+            return ExitCode::from(2);
+        }
+    };
+    let table = root().join("tests/tables").join(name);
     let mut good = true;
     if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
         std::fs::write(&table, &report.text).expect("a table to write");
     } else {
         let differ = differences(&std::fs::read_to_string(&table).unwrap_or_default(), &report.text);
         if !differ.is_empty() {
-            eprintln!("tests/tables/board-budgets.md is not what is measured; OUTRIGGER_BLESS=1 writes it anew");
+            eprintln!("tests/tables/{name} is not what is measured; OUTRIGGER_BLESS=1 writes it anew");
             // Where a line came or went the rest is moved, and says no more.
             differ.iter().take(DIFFERENCES).for_each(|line| eprintln!("{line}"));
             good = false;
@@ -427,19 +444,23 @@ budget is about core, urscript, port-embassy and the core library; what they are
 
 ";
 
-const PARTS_TEXT: &str = "
-## What each part costs
+const PARTS_TEXT: &str = "\
+# What each part of a board costs
+
+Made by `OUTRIGGER_BLESS=1 cargo run --release -p outrigger-bench --bin board_budgets parts`, held every night by `.ci/run parts`: it
+fails where a number here is off by more than a hundredth and 256.
 
 Beside the lean engine, each by itself. Flash is code and constants of the core, urscript and what they are made with; RAM is
-without socket buffers. What a board may leave out, and how, is in [`boards/README.md`](../../boards/README.md).
+without socket buffers. The lean engine, and what is counted, are explained in [`board-budgets.md`](board-budgets.md); what a board may
+leave out, and how, is in [`boards/README.md`](../../boards/README.md).
 
 ";
 
 const MEMORY: &str = "
 ## What the RAM of a session is
 
-With everything, without RTDE; the largest parts. 20 KiB were aimed at: without histograms, messages and outputs (the table
-above) and with four packets it is the lean session that keeps to them. What is left are windows over a hundred cycles, by
+With everything, without RTDE; the largest parts. 20 KiB were aimed at: without histograms, messages and outputs
+([`board-parts.md`](board-parts.md)) and with four packets it is the lean session that keeps to them. What is left are windows over a hundred cycles, by
 which a link is graded, and what is compared with the controller's target.
 
 ";
