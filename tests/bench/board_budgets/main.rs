@@ -27,7 +27,7 @@ use outrigger_embassy::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
 /// lean, with one law, states from port 30003 and no feature of the core.
 const LEAN_FLASH: u64 = 68 * 1024 + 512;
 const LEAN_SESSION: u64 = 20 * 1024;
-/// The same of everything: what the parts need that `board-parts.md` lists. 30003 has room for five packets there, so
+/// The same of everything, with the parts that `board-parts.md` lists. 30003 has room for five packets there, so
 /// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 45 kB of
 /// flash, their texts and the end of a move that is asked for among it, and 4.7 kB of RAM; a motion that is quintic and fed takes
 /// another kilobyte of flash, and so do the drivers of two sensors each, and axes of the tool by sensors.
@@ -187,7 +187,7 @@ fn flash(image: &Image) -> u64 {
     image.code_of(&OURS) + image.constants
 }
 
-/// What each part costs beside the lean engine.
+/// Measures each part beside the lean engine.
 fn parts() -> Report {
     let least = Image::read(&lean(""));
     let mut report = Report { text: PARTS_TEXT.into(), over: Vec::new() };
