@@ -45,8 +45,9 @@ const SIMULATOR_SPEAKS: &[&str] = &["cdr", "endpoint", "messages"];
 /// Packages of this workspace that each may depend on, outside its tests.
 const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript", "outrigger-urscript", &[]),
+    ("urscript/interpreter", "outrigger-interpreter", &["outrigger-urscript"]),
     ("core", "outrigger-core", &["outrigger-urscript"]),
-    ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-ros", "outrigger-urscript"]),
+    ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-interpreter", "outrigger-ros", "outrigger-urscript"]),
     ("tests/require", "outrigger-require", &[]),
     ("tests/emulated", "outrigger-emulated", &["outrigger-core", "outrigger-require", "outrigger-sim"]),
     ("port-embassy", "outrigger-embassy", &["outrigger-core"]),

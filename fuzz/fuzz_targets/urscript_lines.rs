@@ -4,9 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_tests::noise::Noise;
-use outrigger_urscript::{
-    Assembled, Builtins, Call, CallResult, Host, LineAssembler, Machine, Program, ProgramKind, Step, Value, Version,
-};
+use outrigger_interpreter::{Assembled, Builtins, Call, CallResult, Host, LineAssembler, Machine, Program, ProgramKind, Step, Value};
+use outrigger_urscript::Version;
 
 const BUDGET: u32 = 2_000;
 const CYCLES: usize = 20;

@@ -4,7 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_tests::noise::Noise;
-use outrigger_urscript::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value, Version};
+use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};
+use outrigger_urscript::Version;
 
 const BUDGET: u32 = 2_000;
 const CYCLES: usize = 40;

@@ -3,10 +3,8 @@
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use outrigger_urscript::{
-    AnalogDomain, Assembled, Builtins, DigitalOutput, LineAssembler, Output, Popup, Program, RenderError, Sec, ServoJ,
-    SpeedJ, SpeedJForm, SpeedSlider, StopJ, TextMsg, Version,
-};
+use outrigger_urscript::{AnalogDomain, DigitalOutput, Output, Popup, RenderError, Sec, ServoJ, SpeedJ, SpeedJForm, SpeedSlider, StopJ, TextMsg, Version};
+use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Program};
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {

@@ -57,7 +57,7 @@
 //! | `core/docs/protocol/ros2-surface.md` 4.1 | scripts of a PolyScope X that speak ROS 2 | [`ros`], `program::ros` | `tests/controllers/ros.rs` |
 //! | `core/docs/protocol/ur-external-control.md 1.1` | the URCap that fetches a program when it is played | [`external_control`] | `tests/controllers/external_control.rs` |
 //! | `core/docs/protocol/ur-external-control.md 3` | interpreter mode and 30020 | `program::interpreter`, `controller::interpreter` | `tests/controllers/interpreter.rs` |
-//! | `core/docs/protocol/ur-external-control.md 5.1, 5.4` | threads that share a control cycle | `outrigger_urscript::Machine` | `tests/controllers/scheduling.rs` |
+//! | `core/docs/protocol/ur-external-control.md 5.1, 5.4` | threads that share a control cycle | `outrigger_interpreter::Machine` | `tests/controllers/scheduling.rs` |
 //! | `core/docs/protocol/ur-client-interfaces.md 5.6` | every way in, as control gates it | `controller::text`, `dashboard` | `tests/controllers/ways_in.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]

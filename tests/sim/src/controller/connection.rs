@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use outrigger_urscript::LineAssembler;
+use outrigger_interpreter::LineAssembler;
 
 use super::interpreter::LineBuffer;
 

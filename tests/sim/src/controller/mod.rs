@@ -25,7 +25,8 @@ mod text;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use outrigger_urscript::{Builtins, Limits, Version};
+use outrigger_interpreter::{Builtins, Limits};
+use outrigger_urscript::Version;
 
 pub use action::Action;
 pub use connection::Conn;

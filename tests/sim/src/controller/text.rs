@@ -1,6 +1,7 @@
 //! What clients send: whose it is, and programs and service lines on the text ports.
 
-use outrigger_urscript::{Assembled, Service, ServiceLine};
+use outrigger_interpreter::{Assembled, Service};
+use outrigger_urscript::ServiceLine;
 
 use super::connection::Phase;
 use super::{Action, Conn, Controller, Text};

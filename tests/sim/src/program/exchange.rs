@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use outrigger_urscript::{Call, CallResult, Value};
+use outrigger_interpreter::{Call, CallResult, Value};
 
 use super::host::ProgramHost;
 use crate::rtde::{BITS, Registers, Watchdog, WatchdogAction, is_input};

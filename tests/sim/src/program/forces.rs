@@ -1,6 +1,6 @@
 //! The functions of force, contact, hand guiding, torques and dynamics (`core/docs/protocol/ur-external-control.md 1.7, 5.3`).
 
-use outrigger_urscript::{Call, CallResult, Value};
+use outrigger_interpreter::{Call, CallResult, Value};
 
 use super::host::{ProgramHost, done, joints, list, pose};
 use crate::arm::{Compliance, ForceFrame, ForceMode, Motion};

@@ -1,6 +1,6 @@
 //! The functions a program can call: motion, time, inputs and outputs, set-up, messages.
 
-use outrigger_urscript::{Call, CallResult, Host, ThreadId, Value};
+use outrigger_interpreter::{Call, CallResult, Host, ThreadId, Value};
 
 use super::{Notice, Plant, forces};
 

@@ -1,6 +1,6 @@
 //! Lines of interpreter mode and what is answered to them (`core/docs/protocol/ur-external-control.md 3`).
 
-use outrigger_urscript::{Call, CallResult, CompileErrorKind, Discard, Machine, ThreadId};
+use outrigger_interpreter::{Call, CallResult, CompileErrorKind, Discard, Machine, ThreadId};
 
 use super::host::{ProgramHost, done};
 use super::{Body, Plant, Programs};

@@ -1,7 +1,7 @@
 //! The functions by which a program looks at the arm and calculates with its geometry
 //! (core/docs/protocol/ur-external-control.md 5.3).
 
-use outrigger_urscript::{Call, CallResult, Value};
+use outrigger_interpreter::{Call, CallResult, Value};
 
 use super::host::{ProgramHost, joints, list, pose};
 use crate::time::SimTime;

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 use outrigger_core::robot::ProgramState;
-use outrigger_urscript::{Builtins, FaultKind, Limits, Machine, Program, ProgramKind, Step};
+use outrigger_interpreter::{Builtins, FaultKind, Limits, Machine, Program, ProgramKind, Step};
 
 use crate::arm::{Arm, Motion};
 use crate::controller::{Conn, ProgramTold};

@@ -1,6 +1,6 @@
 //! The functions by which a program moves the arm (core/docs/protocol/ur-external-control.md 5.3).
 
-use outrigger_urscript::{Call, CallResult, Value};
+use outrigger_interpreter::{Call, CallResult, Value};
 
 use super::forces::MOTIONS;
 use super::host::{EPSILON, ProgramHost, done, joints, pose};

@@ -1,8 +1,8 @@
 //! The functions by which a program speaks ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1): factories, and the methods of what they
 //! return. Each takes a control cycle at least; what waits for others waits in control cycles, and other threads go on.
 
+use outrigger_interpreter::{Call, CallResult, Value};
 use outrigger_ros::endpoint::Qos;
-use outrigger_urscript::{Call, CallResult, Value};
 
 use super::host::{ProgramHost, done};
 use crate::ros::{self, End, Role, Taken};

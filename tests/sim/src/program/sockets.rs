@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use outrigger_urscript::{Call, CallResult, Value};
+use outrigger_interpreter::{Call, CallResult, Value};
 
 use super::host::{ProgramHost, done};
 use crate::controller::Conn;

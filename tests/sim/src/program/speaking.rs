@@ -1,6 +1,6 @@
 //! The functions by which a program speaks to the operator (`core/docs/protocol/ur-external-control.md 5.3`).
 
-use outrigger_urscript::{Call, CallResult};
+use outrigger_interpreter::{Call, CallResult};
 
 use super::Notice;
 use super::host::{ProgramHost, done};

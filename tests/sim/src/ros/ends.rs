@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use outrigger_interpreter::Value;
 use outrigger_ros::endpoint::Qos;
-use outrigger_urscript::Value;
 
 use super::outbox::Outbox;
 use super::types::{Kind, Pair};

@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | the factories, `read`, which blocks, `read_history`, `close` | since 10.7 | manual; UNCONFIRMED since when |
 //! | `topic`, `msg_type`, `durability`, `reliability`, `write`, `wait` | as UR's sample of a gripper uses them | clients |
-//! | other arguments and their order, `publish`, `call` | as they stand in `outrigger_urscript::Builtins` | UNCONFIRMED |
+//! | other arguments and their order, `publish`, `call` | as they stand in `outrigger_interpreter::Builtins` | UNCONFIRMED |
 //! | whole numbers beyond 32 bits | wrap | manual: of unsigned ones |
 //! | `read`, `wait`, `read_history` take what they return | a second `read` waits for another message | UNCONFIRMED |
 //! | `read_history` waits for nothing | an empty list | UNCONFIRMED |

@@ -1,6 +1,6 @@
 //! A value of a program as a message: a struct with the message's members, all of them and no other, in any order.
 
-use outrigger_urscript::Value;
+use outrigger_interpreter::Value;
 use serde::de::value::SeqDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;

@@ -1,11 +1,11 @@
 //! The types that scripts can use: a message between its bytes and a value of a program.
 
+use outrigger_interpreter::Value;
 use outrigger_ros::cdr::{decode, encode};
 use outrigger_ros::messages::{
     Flag, Header, Int32, Int64, JointState, Message, Number, PoseStamped, Service, SetBool, Text, Trigger, Twist,
     UInt32, WrenchStamped,
 };
-use outrigger_urscript::Value;
 
 use super::mismatch::Mismatch;
 use super::reading::Part;

@@ -1,6 +1,6 @@
 //! A message as a value of a program: a struct with the message's members in its order.
 
-use outrigger_urscript::Value;
+use outrigger_interpreter::Value;
 use serde::ser::{Impossible, Serialize, SerializeSeq, SerializeStruct, SerializeTuple, Serializer};
 
 use super::mismatch::Mismatch;

@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use outrigger_urscript::{Builtins, Version};
+use outrigger_interpreter::Builtins;
+use outrigger_urscript::Version;
 use page::{Line, Mark};
 
 /// The last software of each generation.

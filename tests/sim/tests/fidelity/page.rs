@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use outrigger_urscript::{Builtins, Version};
+use outrigger_interpreter::Builtins;
+use outrigger_urscript::Version;
 
 use crate::{behaviour, functions};
 

@@ -2,11 +2,9 @@
 
 mod any_input;
 mod compile_errors;
-mod goldens;
 mod interpreter_mode;
 mod methods;
 mod programs;
-mod render_properties;
 mod round_trip;
 mod shipped;
 mod support;

@@ -1,6 +1,7 @@
 //! A host that writes down what is called, in control cycles of 8 ms.
 
-use outrigger_urscript::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value, Version};
+use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};
+use outrigger_urscript::Version;
 
 /// Length of a control cycle \[s\].
 const PERIOD: f64 = 0.008;

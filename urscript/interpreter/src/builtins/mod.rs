@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use super::error::FaultKind;
 use super::limits::Limits;
 use super::value::Value;
-use crate::Version;
 use methods::METHODS;
+use outrigger_urscript::Version;
 use table::ALL;
 
 /// The first software with `struct`, assumed.

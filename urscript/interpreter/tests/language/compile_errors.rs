@@ -1,6 +1,7 @@
 //! What is no program, and where.
 
-use outrigger_urscript::{Builtins, Limits, Program, Version};
+use outrigger_interpreter::{Builtins, Limits, Program};
+use outrigger_urscript::Version;
 
 fn error_on(version: Version, source: &str) -> String {
     Program::compile(source, &Builtins::of(version)).map(|_| ()).expect_err(source).to_string()

@@ -1,8 +1,9 @@
 //! Statements that a running program is sent (external control 3).
 
-use outrigger_urscript::{
-    Builtins, CompileErrorKind, Discard, FaultKind, Limits, Machine, Program, Statements, Step, Value, Version,
+use outrigger_interpreter::{
+    Builtins, CompileErrorKind, Discard, FaultKind, Limits, Machine, Program, Statements, Step, Value,
 };
+use outrigger_urscript::Version;
 
 use crate::support::{BUDGET, Recorder};
 

@@ -1,7 +1,8 @@
 //! Methods of what a host hands out: on which values they are called, with what, and from which software on.
 
 use crate::support::BUDGET;
-use outrigger_urscript::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value, Version};
+use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};
+use outrigger_urscript::Version;
 
 /// Hands out objects by numbers, and writes down what is called.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Bytes of a connection to programs and service lines (client interfaces, 5.1).
 
 use super::limits::Limits;
-use crate::ServiceLine;
+use outrigger_urscript::ServiceLine;
 
 /// Something complete that came in.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub enum Service {
 /// that are left when a connection closes do nothing. Bytes are read as ISO 8859-1.
 ///
 /// ```
-/// use outrigger_urscript::{Assembled, LineAssembler};
+/// use outrigger_interpreter::{Assembled, LineAssembler};
 ///
 /// let mut assembler = LineAssembler::default();
 /// let mut bytes: &[u8] = b"sec io():\n set_flag(1,True)\nend\nstopj(1.0)\nstopj(2";

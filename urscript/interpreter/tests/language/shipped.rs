@@ -3,7 +3,8 @@
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-use outrigger_urscript::{Assembled, Builtins, LineAssembler, Program, ScriptText, ScriptValue, Version};
+use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Program};
+use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 /// Values of every name that a template may have.
 const VALUES: &[(&str, ScriptValue<'_>)] = &[
@@ -65,13 +66,13 @@ const VALUES: &[(&str, ScriptValue<'_>)] = &[
 ];
 
 /// The beginning of each template that names it in its first lines.
-const LIMITS: &str = include_str!("../../programs/limits.script");
+const LIMITS: &str = include_str!("../../../programs/limits.script");
 /// The part between the beginning and a template that names it.
-const POSITIONS: &str = include_str!("../../programs/positions.script");
+const POSITIONS: &str = include_str!("../../../programs/positions.script");
 /// What follows a template that says so in its first lines.
-const CONVERSATION: &str = include_str!("../../programs/conversation.script");
+const CONVERSATION: &str = include_str!("../../../programs/conversation.script");
 /// What may stand in its place.
-const REGISTERS: &str = include_str!("../../programs/registers.script");
+const REGISTERS: &str = include_str!("../../../programs/registers.script");
 
 /// The software that controllers have, and some that there may be.
 fn versions() -> impl Iterator<Item = Version> {
@@ -80,7 +81,7 @@ fn versions() -> impl Iterator<Item = Version> {
 }
 
 fn templates() -> Vec<(PathBuf, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let scripts = files.filter(|path| path.extension().is_some_and(|extension| extension == "script"));
     scripts.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()

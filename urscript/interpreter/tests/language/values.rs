@@ -1,7 +1,8 @@
 //! Lists, matrices, structs and whole numbers: what operators make of them, and from which software on.
 
 use crate::support::{error_of, said};
-use outrigger_urscript::{Builtins, Machine, Program, Step, Version};
+use outrigger_interpreter::{Builtins, Machine, Program, Step};
+use outrigger_urscript::Version;
 
 /// The value of an expression, printed.
 fn value(expression: &str) -> String {

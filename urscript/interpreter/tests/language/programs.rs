@@ -1,7 +1,8 @@
 //! Programs and what they do, cycle by cycle.
 
 use crate::support::{BUDGET, Recorder, run, said, trace};
-use outrigger_urscript::{Builtins, Machine, Program, ProgramKind, Step, ThreadId, Version};
+use outrigger_interpreter::{Builtins, Machine, Program, ProgramKind, Step, ThreadId};
+use outrigger_urscript::Version;
 
 /// The value of an expression, printed.
 fn value(expression: &str) -> String {

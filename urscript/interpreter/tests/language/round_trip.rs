@@ -1,9 +1,10 @@
-//! What the render half writes, the interpreter half takes for the same call with the same values.
+//! The interpreter takes what `outrigger-urscript` writes for the same call with the same values.
 
 use crate::support::run_on;
+use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Program, Service, Step, Value};
 use outrigger_urscript::{
-    AnalogDomain, Assembled, Builtins, DigitalOutput, LineAssembler, Output, Popup, Program, RenderError, Sec, Service,
-    ServiceLine, ServoJ, SpeedJ, SpeedJForm, SpeedSlider, Step, StopJ, TextMsg, ToolVoltage, Value, Version,
+    AnalogDomain, DigitalOutput, Output, Popup, RenderError, Sec, ServiceLine, ServoJ, SpeedJ, SpeedJForm, SpeedSlider,
+    StopJ, TextMsg, ToolVoltage, Version,
 };
 use proptest::prelude::*;
 

@@ -1,7 +1,8 @@
 //! No input panics, hangs or holds unbounded memory, however it is cut.
 
 use crate::support::Recorder;
-use outrigger_urscript::{Assembled, Builtins, LineAssembler, Machine, Program, Step, Version};
+use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Machine, Program, Step};
+use outrigger_urscript::Version;
 use proptest::prelude::*;
 
 /// Pieces programs are made of, in any order.

@@ -51,7 +51,8 @@ pub enum CallResult {
 /// Functions that take time are called again in every control cycle until they return a value. A `sleep`, for example:
 ///
 /// ```
-/// use outrigger_urscript::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value, Version};
+/// use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};
+/// use outrigger_urscript::Version;
 ///
 /// struct Sleeper;
 ///

@@ -1,0 +1,47 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::std_instead_of_core,
+        clippy::alloc_instead_of_core,
+        clippy::float_cmp
+    )
+)]
+
+mod arrays;
+mod assembler;
+mod builtins;
+mod code;
+mod compile;
+mod declare;
+mod error;
+mod growing;
+mod host;
+mod interactive;
+mod lexer;
+mod limits;
+mod lines;
+mod machine;
+mod operators;
+mod program;
+mod pure;
+mod thread;
+mod value;
+
+pub use assembler::{Assembled, LineAssembler, Service};
+pub use builtins::Builtins;
+pub use error::{ArgumentsError, CompileError, CompileErrorKind, Fault, FaultKind, Position};
+pub use host::{Call, CallResult, Host};
+pub use interactive::Discard;
+pub use limits::Limits;
+pub use lines::Statements;
+pub use machine::{Machine, Step};
+pub use program::{Program, ProgramKind};
+pub use value::{ThreadId, Value};
