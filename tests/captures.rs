@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use outrigger_core::frame::{Assembler, Framing};
-use outrigger_core::wire::primary::{Message, MessageKind};
-use outrigger_core::wire::realtime;
 use outrigger_tests::oracle::{self, Cell, Collector, Seen, Value, common_name, difference};
 use outrigger_tests::require::{self, Need, captures, test};
+use outrigger_wire::frame::{Assembler, Framing};
+use outrigger_wire::primary::{Message, MessageKind};
+use outrigger_wire::realtime;
 
 /// What must come out of one part of a recording. Numbers hold to the last digit written.
 struct Expected {

@@ -13,6 +13,7 @@ const PLAIN: &[&str] = &[
     "boards/w5500",
     "core/src",
     "core/tests",
+    "core/wire",
     "port-embassy",
     "port-linux/config",
     "port-linux/ros",

@@ -6,7 +6,16 @@ use std::path::{Path, PathBuf};
 use outrigger_tests::require::workspace;
 
 /// The roots of the libraries whose modules are looked at.
-const ROOTS: &[&str] = &["core/src/lib.rs", "urscript/src/lib.rs", "port-embassy/src/lib.rs"];
+const ROOTS: &[&str] = &[
+    "core/src/lib.rs",
+    "core/wire/src/lib.rs",
+    "port-embassy/src/lib.rs",
+    "urscript/src/lib.rs",
+    "urscript/interpreter/src/lib.rs",
+];
+
+/// The line of a crate whose front page is its README.
+const README: &str = "#![doc = include_str!(\"../README.md\")]\n";
 
 /// Lines of code in an example at most, those that are hidden aside.
 const LINES: usize = 24;
@@ -50,7 +59,13 @@ fn examples(text: &str) -> Vec<Vec<&str>> {
 
 /// Looks at the module in `file` and all public ones below it.
 fn walk(file: &Path, wrong: &mut Vec<String>, seen: &mut usize) {
-    let text = fs::read_to_string(file).expect("a readable file");
+    let mut text = fs::read_to_string(file).expect("a readable file");
+    if let Some(rest) = text.strip_prefix(README) {
+        let page = fs::read_to_string(file.with_file_name("../README.md")).expect("a readable README");
+        let page: Vec<String> =
+            page.replace("```rust\n", "```\n").lines().map(|line| format!("//! {line}\n")).collect();
+        text = page.concat() + rest;
+    }
     let name = file.strip_prefix(workspace()).expect("below").display().to_string();
     *seen += 1;
     let examples = examples(&text);

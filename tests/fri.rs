@@ -6,19 +6,18 @@ use outrigger_core::engine::krc::KrcOptions;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::command::outputs::{VariableKind, VariableValue, Write, WriteNews, WriteRefusal};
-use outrigger_core::command::{Sample, SampleValue, SourceId};
-use outrigger_core::engine::Event;
-use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{
     Control, JointImpedance, KrcConfig, KrcEvent, KrlConvention, MirroredFrame, ToolImpedance,
 };
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{AnyLaw, Law};
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::Reason;
-use outrigger_core::wire::fri::{ControlScheme, FriState, KrlIndex};
 use outrigger_sim::krc::{Convention, MirroredFrame as Wanted, OffsetAfterStop, Options, Reason as Left};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::fri::{Restless, Rig, Swing};
+use outrigger_wire::fri::{ControlScheme, FriState, KrlIndex};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 
 fn options(faults: &[&str]) -> Options {
     Options { faults: faults.iter().map(|spec| spec.parse().expect("a fault")).collect(), ..Options::default() }
@@ -396,7 +395,7 @@ fn unasked(control: Control, scheme: ControlScheme) -> Rig<Swing> {
 
 fn ready<L: Law<7>>(rig: &mut Rig<L>) {
     rig.until(5_000, "ready", |rig| {
-        let now = outrigger_core::time::Instant::from_micros(rig.krc.now().as_micros());
+        let now = outrigger_wire::time::Instant::from_micros(rig.krc.now().as_micros());
         rig.session.unmet(now).is_empty()
     });
 }
@@ -542,7 +541,7 @@ fn sensed(rig: &mut Rig<AnyLaw<7>>, millis: u64, until: impl Fn(&Rig<AnyLaw<7>>)
         if until(rig) {
             return;
         }
-        let taken_at = outrigger_core::time::Instant::from_micros(rig.krc.now().as_micros());
+        let taken_at = outrigger_wire::time::Instant::from_micros(rig.krc.now().as_micros());
         let value = SampleValue::scalar(0.1 + (seq % 7) as f32 * 1e-5);
         let seq = u32::try_from(taken_at.as_micros() / 10_000).expect("a short run");
         rig.input(Input::Sample(Sample { source: SourceId(0), value, seq, taken_at }));
@@ -663,7 +662,7 @@ fn no_commanded_step_is_too_long_whatever_the_network_does() {
 #[test]
 fn laws_of_the_tool_work_by_what_the_krc_measures() {
     use outrigger_core::law::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
-    use outrigger_core::robot::Twist;
+    use outrigger_wire::robot::Twist;
 
     let twist = Twist { linear: [0.0, 0.03, -0.04], angular: [0.0; 3] };
     let law = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(twist));

@@ -11,9 +11,21 @@ const FLOORS: &[(u8, &[&str])] = &[
     (6, &["drive", "telemetry"]),
     (5, &["engine"]),
     (4, &["client"]),
-    (3, &["law", "frame", "sensor", "request", "provision"]),
-    (2, &["wire", "link", "mode", "command", "trajectory", "kinematics", "recorder"]),
-    (1, &["robot", "time", "math", "bytes", "checksum", "stuffing", "packed"]),
+    (3, &["law", "request", "provision"]),
+    (2, &["link", "mode", "command", "trajectory", "kinematics", "recorder", "bridges"]),
+    (1, &["robot", "packed"]),
+];
+
+/// Modules of `outrigger-wire` by floor, held in the same way.
+const WIRE_FLOORS: &[(u8, &[&str])] = &[
+    (8, &["frame", "robot_api", "player"]),
+    (7, &["dashboard", "program"]),
+    (6, &["primary", "realtime", "fri", "forward", "external_control"]),
+    (5, &["rtde", "sensor"]),
+    (4, &["cursor", "robot"]),
+    (3, &["fields"]),
+    (2, &["layout", "time"]),
+    (1, &["error", "math", "bytes", "checksum", "stuffing"]),
 ];
 
 /// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.
@@ -28,16 +40,9 @@ const ENGINE_FLOORS: &[(u8, &[&str])] = &[
     (1, &["coast", "event", "io", "keep"]),
 ];
 
-/// On one floor nobody imports a neighbour, except these two: everything may calculate, and robots have a clock.
-fn is_ground(module: &str, imported: &str) -> bool {
-    imported == "math" || (module, imported) == ("robot", "time")
-}
-
-/// What decides about motion never sees bytes of a protocol.
+/// The modules that decide about motion see no bytes of a protocol: of `outrigger-wire` they import [`NO_PROTOCOL`] alone.
 const KNOWS_NO_WIRE: &[&str] = &["link", "mode", "command", "law", "trajectory", "kinematics", "recorder"];
-
-/// The simulator may say what a controller says, and share no decision with the driver under test.
-const SIMULATOR_MAY_USE: &[&str] = &["wire", "robot", "time"];
+const NO_PROTOCOL: &[&str] = &["math", "robot", "sensor", "time"];
 
 /// Likewise of ROS 2: messages and how they travel.
 const SIMULATOR_SPEAKS: &[&str] = &["cdr", "endpoint", "messages"];
@@ -46,24 +51,36 @@ const SIMULATOR_SPEAKS: &[&str] = &["cdr", "endpoint", "messages"];
 const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript", "outrigger-urscript", &[]),
     ("urscript/interpreter", "outrigger-interpreter", &["outrigger-urscript"]),
-    ("core", "outrigger-core", &["outrigger-urscript"]),
-    ("tests/sim", "outrigger-sim", &["outrigger-core", "outrigger-interpreter", "outrigger-ros", "outrigger-urscript"]),
+    ("core/wire", "outrigger-wire", &[]),
+    ("core", "outrigger-core", &["outrigger-urscript", "outrigger-wire"]),
+    ("tests/sim", "outrigger-sim", &["outrigger-interpreter", "outrigger-ros", "outrigger-urscript", "outrigger-wire"]),
     ("tests/require", "outrigger-require", &[]),
-    ("tests/emulated", "outrigger-emulated", &["outrigger-core", "outrigger-require", "outrigger-sim"]),
-    ("port-embassy", "outrigger-embassy", &["outrigger-core"]),
+    (
+        "tests/emulated",
+        "outrigger-emulated",
+        &["outrigger-core", "outrigger-require", "outrigger-sim", "outrigger-wire"],
+    ),
+    ("port-embassy", "outrigger-embassy", &["outrigger-core", "outrigger-wire"]),
     ("boards/w5500", "outrigger-w5500", &[]),
-    ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy"]),
+    ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy", "outrigger-wire"]),
     ("boards/eqos", "outrigger-eqos", &[]),
-    ("port-linux/config", "outrigger-config", &["outrigger-core"]),
-    ("port-linux/ros", "outrigger-ros", &["outrigger-core"]),
+    ("port-linux/config", "outrigger-config", &["outrigger-core", "outrigger-wire"]),
+    ("port-linux/ros", "outrigger-ros", &["outrigger-core", "outrigger-wire"]),
     (
         "port-linux",
         "outrigger",
-        &["outrigger-config", "outrigger-core", "outrigger-ros", "outrigger-urscript", "outrigger-sim"],
+        &[
+            "outrigger-config",
+            "outrigger-core",
+            "outrigger-ros",
+            "outrigger-sim",
+            "outrigger-urscript",
+            "outrigger-wire",
+        ],
     ),
 ];
 
-/// Foreign crates the core cannot be built without.
+/// Foreign crates that the core, and `outrigger-wire`, cannot be built without.
 const CORE_NEEDS: &[&str] = &["heapless", "zerocopy"];
 
 fn floor_of(module: &str) -> u8 {
@@ -152,7 +169,7 @@ fn imports(path: &Path, text: &str) -> BTreeSet<String> {
     names_below(&code, "crate::").into_iter().chain(names_below(&code, &climb)).filter(|n| is_module(n)).collect()
 }
 
-/// What stands at the core's root beside modules and types: macros, and the peer of its tests.
+/// The names at a root that are no modules and no types: macros, and the peer of the core's tests.
 const NO_MODULES: &[&str] = &["rtde_recipe", "peer"];
 
 /// Types re-exported at the root start with a capital.
@@ -177,10 +194,32 @@ fn modules_of_the_core_import_only_from_lower_floors() {
             continue;
         }
         for imported in imports(&path, &text) {
-            let climbs =
-                imported != module && floor_of(&imported) >= floor_of(&module) && !is_ground(&module, &imported);
-            let sees_wire = imported == "wire" && KNOWS_NO_WIRE.contains(&module.as_str());
-            if climbs || sees_wire {
+            if imported != module && floor_of(&imported) >= floor_of(&module) {
+                wrong.push(format!("{}: {module} imports {imported}", path.display()));
+            }
+        }
+        if KNOWS_NO_WIRE.contains(&module.as_str()) {
+            let used = names_below(&code(&text), "outrigger_wire::");
+            let protocols = used.iter().filter(|name| !NO_PROTOCOL.contains(&name.as_str()));
+            wrong.extend(protocols.map(|name| format!("{}: {module} imports outrigger_wire::{name}", path.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn modules_of_the_messages_import_only_from_lower_floors() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&workspace().join("core/wire/src")) {
+        let module = module_of(&path);
+        if module == "lib" || path.iter().any(|part| part == "tests.rs") {
+            continue;
+        }
+        // What a macro names is imported where it is used.
+        let text = text.replace("$crate::", "");
+        let floor = |module: &str| floor_in(WIRE_FLOORS, module);
+        for imported in imports(&path, &text).into_iter().filter(|name| *name != module) {
+            if floor(&imported) >= floor(&module) {
                 wrong.push(format!("{}: {module} imports {imported}", path.display()));
             }
         }
@@ -289,7 +328,7 @@ const MAKERS: &[Maker] = &[
         types: &["Krc", "Fri"],
         modules: &["krc", "fri"],
         places: &[
-            ("its protocol, and its side of the engine", &["core/src/wire/fri", "core/src/engine/krc"]),
+            ("its protocol, and its side of the engine", &["core/wire/src/fri", "core/src/engine/krc"]),
             (
                 "its side of each port",
                 &["port-embassy/src/krc.rs", "boards/app/src/krc.rs", "port-linux/src/maker/krc"],
@@ -301,9 +340,9 @@ const MAKERS: &[Maker] = &[
             (
                 "lists of all wire formats",
                 &[
-                    "core/src/frame.rs",
-                    "core/src/frame",
-                    "core/src/wire/layout.rs",
+                    "core/wire/src/frame.rs",
+                    "core/wire/src/frame",
+                    "core/wire/src/layout.rs",
                     "port-linux/src/decode.rs",
                     "port-linux/src/export",
                     "port-linux/src/feed",
@@ -357,6 +396,7 @@ const MAKERS: &[Maker] = &[
 /// Where makers are looked for.
 const NAMING: &[&str] = &[
     "core/src",
+    "core/wire/src",
     "port-embassy/src",
     "port-linux/src",
     "port-linux/config/src",
@@ -459,9 +499,7 @@ fn the_floors_in_the_architecture_are_the_ones_held_here() {
 #[test]
 fn the_simulator_shares_no_decision_with_the_core() {
     for (path, text) in sources(&workspace().join("tests/sim/src")) {
-        for used in names_below(&code(&text), "outrigger_core::").into_iter().filter(|n| is_module(n)) {
-            assert!(SIMULATOR_MAY_USE.contains(&used.as_str()), "{}: outrigger_core::{used}", path.display());
-        }
+        assert!(!code(&text).contains("outrigger_core"), "{}: the simulator uses the core", path.display());
         for used in names_below(&code(&text), "outrigger_ros::") {
             assert!(SIMULATOR_SPEAKS.contains(&used.as_str()), "{}: outrigger_ros::{used}", path.display());
         }
@@ -469,8 +507,7 @@ fn the_simulator_shares_no_decision_with_the_core() {
 }
 
 /// What a board is judged by may read what the board tells, and shares no decision with what runs on it.
-const EMULATED_MAY_USE: &[&str] =
-    &["command", "engine", "frame", "law", "mode", "robot", "sensor", "telemetry", "time", "wire"];
+const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot", "telemetry"];
 
 #[test]
 fn a_board_is_judged_without_the_code_it_runs() {
@@ -479,7 +516,8 @@ fn a_board_is_judged_without_the_code_it_runs() {
             assert!(EMULATED_MAY_USE.contains(&used.as_str()), "{}: outrigger_core::{used}", path.display());
         }
         if path.starts_with("peer") || path == Path::new("wire.rs") {
-            assert!(!source.contains("outrigger_core::"), "{}: the peer uses the core", path.display());
+            let uses_ours = ["outrigger_core::", "outrigger_wire::"].iter().any(|name| source.contains(name));
+            assert!(!uses_ours, "{}: the peer uses the core", path.display());
         }
     }
 }
@@ -521,8 +559,10 @@ fn one_file_of_the_microcontroller_port_names_types_of_the_network_stack() {
 #[test]
 fn the_core_and_the_renderer_need_no_foreign_crate_but_the_listed_ones() {
     let mandatory = |folder| dependencies(folder).into_iter().filter(|(_, optional)| !optional).map(|(name, _)| name);
-    let foreign: Vec<String> = mandatory("core").filter(|n| !n.starts_with("outrigger-")).collect();
-    assert_eq!(foreign, CORE_NEEDS);
+    for folder in ["core", "core/wire"] {
+        let foreign: Vec<String> = mandatory(folder).filter(|n| !n.starts_with("outrigger-")).collect();
+        assert_eq!(foreign, CORE_NEEDS, "{folder}");
+    }
     assert_eq!(mandatory("urscript").count(), 0);
 }
 

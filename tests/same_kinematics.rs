@@ -2,10 +2,10 @@
 //! no table: on every arm they must give the same poses and tool speeds.
 
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
-use outrigger_core::robot::{JointPositions, JointVelocities, Pose, RobotModel};
 use outrigger_sim::kinematics::{Chain, Rotation};
 use outrigger_sim::model::ArmModel;
 use outrigger_sim::rng::Rng;
+use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, RobotModel};
 
 /// What `f32` leaves of a pose [m, rad] or a speed [m/s, rad/s] within two metres and turns of ±2π.
 const TOLERANCE: f64 = 2e-5;

@@ -5,14 +5,13 @@
 
 mod peer;
 
-use outrigger_core::engine::ur::LINKS;
-use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+use outrigger_core::engine::ur::{LINKS, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Event, Input, Output};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::{Mode, PendantStop};
-use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
-use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
 
 use peer::Peer;
 

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use outrigger_core::drive::{Clock, Datagrams};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! // What a port gives the loop: a clock, sockets, an application. Here a clock that is always on time.
 //! struct Simulated(core::cell::Cell<Instant>);
@@ -33,7 +33,7 @@ use embedded_io_async::{Read, Write};
 
 use crate::engine::{Endpoint, Engine, Event, Input, LinkId, Output, Peer};
 use crate::law::Law;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 pub use outstanding::Outstanding;
 

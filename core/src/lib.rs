@@ -6,23 +6,19 @@
 //! on a microcontroller and on Linux.
 //!
 //! ```
-//! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
-//! use outrigger_core::wire::realtime::Packet;
+//! use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
+//! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+//! use outrigger_core::{Instant, Input, Output};
 //!
-//! // 1220 bytes of port 30003, as software 5.15 sends them.
-//! let packet = Packet::new_checked(PACKET)?;
-//! let q = packet.q_actual();
-//! println!("at {:.3} s the elbow stands at {:.1}°", packet.time(), q[2].to_degrees());
-//! assert_eq!(format!("{:.1}", q[2].to_degrees()), "-90.0");
-//! # Ok::<(), outrigger_core::wire::WireError>(())
+//! let law = JointServo::<6>::new(Reference::Hold, JointServoConfig::default());
+//! let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: None };
+//! let mut engine = UrEngine::new(UrConfig::default(), law, memory)?;
+//! engine.handle(Instant::ZERO, Input::Start);
+//! assert!(matches!(engine.poll_output(), Some(Output::Open { .. })));
+//! # Ok::<(), outrigger_core::engine::ConfigError>(())
 //! ```
 //!
-//! # Decode a packet
-//!
-//! [`wire`] has every published layout of ports 30001 to 30003, RTDE, the dashboard server, PolyScope X's Robot API and FRI 1.0:
-//! views that read fields where they lie, and values that emit the same bytes. [`frame`] cuts a TCP stream into messages.
-//! Where each fact comes from is in `core/docs/protocol`. To add a field of newer software:
-//! `core/docs/add-a-firmware-field.md`.
+//! Messages of the controllers, units and times are in the crate `outrigger-wire`, which can be used without this one.
 //!
 //! # Run an engine
 //!
@@ -83,18 +79,15 @@ extern crate self as outrigger_core;
 #[path = "../examples/peer/mod.rs"]
 pub(crate) mod peer;
 
-mod bytes;
-pub mod checksum;
+pub mod bridges;
 pub mod client;
 pub mod command;
 #[cfg(feature = "async")]
 pub mod drive;
 pub mod engine;
-pub mod frame;
 pub mod kinematics;
 pub mod law;
 pub mod link;
-pub mod math;
 pub mod mode;
 #[cfg(feature = "postcard")]
 mod packed;
@@ -103,17 +96,15 @@ pub mod provision;
 pub mod recorder;
 pub mod request;
 pub mod robot;
-pub mod sensor;
-mod stuffing;
 #[cfg(feature = "postcard")]
 pub mod telemetry;
-pub mod time;
 pub mod trajectory;
-pub mod wire;
 
 pub use command::Samples;
 pub use engine::{Config, Engine, Event, Input, Output};
 pub use law::Law;
 pub use mode::Mode;
-pub use robot::{JointPositions, JointVelocities, Reason, State};
-pub use time::{Duration, Instant};
+pub use robot::Reason;
+
+pub use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+pub use outrigger_wire::time::{Duration, Instant};

@@ -22,8 +22,9 @@ use outrigger_core::mode::{
     Acceptance, Action, Activity, Asker, Drive, Evidence, Guide, GuideLimits, Held, Mirrored, Mode, ModeConfig,
     ModeMachine, MoveNumber, PeerGate, Pendant,
 };
-use outrigger_core::robot::{Pose, Reason, RobotMode, Safety, SafetyMode, State, Twist};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::{Pose, RobotMode, Safety, SafetyMode, State, Twist};
+use outrigger_wire::time::{Duration, Instant};
 
 use self::small::CYCLE;
 

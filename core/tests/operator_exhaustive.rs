@@ -22,8 +22,9 @@ use outrigger_core::mode::{
     Acceptance, Activity, Channel, Contact, Epoch, Evidence, Held, Mode, ModeMachine, Operator, OperatorConfig,
     Outcome, PeerGate, Pendant, Refusal, RequestAs, Word,
 };
-use outrigger_core::robot::{Reason, RobotMode, Safety, SafetyMode};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::{RobotMode, Safety, SafetyMode};
+use outrigger_wire::time::{Duration, Instant};
 
 use self::small::{CYCLE, mode_config};
 

@@ -6,9 +6,10 @@ use std::path::Path;
 use outrigger_core::engine::ur::Ur;
 use outrigger_core::link::{Grade, Metric};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{MasterSafetyState, MessageSource, Reason, SafetyMode};
+use outrigger_core::robot::Reason;
 use outrigger_core::telemetry::{Hello, Message, PeerDatagram};
-use outrigger_core::time::Instant;
+use outrigger_wire::robot::{MasterSafetyState, MessageSource, SafetyMode};
+use outrigger_wire::time::Instant;
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/telemetry.md");

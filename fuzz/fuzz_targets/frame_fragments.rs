@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::frame::{Assembler, Framing};
+use outrigger_wire::frame::{Assembler, Framing};
 use outrigger_tests::noise::Noise;
 
 /// What came out, in order: messages, and what was wrong with the stream.

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use outrigger_core::mode::Epoch;
 use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Service};
 use outrigger_core::request::{Ask, FRESH_FOR, Message};
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 const ASKS: [Ask<'_>; 7] = [
     Ask::Release,

@@ -3,14 +3,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::checksum::crc32;
+use outrigger_wire::checksum::crc32;
 use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::engine::{PortKind, Ports, SETTINGS_FORMAT, SensorInput};
 use outrigger_core::mode::Mode;
 use outrigger_core::provision::{
     Answer, Asked, CHUNK_MAX, Caller, Fingerprint, Here, Image, Refusal, Request, Service,
 };
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 const MODES: [Mode; 5] = [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];
 const ROOM: usize = 1024;

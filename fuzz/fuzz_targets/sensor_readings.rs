@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Form, LINE_MAX, Reading};
+use outrigger_wire::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Form, LINE_MAX, Reading};
 use outrigger_tests::oracle::readings as oracle;
 
 fn a_datagram(bytes: &[u8]) {

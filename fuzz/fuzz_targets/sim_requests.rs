@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_wire::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;

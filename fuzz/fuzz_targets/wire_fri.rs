@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::wire::WireErrorKind;
-use outrigger_core::wire::fri::{COMMAND_LEN, Command, Datagram, MEASUREMENT_LEN, Measurement};
+use outrigger_wire::WireErrorKind;
+use outrigger_wire::fri::{COMMAND_LEN, Command, Datagram, MEASUREMENT_LEN, Measurement};
 use outrigger_tests::oracle::{Collector, difference, fri};
 
 fn measurement(bytes: &[u8]) {

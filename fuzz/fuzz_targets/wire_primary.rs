@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::primary::{Message, MessageKind, SubPackage};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::primary::{Message, MessageKind, SubPackage};
 use outrigger_tests::oracle::{self, Collector, Value, difference};
 
 const SOFTWARE: [Option<SoftwareVersion>; 6] = [

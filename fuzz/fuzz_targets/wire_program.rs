@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::wire::external_control::Control;
-use outrigger_core::wire::forward::{TrajectoryPoint, TrajectoryResult};
-use outrigger_core::wire::player::{PlayerOrder, PlayerReport};
-use outrigger_core::wire::program::{Hello, Order, Report};
+use outrigger_wire::external_control::Control;
+use outrigger_wire::forward::{TrajectoryPoint, TrajectoryResult};
+use outrigger_wire::player::{PlayerOrder, PlayerReport};
+use outrigger_wire::program::{Hello, Order, Report};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut written = [0xa5; PlayerOrder::LEN];

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::wire::realtime::{MAX_SIZE, Packet};
+use outrigger_wire::realtime::{MAX_SIZE, Packet};
 use outrigger_tests::oracle::{self, Collector, difference};
 
 fuzz_target!(|bytes: &[u8]| {

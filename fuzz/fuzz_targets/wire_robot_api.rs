@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::wire::dashboard::RequestKind;
-use outrigger_core::wire::robot_api::{Call, HttpError, Member, Response, Value, WITH_QUESTIONS, member};
+use outrigger_wire::dashboard::RequestKind;
+use outrigger_wire::robot_api::{Call, HttpError, Member, Response, Value, WITH_QUESTIONS, member};
 
 /// What was read of an answer.
 #[derive(Debug, PartialEq)]

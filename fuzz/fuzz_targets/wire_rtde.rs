@@ -2,11 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::rtde_recipe;
-use outrigger_core::wire::rtde::registry::Direction;
-use outrigger_core::wire::rtde::{
-    DynamicRecipe, Field, NameList, Package, Presence, Protocol, Recipe, Reply, Request, TypeList, Variable,
-};
+use outrigger_wire::rtde_recipe;
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DynamicRecipe, Field, NameList, Package, Presence, Protocol, Recipe, Reply, Request, TypeList, Variable};
 use outrigger_tests::oracle::rtde::decode_values;
 use outrigger_tests::oracle::{Collector, difference};
 

@@ -9,11 +9,12 @@ use embassy_sync::blocking_mutex::Mutex;
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_sync::waitqueue::AtomicWaker;
 use heapless::Deque;
+use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteRefusal};
-use outrigger_core::command::{MAX_SOURCES, Sample};
 use outrigger_core::engine::ur::LINKS;
 use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::mode::{Contact, Epoch};
+use outrigger_wire::sensor::Sample;
 
 use crate::edges::{Edge, Edges};
 use crate::trouble::Trouble;
@@ -281,8 +282,8 @@ mod tests {
     use core::pin::pin;
     use core::task::{Context, Waker};
 
-    use outrigger_core::command::{SampleValue, SourceId};
-    use outrigger_core::time::Instant;
+    use outrigger_wire::sensor::{SampleValue, SourceId};
+    use outrigger_wire::time::Instant;
 
     use super::*;
 

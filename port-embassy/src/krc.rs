@@ -35,7 +35,7 @@ use core::mem::MaybeUninit;
 
 use outrigger_core::engine::krc::{Krc, KrcEngine};
 use outrigger_core::law::Law;
-use outrigger_core::wire::fri::{COMMAND_LEN, MEASUREMENT_LEN};
+use outrigger_wire::fri::{COMMAND_LEN, MEASUREMENT_LEN};
 
 use crate::handle::{Handle, Shared};
 use crate::net::{Flow, Metadata, Stack};

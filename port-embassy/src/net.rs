@@ -20,7 +20,7 @@ use heapless::Vec;
 use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::engine::ur::LINKS;
 use outrigger_core::engine::{Endpoint, LinkId};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::handle::Shared;
 use crate::memory::{Buffers, Split};

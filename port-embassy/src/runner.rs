@@ -6,7 +6,7 @@ use outrigger_core::drive::{Application, Net, drive};
 use outrigger_core::engine::ur::{Ur, UrEngine};
 use outrigger_core::engine::{Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::handle::{Handle, Shared};
 use crate::memory::Buffers;

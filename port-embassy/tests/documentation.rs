@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use outrigger_core::command::SampleValue;
-use outrigger_core::sensor::{FRAME_MAX, Reading};
+use outrigger_wire::sensor::{FRAME_MAX, Reading, SampleValue};
 
 fn page() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/inputs.md")).expect("the page")

@@ -20,18 +20,18 @@ use std::rc::Rc;
 
 use clap::Parser;
 use outrigger::host;
-use outrigger::host::Clock;
-use outrigger::host::{Leaves, Signals};
+use outrigger::host::{Clock, Leaves, Signals};
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, ToolImpedance};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State, Wrench};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
 use outrigger_sim::kinematics::Vec3;
 use outrigger_sim::krc::{ArmOptions, Options, model};
 use outrigger_sim::surface::Surface;
+use outrigger_wire::robot::{JointPositions, JointVelocities, State, Wrench};
+use outrigger_wire::time::{Duration, Instant};
 
 use self::krc::{Arm, Trouble};
 

@@ -1,6 +1,6 @@
 //! One message of port 30003, from a file: `cargo run --release -p outrigger --example decode -- FILE`.
 
-use outrigger_core::wire::realtime::Packet;
+use outrigger_wire::realtime::Packet;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = std::fs::read(std::env::args().nth(1).ok_or("which file?")?)?;

@@ -17,19 +17,18 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use clap::Parser;
-use outrigger::host::Clock;
-use outrigger::host::{self, Datagrams};
-use outrigger::host::{Leaves, Signals};
-use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger::host::{self, Clock, Datagrams, Leaves, Signals};
+use outrigger_core::command::SourceConfig;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, KrcConfig, ToolImpedance};
 use outrigger_core::law::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::KrlIndex;
 use outrigger_sim::krc::{ArmOptions, Options, model};
 use outrigger_sim::surface::Surface;
+use outrigger_wire::fri::KrlIndex;
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 use self::krc::{Arm, Trouble};
 

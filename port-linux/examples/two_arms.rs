@@ -22,10 +22,11 @@ use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::krc::Options;
+use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::time::Duration;
 
 use self::krc::{Arm, Trouble};
 

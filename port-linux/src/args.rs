@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use outrigger_config::{RobotAddress, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
-use outrigger_core::robot::RobotModel;
+use outrigger_wire::robot::RobotModel;
 
 use crate::exit::Failure;
 use crate::feed::VARIABLES;
@@ -59,7 +59,7 @@ impl ControllerArgs {
     /// Where measurements arrive.
     #[must_use]
     pub(crate) fn listen(&self) -> SocketAddr {
-        self.listen.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], outrigger_core::wire::fri::DEFAULT_PORT)))
+        self.listen.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], outrigger_wire::fri::DEFAULT_PORT)))
     }
 }
 

@@ -8,8 +8,9 @@ use outrigger_core::engine::{Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Epoch, Mode};
-use outrigger_core::robot::{ControllerTime, Reason, ReasonSet, State};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{ControllerTime, State};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::released::ReleasedBy;
 

@@ -4,7 +4,7 @@
 
 use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Looks at two clocks, of which the quickest counts.
 const LOOKS: u32 = 8;

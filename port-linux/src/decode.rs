@@ -8,11 +8,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-use outrigger_core::frame::{Assembler, FrameError, Framing, MAX_PRIMARY_SIZE};
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::WireError;
-use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
-use outrigger_core::wire::{fri, realtime};
+use outrigger_wire::WireError;
+use outrigger_wire::frame::{Assembler, FrameError, Framing, MAX_PRIMARY_SIZE};
+use outrigger_wire::primary::{self, MessageKind, RobotMessagePayload};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::{fri, realtime};
 
 use crate::args::{DecodeArgs, Stream};
 use crate::exit::{Failure, Outcome, output_closed};

@@ -3,7 +3,7 @@
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 use crate::net::Net;
 

@@ -99,7 +99,7 @@ mod tests {
 
     use clap::CommandFactory as _;
     use outrigger_core::engine::ur::UrConfig;
-    use outrigger_core::robot::{JointPositions, JointVelocities};
+    use outrigger_wire::robot::{JointPositions, JointVelocities};
 
     use super::*;
     use crate::cli::Cli;
@@ -140,7 +140,7 @@ mod tests {
     fn the_motion_of_six_joints_begins_where_the_simulated_arm_stands_and_is_within_the_limits() {
         let text = find("there.csv").expect("an example").text;
         let motion = Motion::<6>::parse(text.as_bytes(), false).expect("a motion");
-        let q = outrigger_sim::controller::Options::for_software(outrigger_core::robot::SoftwareVersion::new(5, 15)).q;
+        let q = outrigger_sim::controller::Options::for_software(outrigger_wire::robot::SoftwareVersion::new(5, 15)).q;
         let at = JointPositions(q.map(|angle| angle as f32));
         let Ok(Start::Moves(motion)) = motion.start_at(at, &JointVelocities::ZERO) else { panic!("it has a length") };
         assert_eq!(motion.waypoints()[0].setpoint.positions, at);

@@ -1,6 +1,6 @@
 //! Fields of any message, as JSON.
 
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::fields::{FieldVisitor, Group, Value};
 
 use crate::json::Json;
 

@@ -9,9 +9,9 @@ use outrigger_core::command::Limits;
 use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrcSettings};
 use outrigger_core::engine::ur::{UrConfig, UrEngine, UrSettings};
 use outrigger_core::law::{AnyLaw, LawConfig};
-use outrigger_core::robot::JointPositions;
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Spacing, Waypoint};
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
 
 use crate::args::{CheckConfigArgs, DecodeArgs, ExportArgs, ReplayArgs, Stream};
 use crate::exit::{Failure, Outcome};

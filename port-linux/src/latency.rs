@@ -4,7 +4,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 use outrigger_core::link::Histogram;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::clock::{Clock, std_duration};
 

@@ -2,15 +2,17 @@
 
 use std::fmt;
 
-use outrigger_core::command::{Limits, Samples, SourceId};
+use outrigger_core::command::{Limits, Samples};
 use outrigger_core::kinematics::{KinematicChain, Posture};
 use outrigger_core::law::{
     AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, PerAxis, Reference,
     Replaced, ToolAxis,
 };
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 /// A law on the heap.
 pub(crate) struct BoxedLaw<const N: usize> {

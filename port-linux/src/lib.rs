@@ -138,11 +138,14 @@ pub mod host {
 pub use outrigger_config as config;
 
 pub use outrigger_core as core;
-pub use outrigger_core::command::{Samples, SourceId};
+pub use outrigger_core::command::Samples;
 pub use outrigger_core::law::Law;
 pub use outrigger_core::mode::Mode;
-pub use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State};
-pub use outrigger_core::time::Duration;
+pub use outrigger_core::robot::Reason;
+pub use outrigger_wire as wire;
+pub use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+pub use outrigger_wire::sensor::SourceId;
+pub use outrigger_wire::time::Duration;
 
 pub use self::exit::Failure;
 pub use self::motion::Motion;

@@ -14,7 +14,7 @@ use outrigger_config::RobotAddress;
 use outrigger_core::drive;
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::LINKS;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 pub(crate) use self::datagrams::Datagrams;
 use self::pace::Pace;

@@ -1,6 +1,6 @@
 //! What is told of a session while it goes on.
 
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use crate::json::Json;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration as StdDuration;
 
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// So many of something per second: a token bucket.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 use rustix::fd::AsFd;
 
 use crate::clock::{Clock, std_now};
@@ -273,7 +273,7 @@ impl Datagrams {
 mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
-    use outrigger_core::time::Duration;
+    use outrigger_wire::time::Duration;
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;

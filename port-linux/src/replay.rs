@@ -9,7 +9,7 @@ use outrigger_config::files;
 use outrigger_core::engine::{ReplayError, Replayed, dump_end, recorded_transitions};
 use outrigger_core::mode::Transition;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use crate::args::ReplayArgs;
 use crate::exit::{Failure, Outcome, output_closed};
@@ -294,8 +294,8 @@ mod tests {
     use outrigger_core::engine::Input;
     use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
     use outrigger_core::mode::{Epoch, Mode};
-    use outrigger_core::time::Duration;
-    use outrigger_core::wire::fri::MeasurementRepr;
+    use outrigger_wire::fri::MeasurementRepr;
+    use outrigger_wire::time::Duration;
 
     use super::*;
     use crate::feed::{Feed, Item, What};

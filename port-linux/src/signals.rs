@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::clock::Clock;

@@ -6,14 +6,15 @@ use outrigger_core::command::Samples;
 use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
 use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::law::Law;
-use outrigger_core::robot::{JointVelocities, Reason, SoftwareVersion, State};
-use outrigger_core::rtde_recipe;
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::{Command, CommandRepr, Measurement, MeasurementRepr};
-use outrigger_core::wire::primary::{Message, MessageKind, RobotStateWriter, SubPackage, size_for};
-use outrigger_core::wire::realtime::{Packet, Repr};
-use outrigger_core::wire::rtde::{Package, Protocol, Recipe, Reply};
+use outrigger_core::robot::Reason;
 use outrigger_urscript::{SpeedJ, SpeedJForm, Version};
+use outrigger_wire::fri::{Command, CommandRepr, Measurement, MeasurementRepr};
+use outrigger_wire::primary::{Message, MessageKind, RobotStateWriter, SubPackage, size_for};
+use outrigger_wire::realtime::{Packet, Repr};
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion, State};
+use outrigger_wire::rtde::{Package, Protocol, Recipe, Reply};
+use outrigger_wire::rtde_recipe;
+use outrigger_wire::time::{Duration, Instant};
 
 /// One budgeted operation.
 pub(crate) struct Operation {

@@ -7,12 +7,13 @@ use outrigger_core::engine::ur::{DownCause, StatesFrom};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::{Epoch, Mode};
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, SoftwareVersion};
-use outrigger_core::time;
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller, Text};
 use outrigger_sim::fault::FaultKind;
 use outrigger_tests::cosim::Setup;
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time;
 
 /// A port under test with its robot.
 pub(crate) trait Bench {

@@ -8,18 +8,17 @@ use outrigger_tests::fri::receive;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use outrigger_core::engine::Event;
-use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrcEvent};
+use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
-use outrigger_core::wire::fri::{Command, FriState};
 use outrigger_emulated::wire::{Conditions, Loss};
 use outrigger_sim::krc::Options;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::board::KrcRig;
 use outrigger_tests::fri::Swing;
+use outrigger_wire::fri::{Command, FriState};
+use outrigger_wire::time::Instant;
 
 const KRC: ([u8; 4], u16) = ([10, 0, 2, 2], 49_938);
 /// The highest speed of a joint that the engine's configuration allows \[rad/s\].

@@ -6,9 +6,10 @@ use outrigger_core::command::JointMove;
 use outrigger_core::engine::Event;
 use outrigger_core::engine::test_peer::{Message, TestConfig, TestEvent, TestOptions};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::robot::Reason;
 use outrigger_emulated::wire::{Conditions, Loss};
 use outrigger_tests::board::CallerRig;
+use outrigger_wire::robot::JointPositions;
 
 fn rig(chunk: u16, conditions: Conditions, seed: u64) -> CallerRig {
     let peer = TestOptions { chunk, ..TestConfig::default().peer };

@@ -4,13 +4,14 @@ use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
 
 use outrigger_core::engine::{Event, LinkId};
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_embassy::Buffers;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::board::{Network, Segment, UrRig, Way};
 use outrigger_tests::cosim::Setup;
+use outrigger_wire::robot::SoftwareVersion;
 
 const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 /// The least that RTDE may be given: what is asked, and four states.

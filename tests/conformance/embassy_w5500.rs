@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_tests::board::{Interface, Network, UrRig};
 use outrigger_tests::cosim::Setup;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::bench::E_SERIES;
 

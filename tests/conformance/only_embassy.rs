@@ -1,14 +1,13 @@
 //! What only frames can show of `port-embassy`.
 
-use outrigger_core::engine::ur::LINKS;
-use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::{LINKS, UrEvent};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use outrigger_core::engine::ur::DownCause;
 use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_embassy::Trouble;
 use outrigger_emulated::peer::PeerOptions;
 use outrigger_emulated::wire::{Conditions, Loss};
@@ -16,6 +15,7 @@ use outrigger_sim::controller::Action;
 use outrigger_sim::rng::Rng;
 use outrigger_tests::board::{Network, Segment, UrRig, Way};
 use outrigger_tests::cosim::Setup;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::bench::{E_SERIES, slow_turn};
 

@@ -8,13 +8,14 @@ use outrigger_core::engine::krc::{
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{JointServo, JointServoConfig, Law as _, Reference};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Trajectory, Waypoint};
-use outrigger_core::wire::fri::{CommandFlags, ControlScheme, FriState};
 use outrigger_sim::krc::{Move, Options};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::fri::Rig;
+use outrigger_wire::fri::{CommandFlags, ControlScheme, FriState};
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::assert_clean;
 

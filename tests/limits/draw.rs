@@ -1,11 +1,13 @@
 //! Random numbers, a law that asks for anything, and axes of the tool by sensors that read anything.
 
-use outrigger_core::command::{Limits, SampleValue, Samples, SourceConfig, SourceId};
+use outrigger_core::command::{Limits, Samples, SourceConfig};
 use outrigger_core::kinematics::{DampedLeastSquares, KinematicChain};
 use outrigger_core::law::{AxisConfig, Law, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis, ToolSpaceConfig};
-use outrigger_core::robot::{JointVelocities, Reason, State};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_sim::rng::Rng;
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_wire::sensor::{SampleValue, SourceId};
+use outrigger_wire::time::Duration;
 
 /// Draws of one configuration.
 #[derive(Clone, Debug)]

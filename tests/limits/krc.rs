@@ -4,15 +4,16 @@ use outrigger_tests::fri::{receive, sent};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::{Limits, SourceConfig};
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrcEngine, ToolImpedance};
 use outrigger_core::engine::{Config, Input};
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, Pose};
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::{Command, MeasurementRepr};
+use outrigger_wire::fri::{Command, MeasurementRepr};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities, Pose};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::Run;
 use super::draw::{Draw, Mover, Senses, Wild, axes, sensed, senses};

@@ -2,21 +2,21 @@
 
 mod arm;
 
-use outrigger_core::engine::ur::LINKS;
-use outrigger_core::engine::ur::UrOptions;
+use outrigger_core::engine::ur::{LINKS, UrOptions};
 use std::collections::VecDeque;
 
-use outrigger_core::command::{Limits, Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::{Limits, SourceConfig};
 use outrigger_core::engine::ur::{FormChoice, Memory, StatesFrom, UrConfig, UrEngine};
 use outrigger_core::engine::{Coast, Input, LinkId, Output};
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Mode, PendantStop};
-use outrigger_core::robot::{
+use outrigger_wire::robot::{
     JointAccelerations, JointPositions, JointVelocities, MessageSource, Pose, RobotModel, SoftwareVersion,
 };
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::{primary, realtime};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
+use outrigger_wire::{primary, realtime};
 
 use super::Run;
 use super::draw::{Draw, Mover, Senses, Wild, axes, sensed, senses};

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration as Span;
 
-use outrigger_core::command::{Limits, SampleValue, SourceConfig};
+use outrigger_core::command::{Limits, SourceConfig};
 use outrigger_core::engine::ur::{StatesFrom, TextConfig, UrConfig, UrOptions};
 use outrigger_core::engine::{Config, Input};
 use outrigger_core::law::{
@@ -18,12 +18,13 @@ use outrigger_core::law::{
     StandoffConfig, ToolAxes, TwistFrame, TwistInput,
 };
 use outrigger_core::mode::{Mode, PendantStop};
-use outrigger_core::robot::{JointPositions, SoftwareVersion};
-use outrigger_core::time::Duration;
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::FaultKind;
 use outrigger_tests::cosim::{Buffers, Death, Read, Rig, SENSOR, Sensor, Setup, Way, core_time};
+use outrigger_wire::robot::{JointPositions, SoftwareVersion};
+use outrigger_wire::sensor::SampleValue;
+use outrigger_wire::time::Duration;
 
 use super::draw::{Draw, axes};
 use super::drawn::Drawn;

@@ -30,13 +30,14 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use outrigger_core::command::{SourceConfig, SourceId};
+use outrigger_core::command::SourceConfig;
 use outrigger_core::engine::Event;
 use outrigger_core::mode::{Mode, OperatorConfig, RequestAs};
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Duration;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::noise::Noise;
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 /// Draws of one run.
 pub(crate) struct Draw(Noise);

@@ -2,14 +2,13 @@
 
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::engine::krc::KrcEvent;
-use outrigger_core::engine::ur::{DownCause, KnownBy, Next};
-use outrigger_core::engine::ur::{UrEvent, link_name};
+use outrigger_core::engine::ur::{DownCause, KnownBy, Next, UrEvent, link_name};
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::frame::Found;
 use outrigger_core::link::Metric;
 use outrigger_core::mode::{Contact, Lapse, Transition};
-use outrigger_core::time::Duration;
-use outrigger_core::wire::primary::{Report, ReportKind};
+use outrigger_wire::frame::Found;
+use outrigger_wire::primary::{Report, ReportKind};
+use outrigger_wire::time::Duration;
 
 /// The kind of an event: the first of its words.
 pub(crate) fn kind(text: &str) -> &str {

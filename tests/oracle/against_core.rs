@@ -1,8 +1,8 @@
 //! The core and the oracle read the same bytes, and what the core writes the oracle reads.
 
-use outrigger_core::wire::realtime;
 use outrigger_tests::noise::Noise;
 use outrigger_tests::oracle::{self, Cell, Collector, difference};
+use outrigger_wire::realtime;
 
 /// Every length a real-time packet may have.
 fn realtime_sizes() -> impl Iterator<Item = usize> {

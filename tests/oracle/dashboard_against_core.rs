@@ -1,10 +1,10 @@
 //! The dashboard's requests and replies in the core and in the tables of the specification.
 
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::dashboard::{
+use outrigger_tests::noise::Noise;
+use outrigger_wire::dashboard::{
     Argument, FlightReport, OperationalMode, Refusal, Reply, Request, RequestKind, Support, UserRole,
 };
-use outrigger_tests::noise::Noise;
+use outrigger_wire::robot::SoftwareVersion;
 
 fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect())

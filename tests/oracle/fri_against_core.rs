@@ -1,10 +1,10 @@
 //! FRI datagrams: core and oracle read the same from the same bytes, and what one writes the other reads.
 
-use outrigger_core::wire::fri::{Command, Measurement};
 use outrigger_sim::krc::{Krc, Options};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::noise::Noise;
 use outrigger_tests::oracle::{Cell, Collector, Value, difference, fri};
+use outrigger_wire::fri::{Command, Measurement};
 
 const ROUNDS: u64 = 500;
 

@@ -1,11 +1,11 @@
 //! The core and the oracle read the same sub-packages and messages of ports 30001 and 30002.
 
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::WireError;
-use outrigger_core::wire::primary::{Message, SubPackage, SubPackageRepr};
 use outrigger_tests::noise::Noise;
 use outrigger_tests::oracle::generate::{message, sized};
 use outrigger_tests::oracle::{self, Cell, Collector, difference};
+use outrigger_wire::WireError;
+use outrigger_wire::primary::{Message, SubPackage, SubPackageRepr};
+use outrigger_wire::robot::SoftwareVersion;
 
 /// Every sub-package with a table, as type and size.
 fn sub_packages() -> impl Iterator<Item = (&'static str, u8, usize)> {

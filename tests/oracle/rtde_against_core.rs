@@ -1,16 +1,16 @@
 //! RTDE in the core and in the oracle: the same variables, the same packages, the same values.
 
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::rtde_recipe;
-use outrigger_core::wire::fields::FieldVisitor;
-use outrigger_core::wire::rtde::registry::{Direction, Since};
-use outrigger_core::wire::rtde::{
-    ControllerVersion, DynamicRecipe, Field, Level, NameList, Package, Protocol, Recipe, Reply, Request, TextMessage,
-    TypeList, Variable,
-};
 use outrigger_tests::noise::Noise;
 use outrigger_tests::oracle::rtde::{decode_package, decode_values, variables};
 use outrigger_tests::oracle::{Cell, Collector, Value, difference};
+use outrigger_wire::fields::FieldVisitor;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::registry::{Direction, Since};
+use outrigger_wire::rtde::{
+    ControllerVersion, DynamicRecipe, Field, Level, NameList, Package, Protocol, Recipe, Reply, Request, TextMessage,
+    TypeList, Variable,
+};
+use outrigger_wire::rtde_recipe;
 
 const RUNS: usize = 300;
 
@@ -142,7 +142,7 @@ fn shown(reply: &Reply<'_>, package: &Package<'_>) -> Vec<outrigger_tests::oracl
         };
         let words: Vec<_> = words.iter().map(|seen| word(&seen.value)).collect();
         let mut whole = Collector::default();
-        whole.field("types", outrigger_core::wire::fields::Value::Text(words.join(",").as_bytes()));
+        whole.field("types", outrigger_wire::fields::Value::Text(words.join(",").as_bytes()));
         rest.extend(whole.seen);
     }
     rest

@@ -1,13 +1,13 @@
 //! Every variable of the specification, on every software: the simulated controller has what the table says, with the
 //! type the table says, and its values are the simulation's.
 
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::rtde::registry::Direction;
-use outrigger_core::wire::rtde::{DynamicRecipe, Field, Package, Presence, Protocol, Reply, Request};
 use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_tests::oracle::rtde::{Variable, decode_package, decode_values, variables};
 use outrigger_tests::oracle::{Cell, Collector, Value, difference};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DynamicRecipe, Field, Package, Presence, Protocol, Reply, Request};
 
 const SOFTWARE: [(u8, u8, u32); 16] = [
     (3, 4, 0),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value as Shown};
+use outrigger_wire::fields::{FieldVisitor, Group, Value as Shown};
 
 use super::{Cell, Value};
 

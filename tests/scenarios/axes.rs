@@ -4,14 +4,15 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use outrigger_config::Configuration;
-use outrigger_core::command::{SampleValue, SourceId};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::{Mode, PendantStop};
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Controller;
 use outrigger_sim::kinematics::{Frame, Vec3};
 use outrigger_sim::world::{DistanceSensor, Surface};
 use outrigger_tests::cosim::{Buffers, Read, Rig, Sensor, Setup};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::sensor::{SampleValue, SourceId};
 
 use super::{SOFTWARE, ms, secs};
 

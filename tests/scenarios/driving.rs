@@ -5,12 +5,13 @@ use outrigger_core::engine::ur::KnownBy;
 use outrigger_core::law::{JointServoConfig, Law as _};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::fault::FaultKind;
 use outrigger_sim::world::Surface;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time::Duration;
 
 use super::{SOFTWARE, ms, secs};
 

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Generation, Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::robot::Power;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup, rest_bound, sim_time, stop_deceleration};
+use outrigger_wire::robot::{Generation, SoftwareVersion};
 
 use super::{SOFTWARE, ms, secs};
 

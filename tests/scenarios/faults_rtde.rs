@@ -1,14 +1,14 @@
 //! The same faults where states come over RTDE: whatever 30003 is held to, 30004 is held to, and each of the two by itself.
 
-use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::engine::ur::rtde::Unusable;
-use outrigger_core::engine::ur::{DownCause, Next};
+use outrigger_core::engine::ur::{DownCause, Next, UrEvent};
 use outrigger_core::engine::{Event, Input, LinkId};
-use outrigger_core::robot::{Generation, Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
+use outrigger_wire::robot::{Generation, SoftwareVersion};
 
 use super::faults::{DEAFENED, Falls, LATE, Rides, Row, TABLES, always_rides, eight_ms, hold_one, row};
 use super::{ms, secs};

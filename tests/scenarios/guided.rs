@@ -4,13 +4,14 @@ use outrigger_core::command::{ForceMode, Guidance, JointMove};
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, GuideError, Input};
 use outrigger_core::mode::{Asker, Drive, GuideLimits, Mirrored, Mode, MoveNumber};
-use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
-use outrigger_core::time;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Setpoint, Tolerances, Waypoint};
 use outrigger_sim::arm::Drive as Drives;
 use outrigger_sim::controller::Action;
 use outrigger_sim::surface::Surface;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
+use outrigger_wire::robot::{JointPositions, SoftwareVersion};
+use outrigger_wire::time;
 
 use super::{ms, secs};
 

@@ -5,10 +5,10 @@ use std::env;
 
 use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::Action;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
+use outrigger_wire::robot::SoftwareVersion;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 

@@ -6,10 +6,11 @@ use std::time::Duration;
 use outrigger_core::engine::ur::{DownCause, FormChoice, KnownBy};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::{Mode, Proof};
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::firmware::{AfterT, Firmware};
 use outrigger_tests::cosim::{Buffers, Command, Death, Motion, Reading, Rig, Setup};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::{SOFTWARE, ms, secs};
 
@@ -232,7 +233,7 @@ fn a_sensor_that_is_gone_or_frozen_is_named() {
         let mut buffers = Buffers::default();
         let mut setup = Setup::sweep(software, 0.5);
         if let Some(source) = &mut setup.config.sources[0] {
-            source.stuck_after = Some(outrigger_core::time::Duration::from_secs(4));
+            source.stuck_after = Some(outrigger_wire::time::Duration::from_secs(4));
         }
         let mut rig = Rig::new(setup, &mut buffers);
         rig.command();

@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
 use outrigger_tests::cosim::{Buffers, Rig, Setup};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 

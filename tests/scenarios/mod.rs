@@ -29,7 +29,7 @@ mod streamed;
 
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_wire::robot::SoftwareVersion;
 
 /// One version of each generation, and those on either side of a change in how text is executed.
 const SOFTWARE: [SoftwareVersion; 5] = [

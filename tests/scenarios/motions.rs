@@ -6,12 +6,13 @@ use outrigger_core::engine::ur::{CommandPath, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{AnyLaw, FeedError, JointServo, JointServoConfig, Law as _, Reference, Replaced};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
-use outrigger_core::time as core;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Tolerances, Trajectory, Waypoint};
 use outrigger_sim::controller::Action;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup, Way};
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time as core;
 
 use super::{ms, secs};
 

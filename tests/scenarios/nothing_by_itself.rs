@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::fault::Fault;
 use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup, sim_time};
 use outrigger_tests::noise::Noise;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 

@@ -1,18 +1,19 @@
 //! Nothing arms by itself: what a host's file asks for at the start is asked once, and never after a word of an operator.
 
 use outrigger_config::Configuration;
-use outrigger_core::command::{SourceConfig, SourceId};
-use outrigger_core::engine::ur::UrConfig;
-use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::command::SourceConfig;
+use outrigger_core::engine::ur::{UrConfig, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{AnyLaw, LawConfig};
 use outrigger_core::mode::{Epoch, Mode, OperatorConfig};
-use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::FaultKind;
 use outrigger_sim::world::Surface;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, core_time};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 use super::{SOFTWARE, ms, secs};
 

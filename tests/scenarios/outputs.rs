@@ -1,19 +1,19 @@
 //! Outputs set beside a motion that does not notice, and what is said of them.
 
 use outrigger_core::client::rtde::{Claim, Claims};
+use outrigger_core::command::SourceConfig;
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
-use outrigger_core::command::{SampleValue, SourceConfig};
-use outrigger_core::engine::ur::UrEvent;
-use outrigger_core::engine::ur::{FormChoice, OutputsBy};
+use outrigger_core::engine::ur::{FormChoice, OutputsBy, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Pose, SoftwareVersion};
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Controller, StartState};
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::{Buffers, Record, Rig, SENSOR, Sensor, Setup};
+use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, SoftwareVersion};
+use outrigger_wire::sensor::SampleValue;
+use outrigger_wire::time::Duration;
 
 use super::{ms, secs};
 
@@ -198,7 +198,7 @@ fn what_would_change_motion_is_refused_while_the_arm_is_commanded() {
 fn a_payload_beyond_what_the_arm_is_rated_for_is_refused() {
     let mut buffers = Buffers::default();
     let mut setup = Setup::new(SoftwareVersion::new(5, 15));
-    setup.config.peer.model = Some(outrigger_core::robot::RobotModel::Ur5e);
+    setup.config.peer.model = Some(outrigger_wire::robot::RobotModel::Ur5e);
     let mut rig = Rig::new(setup, &mut buffers);
     rig.ready();
     rig.input(Input::Set(Write::Payload { mass: 5.1, center_of_gravity: None }));

@@ -4,9 +4,10 @@ use std::num::NonZeroU32;
 
 use outrigger_core::engine::Event;
 use outrigger_core::mode::{Mode, PendantStop};
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::{Action, ProgramTold};
 use outrigger_tests::cosim::{Buffers, Command, REST, Rig, Setup, core_time};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 

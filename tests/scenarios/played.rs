@@ -5,10 +5,11 @@ use std::time::Duration;
 use outrigger_core::command::JointMove;
 use outrigger_core::law::survey;
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
-use outrigger_core::robot::{JointPositions, Reason};
-use outrigger_core::time as core;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Beginning, Leg, Playback, Progress, Tolerances, Watch, Waypoint};
 use outrigger_tests::cosim::Rig;
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time as core;
 
 use super::motions::{Point, waypoint};
 

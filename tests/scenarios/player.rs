@@ -4,9 +4,10 @@ use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
 use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::mode::{Drive, Mirrored, Mode, MoveNumber};
-use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
+use outrigger_wire::robot::{JointPositions, SoftwareVersion};
 
 use super::{ms, secs};
 

@@ -2,11 +2,11 @@
 //! and the time to rest hold, judged by where the simulated arm really was.
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointVelocities, SoftwareVersion};
 use outrigger_core::trajectory::Progress;
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
 use outrigger_tests::noise::Noise;
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 
 use super::motion_histories::{FASTEST, deed, goes_on, histories, in_parallel, judge, motion};
 use super::motions::{TOLERANCES, line};

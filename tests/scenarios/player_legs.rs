@@ -4,11 +4,12 @@ use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
 use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
-use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, Reason, SoftwareVersion};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Setpoint, Waypoint};
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time::Duration;
 
 use super::{ms, secs};
 

@@ -3,11 +3,12 @@
 
 use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, Reason, SoftwareVersion};
-use outrigger_core::time as core;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Tolerances};
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
+use outrigger_wire::robot::{JointPositions, SoftwareVersion};
+use outrigger_wire::time as core;
 
 use super::motions::{HELD, MOTION, Stop, TOLERANCES, line, off};
 use super::played::Played;

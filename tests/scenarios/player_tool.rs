@@ -2,10 +2,11 @@
 
 use outrigger_core::command::{Destination, JointMove, LocateError, MoveTarget};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
-use outrigger_core::robot::{JointPositions, JointVelocities, Pose, Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
+use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, SoftwareVersion};
 
 use super::{ms, secs};
 

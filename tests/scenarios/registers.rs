@@ -5,13 +5,13 @@ use outrigger_core::client::rtde::{
     Client, ClientConfig, ClientMemory, Event, Input, Inputs, RegisterCommand, RegisterCommands, Registers,
 };
 use outrigger_core::link::AnswerFigures;
-use outrigger_core::robot::{JointVelocities, SoftwareVersion};
-use outrigger_core::time::Duration;
-use outrigger_core::wire::rtde::registry::Direction;
-use outrigger_core::wire::rtde::{DynamicRecipe, Field};
 use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::core_time;
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DynamicRecipe, Field};
+use outrigger_wire::time::Duration;
 
 /// A command that arrives between two cycles is read in the next one, and shown by the data of the one after it.
 const CYCLES: u64 = 2;

@@ -3,14 +3,15 @@
 use outrigger_core::engine::ur::{CommandPath, Delivery, Orders, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::{Channel, Mode, Refusal, Word};
-use outrigger_core::robot::{Reason, SoftwareVersion};
-use outrigger_core::wire::program::Ending;
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Death, Rig, Setup, Way};
+use outrigger_wire::program::Ending;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 

@@ -4,13 +4,14 @@ use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{JointServoConfig, Law as _};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, StartState};
 use outrigger_sim::fault::FaultKind;
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time::Duration;
 
 use super::{SOFTWARE, ms, secs};
 
@@ -62,7 +63,7 @@ fn text_that_a_robot_in_local_control_ignores_never_leads_to_command() {
 
 #[test]
 fn an_arm_of_another_model_than_configured_is_not_commanded() {
-    use outrigger_core::robot::RobotModel;
+    use outrigger_wire::robot::RobotModel;
     for (configured, other) in [
         (Some(RobotModel::Ur10e), true),
         (Some(RobotModel::Ur7e), false),

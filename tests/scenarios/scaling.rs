@@ -4,14 +4,15 @@ use outrigger_core::engine::Event;
 use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::law::{AnyLaw, CartesianTwist, CartesianTwistConfig, JointServoConfig, TwistFrame, TwistInput};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion, Twist};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::Surface;
 use outrigger_tests::cosim::{Buffers, Command, Rig, Setup};
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion, Twist};
+use outrigger_wire::time::Duration;
 
 use super::{ms, secs};
 

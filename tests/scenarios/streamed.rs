@@ -9,13 +9,14 @@ use outrigger_core::law::{
     AnyLaw, FeedError, Forward, ForwardError, Forwarded, Forwarding, JointServo, JointServoConfig, Law as _, Reference,
 };
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities, Reason, SoftwareVersion};
-use outrigger_core::time as core;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Setpoint, Waypoint};
 use outrigger_sim::controller::Action;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, REST, Rig, Setup, Way, sim_time};
 use outrigger_tests::noise::Noise;
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time as core;
 
 use super::motion_histories::{histories, in_parallel};
 use super::ms;

@@ -10,11 +10,12 @@ use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrlConvention};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Mode, Transition};
-use outrigger_core::robot::{JointVelocities, Reason, State};
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::{Command, CommandFlags, ControlScheme, Frame, FriState, Jacobian, Measurement};
+use outrigger_core::robot::Reason;
 use outrigger_sim::krc::{Krc, Options, Sender};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::fri::{Command, CommandFlags, ControlScheme, Frame, FriState, Jacobian, Measurement};
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_wire::time::{Duration, Instant};
 
 const KRC: &str = "192.0.2.1:49938";
 /// Where the control scheme stands in a measurement.

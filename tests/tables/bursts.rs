@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointVelocities, Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::fault::FaultKind;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 
 use super::text::{hold, in_parallel, markdown};
 

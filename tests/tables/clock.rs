@@ -1,8 +1,8 @@
 //! The share of states that a link monitor rejects where this device's clock is fast or slow, for several leaks of the mapped clock.
 
 use outrigger_core::link::{Answer, LinkConfig, LinkMonitor};
-use outrigger_core::robot::ControllerTime;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::text::{hold, markdown};
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::fault::{Direction, Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Rig, Setup, rest_bound, sim_time, stop_deceleration};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown, millis};
 

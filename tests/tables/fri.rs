@@ -7,11 +7,11 @@ use outrigger_core::engine::krc::{KrcConfig, KrlConvention};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
-use outrigger_core::wire::fri::Quality;
 use outrigger_sim::krc::{self, Options};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::fri::{Rig, Swing};
+use outrigger_wire::fri::Quality;
+use outrigger_wire::time::Instant;
 
 use super::text::{hold, in_parallel, markdown};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::ur::{CommandPath, FormChoice, TextConfig, TextPath};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::firmware::{AfterT, Firmware};
 use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, Setup, rest_bound, stop_deceleration};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown, millis};
 
@@ -142,7 +142,7 @@ fn run(loss: Loss, software: SoftwareVersion, way: Way, mode: Mode) -> Rest {
 fn bound(rig: &Rig<'_>, loss: Loss, way: Way, mode: Mode, speed: f64) -> Option<Duration> {
     let config = rig.engine().config();
     let options = rig.controller.options();
-    let span = |span: outrigger_core::time::Duration| Duration::from_micros(span.as_micros());
+    let span = |span: outrigger_wire::time::Duration| Duration::from_micros(span.as_micros());
     let asked = f64::from(config.peer.text.stop_acceleration);
     let stopj = stop_deceleration(options, asked);
     let (reaction, deceleration) = match (mode, loss) {

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::fault::FaultKind;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, REST, Rig, Setup, core_time, rest_bound, sim_time};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown, millis};
 

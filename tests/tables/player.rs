@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::trajectory::Progress;
 use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Death, Rig, Setup, Way, rest_bound, stop_deceleration};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown, millis};
 use crate::scenarios::motions::{MOTION, TOLERANCES, line, off};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
-use outrigger_core::time as core;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Motion, Record, Rig, Setup};
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time as core;
 
 use super::text::{hold, in_parallel, markdown};
 

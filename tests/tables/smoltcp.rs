@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_embassy::{Buffers, SmallBuffers};
 use outrigger_emulated::peer::PeerOptions;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::board::{Network, Segment, UrRig, Way};
 use outrigger_tests::cosim::{Setup, rest_bound};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown, millis};
 

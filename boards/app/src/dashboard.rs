@@ -11,8 +11,8 @@ use embedded_io_async::Write as _;
 use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome};
 use outrigger_core::engine::Peer;
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Instant;
 use outrigger_embassy::{Handle, now};
+use outrigger_wire::time::Instant;
 
 use crate::desk::Desk;
 use crate::errands::{Asker, Errands};

@@ -9,17 +9,18 @@ use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
 use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight, Outcome, Readying};
-use outrigger_core::command::{MAX_SOURCES, SourceId};
+use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::engine::{Engine, Event, LinkId, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Held, Mode};
-use outrigger_core::robot::{ControllerTime, RobotMode, SoftwareVersion};
 use outrigger_core::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
-use outrigger_core::time::Instant;
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
+use outrigger_wire::robot::{ControllerTime, RobotMode, SoftwareVersion};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Instant;
 
 use crate::boot::{self, Begun, Clock};
 use crate::errands::{Asker, Errands};
@@ -37,10 +38,10 @@ const LINES: usize = 16;
 const UPKEEP: Duration = Duration::from_millis(50);
 
 /// Nothing more is heard from the robot's address than what was heard so long ago.
-const ALL_THERE_IS: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(3);
+const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(3);
 
 /// A robot's mode that is older is not known.
-const MODE_IS_KNOWN_FOR: outrigger_core::time::Duration = outrigger_core::time::Duration::from_millis(300);
+const MODE_IS_KNOWN_FOR: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_millis(300);
 
 /// What a board knows of itself.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@
 //! | off, or on without end while nothing moves | this device does not run |
 
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// What a lamp is told about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

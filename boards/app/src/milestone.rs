@@ -11,9 +11,10 @@ use outrigger_core::engine::ur::{Identity, Next, UrEvent};
 use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::{GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Refusal, Transition};
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_core::telemetry::Heard;
 use outrigger_embassy::Trouble;
+use outrigger_wire::robot::SoftwareVersion;
 
 /// One line of the log. `E` is what only this kind of controller reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -269,7 +270,7 @@ mod tests {
     use outrigger_core::engine::Endpoint;
     use outrigger_core::engine::ur::DownCause;
     use outrigger_core::mode::Epoch;
-    use outrigger_core::time::{Duration, Instant};
+    use outrigger_wire::time::{Duration, Instant};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Whether the control loop still runs: the watchdog is fed only then.
 
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// How late the loop may come back. Much longer than a cycle, much shorter than a watchdog's time.
 const GRACE: Duration = Duration::from_millis(200);

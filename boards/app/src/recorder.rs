@@ -3,10 +3,10 @@
 //! What is found stays where it is and is sent from there, until this run arms and records over it. A mark before the entries says by
 //! which firmware and with which settings they were written; what other ones wrote is forgotten at once.
 
-use outrigger_core::checksum::crc32;
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::telemetry::{Device, Pace};
+use outrigger_wire::checksum::crc32;
 
 /// Memory for the recorder, of which settings may take less \[B\].
 const RECORDER: usize = 65_536;
@@ -110,7 +110,7 @@ mod kept {
 #[cfg(test)]
 mod tests {
     use outrigger_core::recorder::{Kind, Recorder};
-    use outrigger_core::time::Instant;
+    use outrigger_wire::time::Instant;
 
     use super::*;
 

@@ -13,7 +13,7 @@
 //! at most once in [`SILENCE`], and where nobody is soon only once in [`LONGEST`].
 
 use outrigger_core::mode::Mode;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Silence that an interface is first started anew after. A controller that is there sends at least every 8 ms, or answers
 /// to attempts to connect within seconds.

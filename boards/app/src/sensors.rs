@@ -5,12 +5,11 @@ use embedded_hal_async::digital::Wait;
 use embedded_hal_async::i2c::I2c;
 use embedded_hal_async::spi::SpiDevice;
 use embedded_io_async::Read;
-use outrigger_core::command::SourceId;
-use outrigger_core::engine::Peer;
-use outrigger_core::engine::{Sensor, SensorInput};
-use outrigger_core::sensor::{BridgeRate, Bridges, Form, Scale};
+use outrigger_core::bridges::{BridgeRate, Bridges};
+use outrigger_core::engine::{Peer, Sensor, SensorInput};
 use outrigger_embassy::sensor::{self, Adc, Ads131m06, Analog, Arrival, Calibration, Gp2y0e03, Uart, pump};
 use outrigger_embassy::{Handle, now};
+use outrigger_wire::sensor::{Form, Scale, SourceId};
 
 use crate::desk::Desk;
 use crate::milestone::PeerEvent;

@@ -8,10 +8,10 @@ use outrigger_core::engine::ur::LINKS;
 use std::collections::VecDeque;
 
 use outrigger_core::engine::LinkId;
-use outrigger_core::robot::{MessageSource, SoftwareVersion};
-use outrigger_core::wire::primary;
-use outrigger_core::wire::realtime;
-use outrigger_core::wire::rtde::Value;
+use outrigger_wire::primary;
+use outrigger_wire::realtime;
+use outrigger_wire::robot::{MessageSource, SoftwareVersion};
+use outrigger_wire::rtde::Value;
 
 /// The peer.
 #[derive(Clone, Debug)]

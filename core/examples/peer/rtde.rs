@@ -2,11 +2,9 @@
 
 use std::collections::VecDeque;
 
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::rtde::registry::{Direction, Variable};
-use outrigger_core::wire::rtde::{
-    ControllerVersion, DataType, NameList, Package, Protocol, Reply, Request, TypeList, Value,
-};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::registry::{Direction, Variable};
+use outrigger_wire::rtde::{ControllerVersion, DataType, NameList, Package, Protocol, Reply, Request, TypeList, Value};
 
 /// The number of the output recipe.
 pub(crate) const OUTPUTS: u8 = 7;

@@ -23,7 +23,7 @@
 //! ```
 //! use outrigger_core::client::Output;
 //! use outrigger_core::client::dashboard::{Client, Input, Service, Timeouts};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! let mut memory = [0; 512];
 //! let mut client = Client::new(&mut memory, Timeouts::default());

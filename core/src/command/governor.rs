@@ -12,9 +12,10 @@
 //! while it speeds up. Shaping is not a fault, but it is reported ([`Shaped`]).
 
 use super::Limits;
-use crate::math::bounded;
-use crate::robot::{Authority, JointVelocities, Reason, State};
-use crate::time::Duration;
+use crate::robot::{Authority, Reason};
+use outrigger_wire::math::bounded;
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_wire::time::Duration;
 
 /// What the governor changed, as factors 0 … 1; both 1 where the wish was granted whole.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,8 @@
 use core::f32::consts::TAU;
 use core::fmt;
 
-use crate::robot::{Pose, Range, Wrench, range_of};
+use crate::robot::{Range, range_of};
+use outrigger_wire::robot::{Pose, Wrench};
 
 /// How the frame of force mode goes with the arm (`core/docs/protocol/ros2-surface.md 7.6`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

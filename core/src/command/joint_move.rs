@@ -18,8 +18,9 @@
 #[cfg(feature = "tool-moves")]
 use super::Destination;
 use super::Governor;
-use crate::math::{norm, sqrt, subtract};
-use crate::robot::{Authority, JointPositions, Pose, Reason, State};
+use crate::robot::{Authority, Reason};
+use outrigger_wire::math::{norm, sqrt, subtract};
+use outrigger_wire::robot::{JointPositions, Pose, State};
 
 #[cfg(feature = "tool-moves")]
 type Line = Pose;
@@ -217,7 +218,7 @@ impl<const N: usize> Governor<N> {
 mod tests {
     use super::*;
     use crate::command::Limits;
-    use crate::robot::{JointAccelerations, JointVelocities};
+    use outrigger_wire::robot::{JointAccelerations, JointVelocities};
 
     fn judged(to: [f32; 2], speed: f32, acceleration: f32, at: [f32; 2]) -> Result<(), Reason> {
         let limits = Limits {
@@ -264,7 +265,7 @@ mod tests {
     #[cfg(feature = "tool-moves")]
     #[test]
     fn a_line_is_held_to_its_end_and_to_how_fast_joints_are_on_the_whole() {
-        use crate::robot::{Pose, Twist};
+        use outrigger_wire::robot::{Pose, Twist};
 
         let limits = Limits {
             position_min: JointPositions([-1.0; 2]),
@@ -294,7 +295,7 @@ mod tests {
     #[cfg(feature = "tool-moves")]
     #[test]
     fn a_line_that_no_tool_goes_is_no_move() {
-        use crate::robot::Pose;
+        use outrigger_wire::robot::Pose;
 
         let towards = |position, speed, acceleration| {
             let line = Some(Pose { position, rotation: [0.0; 3] });

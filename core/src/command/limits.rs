@@ -2,8 +2,9 @@
 
 use core::f32::consts::TAU;
 
-use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, Range, Wording, range_of, settings};
-use crate::time::Duration;
+use crate::robot::{BadValue, Range, Wording, range_of, settings};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::time::Duration;
 
 settings! {
     /// Limits of one arm: by default ±2π, 1 rad/s and 2 rad/s² for every joint, slow enough to look at, to be widened by

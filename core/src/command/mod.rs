@@ -3,8 +3,8 @@
 //!
 //! ```
 //! use outrigger_core::command::Limits;
-//! use outrigger_core::robot::JointVelocities;
-//! use outrigger_core::time::Duration;
+//! use outrigger_wire::robot::JointVelocities;
+//! use outrigger_wire::time::Duration;
 //!
 //! let limits = Limits::<6> { velocity: JointVelocities([0.5; 6]), ..Limits::default() };
 //! limits.check()?;
@@ -28,6 +28,6 @@ pub use guidance::{ForceMode, ForceModeError, ForceModeNote, ForceType, Guidance
 pub use joint_move::{ApprovedMove, JointMove};
 pub use limits::{Limits, LimitsError, PathTiming};
 pub use move_target::{Destination, LocateError, MoveTarget, Place};
-pub use sample::{Sample, SampleValue, Samples, SourceId};
+pub use sample::Samples;
 pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 pub use sources::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use outrigger_core::command::{JointMove, MoveTarget, Place};
-//! use outrigger_core::robot::{JointPositions, Pose};
+//! use outrigger_wire::robot::{JointPositions, Pose};
 //!
 //! let pose = Pose { position: [0.4, -0.1, 0.3], rotation: [0.0, 3.14, 0.0] };
 //! let target = MoveTarget::pose(pose).linear();
@@ -28,7 +28,7 @@
 
 use core::fmt;
 
-use crate::robot::{JointPositions, Pose};
+use outrigger_wire::robot::{JointPositions, Pose};
 
 /// A place of an arm with `N` joints, in one measure or the other.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,85 +1,7 @@
-//! Readings of sensors, as the port hands them in.
+//! Readings of sensors, as a law gets them.
 
 use crate::robot::Reason;
-use crate::time::Instant;
-
-/// A sensor, by the number its configuration gave it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct SourceId(pub u8);
-
-/// One to six numbers, in the unit the law that uses them names.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct SampleValue {
-    channels: [f32; Self::CAPACITY],
-    len: u8,
-}
-
-impl SampleValue {
-    /// Most numbers of one sample.
-    pub const CAPACITY: usize = 6;
-
-    /// The value with these numbers; `None` for no number or more than six. NaN is a measurement: who uses
-    /// it refuses it.
-    #[must_use]
-    pub fn new(channels: &[f32]) -> Option<Self> {
-        let mut value = Self { channels: [0.0; Self::CAPACITY], len: u8::try_from(channels.len()).ok()? };
-        value.channels.get_mut(..channels.len())?.copy_from_slice(channels);
-        (!channels.is_empty()).then_some(value)
-    }
-
-    /// A single number.
-    #[must_use]
-    pub const fn scalar(value: f32) -> Self {
-        Self { channels: [value, 0.0, 0.0, 0.0, 0.0, 0.0], len: 1 }
-    }
-
-    /// The numbers.
-    #[must_use]
-    pub fn as_slice(&self) -> &[f32] {
-        self.channels.get(..usize::from(self.len)).unwrap_or(&[])
-    }
-
-    /// The first number; there always is one.
-    #[must_use]
-    pub const fn first(&self) -> f32 {
-        let [first, ..] = self.channels;
-        first
-    }
-
-    /// The value with each of its numbers replaced.
-    #[must_use]
-    pub fn map(mut self, mut each: impl FnMut(f32) -> f32) -> Self {
-        for number in self.channels.iter_mut().take(usize::from(self.len)) {
-            *number = each(*number);
-        }
-        self
-    }
-
-    /// Whether both have the same bits: a frozen sensor repeats even its noise.
-    #[must_use]
-    pub fn same_bits(&self, other: &Self) -> bool {
-        self.len == other.len && self.channels.iter().zip(&other.channels).all(|(a, b)| a.to_bits() == b.to_bits())
-    }
-}
-
-/// One reading of one sensor.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-pub struct Sample {
-    /// The sensor.
-    pub source: SourceId,
-    /// What it read.
-    pub value: SampleValue,
-    /// The sensor's own count, one more for each reading, wrapping.
-    pub seq: u32,
-    /// When it was read, on the port's clock.
-    pub taken_at: Instant,
-}
+use outrigger_wire::sensor::{Sample, SourceId};
 
 /// The newest readings that a law may use in this cycle, and how its feedback may answer them.
 #[derive(Clone, Copy, Debug)]
@@ -132,26 +54,5 @@ impl<'a> Samples<'a> {
     /// [`Reason::SourceStale`] where there is none.
     pub fn first(&self, source: SourceId) -> Result<f32, Reason> {
         self.of(source).map(|sample| sample.value.first()).ok_or(Reason::SourceStale)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_has_one_to_six_numbers() {
-        assert_eq!(SampleValue::new(&[]), None);
-        assert_eq!(SampleValue::new(&[0.0; 7]), None);
-        let value = SampleValue::new(&[1.0, 2.0]).unwrap();
-        assert_eq!((value.as_slice(), value.first()), (&[1.0, 2.0][..], 1.0));
-        assert_eq!(SampleValue::scalar(3.0).as_slice(), [3.0]);
-    }
-
-    #[test]
-    fn sameness_is_of_bits_not_of_numbers() {
-        assert!(SampleValue::scalar(f32::NAN).same_bits(&SampleValue::scalar(f32::NAN)));
-        assert!(!SampleValue::scalar(0.0).same_bits(&SampleValue::scalar(-0.0)));
-        assert!(!SampleValue::scalar(0.0).same_bits(&SampleValue::new(&[0.0, 0.0]).unwrap()));
     }
 }

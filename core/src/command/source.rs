@@ -5,9 +5,9 @@
 //! while the motion it caused is held and then decays to zero; after that it is a fault. Only a cycle that finds
 //! a reading within its age begins the count anew: readings that are too old when they arrive do not.
 
-use super::{Sample, SourceId};
 use crate::robot::{Range, Reason, range_of, settings};
-use crate::time::{Duration, Instant};
+use outrigger_wire::sensor::{Sample, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 settings! {
     /// What is expected of one sensor.

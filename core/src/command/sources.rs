@@ -2,9 +2,10 @@
 
 use heapless::Vec;
 
-use super::{Reading, Sample, Samples, SourceConfig, SourceId, SourceMonitor};
+use super::{Reading, Samples, SourceConfig, SourceMonitor};
 use crate::robot::{BadValue, Reason};
-use crate::time::{Duration, Instant};
+use outrigger_wire::sensor::{Sample, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Most sensors of one robot.
 pub const MAX_SOURCES: usize = 4;
@@ -169,7 +170,7 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::SampleValue;
+    use outrigger_wire::sensor::SampleValue;
 
     fn config(id: u8) -> SourceConfig {
         SourceConfig::new(SourceId(id), 1, 0.0, 1.0)

@@ -3,7 +3,7 @@
 use heapless::Deque;
 
 use super::Unacked;
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// What has been written to one connection and when, until it is acknowledged.
 ///
@@ -43,7 +43,7 @@ impl Outstanding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Duration;
+    use outrigger_wire::time::Duration;
 
     #[test]
     fn age_is_that_of_the_oldest_byte_not_acknowledged() {

@@ -2,23 +2,20 @@
 
 mod accepted;
 
-use crate::engine::ur::LINKS;
-use crate::engine::ur::Ur;
-use crate::engine::ur::UrEngine;
-use crate::engine::ur::UrEvent;
+use crate::engine::ur::{LINKS, Ur, UrEngine, UrEvent};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use super::*;
-use crate::command::{Sample, SampleValue, SourceId};
 use crate::engine::ur::rtde::{RtdeMemory, StateMemory};
 use crate::engine::ur::{Memory, UrConfig};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Epoch, Mode, PendantStop};
 use crate::peer::Peer;
-use crate::robot::SoftwareVersion;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 
 /// The epoch of the first session.
 const FIRST: Epoch = Epoch::from_number(1);

@@ -1,7 +1,7 @@
 //! How far the arm can coast, at worst, after something went wrong.
 
 use crate::command::Limits;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// The farthest the arm travels after a fault: v·t + v·T/2 for each joint, with the time t until the stop begins, and the
 /// time T that the joint which takes the longest brakes for.
@@ -31,7 +31,7 @@ impl<const N: usize> Coast<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::{JointAccelerations, JointVelocities};
+    use outrigger_wire::robot::{JointAccelerations, JointVelocities};
 
     #[test]
     fn coast_is_reaction_and_braking() {

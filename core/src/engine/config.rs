@@ -7,7 +7,7 @@ use crate::command::{Limits, LimitsError, MAX_SOURCES, SourceConfig, Sources, So
 use crate::link::LinkTuning;
 use crate::mode::{ModeTuning, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, Wording, wording};
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// Everything an engine can be told. Thresholds that depend on the controller's period, which is only known once it is
 /// there, are given as [tuning](LinkTuning) of their defaults.

@@ -28,8 +28,9 @@ use crate::mode::{Guide, MoveEnd, ResidentReading, ResidentWatch};
 use crate::recorder::{Loader, Saver};
 #[cfg(feature = "reverse")]
 use crate::robot::Authority;
-use crate::robot::{ControllerTime, JointVelocities, ProgramState, Reason, ReasonSet, Safety, State};
-use crate::time::{Duration, Instant, earliest};
+use crate::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{ControllerTime, JointVelocities, ProgramState, Safety, State};
+use outrigger_wire::time::{Duration, Instant, earliest};
 
 /// What goes out in this cycle.
 #[derive(Debug)]

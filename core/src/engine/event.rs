@@ -9,7 +9,7 @@ use crate::command::outputs::{Write, WriteNews};
 use crate::link::{GradeChange, GradeLow};
 use crate::mode::{Lapse, Refusal, Transition};
 use crate::robot::Reason;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// Something an operator or a log should know. None of them needs an answer.
 ///

@@ -9,7 +9,7 @@ use crate::command::{ForceModeError, Guidance};
 use crate::law::Law;
 use crate::mode::{Asker, GuideLimits, MoveNumber};
 use crate::robot::{BadValue, Reason};
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// Why the arm is not given away to a hand or a force.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,10 +2,10 @@
 
 use core::net::{IpAddr, SocketAddr};
 
-use crate::command::Sample;
 use crate::command::outputs::Write;
 use crate::mode::{Contact, Epoch};
-use crate::time::Duration;
+use outrigger_wire::sensor::Sample;
+use outrigger_wire::time::Duration;
 
 /// One connection, or one flow of datagrams, of an engine; the port owns the socket behind it.
 ///

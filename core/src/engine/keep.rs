@@ -2,7 +2,7 @@
 
 use crate::mode::{Mode, Transition};
 use crate::robot::Reason;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// A fallback whose recording is complete and stays as it is for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

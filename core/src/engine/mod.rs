@@ -19,7 +19,7 @@
 //! use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 //! use outrigger_core::engine::{Input, Output};
 //! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! let law = JointServo::<6>::new(Reference::Hold, JointServoConfig::default());
 //! let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: None };
@@ -86,8 +86,8 @@ use crate::mode::{Channel, Refusal, Word};
 use crate::recorder::Recorder;
 #[cfg(feature = "reverse")]
 use crate::robot::Reason;
-use crate::robot::State;
-use crate::time::{Duration, Instant, earliest};
+use outrigger_wire::robot::State;
+use outrigger_wire::time::{Duration, Instant, earliest};
 
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};

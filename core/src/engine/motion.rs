@@ -13,11 +13,12 @@ use crate::law::{Forward, ForwardError};
 #[cfg(feature = "tool-moves")]
 use crate::mode::Mode;
 use crate::mode::MoveNumber;
-use crate::robot::{JointPositions, Reason};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
 use crate::trajectory::Waypoint;
 #[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::{Duration, Instant};
 
 impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// The controller is to execute `asked` by itself, from where the arm rests: the number that the program which executes

@@ -17,11 +17,12 @@ use crate::mode::MoveNumber;
 use crate::mode::Word;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{JointVelocities, Reason, State};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
 #[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_wire::time::{Duration, Instant};
 
 /// One kind of controller: [`Ur`](super::ur::Ur) or [`Krc`](super::krc::Krc).
 ///

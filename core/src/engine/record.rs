@@ -15,8 +15,8 @@ use crate::law::Law;
 use crate::mode::Mode;
 use crate::packed;
 use crate::recorder::{Kind, Loader, Recorder, Saver};
-use crate::time::{Duration, Instant};
 use crate::trajectory::Waypoint;
+use outrigger_wire::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
 pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x11";

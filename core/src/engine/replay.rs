@@ -13,8 +13,8 @@ use crate::law::Law;
 use crate::mode::Transition;
 use crate::packed;
 use crate::recorder::{Entry, Kind, Loader, entries};
-use crate::robot::Text;
-use crate::time::Instant;
+use outrigger_wire::robot::Text;
+use outrigger_wire::time::Instant;
 
 /// Something an input made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::peer::{MemorySizes, Peer};
 use super::replay::{ReplayError, in_memory};
 use crate::law::Law;
 use crate::mode::Mode;
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// Where an engine stood; it makes any number of engines that go on from there.
 ///

@@ -9,8 +9,9 @@ use crate::kinematics::KinematicChain;
 use crate::law::Law;
 use crate::link::{Figures, Grade, Histograms};
 use crate::mode::{Evidence, Mode, ModeMachine, Operator};
-use crate::robot::{JointVelocities, Reason, ReasonSet, State};
-use crate::time::Instant;
+use crate::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_wire::time::Instant;
 
 /// What can be seen of an engine from outside.
 impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {

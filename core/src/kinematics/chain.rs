@@ -1,8 +1,8 @@
 //! Forward kinematics and the geometric Jacobian, in one pass over the joints.
 
 use super::DhParameters;
-use crate::math::{Frame, Rotation, Vector3, add, cross, norm, scale, sin_cos, sqrt, subtract};
-use crate::robot::{JointPositions, JointVelocities, Pose, Twist};
+use outrigger_wire::math::{Frame, Rotation, Vector3, add, cross, norm, scale, sin_cos, sqrt, subtract};
+use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, Twist};
 
 /// An arm with its tool: everything between joint angles and the tool centre point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct KinematicChain<const N: usize> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct Jacobian<const N: usize>(
-    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))] pub [Twist; N],
+    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))] pub [Twist; N],
 );
 
 /// Where the tool is, and how the joints move it there.

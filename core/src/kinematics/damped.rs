@@ -12,8 +12,9 @@
 //! `s` but some at `z`. Cholesky then takes 1 415 instructions where this takes 683.
 
 use super::Jacobian;
-use crate::math::{scale, sqrt};
-use crate::robot::{JointVelocities, Twist, settings};
+use crate::robot::settings;
+use outrigger_wire::math::{scale, sqrt};
+use outrigger_wire::robot::{JointVelocities, Twist};
 
 settings! {
     /// How twists are turned into joint speeds.

@@ -1,9 +1,9 @@
 //! Denavit–Hartenberg parameters of an arm.
 
 use super::models;
-use crate::math::double::to_f32;
-use crate::math::sin_cos;
-use crate::robot::RobotModel;
+use outrigger_wire::math::double::to_f32;
+use outrigger_wire::math::sin_cos;
+use outrigger_wire::robot::RobotModel;
 
 /// One joint's parameters, its turn about x worked out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,7 +27,7 @@ pub(super) struct Joint {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct DhParameters<const N: usize> {
-    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))]
+    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
     pub(super) joints: [Joint; N],
 }
 

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use outrigger_core::kinematics::{DampedLeastSquares, DhParameters, KinematicChain};
-//! use outrigger_core::robot::{JointPositions, Pose, RobotModel, Twist};
+//! use outrigger_wire::robot::{JointPositions, Pose, RobotModel, Twist};
 //!
 //! let arm = KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose::default());
 //! let posture = arm.posture(&JointPositions([0.0, -1.6, -1.4, -1.7, 1.6, 0.0]));

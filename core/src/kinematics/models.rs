@@ -1,6 +1,6 @@
 //! Nominal lengths of the models, from the vendor's public robot descriptions.
 
-use crate::robot::RobotModel;
+use outrigger_wire::robot::RobotModel;
 
 /// d₁ a₂ a₃ d₄ d₅ d₆ \[m\]: the shifts that are not zero. Upper arm (a₂) and forearm (a₃) are negative by
 /// the vendor's choice of axes.

@@ -2,11 +2,13 @@
 
 use super::tool_space::ToolSpace;
 use super::{Law, ToolSpaceConfig};
-use crate::command::{Samples, SourceId};
+use crate::command::Samples;
 use crate::kinematics::{KinematicChain, Posture};
-use crate::math::{norm, scale};
-use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist, range_of, settings, words};
-use crate::time::Duration;
+use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
+use outrigger_wire::math::{norm, scale};
+use outrigger_wire::robot::{JointVelocities, State, Twist};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 /// The frame whose axes a twist is given along; its point is the tool centre point either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! How fast an error may be closed by an arm whose acceleration is limited.
 
-use crate::math::sqrt;
+use outrigger_wire::math::sqrt;
 
 /// Speed towards the reference for this error: proportional to it near the reference, and further off no
 /// faster than can be braked before it with this deceleration.

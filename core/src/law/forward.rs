@@ -36,8 +36,9 @@ use core::fmt;
 
 use super::survey::{Excess, Quantity};
 use crate::command::Limits;
-use crate::robot::{BadValue, JointPositions, JointVelocities, Range, State, range_of};
-use crate::time::Duration;
+use crate::robot::{BadValue, Range, range_of};
+use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::time::Duration;
 
 /// What is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]

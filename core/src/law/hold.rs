@@ -1,7 +1,8 @@
 //! Holds a tool where it stood at arming, along and about the axes that nothing else moves.
 
-use crate::math::{Frame, Vector3, add, bounded, cross, dot, scale, subtract};
-use crate::robot::{Reason, Twist};
+use crate::robot::Reason;
+use outrigger_wire::math::{Frame, Vector3, add, bounded, cross, dot, scale, subtract};
+use outrigger_wire::robot::Twist;
 
 /// Where a tool is, seen from where it stood.
 pub(super) struct Displacement {

@@ -11,13 +11,15 @@ use super::closing::closing_speed;
 #[cfg(feature = "forward")]
 use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
 use super::{Excess, FeedError, Law, survey};
-use crate::command::{Limits, Samples, SourceId};
-use crate::math::bounded;
-use crate::robot::{BadValue, JointPositions, JointVelocities, Range, Reason, State, range_of, settings};
-use crate::time::Duration;
+use crate::command::{Limits, Samples};
+use crate::robot::{BadValue, Range, Reason, range_of, settings};
 use crate::trajectory::{Leg, Progress, Sampler, Setpoint, Trajectory, Waypoint, within};
 #[cfg(feature = "trajectories")]
 use crate::trajectory::{Tolerances, Watch};
+use outrigger_wire::math::bounded;
+use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 /// What a [`JointServo`] follows.
 #[derive(Clone, Debug)]

@@ -55,11 +55,13 @@ pub use survey::{Excess, FeedError, Quantity, survey};
 pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
 pub use tool_space::ToolSpaceConfig;
 
-use crate::command::{Limits, Samples, SourceId};
+use crate::command::{Limits, Samples};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::robot::{BadValue, JointPositions, JointVelocities, Reason, State};
-use crate::time::Duration;
+use crate::robot::{BadValue, Reason};
 use crate::trajectory::{Progress, Setpoint, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 /// What became of a motion that another took the place of.
 #[cfg(feature = "trajectories")]

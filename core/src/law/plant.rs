@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use super::Law;
 use crate::command::{Governor, Limits, Samples};
-use crate::robot::{Authority, JointPositions, JointVelocities, Reason, State};
-use crate::time::Duration;
+use crate::robot::{Authority, Reason};
+use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::time::Duration;
 
 pub(super) const CYCLE: Duration = Duration::from_millis(8);
 

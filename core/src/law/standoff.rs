@@ -16,11 +16,13 @@ use super::closing::closing_speed;
 use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
 use super::{Law, ToolSpaceConfig};
-use crate::command::{Samples, SourceId};
+use crate::command::Samples;
 use crate::kinematics::{KinematicChain, Posture};
-use crate::math::{Frame, Rotation, Vector3, add, bounded};
-use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist, range_of, settings};
-use crate::time::Duration;
+use crate::robot::{BadValue, Range, Reason, range_of, settings};
+use outrigger_wire::math::{Frame, Rotation, Vector3, add, bounded};
+use outrigger_wire::robot::{JointVelocities, State, Twist};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 settings! {
     /// Settings of a [`Standoff`]; by default without travel, at most 50 mm/s near and 100 mm/s away.

@@ -1,8 +1,8 @@
 //! Whether an arm can make a motion, before it moves.
 
 use crate::command::Limits;
-use crate::robot::JointPositions;
 use crate::trajectory::{Leg, TrajectoryError};
+use outrigger_wire::robot::JointPositions;
 
 /// Which of the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,14 @@
 
 use super::plant::{CYCLE, Plant};
 use super::*;
-use crate::command::{Limits, Sample, SampleValue};
+use crate::command::Limits;
 use crate::kinematics::DhParameters;
-use crate::math::{dot, norm, subtract};
-use crate::robot::{JointAccelerations, JointPositions, Pose, RobotModel, Twist, wording};
-use crate::time::Instant;
+use crate::robot::wording;
 use crate::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_wire::math::{dot, norm, subtract};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, Pose, RobotModel, Twist};
+use outrigger_wire::sensor::{Sample, SampleValue};
+use outrigger_wire::time::Instant;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 

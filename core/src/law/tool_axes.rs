@@ -23,11 +23,13 @@ use super::closing::closing_speed;
 use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
 use super::{Law, ToolSpaceConfig};
-use crate::command::{MAX_SOURCES, Samples, SourceId};
+use crate::command::{MAX_SOURCES, Samples};
 use crate::kinematics::{KinematicChain, Posture};
-use crate::math::{Frame, add, bounded, dot, sin_cos};
-use crate::robot::{BadValue, JointVelocities, Range, Reason, State, Twist, range_of, settings, words};
-use crate::time::Duration;
+use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
+use outrigger_wire::math::{Frame, add, bounded, dot, sin_cos};
+use outrigger_wire::robot::{JointVelocities, State, Twist};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 /// An axis of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

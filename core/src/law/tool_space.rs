@@ -1,7 +1,8 @@
 //! What all laws of the tool share: from a twist of the tool centre point to joint speeds.
 
 use crate::kinematics::{DampedLeastSquares, KinematicChain, Posture};
-use crate::robot::{BadValue, JointVelocities, Reason, State, Twist, settings};
+use crate::robot::{BadValue, Reason, settings};
+use outrigger_wire::robot::{JointVelocities, State, Twist};
 
 settings! {
     /// How a law of the tool moves the joints.

@@ -2,7 +2,7 @@
 
 use super::sequence::Counter;
 use super::timing::{SlidingMean, WINDOW};
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 const RING: usize = 128;
 
@@ -14,7 +14,7 @@ const RING: usize = 128;
 pub struct Answers<C> {
     deadline: Duration,
     newest: Option<C>,
-    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))]
+    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
     sent_at: [Instant; RING],
     /// Where the newest one is in `sent_at`.
     at: usize,

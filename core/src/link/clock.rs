@@ -1,7 +1,7 @@
 //! The controller's clock on ours: how old a state is, however late it is read.
 
-use crate::robot::ControllerTime;
-use crate::time::{Duration, Instant, divided};
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant, divided};
 
 /// Maps controller time to our clock by the smallest offset seen, the offset of the fastest packet.
 ///

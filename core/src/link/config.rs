@@ -3,7 +3,7 @@
 use super::grade::{Grade, GradeLimits, GradeTable, GradeTuning};
 use super::sequence::SequenceRules;
 use crate::robot::{BadValue, settings};
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// How a link carries its cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Can a state be one of this arm? Judged before anything uses it.
 
-use crate::robot::ControllerTime;
-use crate::time::Duration;
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::Duration;
 
 /// A speed that no joint of the arms here reaches \[rad/s\]: twice the highest rating among them, the 2π of a UR3's wrists.
 pub const FASTEST_JOINT: f32 = 4.0 * core::f32::consts::PI;

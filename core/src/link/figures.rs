@@ -5,7 +5,7 @@ use super::grade::{Grade, GradeCause, GradeChange, GradeLow};
 use super::histogram::Histogram;
 use super::sequence::SequenceTotals;
 use super::timing::InterArrival;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// Histograms of one link, over its whole life.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::timing::WINDOW;
 use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Tuning, settings, words};
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// How good a link is, in FRI's four steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! Log-binned histogram of spans in fixed memory.
 
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// Bins of a [`Histogram`]; none without the feature `histograms`.
 pub const BINS: usize = if cfg!(feature = "histograms") { 64 } else { 0 };

@@ -20,8 +20,8 @@
 //!
 //! ```
 //! use outrigger_core::link::{Answer, LinkConfig, LinkMonitor};
-//! use outrigger_core::robot::ControllerTime;
-//! use outrigger_core::time::{Duration, Instant};
+//! use outrigger_wire::robot::ControllerTime;
+//! use outrigger_wire::time::{Duration, Instant};
 //!
 //! let mut link = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2)));
 //! // Two states that were published 2 ms apart are read together, 30 ms after the first.

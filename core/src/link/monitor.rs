@@ -9,8 +9,9 @@ use super::grade::{Grade, GradeCause, GradeChange, GradeLow, Grader, Measured, M
 use super::sequence::{Counter, Sequence, SequenceJudge};
 use super::stall::StallDetector;
 use super::timing::{Intervals, Jitter, SlidingMean, SlidingShare, WINDOW};
-use crate::robot::{ControllerTime, Reason};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant};
 
 /// What one state says about the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

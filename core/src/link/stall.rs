@@ -1,6 +1,6 @@
 //! Did we ourselves stand still? Told from how late we were woken.
 
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Compares the time we are called with the time we asked to be called at.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,9 @@
 //! Traces of whole links: what arrives when, and what the monitor says.
 
 use super::*;
-use crate::robot::{ControllerTime, Reason};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant};
 
 /// A link of period T: states published on time, read when the trace says so.
 struct Trace {

@@ -1,6 +1,6 @@
 //! Inter-arrival, jitter and sliding means, in integers (`core/docs/protocol/kuka-fri.md C2`).
 
-use crate::time::{Duration, Instant, quotient};
+use outrigger_wire::time::{Duration, Instant, quotient};
 
 /// Cycles a sliding figure looks back, as FRI and libfranka do.
 pub const WINDOW: u32 = 100;
@@ -9,7 +9,7 @@ pub const WINDOW: u32 = 100;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingMean {
-    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))]
+    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
     ring: [u32; WINDOW as usize],
     next: usize,
     len: u32,

@@ -12,7 +12,7 @@
 //! Pure: no clock, no link. The port reports what its stack knows; where none does, nothing is ever waited for.
 
 use crate::robot::Reason;
-use crate::time::{Duration, Instant, earliest};
+use outrigger_wire::time::{Duration, Instant, earliest};
 
 /// Thresholds of one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

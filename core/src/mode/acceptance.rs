@@ -1,7 +1,7 @@
 //! Does the peer accept what we send? Zero velocity proves nothing: local mode drops text in silence.
 
 use super::held::Held;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// What the controller's program interpreter does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

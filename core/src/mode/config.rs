@@ -5,7 +5,7 @@ use super::moves::DelegatedConfig;
 use super::pendant::PendantConfig;
 use super::scaling::ScalingConfig;
 use crate::robot::{BadValue, settings};
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 settings! {
     /// Thresholds of one machine; [`ModeConfig::new`] gives the defaults.

@@ -1,6 +1,7 @@
 //! Is the arm where a move of the controller's may take it? The target of a state against a plan, or a corridor.
 
-use crate::robot::{JointPositions, State, settings};
+use crate::robot::settings;
+use outrigger_wire::robot::{JointPositions, State};
 
 settings! {
     /// Tolerances of the comparison.
@@ -45,7 +46,7 @@ impl<const N: usize> Course<N> {
         let length = dot(&way, &way);
         // The nearest point of the line; a move to where the arm is has only one.
         let share = if length > 0.0 { dot(&gone, &way) / length } else { 0.0 };
-        let share = crate::math::bounded(share, 0.0, 1.0);
+        let share = outrigger_wire::math::bounded(share, 0.0, 1.0);
         let beside = gone.zip_with(way.as_array(), |gone, way| gone - way * share).max_abs();
         beside <= config.position && self.is_slow_enough(state, config)
     }
@@ -68,7 +69,7 @@ impl<const N: usize> Course<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::JointVelocities;
+    use outrigger_wire::robot::JointVelocities;
 
     const COURSE: Course<2> = Course { from: JointPositions([0.0, 1.0]), to: JointPositions([2.0, 0.0]), speed: 0.5 };
 

@@ -35,7 +35,7 @@
 //! ```
 //! use outrigger_core::mode::{Evidence, ModeConfig, ModeMachine};
 //! use outrigger_core::robot::Reason;
-//! use outrigger_core::time::{Duration, Instant};
+//! use outrigger_wire::time::{Duration, Instant};
 //!
 //! // Outside of `Command` no move is taken.
 //! let mut machine = ModeMachine::new(ModeConfig::new(Duration::from_millis(8)));
@@ -46,7 +46,7 @@ use super::evidence::{Evidence, missing_or};
 use super::moves::{Mirrored, MoveNumber};
 use super::{Acceptance, Activity, Held, ModeConfig, Pendant};
 use crate::robot::Reason;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// How far a move is; the module's table, and what is left of it afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,8 +6,9 @@ use super::config::ModeConfig;
 use super::held::Held;
 use super::moves::Mirrored;
 use super::pendant::Pendant;
-use crate::robot::{MasterSafetyState, Reason, ReasonSet, RobotMode, Safety};
-use crate::time::{Duration, Instant};
+use crate::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Everything the machine decides by. `None` is "never learned"; the default holds nothing and permits nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -88,7 +89,7 @@ impl Evidence {
         let mut against = Against::default();
         // What stops the arm comes first: a protective stop also ends the program and the motion, and the
         // reason latched must be the one to act on.
-        against.add(missing_or(self.safety, now, age, Safety::obstacle));
+        against.add(missing_or(self.safety, now, age, Reason::of_safety));
         against.add(self.master_safety.and_then(|held| master_obstacle(held.value)));
         against.add(missing_or(self.robot_mode, now, age, mode_obstacle));
         against.add(match self.remote.and_then(|held| held.fresh(now, config.remote_evidence_age)) {
@@ -130,7 +131,7 @@ impl Evidence {
 
     /// What is known to forbid motion text, however old: only a newer fact may lift it.
     pub(super) fn forbids_text(&self) -> bool {
-        let safety = self.safety.and_then(|held| held.value.obstacle());
+        let safety = self.safety.and_then(|held| Reason::of_safety(held.value));
         safety.is_some_and(|reason| reason != Reason::EvidenceMissing)
             || self.master_safety.is_some_and(|held| master_obstacle(held.value).is_some())
             || self.robot_mode.is_some_and(|held| mode_obstacle(held.value).is_some())
@@ -138,7 +139,7 @@ impl Evidence {
 
     /// Whether motion text is positively known to be allowed.
     pub(super) fn permits_text(&self, now: Instant, age: Duration) -> bool {
-        missing_or(self.safety, now, age, Safety::obstacle).is_none()
+        missing_or(self.safety, now, age, Reason::of_safety).is_none()
             && missing_or(self.robot_mode, now, age, mode_obstacle).is_none()
             && !self.forbids_text()
     }

@@ -1,7 +1,8 @@
 //! Does the controller do what it was told? Its target speed against the history of approved commands.
 
-use crate::robot::{BadValue, JointVelocities, State, settings};
-use crate::time::Duration;
+use crate::robot::{BadValue, settings};
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_wire::time::Duration;
 
 const HISTORY: usize = u32::BITS as usize;
 /// Distinct moving commands remembered; at 1.4 rad/s² those of the last 0.1 s, at a steady speed all of them.

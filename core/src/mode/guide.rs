@@ -18,8 +18,9 @@
 //!
 //! ```
 //! use outrigger_core::mode::{Asker, Evidence, Guide, GuideLimits, ModeConfig, ModeMachine};
-//! use outrigger_core::robot::{Reason, State};
-//! use outrigger_core::time::{Duration, Instant};
+//! use outrigger_core::robot::Reason;
+//! use outrigger_wire::robot::State;
+//! use outrigger_wire::time::{Duration, Instant};
 //!
 //! // Outside of `Command` nobody guides the arm.
 //! let (mut guide, mut machine) = (Guide::default(), ModeMachine::new(ModeConfig::new(Duration::from_millis(8))));
@@ -32,9 +33,10 @@ use super::Mode;
 use super::evidence::Evidence;
 use super::machine::ModeMachine;
 use super::moves::{Drive, Mirrored, MoveNumber};
-use crate::math::{norm, subtract};
-use crate::robot::{Reason, State, settings};
-use crate::time::{Duration, Instant};
+use crate::robot::{Reason, settings};
+use outrigger_wire::math::{norm, subtract};
+use outrigger_wire::robot::State;
+use outrigger_wire::time::{Duration, Instant};
 
 /// Who asks, by a number that whoever passes requests on gives to each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! Facts with their age.
 
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// A fact and when it was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! One line of an operator: a level, and since when it is so.
 
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// A level as far as it has been seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
 //! Is the tool on the line on which the controller was to move it? The measured pose and speed of a state against a corridor.
 
 use super::CourseConfig;
-use crate::math::{Rotation, Vector3, dot, norm, scale, subtract};
-use crate::robot::{Pose, State};
+use outrigger_wire::math::{Rotation, Vector3, dot, norm, scale, subtract};
+use outrigger_wire::robot::{Pose, State};
 
 /// Half a turn \[rad\].
 const HALF: f32 = core::f32::consts::PI;
@@ -49,7 +49,7 @@ impl LineCourse {
 fn share(way: Vector3, gone: Vector3) -> f32 {
     let length = dot(way, way);
     let share = if length > 0.0 { dot(gone, way) / length } else { 0.0 };
-    crate::math::bounded(share, 0.0, 1.0)
+    outrigger_wire::math::bounded(share, 0.0, 1.0)
 }
 
 /// The same turn the other way round, where it is more than a quarter.
@@ -61,7 +61,7 @@ fn other_way(turn: Vector3) -> Vector3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::Twist;
+    use outrigger_wire::robot::Twist;
 
     fn pose(position: [f32; 3], rotation: [f32; 3]) -> Pose {
         Pose { position, rotation }
@@ -109,7 +109,7 @@ mod tests {
                 assert!(course.holds(&at(share, [0.0; 3]), &CourseConfig::default()), "{from:?} {to:?} {share}");
                 assert!(course.holds(&at(share, [0.02; 3]), &CourseConfig::default()), "{from:?} {to:?} {share}");
             }
-            let aside = crate::math::cross(scale(whole, 1.0 / norm(whole)), [0.6, 0.48, 0.64]);
+            let aside = outrigger_wire::math::cross(scale(whole, 1.0 / norm(whole)), [0.6, 0.48, 0.64]);
             let aside = scale(aside, 0.1 / norm(aside));
             assert!(!course.holds(&at(0.5, aside), &CourseConfig::default()), "{from:?} {to:?}");
             let beyond = scale(whole, 0.1 / norm(whole));

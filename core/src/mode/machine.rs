@@ -11,7 +11,7 @@ use super::pendant::Pendant;
 use super::request::{Epoch, Intent};
 use super::{Action, Mode, PeerGate, Transition};
 use crate::robot::{Authority, Reason, ReasonSet};
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Decides in each cycle what may go out, by the mode, the newest evidence, and what operators ask for.
 ///

@@ -39,7 +39,7 @@
 //! ```
 //! use outrigger_core::mode::{Action, Evidence, Mode, ModeConfig, ModeMachine};
 //! use outrigger_core::robot::Reason;
-//! use outrigger_core::time::{Duration, Instant};
+//! use outrigger_wire::time::{Duration, Instant};
 //!
 //! let mut machine = ModeMachine::new(ModeConfig::new(Duration::from_millis(8)));
 //! let now = Instant::from_micros(8_000);
@@ -108,7 +108,7 @@ pub use scaling::{Pace, Scaling, ScalingConfig};
 pub use standstill::{Standstill, StandstillConfig};
 
 use crate::robot::{Authority, Reason};
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// State of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

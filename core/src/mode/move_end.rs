@@ -11,7 +11,7 @@
 //! ```
 //! use outrigger_core::mode::{ModeConfig, ModeMachine, MoveEnd};
 //! use outrigger_core::robot::Reason;
-//! use outrigger_core::time::{Duration, Instant};
+//! use outrigger_wire::time::{Duration, Instant};
 //!
 //! let machine = ModeMachine::new(ModeConfig::new(Duration::from_millis(8)));
 //! assert_eq!(MoveEnd::default().ask(&machine, Instant::ZERO), Err(Reason::NotCommanding));
@@ -22,7 +22,7 @@ use super::evidence::Evidence;
 use super::machine::ModeMachine;
 use super::moves::MoveNumber;
 use crate::robot::Reason;
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// The end that was asked for last. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

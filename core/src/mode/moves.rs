@@ -3,7 +3,7 @@
 use core::num::NonZeroU32;
 
 use crate::robot::{BadValue, settings};
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// Number of a move, as the program that executes it mirrors it: 1 … 2³¹ − 1, which a register and a socket both take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@
 //! ```
 //! use outrigger_core::mode::{MoveNumber, Offer};
 //! use outrigger_core::robot::Reason;
-//! use outrigger_core::time::{Duration, Instant};
+//! use outrigger_wire::time::{Duration, Instant};
 //!
 //! let mut offer = Offer::new(Duration::from_secs(5));
 //! assert_eq!(offer.judge(Err(Reason::NotAtRest), Instant::ZERO), None);
@@ -19,7 +19,7 @@
 
 use super::MoveNumber;
 use crate::robot::Reason;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// One move that is asked for, from the first time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

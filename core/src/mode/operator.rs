@@ -24,7 +24,7 @@ use super::operator_config::{OperatorConfig, RequestAs};
 use super::request::Epoch;
 use super::{Mode, Transition};
 use crate::robot::{Reason, ReasonSet};
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! Where an operator speaks, and from when it counts.
 
 use crate::robot::{BadValue, Range, range_of, settings, words};
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// What a request line means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -12,8 +12,9 @@
 //! unless [`PendantStop::Overridden`] allows that the next text overrides such a stop.
 
 use super::{Activity, Held, Proof};
-use crate::robot::{ProgramState, settings, words};
-use crate::time::Instant;
+use crate::robot::{settings, words};
+use outrigger_wire::robot::ProgramState;
+use outrigger_wire::time::Instant;
 
 /// The condition for commanding by text where a stop at the pendant cannot be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -148,7 +149,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::time::Duration;
+    use outrigger_wire::time::Duration;
 
     /// Everything a state may say.
     fn readings(now: Instant) -> Vec<PendantReading> {

@@ -7,8 +7,8 @@
 //! | reached | the place on the plan, near the one before and not beyond elapsed, that the target is nearest to |
 //! | late | elapsed, up to the end of the plan, less reached: what the order took on its way, and what the controller has lost |
 
-use crate::robot::JointPositions;
-use crate::time::Duration;
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
 
 /// Of two places on the plan whose distances differ by less \[rad\], the later one counts: where the plan rests, time goes on.
 const SAME: f32 = 1e-4;

@@ -12,8 +12,8 @@
 //! has cut ends by itself, a little later.
 
 use super::{Activity, Held, Pendant};
-use crate::robot::ProgramState;
-use crate::time::Instant;
+use outrigger_wire::robot::ProgramState;
+use outrigger_wire::time::Instant;
 
 /// One state, as the watch sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::time::Duration;
+    use outrigger_wire::time::Duration;
 
     const PROGRAMS: [Option<ProgramState>; 7] = [
         None,

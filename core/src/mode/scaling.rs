@@ -14,7 +14,7 @@
 //! `held_timeout` it [is overdue](Scaling::is_overdue).
 
 use crate::robot::{BadValue, settings};
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 settings! {
     /// Thresholds of [`Scaling`].

@@ -1,7 +1,8 @@
 //! Is the arm at rest? Measured, never assumed.
 
-use crate::robot::{ControllerTime, JointPositions, State, settings};
-use crate::time::{Duration, Instant};
+use crate::robot::settings;
+use outrigger_wire::robot::{ControllerTime, JointPositions, State};
+use outrigger_wire::time::{Duration, Instant};
 
 settings! {
     /// What counts as rest (`core/docs/mode-machine.md 9`).
@@ -106,7 +107,7 @@ impl<const N: usize> Window<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::JointVelocities;
+    use outrigger_wire::robot::JointVelocities;
 
     fn state(millis: u64) -> State<6> {
         State { controller_time: ControllerTime::from_micros(millis * 1_000), ..State::default() }

@@ -5,8 +5,9 @@
 //! value until they are set again.
 
 use super::*;
-use crate::robot::{MasterSafetyState, ReasonSet, RobotMode, Safety, SafetyMode};
-use crate::time::{Duration, Instant};
+use crate::robot::ReasonSet;
+use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety, SafetyMode};
+use outrigger_wire::time::{Duration, Instant};
 
 /// An [`Action`] without its authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::intake::Intake;
 use super::wire::{Answer, CHUNK_MAX, Fingerprint, Frame, Here, Origin, Refusal, Refused, Request};
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// How long an answer is waited for before the same is asked again.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -3,9 +3,9 @@
 use heapless::Vec;
 
 use super::wire::FRAME_MAX;
-use crate::bytes::move_to_front;
-use crate::checksum::crc32;
-use crate::stuffing::{self, CONTENT_MAX};
+use outrigger_wire::bytes::move_to_front;
+use outrigger_wire::checksum::crc32;
+use outrigger_wire::stuffing::{self, CONTENT_MAX};
 
 /// Bytes in any pieces; what is no whole frame with the right checksum is nothing.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@
 //! ```
 //! use outrigger_core::mode::Mode;
 //! use outrigger_core::provision::{Asked, Caller, Event, Image, Service};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! let mut bytes = [0; 64];
 //! let image = Image { settings: b"what a build script makes of board.toml", ..Image::default() };

@@ -2,8 +2,8 @@
 
 use super::intake::Intake;
 use super::wire::{Answer, Fingerprint, Frame, Here, Refusal, Refused, Request, Unread, VERSION};
-use crate::checksum::crc32;
 use crate::mode::Mode;
+use outrigger_wire::checksum::crc32;
 
 /// What the port of a [`Service`] has to do, and to answer for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

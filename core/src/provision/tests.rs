@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mode::Mode;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 const ROOM: usize = 2048;
 const MODES: [Mode; 5] = [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];
@@ -377,8 +377,8 @@ fn another_version_is_told_so_and_what_is_no_request_as_well() {
     let mut memory = vec![0; ROOM];
     let mut board = Service::new(&mut memory);
     let mut ask = |said: &[u8]| {
-        let sum = crate::checksum::crc32(said).to_le_bytes();
-        let frame = crate::stuffing::framed::<FRAME_MAX>(&[said, &sum].concat()).expect("short enough");
+        let sum = outrigger_wire::checksum::crc32(said).to_le_bytes();
+        let frame = outrigger_wire::stuffing::framed::<FRAME_MAX>(&[said, &sum].concat()).expect("short enough");
         board.receive_window()[..frame.len()].copy_from_slice(&frame);
         board.commit(frame.len());
         assert_eq!(board.poll_asked(Mode::Monitor), None);

@@ -2,10 +2,10 @@
 
 use heapless::Vec;
 
-use crate::checksum::crc32;
 use crate::mode::Mode;
 use crate::packed;
-use crate::stuffing::{self, CONTENT_MAX};
+use outrigger_wire::checksum::crc32;
+use outrigger_wire::stuffing::{self, CONTENT_MAX};
 
 /// The version of what is said.
 pub const VERSION: u8 = 1;

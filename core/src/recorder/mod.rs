@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use outrigger_core::recorder::{Kind, Recorder};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! let mut memory = [0; 1024];
 //! let mut recorder = Recorder::new(&mut memory);
@@ -25,7 +25,7 @@ mod checkpoint;
 #[cfg(feature = "postcard")]
 pub use checkpoint::{Loader, Saver};
 
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// Bytes before the payload of an entry: kind, payload length, instant; little-endian.
 const HEADER_LEN: usize = 13;

@@ -4,7 +4,7 @@
 //! option of RFC 9175 the responder issues a value, and judges by its own clock how old the request is that echoes it
 //! (`core/docs/protocol/outrigger-requests.md` 4).
 
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Longest time from the issue of a challenge to the arrival of the request that carries it.
 pub const FRESH_FOR: Duration = Duration::from_secs(2);

@@ -4,8 +4,8 @@ use core::fmt::{self, Write as _};
 
 use super::fresh::Challenge;
 use super::key::Key;
-use crate::command::SampleValue;
 use crate::mode::Epoch;
+use outrigger_wire::sensor::SampleValue;
 
 /// One line, read.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::command::SampleValue;
 use crate::mode::Epoch;
+use outrigger_wire::sensor::SampleValue;
 
 /// What a stream that comes in pieces of these sizes says, in words, and whether it is closed.
 fn read(stream: &[u8], pieces: &[usize]) -> (Vec<String>, bool) {

@@ -1,7 +1,7 @@
 //! What a setting may be: the one place where it stands, for checks, messages and documentation.
 
 use super::BadValue;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// From the least to the most that a setting may be, both of them.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,5 +1,7 @@
 //! Why a command was refused or ended: one flat list for every floor.
 
+use outrigger_wire::robot::{RobotMode, Safety, SafetyMode};
+
 macro_rules! reasons {
     ($($variant:ident $text:literal $advice:literal),+ $(,)?) => {
         /// Why the machine is not, or no longer, commanding.
@@ -110,6 +112,45 @@ reasons! {
 }
 
 impl Reason {
+    /// Returns the reason against motion that a safety system's report gives; `None` where it allows motion (NORMAL, REDUCED).
+    #[must_use]
+    pub const fn of_safety(safety: Safety) -> Option<Self> {
+        match safety {
+            Safety::Mode(mode) => match mode {
+                SafetyMode::Normal | SafetyMode::Reduced => None,
+                SafetyMode::ProtectiveStop => Some(Self::ProtectiveStop),
+                SafetyMode::SafeguardStop
+                | SafetyMode::AutomaticModeSafeguardStop
+                | SafetyMode::SystemThreePositionEnablingStop
+                | SafetyMode::TpThreePositionEnablingStop
+                | SafetyMode::ImmiSafeguardStop
+                | SafetyMode::ProfisafeAutomaticModeSafeguardStop
+                | SafetyMode::ProfisafeSafeguardStop
+                | SafetyMode::SafetyApiSafeguardStop => Some(Self::SafeguardStop),
+                SafetyMode::SystemEmergencyStop
+                | SafetyMode::RobotEmergencyStop
+                | SafetyMode::ImmiEmergencyStop
+                | SafetyMode::ProfisafeEmergencyStop => Some(Self::EmergencyStop),
+                SafetyMode::Violation | SafetyMode::Fault => Some(Self::SafetyFault),
+                SafetyMode::Recovery
+                | SafetyMode::ValidateJointId
+                | SafetyMode::UndefinedSafetyMode
+                | SafetyMode::ProfisafeWaitingForParameters
+                | SafetyMode::IoPlaneStop
+                | SafetyMode::Unknown(_) => Some(Self::SafetyNotNormal),
+            },
+            Safety::FromRobotMode(mode) => match mode {
+                RobotMode::SecurityStopped => Some(Self::ProtectiveStop),
+                RobotMode::EmergencyStopped => Some(Self::EmergencyStop),
+                RobotMode::SafeguardStop => Some(Self::SafeguardStop),
+                RobotMode::FatalError => Some(Self::SafetyFault),
+                RobotMode::Unknown(_) => Some(Self::SafetyNotNormal),
+                _ => None,
+            },
+            Safety::Unknown => Some(Self::EvidenceMissing),
+        }
+    }
+
     /// Whether a person ended commanding, here or at the pendant: no fault, and nothing to acknowledge.
     #[must_use]
     pub const fn is_release(self) -> bool {

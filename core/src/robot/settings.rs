@@ -3,8 +3,10 @@
 //! [`settings!`](crate::settings) makes of `name: Type [least to most "unit"] = default` the field, its documentation, its
 //! default, its check, and how it is read from a [`Table`] of a configuration file.
 
-use super::{JointAccelerations, JointPositions, JointVelocities, Range};
-use crate::time::Duration;
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
+
+use super::Range;
+use outrigger_wire::time::Duration;
 
 /// The name of a setting in files, and its documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +140,7 @@ macro_rules! of_joints {
             }
 
             fn read(table: &mut impl Table, key: Key, range: Range<f32>) -> Option<Self> {
-                table.numbers(key, range).map(Self)
+                table.numbers(key, range).map($type)
             }
         }
     )* };
@@ -220,7 +222,7 @@ macro_rules! words {
 /// A structure of settings, each declared in one line.
 ///
 /// ```
-/// # use outrigger_core::time::Duration;
+/// # use outrigger_wire::time::Duration;
 /// outrigger_core::settings! {
 ///     /// How the arm is looked for.
 ///     #[derive(Clone, Copy, Debug, PartialEq)]

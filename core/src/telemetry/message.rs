@@ -2,13 +2,15 @@
 
 use heapless::Vec;
 
-use crate::command::{MAX_SOURCES, Sample, SourceFigures};
+use crate::command::{MAX_SOURCES, SourceFigures};
 use crate::engine::{Event, LinkId};
 use crate::link::{BINS, Figures, Histogram};
 use crate::mode::{Epoch, Evidence, Mode, Proof};
-use crate::robot::{ControllerTime, JointPositions, JointVelocities, Pose, Reason, ReasonSet};
-use crate::sensor;
-use crate::time::{Duration, Instant};
+use crate::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{ControllerTime, JointPositions, JointVelocities, Pose};
+use outrigger_wire::sensor;
+use outrigger_wire::sensor::Sample;
+use outrigger_wire::time::{Duration, Instant};
 
 /// Most bytes of one [`Chunk`].
 pub const CHUNK_MAX: usize = 1024;

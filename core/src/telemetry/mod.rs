@@ -9,7 +9,7 @@
 //! ```
 //! use outrigger_core::engine::krc::Krc;
 //! use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PeerDatagram, Sampler};
-//! use outrigger_core::time::{Duration, Instant};
+//! use outrigger_wire::time::{Duration, Instant};
 //!
 //! let device = Device { boot: 300, board: "b", build: "1", settings: &[] };
 //! let mut sampler = Sampler::<7, Krc>::new(device, Pace::every(Duration::from_millis(100)));
@@ -32,7 +32,7 @@ pub use sampler::{Device, Pace, Sampler};
 
 use crate::engine::{Data, Peer, PeerStatus};
 use crate::packed;
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// The longest datagram \[B\]: whole on every Ethernet, with room for tunnels.
 pub const DATAGRAM_MAX: usize = 1200;

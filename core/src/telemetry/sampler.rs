@@ -12,7 +12,7 @@ use crate::engine::{DUMP_END_LEN, Engine, Event, LinkId, Peer, dump_end};
 use crate::law::Law;
 use crate::link::Histograms;
 use crate::robot::Reason;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Events that may wait; a fallback with everything around it makes fewer.
 const EVENTS: usize = 16;
@@ -157,7 +157,7 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
     #[must_use]
     pub const fn new(device: Device<'s>, pace: Pace) -> Self {
         let port = PortReport {
-            sensors: crate::sensor::Figures { readings: 0, refused: 0, garbage: 0 },
+            sensors: outrigger_wire::sensor::Figures { readings: 0, refused: 0, garbage: 0 },
             strangers: 0,
             unsent: 0,
             troubles: [None; LinkId::MOST],

@@ -3,15 +3,13 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::LinkId;
 use crate::engine::tests::bench::Bench;
-use crate::engine::ur::{Memory, UrConfig};
-use crate::engine::ur::{Ur, UrEvent, UrStatus};
-use crate::engine::{Event, Input, replay};
+use crate::engine::ur::{Memory, Ur, UrConfig, UrEvent, UrStatus};
+use crate::engine::{Event, Input, LinkId, replay};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::Mode;
 use crate::robot::Reason;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 type UrDatagram<'a> = PeerDatagram<'a, 6, Ur<'a>>;
 
@@ -343,7 +341,7 @@ fn every_cut_and_every_byte_behind_is_refused() {
 #[test]
 fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_counted() {
     use crate::engine::krc::{Krc, KrcConfig, KrcEngine};
-    use crate::wire::fri::{FriState, MeasurementRepr, Quality};
+    use outrigger_wire::fri::{FriState, MeasurementRepr, Quality};
 
     let law = JointServo::<7>::new(Reference::Hold, JointServoConfig::default());
     let mut engine = KrcEngine::new(KrcConfig::default(), law, ()).expect("a session");

@@ -1,8 +1,7 @@
 //! One cubic polynomial per joint between two states of motion.
 
-use crate::math::bounded;
-use crate::math::sqrt;
-use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::math::{bounded, sqrt};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 
 /// Where the arm should be, and how fast it should pass there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -20,9 +19,9 @@ pub struct Setpoint<const N: usize> {
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
 pub struct CubicSegment<const N: usize> {
     start: Setpoint<N>,
-    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))]
+    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
     quadratic: [f32; N],
-    #[cfg_attr(feature = "postcard", serde(with = "crate::robot::array"))]
+    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
     cubic: [f32; N],
     seconds: f32,
 }

@@ -3,7 +3,7 @@
 #[cfg(feature = "trajectories")]
 use super::QuinticSegment;
 use super::{CubicSegment, Setpoint, Waypoint};
-use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 
 /// The way from one waypoint to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]

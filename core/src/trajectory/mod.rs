@@ -1,8 +1,8 @@
 //! Reference motions: cubic and quintic segments through waypoints, known to their end or fed while they run, and a sampler whose time the robot drives.
 //!
 //! ```
-//! use outrigger_core::robot::{JointPositions, JointVelocities};
-//! use outrigger_core::time::Duration;
+//! use outrigger_wire::robot::{JointPositions, JointVelocities};
+//! use outrigger_wire::time::Duration;
 //! use outrigger_core::trajectory::{Sampler, Setpoint, Trajectory, Waypoint};
 //!
 //! let at_rest = |q| Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO };

@@ -11,8 +11,9 @@
 
 use super::resumption::on;
 use super::{Leg, Progress, Resumption, Setpoint, Tolerances, Waypoint};
-use crate::robot::{JointPositions, Reason};
-use crate::time::Duration;
+use crate::robot::Reason;
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
 
 /// What a controller is to be asked for, before it is given waypoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,7 +140,7 @@ impl<const N: usize> Playback<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::JointVelocities;
+    use outrigger_wire::robot::JointVelocities;
 
     fn plan() -> [Waypoint<1>; 4] {
         let way = |q, v, millis| Waypoint {

@@ -2,8 +2,8 @@
 
 use super::Setpoint;
 use super::polynomial::Polynomial;
-use crate::math::bounded;
-use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::math::bounded;
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 
 /// The quintic that leaves one setpoint and acceleration and reaches another after a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]

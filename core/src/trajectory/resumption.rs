@@ -12,8 +12,9 @@
 //! fourth, an eighth. A motion that is left just before its end, or at it, is led to its end.
 
 use super::{Leg, Setpoint, Tolerances, Waypoint};
-use crate::robot::{JointAccelerations, JointPositions, JointVelocities, Reason};
-use crate::time::{Duration, quotient, to_f32};
+use crate::robot::Reason;
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::time::{Duration, quotient, to_f32};
 
 /// How long a lead-in may last, shortest first.
 const RAMPS: [Duration; 4] = [

@@ -8,9 +8,10 @@
 //! | `Finished` | at its end | started again |
 
 use super::{Setpoint, Trajectory, TrajectoryError, Waypoint};
-use crate::math::bounded;
-use crate::robot::{JointPositions, Reason};
-use crate::time::Duration;
+use crate::robot::Reason;
+use outrigger_wire::math::bounded;
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
 
 /// How far a motion has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +241,7 @@ pub(crate) fn within<const N: usize>(error: &JointPositions<N>, tolerance: f32) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::JointVelocities;
+    use outrigger_wire::robot::JointVelocities;
 
     const CYCLE: Duration = Duration::from_millis(8);
     const HERE: JointPositions<1> = JointPositions::ZERO;

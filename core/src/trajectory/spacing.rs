@@ -1,7 +1,7 @@
 //! Which waypoints may be left out for who is told of them at a time, and what that changes.
 
 use super::{Leg, Waypoint};
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// Of one cycle, at most so many waypoints are kept: of the [`MAX_WAYPOINTS`](super::MAX_WAYPOINTS) that an engine holds, a fresh state
 /// finds enough for itself and for three that are missing before it.
@@ -76,8 +76,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::robot::{JointPositions, JointVelocities};
     use crate::trajectory::Setpoint;
+    use outrigger_wire::robot::{JointPositions, JointVelocities};
 
     fn way(millis: u64, q: f32, v: f32) -> Waypoint<1> {
         let setpoint = Setpoint { positions: JointPositions([q]), velocities: JointVelocities([v]) };

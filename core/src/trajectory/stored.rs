@@ -9,8 +9,8 @@
 //! Not a format of any wire: firmware is built with it and reads it.
 
 use super::{Setpoint, Waypoint};
-use crate::robot::{JointPositions, JointVelocities};
-use crate::time::Duration;
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::time::Duration;
 
 impl<const N: usize> Waypoint<N> {
     /// Its bytes, in order, without accelerations.

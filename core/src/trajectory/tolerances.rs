@@ -8,8 +8,9 @@
 //! These are the tolerances of `FollowJointTrajectory` (`core/docs/protocol/ros2-surface.md 7.2`). Time goes as fast as the robot's
 //! speed scaling lets it: a robot held by its slider is not late.
 
-use crate::robot::{BadValue, JointPositions, Range, Reason, range_of};
-use crate::time::Duration;
+use crate::robot::{BadValue, Range, Reason, range_of};
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
 
 /// How far each joint may be from a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]

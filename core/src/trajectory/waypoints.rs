@@ -3,8 +3,8 @@
 use heapless::Vec;
 
 use super::{Leg, Setpoint};
-use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
-use crate::time::{Duration, to_f32};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::time::{Duration, to_f32};
 
 /// Most waypoints of one trajectory.
 pub const MAX_WAYPOINTS: usize = 16;

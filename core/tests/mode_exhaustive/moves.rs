@@ -2,7 +2,7 @@
 
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::Reason;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::seen::{Event, Seen, config};
 use crate::world::Out;

@@ -3,8 +3,9 @@
 use outrigger_core::mode::{
     Acceptance, Activity, DelegatedConfig, Evidence, Held, Mirrored, ModeConfig, MoveNumber, PeerGate, Pendant,
 };
-use outrigger_core::robot::{Reason, RobotMode, Safety, SafetyMode};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::{RobotMode, Safety, SafetyMode};
+use outrigger_wire::time::{Duration, Instant};
 
 pub(crate) const CYCLE: Duration = Duration::from_millis(8);
 

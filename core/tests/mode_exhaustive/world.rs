@@ -2,7 +2,7 @@
 
 use outrigger_core::mode::{Action, Evidence, Mode, ModeMachine, MoveNumber};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use crate::moves::{Moves, Step};
 use crate::seen::{CYCLE, Event, Seen, config};

@@ -1,7 +1,7 @@
 //! Small numbers, so that short sequences get everywhere: what the explorations have in common.
 
 use outrigger_core::mode::ModeConfig;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 pub(crate) const CYCLE: Duration = Duration::from_millis(8);
 

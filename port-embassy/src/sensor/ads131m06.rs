@@ -9,8 +9,8 @@ use embassy_futures::select::{Either, select};
 use embedded_hal_async::delay::DelayNs;
 use embedded_hal_async::digital::Wait;
 use embedded_hal_async::spi::SpiDevice;
-use outrigger_core::command::SampleValue;
-use outrigger_core::sensor::{BridgeRate, Bridges, Reading};
+use outrigger_core::bridges::{BridgeRate, Bridges};
+use outrigger_wire::sensor::{Reading, SampleValue};
 
 use super::{Arrival, Clock, Counters, Sensor};
 

@@ -1,8 +1,7 @@
 //! A sensor with a voltage or a current for its value.
 
 use embedded_hal_async::delay::DelayNs;
-use outrigger_core::command::SampleValue;
-use outrigger_core::sensor::Reading;
+use outrigger_wire::sensor::{Reading, SampleValue};
 
 use super::{Arrival, Clock, Counters, Sensor};
 
@@ -102,8 +101,9 @@ impl<A: Adc, D: DelayNs> Sensor for Analog<'_, A, D> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::command::{SourceConfig, SourceId, SourceMonitor};
+    use outrigger_core::command::{SourceConfig, SourceMonitor};
     use outrigger_core::robot::Reason;
+    use outrigger_wire::sensor::SourceId;
 
     use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
     use super::*;

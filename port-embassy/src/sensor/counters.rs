@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use outrigger_core::sensor::Figures;
+use outrigger_wire::sensor::Figures;
 
 /// Counters of one sensor: it writes them, anybody reads them. Each is exact; two of them may be from different moments.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use core::task::{Context, Poll, Waker};
 
 use embedded_hal_async::delay::DelayNs;
 use embedded_io_async::{ErrorKind, ErrorType, Read};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::{Arrival, Sensor};
 

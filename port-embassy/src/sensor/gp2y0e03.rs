@@ -6,8 +6,7 @@
 
 use embedded_hal_async::delay::DelayNs;
 use embedded_hal_async::i2c::I2c;
-use outrigger_core::command::SampleValue;
-use outrigger_core::sensor::Reading;
+use outrigger_wire::sensor::{Reading, SampleValue};
 
 use super::{Arrival, Clock, Counters, Sensor};
 

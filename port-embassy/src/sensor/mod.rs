@@ -13,8 +13,8 @@
 //! ```
 //! # use embedded_hal_async::delay::DelayNs;
 //! # use embedded_io_async::Read;
-//! use outrigger_core::command::SourceId;
-//! use outrigger_core::sensor::{Form, Scale};
+//! use outrigger_wire::sensor::SourceId;
+//! use outrigger_wire::sensor::{Form, Scale};
 //! use outrigger_embassy::sensor::{Counters, Uart, pump};
 //!
 //! // The body of a task: `port` is the board's buffered serial port, `delay` is `embassy_time::Delay`.
@@ -40,9 +40,8 @@ pub use gp2y0e03::Gp2y0e03;
 pub use uart::Uart;
 
 use embassy_futures::yield_now;
-use outrigger_core::command::SourceId;
-use outrigger_core::sensor::Reading;
-use outrigger_core::time::Instant;
+use outrigger_wire::sensor::{Reading, SourceId};
+use outrigger_wire::time::Instant;
 
 use crate::handle::Handle;
 
@@ -81,7 +80,7 @@ pub async fn pump(mut sensor: impl Sensor, robot: Handle<'_>, source: SourceId) 
 mod tests {
     use core::pin::pin;
 
-    use outrigger_core::command::SampleValue;
+    use outrigger_wire::sensor::SampleValue;
 
     use super::doubles::{after, poll};
     use super::*;

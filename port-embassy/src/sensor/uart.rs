@@ -3,7 +3,7 @@
 use embassy_futures::yield_now;
 use embedded_hal_async::delay::DelayNs;
 use embedded_io_async::Read;
-use outrigger_core::sensor::{Decoder, Form, Reading, Scale};
+use outrigger_wire::sensor::{Decoder, Form, Reading, Scale};
 
 use super::{Arrival, Clock, Counters, Sensor};
 
@@ -75,9 +75,9 @@ impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::command::{SampleValue, SourceConfig, SourceId, SourceMonitor};
+    use outrigger_core::command::{SourceConfig, SourceMonitor};
     use outrigger_core::robot::Reason;
-    use outrigger_core::sensor::{FRAME_MAX, Figures};
+    use outrigger_wire::sensor::{FRAME_MAX, Figures, SampleValue, SourceId};
 
     use super::super::doubles::{Happens, Pause, Port, after, clock, next, polled};
     use super::*;

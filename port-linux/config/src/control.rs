@@ -3,8 +3,8 @@
 use outrigger_core::command::Limits;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::LawConfig;
-use outrigger_core::robot::{Pose, RobotModel};
 use outrigger_core::trajectory::Waypoint;
+use outrigger_wire::robot::{Pose, RobotModel};
 
 use crate::address::RobotAddress;
 use crate::law::Surroundings;

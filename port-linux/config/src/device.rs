@@ -3,11 +3,12 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
+use outrigger_core::bridges::{BridgeRate, Bridges};
 use outrigger_core::command::{MAX_SOURCES, SourceConfig};
 use outrigger_core::engine::{Device, Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::mode::{OperatorConfig, RequestAs};
-use outrigger_core::sensor::{BridgeRate, Bridges, Form, Scale};
-use outrigger_core::time::Duration;
+use outrigger_wire::sensor::{Form, Scale};
+use outrigger_wire::time::Duration;
 
 use crate::reader::Section;
 use crate::sources::{Format, Input, SourceSettings};

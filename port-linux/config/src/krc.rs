@@ -9,7 +9,7 @@ use outrigger_core::engine::krc::{
 use outrigger_core::law::LawConfig;
 use outrigger_core::mode::{OperatorConfig, StandstillConfig};
 use outrigger_core::trajectory::Waypoint;
-use outrigger_core::wire::fri::{CommandFlags, DEFAULT_PORT};
+use outrigger_wire::fri::{CommandFlags, DEFAULT_PORT};
 
 use crate::law::{self, Surroundings};
 use crate::reader::{Problem, Section};

@@ -1,13 +1,14 @@
 //! `[law]`: from the arm's state and its sensors to joint speeds.
 
-use outrigger_core::command::{Limits, SourceId};
+use outrigger_core::command::Limits;
 use outrigger_core::law::{
     AnyLaw, AxisConfig, CartesianTwistConfig, Excess, JointServoConfig, LawConfig, PerAxis, Quantity, Reference,
     SensorFeedForward, StandoffConfig, ToolAxesConfig, ToolAxis, ToolSpaceConfig, TwistFrame, TwistInput, survey,
 };
-use outrigger_core::robot::{JointPositions, JointVelocities, Twist};
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Trajectory, TrajectoryError, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities, Twist};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 use crate::reader::Section;
 use crate::sources::Named;

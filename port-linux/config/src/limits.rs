@@ -1,7 +1,7 @@
 //! `[limits]`: what the arm may do.
 
 use outrigger_core::command::Limits;
-use outrigger_core::robot::JointPositions;
+use outrigger_wire::robot::JointPositions;
 
 use crate::reader::Section;
 

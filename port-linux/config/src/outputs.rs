@@ -1,8 +1,8 @@
 //! `[outputs]`: how outputs of the controller are set, and which sensor is its force.
 
 use outrigger_core::client::rtde::{Claim, Claims};
-use outrigger_core::command::SourceId;
 use outrigger_core::engine::ur::OutputsBy;
+use outrigger_wire::sensor::SourceId;
 
 use crate::law::{Surroundings, source};
 use crate::reader::Section;

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use outrigger_core::engine::Conflict;
 use outrigger_core::robot::{Key as Setting, Range as CoreRange, Table};
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use outrigger_core::law::Forward;
-use outrigger_core::time::Duration;
 use outrigger_core::{settings, words};
+use outrigger_wire::time::Duration;
 
 use crate::reader::Section;
 

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use outrigger_core::mode::OperatorConfig;
-use outrigger_core::robot::{Range, RobotModel, SoftwareVersion};
-use outrigger_core::time::Duration;
-use outrigger_core::wire::dashboard::{RequestKind, Support};
-use outrigger_core::wire::rtde::MAX_NAMES;
-use outrigger_core::wire::rtde::registry::{Direction, Variable};
+use outrigger_core::robot::Range;
 use outrigger_core::{range_of, settings, words};
+use outrigger_wire::dashboard::{RequestKind, Support};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::rtde::MAX_NAMES;
+use outrigger_wire::rtde::registry::{Direction, Variable};
+use outrigger_wire::time::Duration;
 
 use crate::reader::{Section, nearest};
 

@@ -2,12 +2,13 @@
 //! it, and is asked to.
 
 use outrigger_core::engine::ConfigError;
-use outrigger_core::engine::ur::UrOptions;
-use outrigger_core::engine::ur::{CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig};
+use outrigger_core::engine::ur::{
+    CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig, UrOptions,
+};
 use outrigger_core::link::LinkTuning;
 use outrigger_core::mode::{ModeTuning, OperatorConfig, RequestAs, StandstillConfig};
-use outrigger_core::robot::{Generation, SoftwareVersion};
-use outrigger_core::time::Duration;
+use outrigger_wire::robot::{Generation, SoftwareVersion};
+use outrigger_wire::time::Duration;
 
 use crate::reader::Section;
 

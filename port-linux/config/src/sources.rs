@@ -3,7 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use outrigger_core::command::{MAX_SOURCES, SourceConfig, SourceId};
+use outrigger_core::command::{MAX_SOURCES, SourceConfig};
+use outrigger_wire::sensor::SourceId;
 
 use crate::reader::Section;
 

@@ -2,7 +2,7 @@
 
 use outrigger_core::command::outputs::{VARIABLES, VariableKind, VariableValue};
 use outrigger_core::engine::krc::KrcOptions;
-use outrigger_core::wire::fri::KrlIndex;
+use outrigger_wire::fri::KrlIndex;
 
 use crate::reader::Section;
 
@@ -83,7 +83,7 @@ impl VariableSettings {
             if kind == VariableKind::Int && options.handshake.writes(at) {
                 section.complain("at", format!("one that handshake = \"{}\" does not set", options.handshake.name()));
             }
-            options.variables.set(at, start);
+            start.write_to(&mut options.variables, at);
             if echoed {
                 options.echoed = options.echoed.with(kind, at);
             }

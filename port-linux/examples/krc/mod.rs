@@ -10,19 +10,19 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use outrigger::host::Clock;
-use outrigger::host::Net;
+use outrigger::host::{Clock, Net};
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::krc::{Krc as Peer, KrcConfig, KrcCounts, KrcEngine, KrcEvent};
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Epoch, Mode};
-use outrigger_core::robot::{Reason, State};
-use outrigger_core::time::{Duration as Span, Instant};
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Progress;
-use outrigger_core::wire::fri::KrlVariables;
 use outrigger_sim::krc::{Krc, Options, Truth};
 use outrigger_sim::udp::{Running, Server};
+use outrigger_wire::fri::KrlVariables;
+use outrigger_wire::robot::State;
+use outrigger_wire::time::{Duration as Span, Instant};
 
 /// What goes wrong in these programs, in words.
 pub(crate) type Trouble = Box<dyn std::error::Error>;

@@ -4,7 +4,7 @@
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write};
 use outrigger_core::command::{ForceMode, ForceType};
-use outrigger_core::robot::{Pose, Wrench};
+use outrigger_wire::robot::{Pose, Wrench};
 
 use crate::cdr::{CdrError, decode, encode};
 use crate::endpoint::{Distro, Heard, Offer};

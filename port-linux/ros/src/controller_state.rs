@@ -56,7 +56,7 @@ pub fn controller_state(
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::wire::fields::Value;
+    use outrigger_wire::fields::Value;
 
     use super::*;
     use crate::cdr::decode;

@@ -3,7 +3,7 @@
 //! There is none here, and nothing is switched: a controller is active where it takes goals and calls now, or publishes. Names are
 //! those of old releases and of new ones, side by side.
 
-use outrigger_core::robot::Generation;
+use outrigger_wire::robot::Generation;
 
 use crate::arm::{Arm, UR_JOINTS};
 use crate::calls::Refused;

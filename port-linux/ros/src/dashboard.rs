@@ -2,7 +2,7 @@
 //! answered.
 //!
 //! Nothing is done here. [`ask`] reads a call as a [`DashboardAsk`], which is a request of
-//! [`outrigger_core::wire::dashboard`] wherever there is one; [`DashboardAsk::check`] says what a controller's software cannot
+//! [`outrigger_wire::dashboard`] wherever there is one; [`DashboardAsk::check`] says what a controller's software cannot
 //! do; whoever carries it out makes an [`Outcome`] of the reply, and [`answer`] gives the bytes of the response. A call that is
 //! refused anywhere on the way is answered with [`Outcome::failed`].
 
@@ -10,11 +10,9 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-use outrigger_core::robot::{Generation, SoftwareVersion};
-use outrigger_core::wire::dashboard::{
-    Argument, BadArgument, FlightReport, OperationalMode, Request, RequestKind, UserRole,
-};
-use outrigger_core::wire::robot_api::WITH_QUESTIONS;
+use outrigger_wire::dashboard::{Argument, BadArgument, FlightReport, OperationalMode, Request, RequestKind, UserRole};
+use outrigger_wire::robot::{Generation, SoftwareVersion};
+use outrigger_wire::robot_api::WITH_QUESTIONS;
 
 pub use self::outcome::{Outcome, Value};
 use crate::calls::{Refused, wrong};
@@ -113,7 +111,7 @@ impl DashboardAsk {
 
     /// Whether a controller with this software can be asked; PolyScope X is known to be [`FIRST`] or [`WITH_QUESTIONS`].
     ///
-    /// [`FIRST`]: outrigger_core::wire::robot_api::FIRST
+    /// [`FIRST`]: outrigger_wire::robot_api::FIRST
     ///
     /// # Errors
     /// In words, what it does not know, and from when on it would.

@@ -2,7 +2,7 @@
 //!
 //! What a controller does not tell is not published, and nothing is made up for it.
 
-use outrigger_core::robot::Generation;
+use outrigger_wire::robot::Generation;
 
 use crate::arm::Arm;
 use crate::cdr::encode;
@@ -304,8 +304,8 @@ fn wrench(readings: &Readings) -> Option<crate::messages::Wrench> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::robot::SoftwareVersion;
-    use outrigger_core::wire::fields::Value;
+    use outrigger_wire::fields::Value;
+    use outrigger_wire::robot::SoftwareVersion;
 
     use super::*;
     use crate::arm::UR_JOINTS;

@@ -5,8 +5,8 @@
 
 mod variable;
 
-use outrigger_core::robot::{Generation, RobotMode, SoftwareVersion};
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
 
 use self::variable::COUNT;
 pub use self::variable::Variable;
@@ -397,7 +397,7 @@ pub(crate) fn robot_mode_number(mode: RobotMode) -> Option<i8> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::wire::primary::{Joint, JointData, JointDataRepr, SubPackageRepr as _};
+    use outrigger_wire::primary::{Joint, JointData, JointDataRepr, SubPackageRepr as _};
 
     use super::*;
 

@@ -58,7 +58,7 @@ impl Scaling {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::wire::fields::Value;
+    use outrigger_wire::fields::Value;
 
     use super::*;
     use crate::readings::Port;

@@ -11,9 +11,9 @@ mod program;
 mod tests;
 
 use outrigger_core::client::dashboard::{BringUp, BringUpConfig, Progress, Sequence, SequenceEvent, SequenceInput};
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::Instant;
-use outrigger_core::wire::dashboard::Request;
+use outrigger_wire::dashboard::Request;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Instant;
 
 use self::power::Power;
 use self::program::Program;

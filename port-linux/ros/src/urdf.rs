@@ -127,7 +127,7 @@ fn sticks(a: f64, d: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::wire::fields::{FieldVisitor, Value};
+    use outrigger_wire::fields::{FieldVisitor, Value};
 
     use super::*;
     use crate::endpoint::Names;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use outrigger_core::client::dashboard::Readying;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 use super::board::PREFIX;
 use crate::args::ControllerArgs;

@@ -8,7 +8,7 @@ use std::path::Path;
 use outrigger_core::mode::Epoch;
 use outrigger_core::request::keyed::{ANSWER_LEN, Caller, Event, Key, Reply};
 use outrigger_core::request::{Ask, Message};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::{LOOK, interrupted};
 use crate::clock::{Clock, std_duration};

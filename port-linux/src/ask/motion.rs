@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use outrigger_core::request::Ask;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 use serde_json::Value;
 
 use super::{Conversation, Heard, LOOK, parsed, words};

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 use crate::clock::std_duration;
 use crate::exit::Failure;

@@ -1,7 +1,7 @@
 //! Answers for people and for programs.
 
-use outrigger_core::wire::dashboard::{Refusal, Reply};
-use outrigger_core::wire::primary::Text;
+use outrigger_wire::dashboard::{Refusal, Reply};
+use outrigger_wire::primary::Text;
 
 use crate::json::Json;
 

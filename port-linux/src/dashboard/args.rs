@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use outrigger_config::RobotAddress;
-use outrigger_core::wire::dashboard::{Argument, FlightReport, OperationalMode, Request, UserRole};
+use outrigger_wire::dashboard::{Argument, FlightReport, OperationalMode, Request, UserRole};
 
 /// `outrigger dashboard`.
 #[derive(Args, Clone, Debug)]

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 
 use outrigger_core::client::Output;
 use outrigger_core::client::dashboard::{Event, Input, Service};
-use outrigger_core::time::Duration;
-use outrigger_core::wire::dashboard::{Reply, Request, RequestKind};
-use outrigger_core::wire::primary::Text;
-use outrigger_core::wire::robot_api::BASE;
+use outrigger_wire::dashboard::{Reply, Request, RequestKind};
+use outrigger_wire::primary::Text;
+use outrigger_wire::robot_api::BASE;
+use outrigger_wire::time::Duration;
 use tokio::net::TcpStream;
 
 use super::transport::{Transport, Trouble};

@@ -6,8 +6,8 @@ use outrigger_core::client::dashboard::{
     Before, BringUp, BringUpConfig, Diagnosis, Finding, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal,
     Progress, Recovery, RecoveryConfig, Sequence,
 };
-use outrigger_core::robot::{Generation, RobotMode, SoftwareVersion};
-use outrigger_core::wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, Support, UserRole};
+use outrigger_wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, Support, UserRole};
+use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
 
 use super::answer::{readable, value, words};
 use super::transport::{Ended, Transport, run, software};

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use outrigger_config::files;
-use outrigger_core::wire::dashboard::UserRole;
+use outrigger_wire::dashboard::UserRole;
 
 use crate::os;
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use outrigger_core::client::dashboard::{Client, LockInput, LockOutput, PendantLock, Timeouts};
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
@@ -165,12 +165,12 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration as StdDuration;
 
-    use outrigger_core::robot::SoftwareVersion;
-    use outrigger_core::time::Instant;
-    use outrigger_core::wire::dashboard::UserRole;
     use outrigger_sim::controller::{Controller, Options};
     use outrigger_sim::port::Port;
     use outrigger_sim::tcp::{Running, Server};
+    use outrigger_wire::dashboard::UserRole;
+    use outrigger_wire::robot::SoftwareVersion;
+    use outrigger_wire::time::Instant;
 
     use super::*;
 

@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use outrigger_config::RobotAddress;
 use outrigger_core::client::dashboard::{Client, Timeouts};
 use outrigger_core::client::robot_api;
-use outrigger_core::wire::dashboard::PORT;
+use outrigger_wire::dashboard::PORT;
 
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome};
@@ -63,5 +63,5 @@ pub(crate) fn run(args: &DashboardArgs) -> Outcome {
 
 /// Where a controller serves its Robot API: as any web page; with a port base B at B + 16.
 pub(crate) fn robot_api_port(robot: &RobotAddress) -> u16 {
-    if robot.port(PORT) == PORT { outrigger_core::wire::robot_api::PORT } else { robot.port(PORT + 16) }
+    if robot.port(PORT) == PORT { outrigger_wire::robot_api::PORT } else { robot.port(PORT + 16) }
 }

@@ -3,9 +3,9 @@
 use std::future::Future;
 
 use outrigger_core::client::dashboard::{Obstacle, Progress, Sequence, SequenceEvent, SequenceInput};
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::dashboard::{Refusal, Reply, Request};
-use outrigger_core::wire::primary::Text;
+use outrigger_wire::dashboard::{Refusal, Reply, Request};
+use outrigger_wire::primary::Text;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::answer::words;
 use crate::clock::Clock;

@@ -1,8 +1,8 @@
 //! What a controller sends on 30004: replies say types without names, data says neither.
 
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value as Shown};
-use outrigger_core::wire::rtde::registry::Direction;
-use outrigger_core::wire::rtde::{
+use outrigger_wire::fields::{FieldVisitor, Group, Value as Shown};
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{
     DynamicRecipe, Field, NameList, Package, PackageType, Presence, Protocol, Reply, TypeList, TypeWord,
 };
 

@@ -2,11 +2,12 @@
 
 use std::time::Duration as StdDuration;
 
-use outrigger_core::command::{SourceConfig, SourceId};
+use outrigger_core::command::SourceConfig;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::link::{GradeLimitsTuning, GradeTuning, LinkConfig, Share};
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::Duration;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 /// The software of the demo's controller, whose period limits are multiples of.
 pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);

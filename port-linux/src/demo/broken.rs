@@ -5,8 +5,8 @@ use outrigger_core::engine::Input;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::StandoffConfig;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Duration;
 use outrigger_sim::firmware::AfterT;
+use outrigger_wire::time::Duration;
 
 use super::allowance::Allowance;
 

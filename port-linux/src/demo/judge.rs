@@ -3,8 +3,8 @@
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::controller::Options;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::{Allowance, period};
 use super::pauses::Pauses;

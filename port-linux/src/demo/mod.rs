@@ -19,14 +19,13 @@ use std::time::Duration as StdDuration;
 use outrigger_config::RobotAddress;
 use outrigger_config::{Format as ReadingFormat, SourceInput, SourceSettings};
 use outrigger_core::drive::Application;
-use outrigger_core::engine::Engine;
 use outrigger_core::engine::ur::{Ur, UrEvent};
-use outrigger_core::engine::{Event, Input};
+use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::law::{Law as _, Standoff, StandoffConfig};
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::tcp;
+use outrigger_wire::time::{Duration, Instant};
 
 use self::allowance::{Allowance, SENSOR};
 pub(crate) use self::args::DemoArgs;

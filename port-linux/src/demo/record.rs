@@ -2,7 +2,7 @@
 
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::Allowance;
 use super::script::{Fault, SETTLING, Script};

@@ -4,7 +4,7 @@
 use outrigger_core::engine::Input;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// How long to wait for one step.
 const PATIENCE: Duration = Duration::from_secs(8);

@@ -8,8 +8,8 @@ use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::law::Law;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::ControllerTime;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::Allowance;
 use super::broken::Broken;

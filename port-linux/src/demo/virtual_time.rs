@@ -4,15 +4,15 @@
 use std::time::Duration as StdDuration;
 
 use clap::ValueEnum as _;
-use outrigger_core::command::{Sample, SampleValue};
 use outrigger_core::engine::ur::UrEngine;
 use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::law::Standoff;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::controller::{Action, Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface};
+use outrigger_wire::sensor::{Sample, SampleValue};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::{Allowance, SENSOR};
 use super::broken::Broken;

@@ -6,18 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use outrigger_core::command::SampleValue;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
-use outrigger_core::math::Frame;
-use outrigger_core::robot::{JointPositions, Pose, RobotModel};
-use outrigger_core::sensor::{DATAGRAM_MAX, Reading};
-use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::controller::{Action, Controller, Moment, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{self, Running, Server};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
+use outrigger_wire::math::Frame;
+use outrigger_wire::robot::{JointPositions, Pose, RobotModel};
+use outrigger_wire::sensor::{DATAGRAM_MAX, Reading, SampleValue};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::allowance::SOFTWARE;
 use super::broken::Broken;

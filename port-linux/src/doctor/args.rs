@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, FromArgMatches as _};
 use outrigger_config::parse_states;
 use outrigger_core::engine::ur::StatesFrom;
-use outrigger_core::robot::RobotModel;
+use outrigger_wire::robot::RobotModel;
 
 use crate::args::{ControllerArgs, parse_model};
 use crate::exit::Failure;

@@ -7,7 +7,7 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::{Config, Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::link::{Grade, GradeChange};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 pub(crate) use self::args::DoctorArgs;
 use crate::check;

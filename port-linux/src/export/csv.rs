@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::fields::{FieldVisitor, Group, Value};
 
 /// The name of the first column: seconds since 1970.
 const ARRIVAL: &str = "arrival_time";
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_columns_of_30003_and_no_others() {
-        use outrigger_core::wire::realtime::{Packet, SIZES};
+        use outrigger_wire::realtime::{Packet, SIZES};
         let documented = documented();
         let mut seen = vec![];
         for size in SIZES {

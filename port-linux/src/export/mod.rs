@@ -155,7 +155,7 @@ fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
 mod tests {
     use std::collections::BTreeMap;
 
-    use outrigger_core::wire::realtime::Repr;
+    use outrigger_wire::realtime::Repr;
 
     use super::*;
     use crate::record::raw_topic;

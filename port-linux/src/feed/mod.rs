@@ -16,7 +16,7 @@ use std::sync::{Arc, Weak};
 
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 pub use self::progress::Progress;
 use self::ring::{Found, Kept, Ring};
@@ -28,7 +28,7 @@ use crate::notice::Notice;
 use crate::worker::LOOK;
 
 /// What stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
-pub const FRI: u16 = outrigger_core::wire::fri::DEFAULT_PORT;
+pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;
 
 /// What stands for the connection to 30004 that brings the variables of `run.record_variables`: with the session's own under one
 /// number, names and types of one would be taken for those of the other. No port of a controller.

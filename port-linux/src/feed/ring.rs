@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use super::{Entry, What};
 

@@ -2,8 +2,8 @@
 //!
 //! Data carries neither names nor types: the names are in our request, the types in the controller's answer.
 
-use outrigger_core::wire::fields::FieldVisitor;
-use outrigger_core::wire::rtde::{DataType, Package, Protocol, Reply, Request, TextMessage, TypeWord, Value};
+use outrigger_wire::fields::FieldVisitor;
+use outrigger_wire::rtde::{DataType, Package, Protocol, Reply, Request, TextMessage, TypeWord, Value};
 
 /// What the values of data packages are: name by name, as the specification spells them, in the order they come.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
 //! Bytes of a feed, or of a recording, as the messages they are.
 
-use outrigger_core::frame::{Assembler, Framing, MAX_PRIMARY_SIZE};
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::fields::FieldVisitor;
-use outrigger_core::wire::fri::Measurement;
-use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload, SubPackage};
-use outrigger_core::wire::realtime::Packet;
-use outrigger_core::wire::rtde::{self, TextMessage};
+use outrigger_wire::fields::FieldVisitor;
+use outrigger_wire::frame::{Assembler, Framing, MAX_PRIMARY_SIZE};
+use outrigger_wire::fri::Measurement;
+use outrigger_wire::primary::{self, MessageKind, RobotMessagePayload, SubPackage};
+use outrigger_wire::realtime::Packet;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::{self, TextMessage};
 
 use super::rtde::{Columns, Content, Conversation};
 use super::tap::framing;

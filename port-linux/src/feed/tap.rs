@@ -1,7 +1,7 @@
 //! What one connection carries, put into a feed as it passes.
 
-use outrigger_core::frame::{Boundaries, Framing};
-use outrigger_core::time::Instant;
+use outrigger_wire::frame::{Boundaries, Framing};
+use outrigger_wire::time::Instant;
 
 use super::{FRI, Feed, VARIABLES, What};
 

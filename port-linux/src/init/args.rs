@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use outrigger_config::{RobotAddress, parse_software};
 use outrigger_core::mode::PendantStop;
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use crate::args::parse_model;
 

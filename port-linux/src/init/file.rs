@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use outrigger_core::mode::PendantStop;
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use super::args::{Task, Wiring};
 

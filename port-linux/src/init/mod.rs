@@ -15,8 +15,8 @@ use outrigger_core::engine::ur::{StatesFrom, Ur};
 use outrigger_core::engine::{Engine, LinkId};
 use outrigger_core::law::Law;
 use outrigger_core::mode::PendantStop;
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
-use outrigger_core::time::Instant;
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::time::Instant;
 
 use self::args::Task;
 use self::file::{First, Sensor};

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 
 use clap::ValueEnum as _;
 use outrigger_core::mode::PendantStop;
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use super::args::{Task, WIRINGS, Wiring, parse_wiring};
 use crate::args::parse_model;

@@ -3,7 +3,7 @@
 use clap::Args;
 use outrigger_config::{RobotAddress, parse_outputs_by};
 use outrigger_core::engine::ur::OutputsBy;
-use outrigger_core::robot::RobotModel;
+use outrigger_wire::robot::RobotModel;
 
 use super::Setting;
 use crate::args::parse_model;

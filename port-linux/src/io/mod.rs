@@ -4,9 +4,7 @@ mod args;
 mod setting;
 
 use outrigger_core::engine::Engine;
-use outrigger_core::engine::ur::Ur;
-use outrigger_core::engine::ur::UrEvent;
-use outrigger_core::engine::ur::UrOptions;
+use outrigger_core::engine::ur::{Ur, UrEvent, UrOptions};
 use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 
@@ -15,7 +13,7 @@ use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusa
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
 use outrigger_core::engine::{Event, Input, LinkId};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::clock::Clock;
 use crate::exit::{Failure, Outcome, output_closed};

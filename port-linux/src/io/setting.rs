@@ -6,7 +6,7 @@ use outrigger_config::VariableSettings;
 use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VARIABLES, VariableKind, VariableValue, Write,
 };
-use outrigger_core::robot::Pose;
+use outrigger_wire::robot::Pose;
 
 /// One assignment of the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]

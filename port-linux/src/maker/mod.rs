@@ -15,7 +15,7 @@ use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::telemetry::{Motion, Status};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::clock::Clock;

@@ -3,14 +3,14 @@
 
 use outrigger_core::engine::krc::KrcEvent;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
-use outrigger_core::robot::{
+use outrigger_wire::dashboard::{Reply, RequestKind};
+use outrigger_wire::primary::{Report, ReportKind};
+use outrigger_wire::robot::{
     ControlMode, Generation, JointMode, MasterOnOffState, MasterSafetyState, MessageSource, ProgramState, RobotMode,
     Safety, SafetyMode, Text, ToolMode,
 };
-use outrigger_core::time::Instant;
-use outrigger_core::wire::dashboard::{Reply, RequestKind};
-use outrigger_core::wire::primary::{Report, ReportKind};
-use outrigger_core::wire::{external_control, forward, fri, program};
+use outrigger_wire::time::Instant;
+use outrigger_wire::{external_control, forward, fri, program};
 
 use crate::dashboard::answer;
 use crate::json::Json;

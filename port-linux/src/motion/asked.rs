@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use outrigger_core::command::{Limits, MoveTarget};
 use outrigger_core::law::JointServoConfig;
-use outrigger_core::robot::{JointPositions, JointVelocities, Pose};
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Spacing, Tolerances, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities, Pose};
+use outrigger_wire::time::Duration;
 
 use super::given::{Asked, Giving};
 use super::played::Playing;

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, Reason};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Tolerances, Watch, Waypoint};
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::given::Giving;
 use super::played::Playing;

@@ -6,8 +6,9 @@ use outrigger_core::command::{Destination, JointMove, Limits, LocateError, MoveT
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
-use outrigger_core::robot::{JointPositions, Pose, Reason};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::{JointPositions, Pose};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::stage::Stage;
 use super::start::SAME;

@@ -3,9 +3,9 @@
 mod errors;
 mod fields;
 
-use outrigger_core::robot::JointPositions;
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::Tolerances;
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
 
 use self::errors::placed;
 use self::fields::{JointTolerance, Level, List, Object, Point, Time, Trajectories};

@@ -23,9 +23,9 @@ use std::time::Duration as StdDuration;
 
 use outrigger_core::command::{Governor, Limits};
 use outrigger_core::law::{Excess, Quantity, survey};
-use outrigger_core::robot::JointPositions;
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Tolerances, Trajectory, TrajectoryError, Waypoint};
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
 
 pub(crate) use self::fed::{Feeding, Task};
 pub(crate) use self::given::{Asked, Given, Giving, Off, Step, is_within};
@@ -348,9 +348,9 @@ pub(crate) fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfi
     let waypoint = |(i, row): (usize, &Row<N>)| Waypoint {
         setpoint: Setpoint {
             positions: JointPositions(row.positions),
-            velocities: outrigger_core::robot::JointVelocities(velocities(i, row)),
+            velocities: outrigger_wire::robot::JointVelocities(velocities(i, row)),
         },
-        accelerations: row.accelerations.map(outrigger_core::robot::JointAccelerations),
+        accelerations: row.accelerations.map(outrigger_wire::robot::JointAccelerations),
         at: micros(row.at),
     };
     Motion::through(rows.iter().enumerate().map(waypoint).collect())

@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 use std::iter::from_fn;
 
-use outrigger_core::robot::{JointAccelerations, JointPositions, JointVelocities};
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Setpoint, Tolerances, Waypoint};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::time::Duration;
 
 use super::reading::{number, quoted, short};
 use super::{LONGEST, MOST_POINTS, Motion, micros};

@@ -6,9 +6,10 @@ use outrigger_core::command::{JointMove, Limits};
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::{Excess, Law, Quantity, survey};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
-use outrigger_core::robot::{ControllerTime, JointPositions, Reason, State};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Beginning, Leg, Playback, Progress, Setpoint, Tolerances, Watch, Waypoint};
+use outrigger_wire::robot::{ControllerTime, JointPositions, State};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::given::PATIENCE;
 use super::stage::Stage;
@@ -220,7 +221,7 @@ const fn reason_of(excess: &Excess) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outrigger_core::robot::JointVelocities;
+    use outrigger_wire::robot::JointVelocities;
 
     fn runs() -> Playing<1> {
         let way = |q, seconds| Waypoint {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::fields::{FieldVisitor, Group, Value};
 
 use super::{LONGEST, Motion, Row, of_rows};
 use crate::exit::Failure;

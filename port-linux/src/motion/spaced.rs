@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Place, Spacing, Waypoint};
+use outrigger_wire::time::Duration;
 
 use super::Motion;
 
@@ -81,8 +81,8 @@ impl<const N: usize> Motion<N> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::robot::{JointPositions, JointVelocities};
     use outrigger_core::trajectory::Setpoint;
+    use outrigger_wire::robot::{JointPositions, JointVelocities};
 
     use super::*;
 

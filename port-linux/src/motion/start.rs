@@ -9,8 +9,8 @@
 //! If the first waypoint is later than 0 s, the motion starts at the current position, which counts as a waypoint at 0 s.
 
 use outrigger_core::command::Governor;
-use outrigger_core::robot::{JointPositions, JointVelocities};
 use outrigger_core::trajectory::{Leg, Tolerances};
+use outrigger_wire::robot::{JointPositions, JointVelocities};
 
 use super::Motion;
 
@@ -87,8 +87,8 @@ fn within<const N: usize>(tolerances: &Tolerances<N>) -> JointPositions<N> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::time::Duration;
     use outrigger_core::trajectory::{Setpoint, Waypoint};
+    use outrigger_wire::time::Duration;
     use proptest::prelude::*;
 
     use super::*;

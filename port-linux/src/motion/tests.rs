@@ -1,6 +1,6 @@
 use super::*;
 use outrigger_core::law::Quantity;
-use outrigger_core::robot::JointVelocities;
+use outrigger_wire::robot::JointVelocities;
 use proptest::strategy::Strategy as _;
 
 mod objects;

@@ -1,9 +1,10 @@
 //! How an arm follows a motion: what a page plots.
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, JointPositions, Reason};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Progress;
+use outrigger_wire::robot::{ControllerTime, JointPositions};
+use outrigger_wire::time::Duration;
 
 /// Moments that are kept for a page; where there are more, every second one is left out.
 const KEPT: usize = 16_384;

@@ -5,9 +5,10 @@ use std::any::Any;
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::mode::{Asker, Mode};
-use outrigger_core::robot::{JointPositions, Reason};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Tolerances, Waypoint};
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::asked::{How, Ready};

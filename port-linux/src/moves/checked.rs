@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use outrigger_core::command::Governor;
-use outrigger_core::robot::JointPositions;
-use outrigger_core::time::Duration;
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
 
 use crate::motion::Motion;
 
@@ -41,8 +41,8 @@ fn joints<const N: usize>(at: &JointPositions<N>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::robot::JointVelocities;
     use outrigger_core::trajectory::{Setpoint, Waypoint};
+    use outrigger_wire::robot::JointVelocities;
 
     use super::*;
 

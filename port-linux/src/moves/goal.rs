@@ -6,7 +6,7 @@ use clap::Args;
 use outrigger_config::AnyConfiguration;
 use outrigger_core::command::{Destination, MoveTarget, Place};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, Pose};
+use outrigger_wire::robot::{JointPositions, Pose};
 
 use super::{MoveArgs, result, robot_of, unrecorded};
 use crate::exit::{Failure, Outcome, despite};

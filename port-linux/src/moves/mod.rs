@@ -17,8 +17,9 @@ use outrigger_config::{AnyConfiguration, RobotAddress};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::engine::{Config, Peer};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Tolerances;
+use outrigger_wire::robot::JointPositions;
 
 use crate::exit::{Failure, Outcome, despite};
 use crate::motion::{Motion, Reading, Trace, Unfit};
@@ -135,7 +136,7 @@ fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
     }
     if let Some(seconds) = args.goal_time {
         let micros = (seconds * 1e6).round() as u64;
-        tolerances.goal_time = (micros > 0).then(|| outrigger_core::time::Duration::from_micros(micros));
+        tolerances.goal_time = (micros > 0).then(|| outrigger_wire::time::Duration::from_micros(micros));
     }
     motion.with_tolerances(tolerances)
 }
@@ -379,13 +380,13 @@ mod tests {
         };
         let mut trace = Trace::<1>::default();
         trace.moments.push(moment);
-        (trace.mode, trace.elapsed) = (Mode::Command, outrigger_core::time::Duration::from_secs(1));
+        (trace.mode, trace.elapsed) = (Mode::Command, outrigger_wire::time::Duration::from_secs(1));
         assert_eq!(line(&trace, 4.0), " 25 %  1.0 of 4.0 s");
         for reason in [Reason::ProgramPaused, Reason::HeldByScaling] {
             trace.held = Some(reason);
             assert_eq!(line(&trace, 4.0), format!(" 25 %  1.0 of 4.0 s, {}", words::of_hold(reason)));
         }
-        trace.late = outrigger_core::time::Duration::from_millis(500);
+        trace.late = outrigger_wire::time::Duration::from_millis(500);
         assert!(line(&trace, 4.0).starts_with(" 25 %  1.0 of 4.0 s, late by 0.5 s, held by the robot's speed slider"));
     }
 }

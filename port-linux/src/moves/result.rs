@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Tolerances;
+use outrigger_wire::robot::JointPositions;
 
 use crate::exit::{Failure, Outcome};
 use crate::json::Json;

@@ -1,6 +1,6 @@
 //! When the next state is due, for a loop that is to be awake by then.
 
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::clock::Clock;
 use crate::reactor;

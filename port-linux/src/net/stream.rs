@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, U
 use outrigger_config::RobotAddress;
 use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::engine::{Endpoint, LinkId};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
 
 use super::Trouble;

@@ -10,8 +10,8 @@ use std::task::Poll;
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent};
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::time::Duration;
-use outrigger_core::wire::fri::{COMMAND_LEN, Command, MEASUREMENT_LEN, MeasurementRepr};
+use outrigger_wire::fri::{COMMAND_LEN, Command, MEASUREMENT_LEN, MeasurementRepr};
+use outrigger_wire::time::Duration;
 
 use super::*;
 use crate::law::BoxedLaw;

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use outrigger_core::command::{MAX_SOURCES, Sample, SourceConfig};
+use outrigger_core::command::{MAX_SOURCES, SourceConfig};
 use outrigger_core::kinematics::KinematicChain;
 use outrigger_core::law::PerAxis;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::sensor::Sample;
+use outrigger_wire::time::Duration;
 
 use crate::maker::{Maker, Sight};
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use outrigger_core::kinematics::KinematicChain;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, Reason};
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::JointPositions;
 
 use super::About;
 use super::frame::{Frame, Settled, Slot};

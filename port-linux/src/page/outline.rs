@@ -1,8 +1,8 @@
 //! An arm as a line from its base to its tool, for a picture.
 
 use outrigger_core::kinematics::KinematicChain;
-use outrigger_core::math::{Vector3, add, cross, dot, scale, subtract};
-use outrigger_core::robot::JointPositions;
+use outrigger_wire::math::{Vector3, add, cross, dot, scale, subtract};
+use outrigger_wire::robot::JointPositions;
 
 /// The base, a point on each joint's axis, and the tool centre point, in the base frame \[m\].
 ///
@@ -33,7 +33,7 @@ pub(super) fn tool_axis<const N: usize>(chain: &KinematicChain<N>, q: &JointPosi
 #[cfg(test)]
 mod tests {
     use outrigger_core::kinematics::DhParameters;
-    use outrigger_core::robot::{Pose, RobotModel};
+    use outrigger_wire::robot::{Pose, RobotModel};
 
     use super::*;
 

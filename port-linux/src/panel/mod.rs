@@ -8,7 +8,7 @@ use outrigger_core::law::Law;
 use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 pub(crate) use self::onlooker::{Onlooker, next_of};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Panel, Wish};

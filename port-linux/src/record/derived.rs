@@ -1,7 +1,7 @@
 //! What every state has, whichever port it came from, under the same names: joints, tool, modes, inputs and outputs.
 
-use outrigger_core::robot::{Generation, Pose, RobotMode, SafetyMode};
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::robot::{Generation, Pose, RobotMode, SafetyMode};
 
 /// The fields of a state of 30003 or 30004 that both have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,8 +5,8 @@ use std::io::{Seek, Write};
 
 use mcap::records::{MessageHeader, Metadata};
 use mcap::{Compression, McapError, WriteOptions, Writer};
-use outrigger_core::time::Instant;
-use outrigger_core::wire::fields::{FieldVisitor, Value};
+use outrigger_wire::fields::{FieldVisitor, Value};
+use outrigger_wire::time::Instant;
 
 use super::LOG;
 use super::derived::timestamp;

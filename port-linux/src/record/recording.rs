@@ -6,11 +6,11 @@ use mcap::McapError;
 use outrigger_core::engine::krc::pose_of;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fields::{FieldVisitor, Value};
-use outrigger_core::wire::fri::{Command, Measurement};
-use outrigger_core::wire::primary::{self, MessageKind, RobotMessagePayload};
+use outrigger_wire::fields::{FieldVisitor, Value};
+use outrigger_wire::fri::{Command, Measurement};
+use outrigger_wire::primary::{self, MessageKind, RobotMessagePayload};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::derived::{Io, Modes, State, pose_in_frame};
 use super::file::{File, Level, raw_topic, sent_topic};

@@ -1,7 +1,7 @@
 //! What a message looks like, as JSON Schema: made from a first message of its kind.
 
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
-use outrigger_core::wire::rtde::registry::{Direction, Variable};
+use outrigger_wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::rtde::registry::{Direction, Variable};
 
 use crate::json::Json;
 

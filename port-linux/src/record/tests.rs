@@ -3,13 +3,12 @@
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
 
-use outrigger_core::time::Instant;
-use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text};
-use outrigger_core::wire::realtime::Repr;
+use outrigger_wire::primary::{RobotMessage, RobotMessagePayload, Text};
+use outrigger_wire::realtime::Repr;
+use outrigger_wire::time::Instant;
 
 use super::recorder::{can_create, record};
-use crate::feed::Progress;
-use crate::feed::{Feed, Tap};
+use crate::feed::{Feed, Progress, Tap};
 
 const ORIGIN: u64 = 1_700_000_000_000_000_000;
 
@@ -85,7 +84,7 @@ fn packet(time: f64) -> Vec<u8> {
 fn words(text: &str) -> Vec<u8> {
     let mut bytes = vec![0; text.len() + 64];
     let payload = RobotMessagePayload::Text(Text(text.as_bytes()));
-    let len = RobotMessage::emit(0, outrigger_core::robot::MessageSource::Controller, &payload, &mut bytes).unwrap();
+    let len = RobotMessage::emit(0, outrigger_wire::robot::MessageSource::Controller, &payload, &mut bytes).unwrap();
     bytes.truncate(len);
     bytes
 }
@@ -208,7 +207,7 @@ fn every_message_fits_its_own_schema_also_before_the_first_state() {
     let mut figures = engine.figures(at(0));
     assert_eq!(figures.age, None);
     feed.put(at(0), crate::feed::What::Link { mode: Mode::Offline, figures: Box::new(figures) });
-    figures.age = Some(outrigger_core::time::Duration::from_millis(2));
+    figures.age = Some(outrigger_wire::time::Duration::from_millis(2));
     feed.put(at(100), crate::feed::What::Link { mode: Mode::Monitor, figures: Box::new(figures) });
     tap.opened(at(101), 30_003);
     tap.received(at(102), &packet(1.0));

@@ -6,7 +6,7 @@ use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::request::{Challenge, Fault};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::wire::dashboard::Outcome;
+use outrigger_wire::dashboard::Outcome;
 
 use super::slot::Status;
 use crate::json::Json;

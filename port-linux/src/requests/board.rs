@@ -69,7 +69,7 @@ const fn written(news: News) -> Option<WriteNews> {
 mod tests {
     use outrigger_core::mode::Mode;
     use outrigger_core::robot::{Reason, ReasonSet};
-    use outrigger_core::wire::dashboard::Outcome;
+    use outrigger_wire::dashboard::Outcome;
 
     use super::*;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use outrigger_core::mode::Asker;
 use outrigger_core::request::{Challenge, Challenges};
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use super::answer::Verdict;
 
@@ -140,7 +140,7 @@ impl<'c> Claims<'c> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::time::Duration;
+    use outrigger_wire::time::Duration;
 
     use super::*;
 

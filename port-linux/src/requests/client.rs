@@ -9,7 +9,7 @@ use std::time::Duration as StdDuration;
 use outrigger_core::mode::{Asker, Mode};
 use outrigger_core::request::Lines;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;

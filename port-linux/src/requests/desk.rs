@@ -14,9 +14,10 @@ use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Channel, Epoch, Mode, Refusal, Transition, Word};
 use outrigger_core::request::Armed;
-use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::trajectory::Setpoint;
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::answer::{Effect, Verdict};

@@ -2,7 +2,7 @@
 
 use outrigger_core::command::{ForceMode, ForceType, Guidance};
 use outrigger_core::mode::GuideLimits;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// The axes of a force, as they are written.
 const AXES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];

@@ -1,8 +1,9 @@
 //! What is asked of the loop, on its way there, with the place of its answer.
 
+use outrigger_core::command::Guidance;
 use outrigger_core::command::outputs::Write;
-use outrigger_core::command::{Guidance, Sample};
 use outrigger_core::mode::{Asker, Epoch, GuideLimits};
+use outrigger_wire::sensor::Sample;
 use tokio::sync::mpsc::OwnedPermit;
 
 use super::answer::{Answer, Line, Verdict};

@@ -3,7 +3,7 @@
 //! A newcomer always gets a place, so that a release is never refused for want of one. It may be one that another client of its own
 //! process has, where that has as many as one may, or one that a client makes no use of.
 
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Places in all.
 pub(super) const PLACES: usize = 100;

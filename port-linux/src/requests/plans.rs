@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use outrigger_core::mode::{Asker, Epoch, Mode};
 use outrigger_core::robot::Reason;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Waypoint;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::answer::{self, Answer, Verdict};
 use super::shared::{Shared, Step};

@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use outrigger_config::{SourceInput, SourceSettings, VariableSettings};
-use outrigger_core::command::{Sample, SampleValue, SourceId};
 #[cfg(feature = "ros2")]
 use outrigger_core::law::Forward;
 use outrigger_core::mode::{Asker, Epoch};
 use outrigger_core::request::{Ask, Challenge, Fault, Message};
-use outrigger_core::sensor::{Reading, Scale};
-use outrigger_core::time::Instant;
+use outrigger_wire::sensor::{Reading, Sample, SampleValue, Scale, SourceId};
+use outrigger_wire::time::Instant;
 use tokio::sync::mpsc;
 
 use super::answer::{self, Answer, Effect, Verdict};
@@ -413,7 +412,7 @@ pub(super) mod tests {
 
     use outrigger_config::Format;
     use outrigger_core::command::{Limits, SourceConfig};
-    use outrigger_core::robot::JointPositions;
+    use outrigger_wire::robot::JointPositions;
     use tokio::sync::watch;
 
     use super::*;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use outrigger_core::law::{Forward, ForwardError, Forwarding};
 use outrigger_core::mode::Epoch;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// A command, as it was put there.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,9 +7,10 @@ use outrigger_config::End;
 use outrigger_core::engine::{Event, Peer};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::{Mode, Transition};
-use outrigger_core::robot::{JointPositions, Reason, ReasonSet, State};
-use outrigger_core::time::Duration as CoreDuration;
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::trajectory::{Progress, Spacing, Tolerances};
+use outrigger_wire::robot::{JointPositions, State};
+use outrigger_wire::time::Duration as CoreDuration;
 
 use super::{Ended, Robot, Running};
 use crate::exit::Failure;

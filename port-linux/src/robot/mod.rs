@@ -16,7 +16,7 @@ use outrigger_config::{End, HostSettings, RunSettings, SourceSettings, Start};
 use outrigger_core::engine::{Config, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::OperatorConfig;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 use self::beside::{Beside, Job};
 pub use self::follow::{Followed, Stopped};
@@ -216,8 +216,8 @@ impl<const N: usize, P: Peer<N>> fmt::Debug for Robot<N, P> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::robot::JointPositions;
     use outrigger_core::trajectory::{Setpoint, Waypoint};
+    use outrigger_wire::robot::JointPositions;
 
     use super::*;
     use crate::motion::Motion;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use outrigger_core::command::{Destination, LocateError, MoveTarget, Place};
 use outrigger_core::engine::ur::{CommandPath, Ur};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
-use outrigger_core::robot::{JointPositions, Reason, State};
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::{JointPositions, State};
 
 use super::{Ended, Robot, Running};
 use crate::clock::Clock;
@@ -55,7 +56,7 @@ impl Robot<6, Ur<'static>> {
     /// ```no_run
     /// use outrigger::Robot;
     /// use outrigger::core::command::MoveTarget;
-    /// use outrigger::core::robot::Pose;
+    /// use outrigger::wire::robot::Pose;
     ///
     /// let pose = Pose { position: [0.4, -0.2, 0.3], rotation: [0.0, 3.14, 0.0] };
     /// let arrival = Robot::ur("192.168.56.101")?.move_to(MoveTarget::pose(pose).linear(), 0.1, 0.5)?;
@@ -161,7 +162,7 @@ fn is_there(target: &MoveTarget<6>, stood: &State<6>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::robot::Pose;
+    use outrigger_wire::robot::Pose;
 
     use super::*;
 

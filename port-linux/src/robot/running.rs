@@ -7,7 +7,8 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use outrigger_core::engine::{Event, Peer};
-use outrigger_core::robot::{Reason, State};
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::beside::{Beside, Job};

@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::time::Duration as StdDuration;
 
 use outrigger_config::{Format, SourceInput, SourceSettings};
-use outrigger_core::command::{SourceConfig, SourceId};
-use outrigger_core::time::Duration;
+use outrigger_core::command::SourceConfig;
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 use crate::exit::Failure;
 
 /// A sensor on this host or its network, whose readings a law is given.
 ///
 /// A reading is a line of text with one to six numbers, `0.0512` or `seq=17 0.0512`, in a datagram or from a serial device;
-/// [`postcard`](Self::postcard) says that it comes in the binary form of [`outrigger_core::sensor`]. The
+/// [`postcard`](Self::postcard) says that it comes in the binary form of [`outrigger_wire::sensor`]. The
 /// [`SourceId`] of a robot's first sensor is 0, of the next 1, up to 3.
 ///
 /// Every sensor handed to [`Robot::run`](super::Robot::run) has to be fresh: without a reading of each, at most 0.1 s old, the

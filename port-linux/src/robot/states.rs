@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
 use outrigger_core::engine::{Config, Peer};
-use outrigger_core::robot::State;
+use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::beside::Beside;

@@ -13,12 +13,12 @@ use std::net::SocketAddr;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::client::dashboard::{Sequence, SequenceEvent, SequenceInput};
-use outrigger_core::robot::{Generation, ProgramState, SoftwareVersion};
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::dashboard::{PORT, Reply, Request};
 use outrigger_ros::dashboard::{DashboardAsk, Outcome, Value};
 use outrigger_ros::messages::{SetModeFeedback, SetModeGoal, SetModeResult, Status};
 use outrigger_ros::set_mode::ModeChange;
+use outrigger_wire::dashboard::{PORT, Reply, Request};
+use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
-use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::cdr::{ENCAPSULATION, encode};
 use outrigger_ros::endpoint::{Distro, Qos};
 use outrigger_ros::messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
 use outrigger_ros::neighbours::{Prefix, Seen, prefix};
+use outrigger_wire::time::{Duration, Instant};
 use rustdds::bytes::Bytes;
 use rustdds::no_key::{DataWriter, DeserializedCacheChange};
 use rustdds::rpc::SampleIdentity;

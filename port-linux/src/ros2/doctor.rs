@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use outrigger_core::engine::Config;
-use outrigger_core::time::{self, Instant};
 use outrigger_ros::driver;
 use outrigger_ros::messages::Gid;
 use outrigger_ros::native::{self, Terminals};
 use outrigger_ros::neighbours::{self, Finding, Seen, Surroundings};
 use outrigger_ros::readings::Readings;
+use outrigger_wire::time::{self, Instant};
 use rustdds::{DomainParticipant, DomainParticipantBuilder, RTPSEntity as _, StatusEvented as _};
 
 use super::census::{Census, GRAPH, graph_topic};

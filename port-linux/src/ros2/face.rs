@@ -2,8 +2,6 @@
 
 use outrigger_core::command::Guidance;
 use outrigger_core::mode::{GuideLimits, Mode};
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::arm::Arm;
 use outrigger_ros::calls::{self, Deed, FREEDRIVE};
 use outrigger_ros::cdr::{decode, encode};
@@ -12,6 +10,8 @@ use outrigger_ros::endpoint::{Offer, Qos};
 use outrigger_ros::messages::{Flag, QueryTrajectoryStateResponse, Time};
 use outrigger_ros::native_calls::{self, NATIVE_OFFERS};
 use outrigger_ros::readings::Readings;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::followed::Followed;

@@ -8,7 +8,6 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::cdr::decode;
 use outrigger_ros::contact;
 use outrigger_ros::endpoint::{Distro, Names, Qos};
@@ -17,6 +16,7 @@ use outrigger_ros::messages::{
     FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult, GoalId, Header, JointTrajectory,
     SendGoalRequest, Status, Time, UntilFeedback, UntilGoal, UntilResult,
 };
+use outrigger_wire::time::{Duration, Instant};
 
 use super::action::{Action, Came};
 use super::dds::{Arrival, Asker, Dds, In, Offers};

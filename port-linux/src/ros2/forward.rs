@@ -2,10 +2,10 @@
 //! as long as it holds, or refuses it.
 
 use outrigger_core::law::{Forward, Forwarded};
-use outrigger_core::robot::{JointPositions, JointVelocities};
-use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::endpoint::{Heard, Qos};
 use outrigger_ros::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::dds::{In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks, Settings};

@@ -2,9 +2,9 @@
 
 use outrigger_core::link::{Figures, Grade};
 use outrigger_core::mode::Mode;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_ros::health::{Finding, Level, diagnostics};
 use outrigger_ros::messages::Time;
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::requests::Status;
 use crate::show::grade;
@@ -114,7 +114,7 @@ fn session(mode: Mode, status: Option<&Status>, coast: Option<&str>) -> Finding 
 #[cfg(test)]
 mod tests {
     use outrigger_core::link::{LinkConfig, LinkMonitor};
-    use outrigger_core::robot::ControllerTime;
+    use outrigger_wire::robot::ControllerTime;
 
     use super::*;
 

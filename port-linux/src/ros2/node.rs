@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Instant;
 use outrigger_ros::arm::Arm;
 use outrigger_ros::driver::Driver;
 use outrigger_ros::endpoint::Topic;
@@ -19,6 +18,7 @@ use outrigger_ros::native::{Native, Terminals};
 use outrigger_ros::neighbours::{self, Offered};
 use outrigger_ros::readings::Readings;
 use outrigger_ros::rosout::{self, ROSOUT};
+use outrigger_wire::time::Instant;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -51,7 +51,7 @@ const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
 /// Of others so much is told, at most.
 const MOST_FOUND: usize = 64;
 /// How often others are looked at.
-const NEIGHBOURS: outrigger_core::time::Duration = outrigger_core::time::Duration::from_secs(1);
+const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(1);
 
 /// Which controller it is beside.
 #[derive(Clone, Debug)]

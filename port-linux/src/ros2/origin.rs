@@ -1,6 +1,6 @@
 //! By which stamps of messages are times since 1970.
 
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// How often the system's clock is looked at.
 const PACE: Duration = Duration::from_secs(1);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use outrigger_core::time;
 use outrigger_ros::neighbours::{Prefix, discovery_port};
+use outrigger_wire::time;
 
 use crate::clock::Clock;
 use crate::exit::Failure;

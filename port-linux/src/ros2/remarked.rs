@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::pace::Pace;
 

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::{self, Instant};
 use outrigger_ros::endpoint::Distro;
 use outrigger_ros::messages::Gid;
 use outrigger_sim::ros::{End, RosOutput};
 use outrigger_sim::tcp::Running;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{self, Instant};
 
 use super::dds::ends::{Asking, Hearing, Publishing};
 use super::dds::{Dds, Remark};

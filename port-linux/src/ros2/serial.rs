@@ -1,8 +1,8 @@
 //! Asks a controller for the serial number of its arm, of which a namespace can be made.
 
-use outrigger_core::time::Duration;
-use outrigger_core::wire::dashboard::Request;
 use outrigger_ros::dashboard::{DashboardAsk, Outcome, Value};
+use outrigger_wire::dashboard::Request;
+use outrigger_wire::time::Duration;
 
 use super::dashboard::{Dashboard, News};
 use crate::clock::Clock;

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use outrigger_config::Surface;
-use outrigger_core::time::Duration;
 use outrigger_ros::endpoint::{Distro, Names};
+use outrigger_wire::time::Duration;
 
 /// What is said in the log.
 pub(super) type Remarks = Vec<String>;

@@ -111,7 +111,7 @@ impl Releases {
 #[cfg(test)]
 mod tests {
     use outrigger_core::mode::{ModeConfig, ModeMachine};
-    use outrigger_core::time::{Duration, Instant};
+    use outrigger_wire::time::{Duration, Instant};
 
     use super::*;
 

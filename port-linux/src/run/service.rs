@@ -4,15 +4,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use outrigger_config::{End, RunSettings, SourceSettings};
-use outrigger_core::command::{self, SourceId, SourceMonitor};
+use outrigger_core::command::{self, SourceMonitor};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, Input, Peer};
 use outrigger_core::law::Law as _;
 use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::Progress;
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::ending::{Ending, Releases};

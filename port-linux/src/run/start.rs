@@ -1,6 +1,6 @@
 //! The place where the law's motion begins, for an arm that does not stand there.
 
-use outrigger_core::robot::JointPositions;
+use outrigger_wire::robot::JointPositions;
 
 /// Returns which joint is farthest from where a motion begins, where that is more than `most` \[rad\].
 pub(super) fn away_from<const N: usize>(

@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use crate::feed::Feed;
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use outrigger_config::files;
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 #[cfg(feature = "ros2")]
 pub(crate) use self::upload::Hears;

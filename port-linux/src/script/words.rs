@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use outrigger_core::client::script::{
     ControllerMessage, Evidence, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome,
 };
-use outrigger_core::frame::Found;
-use outrigger_core::robot::{RobotMode, SoftwareVersion};
-use outrigger_core::wire::primary::ReportKind;
+use outrigger_wire::frame::Found;
+use outrigger_wire::primary::ReportKind;
+use outrigger_wire::robot::{RobotMode, SoftwareVersion};
 
 use super::upload::Hears;
 use crate::exit::{Failure, Outcome, output_closed};
@@ -370,7 +370,7 @@ fn printable(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::robot::Text;
+    use outrigger_wire::robot::Text;
 
     use super::*;
 

@@ -10,10 +10,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 
 use outrigger_config::{Format, SourceInput, SourceSettings};
-use outrigger_core::command::SampleValue;
 use outrigger_core::mode::Epoch;
-use outrigger_core::sensor::{Decoder, Form, NotAReading, Reading, Scale, word};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::sensor::{Decoder, Form, NotAReading, Reading, SampleValue, Scale, word};
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use crate::clock::Clock;

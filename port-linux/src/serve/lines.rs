@@ -2,8 +2,8 @@
 
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Duration;
-use outrigger_core::wire::primary::MessageKind;
+use outrigger_wire::primary::MessageKind;
+use outrigger_wire::time::Duration;
 
 use crate::feed::{Item, Message, Streams, VARIABLES, What};
 use crate::fields::Fields;

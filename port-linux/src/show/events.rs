@@ -6,7 +6,7 @@ use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Channel, Lapse, Refusal};
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use super::words::Observer;
 use super::{Notice, grade, words};
@@ -149,7 +149,7 @@ mod tests {
     use outrigger_core::engine::ur::UrEvent;
     use outrigger_core::link::{Grade, GradeCause, GradeChange, Metric};
     use outrigger_core::mode::{Epoch, Mode, Transition, Word};
-    use outrigger_core::time::Duration;
+    use outrigger_wire::time::Duration;
 
     use super::*;
     use crate::json::Json;

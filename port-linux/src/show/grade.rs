@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use outrigger_core::link::{Figures, Grade, GradeCause, GradeChange, GradeLow, Metric, Unit, WINDOW};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::Notice;
 use super::advice::{self, Observer};
@@ -428,7 +428,7 @@ impl LastSeconds {
 mod tests {
     use outrigger_config::Configuration;
     use outrigger_core::link::{Grade, LinkConfig, LinkMonitor};
-    use outrigger_core::robot::ControllerTime;
+    use outrigger_wire::robot::ControllerTime;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! A histogram as text.
 
 use outrigger_core::link::Histogram;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 use crate::json::Json;
 

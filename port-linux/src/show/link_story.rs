@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::{Engine, Event, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use super::grade::{LastSeconds, of_change, of_link};
 use super::words::Observer;

@@ -3,7 +3,7 @@
 use outrigger_core::link::{Grade, GradeChange};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::words::{self, Observer};
 use super::{Notice, Snapshot, grade};

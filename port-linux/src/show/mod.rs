@@ -29,7 +29,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::mode::Epoch;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
 use self::place::Place;
@@ -123,8 +123,8 @@ impl Format {
 
     /// Time between two snapshots that are worth taking.
     #[must_use]
-    pub const fn pace(self) -> outrigger_core::time::Duration {
-        outrigger_core::time::Duration::from_millis(if matches!(self, Self::View) { 100 } else { 1_000 })
+    pub const fn pace(self) -> outrigger_wire::time::Duration {
+        outrigger_wire::time::Duration::from_millis(if matches!(self, Self::View) { 100 } else { 1_000 })
     }
 }
 

@@ -3,8 +3,9 @@
 use outrigger_core::law::{Law, ToolAxis};
 use outrigger_core::link::{Bin, Figures};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, Payload, Pose, ProgramState, Reason, ReasonSet, State, Twist, Wrench};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{ControllerTime, Payload, Pose, ProgramState, State, Twist, Wrench};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::words::{self, Observer};
 use super::{States, Terminals, Variables, grade};
@@ -404,7 +405,7 @@ fn text_or_null(json: &mut Json, text: Option<&str>) {
 mod tests {
     use outrigger_core::link::{Grade, GradeCause, GradeChange, LinkConfig, LinkMonitor, Metric};
 
-    use outrigger_core::robot::JointPositions;
+    use outrigger_wire::robot::JointPositions;
     use serde_json::{Value, json};
 
     use super::*;

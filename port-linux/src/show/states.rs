@@ -3,7 +3,7 @@
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::link_name;
-use outrigger_core::frame::StreamCounts;
+use outrigger_wire::frame::StreamCounts;
 
 use crate::json::Json;
 

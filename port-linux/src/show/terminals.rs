@@ -2,10 +2,9 @@
 
 use outrigger_core::command::outputs::digital_levels;
 use outrigger_core::engine::Engine;
-use outrigger_core::engine::ur::Ur;
-use outrigger_core::engine::ur::{BoardIo, ToolIo};
+use outrigger_core::engine::ur::{BoardIo, ToolIo, Ur};
 use outrigger_core::law::Law;
-use outrigger_core::robot::{Generation, Payload, SoftwareVersion};
+use outrigger_wire::robot::{Generation, Payload, SoftwareVersion};
 
 use crate::json::Json;
 

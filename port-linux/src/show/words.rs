@@ -4,7 +4,8 @@ use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteNews, WriteRefusal,
 };
 use outrigger_core::link::GradeLow;
-use outrigger_core::robot::{Pose, Reason, ReasonSet};
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::Pose;
 
 pub use super::advice::{Observer, advice, of_metric};
 use super::grade;

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use outrigger_config::parse_software;
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::StartState;
 use outrigger_sim::external_control::ExternalControl;
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;
 use outrigger_sim::service::Service;
 use outrigger_sim::surface::Surface;
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use crate::args::{parse_model, parse_socket};
 

@@ -4,7 +4,7 @@
 //! fourth and so on.
 
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use super::say;
 use crate::pace::Pace;
@@ -105,7 +105,7 @@ pub(super) fn name(reason: Option<Reason>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outrigger_core::time::Duration;
+    use outrigger_wire::time::Duration;
 
     #[test]
     fn lines_are_bounded_per_second_and_what_is_dropped_is_reported_rarely() {

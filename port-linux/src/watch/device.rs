@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use outrigger_core::command::Sample;
 use outrigger_core::engine::krc::Krc;
 use outrigger_core::engine::ur::{Ur, link_name};
 use outrigger_core::engine::{Event, LinkId};
@@ -12,7 +11,8 @@ use outrigger_core::robot::Reason;
 use outrigger_core::telemetry::{
     Datagram, Heard, HistogramKind, HistogramReport, Message, PeerDatagram, PortReport, Recording, TelemetryError,
 };
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::sensor::Sample;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::boot;
 use super::bounds::{Bounds, RECORDING_MOST, SETTINGS_MOST, name};
@@ -52,7 +52,7 @@ pub(super) struct Device {
     /// The newest reading of its first sensor.
     sample: Option<Sample>,
     intervals: Vec<Bin>,
-    sensors: outrigger_core::sensor::Figures,
+    sensors: outrigger_wire::sensor::Figures,
     troubles: [Option<String>; LinkId::MOST],
     /// From the robot's address, by the board.
     robot_heard: Heard,
@@ -109,7 +109,7 @@ impl Device {
             arm: None,
             sample: None,
             intervals: Vec::new(),
-            sensors: outrigger_core::sensor::Figures::default(),
+            sensors: outrigger_wire::sensor::Figures::default(),
             troubles: [const { None }; LinkId::MOST],
             robot_heard: Heard::default(),
             brakes: None,
@@ -514,7 +514,7 @@ mod tests {
     use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
     use outrigger_core::link::Metric;
     use outrigger_core::telemetry::{self, Chunk, DATAGRAM_MAX, Pace, Sampler};
-    use outrigger_core::wire::fri::MeasurementRepr;
+    use outrigger_wire::fri::MeasurementRepr;
 
     use super::*;
     use crate::law::BoxedLaw;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use outrigger_core::robot::{MessageSource, SoftwareVersion};
-use outrigger_core::wire::fri::{COMMAND_LEN, CommandRepr, MEASUREMENT_LEN, MeasurementRepr};
-use outrigger_core::wire::primary::{RobotMessage, RobotMessagePayload, Text, Version};
-use outrigger_core::wire::realtime::Repr;
+use outrigger_wire::fri::{COMMAND_LEN, CommandRepr, MEASUREMENT_LEN, MeasurementRepr};
+use outrigger_wire::primary::{RobotMessage, RobotMessagePayload, Text, Version};
+use outrigger_wire::realtime::Repr;
+use outrigger_wire::robot::{MessageSource, SoftwareVersion};
 
 /// Creates an empty folder below the target directory, which no other call and no other run of the tests uses.
 pub(crate) fn folder(name: &str) -> PathBuf {

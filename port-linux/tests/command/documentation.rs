@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use outrigger::config::{AnyConfiguration, Board, Configuration};
-use outrigger_core::checksum::crc32;
-use outrigger_core::command::SampleValue;
 use outrigger_core::robot::Reason;
-use outrigger_core::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading};
+use outrigger_wire::checksum::crc32;
+use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading, SampleValue};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
@@ -98,7 +97,7 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     let shown = Configuration::parse(&defaults.join("\n")).expect("valid").control.engine();
     let absent =
         Configuration::parse("robot.address = \"a\"\nlaw.kind = \"joint-servo\"\n").expect("valid").control.engine();
-    let period = outrigger_core::time::Duration::from_millis(2);
+    let period = outrigger_wire::time::Duration::from_millis(2);
     assert_eq!(shown.link.stream(period), absent.link.stream(period));
     assert_eq!(shown.mode.of(period), absent.mode.of(period));
     assert_eq!(shown.mode.following.of(period), absent.mode.following.of(period));

@@ -2,8 +2,8 @@
 
 use outrigger_core::command::outputs::{VariableValue, Write};
 use outrigger_core::engine::Input;
-use outrigger_core::wire::fri::ControlScheme;
 use outrigger_sim::krc::{Convention, Options};
+use outrigger_wire::fri::ControlScheme;
 
 use super::scenes::{KRC_CALM, KrcScene};
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use outrigger::config::{Configuration, KrcConfiguration, parse_software};
 use outrigger_core::command::outputs::{DigitalOutput, Write};
-use outrigger_core::command::{SampleValue, SourceId};
 use outrigger_core::engine::Input;
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
@@ -14,6 +13,7 @@ use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 use outrigger_tests::cosim::{Buffers, Reading, Rig, Sensor, Setup, core_time};
 use outrigger_tests::fri;
+use outrigger_wire::sensor::{SampleValue, SourceId};
 
 /// What happens beside a controller of Universal Robots.
 #[derive(Clone, Copy, Debug)]
@@ -227,10 +227,10 @@ pub(crate) fn play_krc(scene: &KrcScene, file: &str) -> Vec<String> {
         for source in 0..read.sources.len() {
             let value = 0.1 * (now.as_secs_f64() * std::f64::consts::TAU / 2.0).sin();
             let value = SampleValue::new(&[value as f32; 6][..read.sources[source].values]).expect("as many");
-            let taken_at = outrigger_core::time::Instant::from_micros(now.as_micros());
+            let taken_at = outrigger_wire::time::Instant::from_micros(now.as_micros());
             let seq = u32::try_from(now.as_micros() / 1_000).unwrap_or_default();
             let source = SourceId(u8::try_from(source).expect("few"));
-            rig.input(Input::Sample(outrigger_core::command::Sample { source, value, seq, taken_at }));
+            rig.input(Input::Sample(outrigger_wire::sensor::Sample { source, value, seq, taken_at }));
         }
         lines.extend(rig.events.iter().skip(seen).map(|event| format!("{now} {event:?}")));
         seen = rig.events.len();

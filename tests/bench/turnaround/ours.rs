@@ -1,22 +1,20 @@
 //! The co-controller as `outrigger run` has it: its engine and its sockets, following a motion of the joints.
 
 use outrigger_core::engine::Engine;
-use outrigger_core::engine::ur::Ur;
-use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::{Ur, UrEvent};
 use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr};
 
 use outrigger::config::RobotAddress;
-use outrigger::host::Clock;
-use outrigger::host::{Net, beside_ur, block_on};
+use outrigger::host::{Clock, Net, beside_ur, block_on};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::{Mode, PendantStop};
-use outrigger_core::robot::{JointPositions, JointVelocities};
-use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Between two turning points: slow enough for any block to end in mid-motion.
 const STROKE_MILLIS: u64 = 4_000;

@@ -6,10 +6,10 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 const PERIOD: Duration = Duration::from_millis(2);
 /// A packet that left later than this after its deadline says nothing: the load itself was held up.

@@ -1,13 +1,12 @@
 //! Connecting, arming, moving, stopping.
 
-use outrigger_core::engine::ur::LINKS;
-use outrigger_core::engine::ur::UrEvent;
-use outrigger_core::engine::ur::{DownCause, KnownBy};
+use outrigger_core::engine::ur::{DownCause, KnownBy, LINKS, UrEvent};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::{Action, StartState};
 use outrigger_tests::cosim::REST;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::Bench;
 use crate::bench::{E_SERIES, Look, TextKind, slow_turn};

@@ -7,10 +7,10 @@ use outrigger_core::engine::ur::{DownCause, Next};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time;
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::time;
 
 use crate::Bench;
 use crate::bench::{E_SERIES, Look, TextKind, slow_turn};

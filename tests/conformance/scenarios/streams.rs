@@ -1,13 +1,13 @@
 //! Bytes in tiny pieces, and floods.
 
-use outrigger_core::command::{Sample, SampleValue, SourceId};
 use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Instant;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::Setup;
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::Instant;
 
 use crate::Bench;
 use crate::bench::{E_SERIES, TextKind, slow_turn};

@@ -5,18 +5,19 @@ use core::f64::consts::FRAC_PI_2;
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use outrigger_core::engine::krc::KrcOptions;
 
-use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::SourceConfig;
 use outrigger_core::engine::krc::{Control, KrcConfig, KrcEngine, ToolImpedance};
 use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::kinematics::{DhParameters, KinematicChain, Posture};
 use outrigger_core::law::{AnyLaw, JointServoConfig, LawConfig, Reference, StandoffConfig};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Pose};
-use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
-use outrigger_core::wire::fri::{
+use outrigger_wire::fri::{
     COMMAND_LEN, Command, DEFAULT_PORT, Frame, FriState, Jacobian, MEASUREMENT_LEN, MeasurementRepr, Quality,
 };
+use outrigger_wire::robot::{JointPositions, JointVelocities, Pose};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::limit::Limit;
 

@@ -1,14 +1,15 @@
 //! Laws at work, and a fingerprint of what they command: the same on the emulated board and, in
 //! `tests/same_bits.rs`, on the host.
 
-use outrigger_core::command::{Sample, SampleValue, Samples, SourceId};
+use outrigger_core::command::Samples;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::law::{
     AnyLaw, AxisConfig, JointServoConfig, Law, LawConfig, Reference, StandoffConfig, ToolAxesConfig,
 };
-use outrigger_core::robot::{JointPositions, JointVelocities, Pose, RobotModel, State};
-use outrigger_core::time::{Duration, Instant};
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, RobotModel, State};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 /// A control cycle of an e-Series arm.
 pub const CYCLE: Duration = Duration::from_millis(2);

@@ -3,17 +3,18 @@
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::SourceConfig;
 use outrigger_core::engine::ur::{CommandPath, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::law::{AnyLaw, Law};
 use outrigger_core::mode::{Mode, PendantStop};
-use outrigger_core::robot::MessageSource;
-use outrigger_core::time::Instant;
-use outrigger_core::wire::primary::{self, RobotMessage, RobotMessagePayload};
-use outrigger_core::wire::program::{Ending, Hello, HelloRepr, Kind, Order, OrderRepr, Report};
-use outrigger_core::wire::realtime::Repr;
 use outrigger_urscript::SpeedJ;
+use outrigger_wire::primary::{self, RobotMessage, RobotMessagePayload};
+use outrigger_wire::program::{Ending, Hello, HelloRepr, Kind, Order, OrderRepr, Report};
+use outrigger_wire::realtime::Repr;
+use outrigger_wire::robot::MessageSource;
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::Instant;
 
 use crate::commands::{BENT, CYCLE, DISTANCE, chain, servo, standoff};
 use crate::limit::Limit;

@@ -128,7 +128,7 @@ impl Caller {
 
     /// A cycle of the robot: a state, where somebody hears it, else another call.
     fn cycle(&mut self) {
-        let state = self.robot.cycle(outrigger_core::time::Duration::from_millis(8));
+        let state = self.robot.cycle(outrigger_wire::time::Duration::from_millis(8));
         let socket = self.sockets.get_mut::<tcp::Socket<'_>>(self.link);
         if !socket.is_open() && self.calls {
             self.calls_made += 1;

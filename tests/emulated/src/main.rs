@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::closed_loop::{self, Plan};
 use outrigger_emulated::qemu::{Command, Exit, Firmware, Log, Machine, Process, SerialMode};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 /// A board in QEMU opposite the simulated controller.
 #[derive(Debug, Parser)]

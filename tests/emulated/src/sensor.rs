@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use outrigger_core::command::SampleValue;
-use outrigger_core::sensor::{FRAME_MAX, Reading};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
+use outrigger_wire::sensor::{FRAME_MAX, Reading, SampleValue};
 
 /// Measures: the values of one reading, none where the sensor sees nothing.
 pub type Measure = Box<dyn FnMut(&Controller) -> Option<Vec<f32>>>;

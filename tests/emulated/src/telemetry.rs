@@ -6,14 +6,14 @@ use outrigger_core::engine::krc::{Krc, KrcStatus};
 use outrigger_core::engine::ur::rtde::RtdeMemory;
 use outrigger_core::engine::ur::{LINKS, Memory, Next, Ur, UrEvent, UrStatus, link_name};
 use outrigger_core::engine::{Event, LinkId, ReplayError, Replayed, replay};
-use outrigger_core::frame::StreamCounts;
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::sensor::Figures;
 use outrigger_core::telemetry::{
     Chunk, Datagram as Sent, Death, Heard, Message, Motion, PeerDatagram, ResetCause, Stage, Status, TelemetryError,
 };
+use outrigger_wire::frame::StreamCounts;
+use outrigger_wire::sensor::Figures;
 
 use crate::peer::Datagram;
 

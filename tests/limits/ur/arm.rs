@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use outrigger_core::command::Limits;
 use outrigger_core::engine::ur::{FormChoice, UrConfig};
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::Worse;
 

@@ -8,7 +8,7 @@ use outrigger_core::engine::krc::KrcOptions;
 use std::time::Duration;
 
 use outrigger_core::command::outputs::{DigitalOutput, Write};
-use outrigger_core::command::{Sample, SampleValue, Samples, SourceConfig, SourceId};
+use outrigger_core::command::{Samples, SourceConfig};
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{
     Control, JointImpedance, KrcConfig, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
@@ -20,15 +20,17 @@ use outrigger_core::law::{
 };
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, State, Twist};
-use outrigger_core::time as core;
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
-use outrigger_core::wire::fri::{Command, ControlScheme, KrlIndex, Quality};
 use outrigger_sim::krc::{
     Bridging, Convention, Fault, FrameOffset, MirroredFrame as Wanted, Move, OffsetAfterStop, OperationMode, Options,
 };
 use outrigger_sim::time::SimTime;
 use outrigger_tests::fri::{Restless, Rig, Swing};
+use outrigger_wire::fri::{Command, ControlScheme, KrlIndex, Quality};
+use outrigger_wire::robot::{JointPositions, JointVelocities, State, Twist};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time as core;
 
 use self::configured::{CONVENTIONS, frames, laws, periods, scales, schemes, unknowns, wrong};
 use self::disturbed::{faults, host, networks};

@@ -106,7 +106,7 @@ pub(super) fn sensors(draw: &mut Draw, number: usize) -> Plan {
     if number % 4 == 1 {
         let value = SampleValue::scalar(0.1);
         for (after, seq) in [(100, 1), (110, 1), (120, 7)] {
-            let source = if seq == 7 { outrigger_core::command::SourceId(9) } else { SENSOR };
+            let source = if seq == 7 { outrigger_wire::sensor::SourceId(9) } else { SENSOR };
             plan.at(after, Act::Strange(Sample { source, value, seq, taken_at: core::Instant::ZERO }));
         }
     }

@@ -11,24 +11,24 @@ use std::time::Duration;
 
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews};
-use outrigger_core::command::{Sample, SampleValue};
 use outrigger_core::law::{
     AnyLaw, AxisConfig, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Reference,
     SensorFeedForward, ToolAxes, ToolAxesConfig, TwistFrame, TwistInput,
 };
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};
-use outrigger_core::robot::{JointPositions, JointVelocities, RobotModel, SoftwareVersion, Twist};
+use outrigger_wire::robot::{JointPositions, JointVelocities, RobotModel, SoftwareVersion, Twist};
+use outrigger_wire::sensor::{Sample, SampleValue};
 
 use outrigger_core::engine::ur::{FormChoice, OutputsBy, StatesFrom};
 use outrigger_core::engine::{Event, Input, LinkId};
-use outrigger_core::time as core;
 use outrigger_core::trajectory::{Setpoint, Tolerances, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller, StartState};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;
 use outrigger_sim::world::{DistanceSensor, Surface};
 use outrigger_tests::cosim::{Buffers, Death, Reading, Rig, SENSOR, Sensor, Setup, core_time};
+use outrigger_wire::time as core;
 
 use self::configured::{laws, outputs, short, starts, starved, texts, wrong};
 use self::disturbed::{anything, faults, hands, host, sensors};

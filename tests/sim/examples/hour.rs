@@ -10,9 +10,9 @@
 
 use std::time::{Duration, Instant};
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
+use outrigger_wire::robot::SoftwareVersion;
 
 const PROGRAM: &str = include_str!("../tests/controllers/programs_of_users/external_control.script");
 const PORTS: [(&str, u16); 3] = [("REVERSE_PORT", 50_001), ("TRAJECTORY_PORT", 50_003), ("COMMAND_PORT", 50_004)];

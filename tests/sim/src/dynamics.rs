@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::model::ArmModel;
     use crate::rng::Rng;
-    use outrigger_core::robot::RobotModel;
+    use outrigger_wire::robot::RobotModel;
 
     const HELD: Payload = Payload { mass: 2.0, centre: [0.02, 0.0, 0.1] };
 

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use outrigger_core::robot::{Generation, SoftwareVersion};
-use outrigger_core::wire::rtde;
+use outrigger_wire::robot::{Generation, SoftwareVersion};
+use outrigger_wire::rtde;
 
 /// What follows a `speedj` whose time has passed and whose program has ended
 /// (core/docs/protocol/ur-client-interfaces.md 5.4).

@@ -1,6 +1,6 @@
 //! Inputs, outputs, tool and payload.
 
-use outrigger_core::robot::Generation;
+use outrigger_wire::robot::Generation;
 
 /// An analogue output as a current: 4 mA, and what is above it \[A\].
 const LIVE_ZERO: f64 = 0.004;

@@ -291,7 +291,7 @@ mod tests {
     use super::*;
     use crate::model::ArmModel;
     use crate::rng::Rng;
-    use outrigger_core::robot::RobotModel;
+    use outrigger_wire::robot::RobotModel;
 
     fn chain(model: RobotModel) -> Chain {
         Chain::new(ArmModel::of(model).lengths)

@@ -4,7 +4,7 @@
 //! (ur3 … ur30; ur7e and ur12e share the mechanics of ur5e and ur10e). ur8long, ur15 and ur18 are too new for
 //! the copy that was read: their lengths add up to the published reach, but have only that one check.
 
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 /// Lengths that define the chain \[m\], named as in the Denavit-Hartenberg tables. `a2` and `a3` are negative:
 /// at zero the arm lies along −x.

@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::robot::{Generation, JointMode, MasterOnOffState, MasterSafetyState, RobotMode, SafetyMode};
+use outrigger_wire::robot::{Generation, JointMode, MasterOnOffState, MasterSafetyState, RobotMode, SafetyMode};
 
 use crate::time::SimTime;
 

@@ -7,11 +7,11 @@ use outrigger_core::command::JointMove;
 use outrigger_core::engine::test_peer::{Robot, TestConfig, TestEngine, TestEvent, TestPeer};
 use outrigger_core::engine::{Event, Peer as _};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-use outrigger_core::time::Instant;
 use outrigger_embassy::{Observer, Shared, test_peer};
 use outrigger_emulated::executor::leak;
 use outrigger_emulated::wire::Conditions;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::time::Instant;
 
 use super::rig::{Rig, Side, Watch, Way};
 use super::ur::INTERFACE;

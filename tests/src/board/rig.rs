@@ -11,13 +11,14 @@ use embassy_net::{Stack, StackResources};
 use outrigger_core::engine::{Engine, Event, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
-use outrigger_core::time::Instant;
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_embassy::{Handle, Observer};
 use outrigger_emulated::executor::{BUSY, Task, clock, leak, run_all};
 use outrigger_emulated::w5500::Pins;
 use outrigger_emulated::wire::{Conditions, Wire};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::Instant;
 
 use super::interface::{Attachment, Interface};
 

@@ -3,7 +3,6 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use outrigger_core::command::Sample;
 use outrigger_core::engine::Event;
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrEngine, UrEvent};
@@ -14,6 +13,7 @@ use outrigger_emulated::peer::{Peer, PeerOptions};
 use outrigger_emulated::wire::{Conditions, Wire};
 use outrigger_sim::controller::Controller;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::sensor::Sample;
 
 use super::interface::Interface;
 use super::rig::{Rig, Side, Watch, Way};

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Conn, Controller};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::course::{Course, Sample, Wanted};
 use super::mechanism::{DELAYED_ACK, Mechanisms};

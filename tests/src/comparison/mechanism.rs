@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::Options;
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::timing::Compiling;
+use outrigger_wire::robot::SoftwareVersion;
 
 /// One mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The ways that are compared, and what the report of 2015 says of them.
 
 use outrigger_core::engine::ur::CommandPath;
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::clients::{self, Client};
 use super::course::{Course, Wanted};

@@ -4,16 +4,17 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use outrigger_core::command::{JointMove, SampleValue, SourceConfig};
+use outrigger_core::command::{JointMove, SourceConfig};
 use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference, SensorFeedForward};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, SoftwareVersion};
-use outrigger_core::time as core;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::controller::{Action, Controller};
 use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::sensor::SampleValue;
+use outrigger_wire::time as core;
 
 use super::clients::SLIDER;
 use super::course::{Course, Sample, Wanted};

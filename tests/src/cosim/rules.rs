@@ -6,7 +6,8 @@ use outrigger_core::command::Limits;
 use outrigger_core::engine::ur::{Identity, UrConfig};
 use outrigger_core::link::LinkConfig;
 use outrigger_core::mode::{Mode, Transition};
-use outrigger_core::robot::{ControllerTime, Reason};
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::ControllerTime;
 
 use super::record::Command;
 

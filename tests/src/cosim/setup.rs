@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
-use outrigger_core::command::{Limits, SampleValue, SourceConfig, SourceId};
+use outrigger_core::command::{Limits, SourceConfig};
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::{
     AnyLaw, JointServo, JointServoConfig, Reference, SensorFeedForward, Standoff, StandoffConfig,
 };
 use outrigger_core::mode::PendantStop;
-use outrigger_core::robot::{JointAccelerations, JointVelocities, SoftwareVersion};
-use outrigger_core::time as core;
 use outrigger_core::trajectory::Trajectory;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface};
+use outrigger_wire::robot::{JointAccelerations, JointVelocities, SoftwareVersion};
+use outrigger_wire::sensor::{SampleValue, SourceId};
+use outrigger_wire::time as core;
 
 /// The engine's clock does not begin with the simulation's: nothing may depend on where either begins.
 const CLOCK_OFFSET: core::Duration = core::Duration::from_secs(1_000);

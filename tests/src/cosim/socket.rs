@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use outrigger_core::time as core;
 use outrigger_sim::controller::{Conn, Controller};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::time as core;
 
 use super::setup::core_span;
 

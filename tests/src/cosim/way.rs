@@ -1,7 +1,7 @@
 //! The ways in which motion reaches a controller of UR's.
 
 use outrigger_core::engine::ur::{CommandPath, Orders, UrConfig};
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_wire::robot::SoftwareVersion;
 
 /// A path, and how its program gets its orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

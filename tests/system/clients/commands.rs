@@ -1,9 +1,9 @@
 //! Clients that command: urx moves the arm, ur_rtde works the dashboard.
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::Running;
 use outrigger_tests::require::{python, workspace};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::{INPUTS, Q, Understood, read, run_text, serve};
 

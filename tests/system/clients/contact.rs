@@ -1,9 +1,9 @@
 //! ur_rtde touches, gives way, is guided by hand, and is ended and started again.
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::Running;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::control::{Range, near, part, yes};
 use super::{Q, Understood, serve_with};

@@ -5,8 +5,8 @@
 //! (core/docs/protocol/ur-external-control.md 4). Judged is where the arm was, read by a second connection, not what the
 //! calls return.
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::tcp::Running;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::{Q, Understood, read, serve};
 

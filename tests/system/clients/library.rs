@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::pendant::ProgramFile;
 use outrigger_sim::port::Port;
@@ -15,6 +14,7 @@ use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::Running;
 use outrigger_tests::require::client_library;
 use outrigger_urscript::{ExternalControlProgram, ScriptText, ScriptValue, Version};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::{Q, serve_with};
 

@@ -24,12 +24,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{REAL_PORTS, Running, Server};
 use outrigger_sim::{krc, udp};
 use outrigger_tests::require::{self, Need, fri_client, python, test, vendor_client, workspace};
+use outrigger_wire::robot::SoftwareVersion;
 
 /// Nothing twice and nothing zero, so that a value read from a wrong place shows.
 const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];

@@ -1,28 +1,27 @@
 //! `port-linux` in real time, over the kernel's loopback.
 
 use outrigger_core::engine::Engine;
-use outrigger_core::engine::ur::Ur;
-use outrigger_core::engine::ur::UrEvent;
+use outrigger_core::engine::ur::{Ur, UrEvent};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use outrigger::config::RobotAddress;
-use outrigger::host::Clock;
-use outrigger::host::{Net, beside_ur};
+use outrigger::host::{Clock, Net, beside_ur};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::link::{Grade, GradeLimitsTuning, GradeTuning, Share};
 use outrigger_core::mode::{Epoch, Mode};
-use outrigger_core::robot::{ControllerTime, Reason, ReasonSet};
-use outrigger_core::time;
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_sim::controller::{Action, Controller};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_tests::cosim::Setup;
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 

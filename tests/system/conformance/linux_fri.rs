@@ -11,11 +11,11 @@ use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEvent};
 use outrigger_core::engine::{Engine, Event, Input};
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::time;
-use outrigger_core::wire::fri::FriState;
 use outrigger_sim::krc::{self, Fault, FaultKind, Options};
 use outrigger_sim::udp::{Running, Server};
 use outrigger_tests::fri::Swing;
+use outrigger_wire::fri::FriState;
+use outrigger_wire::time;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 const LOCAL: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::namespace::Namespace;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::{krc, tcp, udp};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::relay::CONTROLLER;
 

@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use outrigger_core::wire::fri::Command;
 use outrigger_emulated::clock::Clock;
 use outrigger_sim::port::Port;
+use outrigger_wire::fri::Command;
 
 use super::program::elapsed;
 

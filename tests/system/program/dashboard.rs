@@ -3,9 +3,9 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Command, Output, Stdio};
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::robot::SoftwareVersion;
 
 /// A simulated controller on free ports, and where it is.
 fn simulated(major: u8, minor: u8, state: StartState) -> (Running, String) {

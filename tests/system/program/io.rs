@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::robot::SoftwareVersion;
 
 fn serve(options: Options) -> Running {
     let controller = Controller::new(options).expect("a controller that existed");

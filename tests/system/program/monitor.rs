@@ -1,9 +1,9 @@
 //! `monitor` and `record` as scripts rely on them: exit codes, and where text goes, beside simulated controllers.
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::service::Service;
 use outrigger_sim::tcp::Server;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::service::{outrigger, text};
 

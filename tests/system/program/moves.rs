@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use outrigger::config::AnyConfiguration;
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::tries::{LATENESS, attempt_first, late};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 fn serve() -> Running {
     let controller = Controller::new(Options::for_software(SoftwareVersion::new(5, 15))).expect("a controller");

@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::thread::sleep;
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::ask::{Run, configuration, folder};
 

@@ -5,10 +5,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::robot::SoftwareVersion;
 
 fn serve(options: Options) -> Running {
     let controller = Controller::new(options).expect("a controller that existed");

@@ -5,13 +5,13 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::tries::{attempt, attempt_first, late, names_lateness};
 use outrigger_sim::controller::{Action, Options};
 use outrigger_sim::external_control::ExternalControl;
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::moves::PATIENT;
 

@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::robot::SoftwareVersion;
 
 const WAVE: &str = "# waves\n\ndef wave():\n  textmsg(\"before\")\n  sleep(0.3)\n  popup(\"half way\", \"Wave\")\n  \
                     sleep(0.3)\n  textmsg(\"after \", 7)\nend\n";

@@ -5,11 +5,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use outrigger::config::{Format, SourceInput, SourceSettings};
-use outrigger::host::Clock;
-use outrigger::host::{Arrival, Sources};
-use outrigger_core::command::SampleValue;
-use outrigger_core::command::{SourceConfig, SourceId};
-use outrigger_core::sensor::{FRAME_MAX, Reading};
+use outrigger::host::{Arrival, Clock, Sources};
+use outrigger_core::command::SourceConfig;
+use outrigger_wire::sensor::{FRAME_MAX, Reading, SampleValue, SourceId};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// The sensor's end, and the name of the other one.

@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 fn examples() -> PathBuf {
     Path::new(outrigger_system::PACKAGE).join("examples")

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use outrigger::config::{Configuration, SourceSettings};
 use outrigger::host::{Arrival, Clock, Sources, block_on};
-use outrigger_core::sensor::Reading;
+use outrigger_wire::sensor::Reading;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::port;

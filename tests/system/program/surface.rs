@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use outrigger_core::sensor::Reading;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::port::Port;
+use outrigger_wire::sensor::Reading;
 
 use crate::port;
 

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::robot::SoftwareVersion;
 
 fn serve(software: SoftwareVersion) -> Running {
     let controller = Controller::new(Options::for_software(software)).expect("a controller that existed");

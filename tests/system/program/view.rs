@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 use serde_json::Value;
 
 /// Values that depend on nothing but the state.

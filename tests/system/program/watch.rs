@@ -5,8 +5,7 @@ mod peer;
 
 use crate::port;
 use outrigger_core::engine::krc::Krc;
-use outrigger_core::engine::ur::LINKS;
-use outrigger_core::engine::ur::Ur;
+use outrigger_core::engine::ur::{LINKS, Ur};
 use outrigger_core::engine::{Input, LinkId, Output as EngineOutput};
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
@@ -18,10 +17,10 @@ use outrigger_core::engine::krc::KrcEngine;
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
+use outrigger_wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{Duration, Instant};
 
 use self::peer::Peer;
 

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::require::{self, Need, python, workspace};
 use outrigger_emulated::standstill::{self, Window};
@@ -19,6 +18,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 /// What a judge found, by name.
 pub(crate) type Found = BTreeMap<String, String>;

@@ -16,11 +16,11 @@ mod scripts;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::require::{self, Need, python, workspace};
 use outrigger_emulated::tries::within;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 use self::cell::{Cell, PATIENT, Program, Q, controller, domain, file, judge, node, numbers, robot, test, version};
 

@@ -1,8 +1,8 @@
 //! Motion by ROS 2 on every generation, with the slider and a pause at the pendant: judged by where the arm says on 30003 that it is.
 
 use libtest_mimic::Trial;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::require::Need;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::cell::{Cell, test, version};
 

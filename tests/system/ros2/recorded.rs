@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::require::Need;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::cell::{Cell, file, test, version};
 

@@ -1,8 +1,8 @@
 //! A node that dies while it commands, and one that comes in its place.
 
 use libtest_mimic::Trial;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::require::Need;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::cell::{Cell, test, version};
 

@@ -8,12 +8,10 @@ use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use outrigger::config::{Configuration, parse_software};
-use outrigger::host::Clock;
-use outrigger::host::{Arrival, Sources};
-use outrigger_core::command::SampleValue;
-use outrigger_core::sensor::Reading;
+use outrigger::host::{Arrival, Clock, Sources};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
+use outrigger_wire::sensor::{Reading, SampleValue};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -364,7 +362,7 @@ fn first(file: &File) -> String {
         let mut sources = sources(file).expect("it opens");
         let &[to] = sources.listening() else { panic!("one socket") };
         let value = SampleValue::new(&[0.25]).expect("one value");
-        let mut frame = [0; outrigger_core::sensor::DATAGRAM_MAX];
+        let mut frame = [0; outrigger_wire::sensor::DATAGRAM_MAX];
         let binary = Reading { seq: 1, value }.to_datagram(&mut frame).to_vec();
         let send = |from: &str, bytes: &[u8]| {
             let socket = UdpSocket::bind((from, 0)).expect("loopback");
@@ -389,7 +387,7 @@ fn sine(file: &File) -> String {
         while readings.len() < 4 {
             if let Arrival::Reading { reading, at, .. } = sources.next().await.expect("it is open") {
                 readings
-                    .push((reading.value.as_slice()[0], at.since(outrigger_core::time::Instant::ZERO).as_secs_f64()));
+                    .push((reading.value.as_slice()[0], at.since(outrigger_wire::time::Instant::ZERO).as_secs_f64()));
             }
         }
         let sine = |mean: f64, amplitude: f64, period: f64| {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::{KnownBy, TextConfig, TextPath};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Safety, SoftwareVersion};
 use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup};
+use outrigger_wire::robot::{Safety, SoftwareVersion};
 
 pub(super) const COLUMNS: [&str; 8] =
     ["packet of 30003", "version by", "states by", "safety by", "accepted by", "text", "stands in", "real traffic"];

@@ -6,11 +6,11 @@ use outrigger_core::client::dashboard::{
     Before, BringUp, BringUpConfig, Diagnosis, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal, Recovery,
     RecoveryConfig, Sequence, SequenceEvent, SequenceInput,
 };
-use outrigger_core::robot::{Generation, SoftwareVersion};
-use outrigger_core::wire::dashboard::{Argument, Reply, Request, RequestKind, Support};
 use outrigger_sim::controller::{Action, Conn, Controller, Options, StartState};
 use outrigger_sim::port::Port;
 use outrigger_tests::cosim::core_time;
+use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind, Support};
+use outrigger_wire::robot::{Generation, SoftwareVersion};
 
 pub(super) const COLUMNS: [&str; 8] = [
     "requests known",
@@ -173,7 +173,7 @@ impl Desk {
         let connection = controller.connect(Port::Dashboard).expect("the dashboard answers");
         let mut desk = Self { controller, connection };
         let greeting = desk.line();
-        assert!(outrigger_core::wire::dashboard::is_greeting(greeting.as_bytes()), "{greeting}");
+        assert!(outrigger_wire::dashboard::is_greeting(greeting.as_bytes()), "{greeting}");
         desk
     }
 

@@ -4,7 +4,7 @@ mod commanding;
 mod dashboard;
 mod outputs;
 
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown};
 

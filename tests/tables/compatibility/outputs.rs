@@ -5,9 +5,9 @@ use std::time::Duration;
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews, WriteRefusal};
 use outrigger_core::engine::Input;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_tests::cosim::{Buffers, Rig, Setup};
 use outrigger_urscript::RenderError;
+use outrigger_wire::robot::SoftwareVersion;
 
 pub(super) const COLUMNS: [&str; 9] = [
     "standard digital",

@@ -5,11 +5,12 @@ use std::time::Duration;
 use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::engine::{Event, Input};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
 use outrigger_sim::robot::Power;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, Rig, Way, rest_bound};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::super::text::{in_parallel, markdown, millis};
 use super::{Wish, called, wished};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use outrigger_core::robot::{JointVelocities, SoftwareVersion};
 use outrigger_tests::cosim::{Buffers, Death, Motion, REST, Rig, Way, rest_bound, stop_deceleration};
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 
 use super::super::text::{in_parallel, markdown, millis};
 use super::{called, wished};

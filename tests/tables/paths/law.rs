@@ -5,9 +5,9 @@ use std::time::Duration;
 use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::world::Surface;
 use outrigger_tests::cosim::{Buffers, Motion, Rig, Setup, Way};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::super::servo;
 use super::super::text::{in_parallel, markdown};

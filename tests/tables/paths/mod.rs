@@ -10,9 +10,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use outrigger_core::command::SampleValue;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_tests::cosim::{SENSOR, Sensor, Setup, Way};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::sensor::SampleValue;
 
 use super::text::hold;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_tests::cosim::{Buffers, Rig, Way};
+use outrigger_wire::robot::SoftwareVersion;
 
 use super::super::text::in_parallel;
 use super::{called, wished};

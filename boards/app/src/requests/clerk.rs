@@ -7,8 +7,8 @@ use outrigger_core::mode::{Epoch, Mode, Refusal, Word};
 use outrigger_core::request::keyed::{Asked, Reply, Service, Ticket, Verdict};
 use outrigger_core::request::{Armed, Ask};
 use outrigger_core::robot::Reason;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_embassy::Handle;
+use outrigger_wire::time::{Duration, Instant};
 
 use super::inquiry::Inquiry;
 use super::output;
@@ -277,7 +277,6 @@ mod tests {
 
     use embassy_net::{Config, StackResources};
     use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
-    use outrigger_core::command::SampleValue;
     use outrigger_core::command::outputs::{DigitalOutput, MAX_WRITES, WriteNews};
     use outrigger_core::engine::Event;
     use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
@@ -287,6 +286,7 @@ mod tests {
     use outrigger_core::request::keyed::{Caller, Event as Learned, Key, News};
     use outrigger_embassy::{Shared, krc};
     use outrigger_emulated::executor::{clock, leak};
+    use outrigger_wire::sensor::SampleValue;
 
     use super::*;
 

@@ -11,8 +11,8 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::{Channel as By, Mode, Refusal};
 use outrigger_core::request::keyed::Reply;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::Instant;
 use outrigger_embassy::Handle;
+use outrigger_wire::time::Instant;
 
 /// News of outputs that wait to be looked at: few are set by requests at once.
 const NEWS: usize = 8;

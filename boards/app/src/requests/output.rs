@@ -5,7 +5,7 @@ use outrigger_core::command::outputs::{
 };
 use outrigger_core::request::keyed::News;
 use outrigger_core::request::number;
-use outrigger_core::robot::Pose;
+use outrigger_wire::robot::Pose;
 
 /// `None` for what is none, and for what a host's `set` has besides: analogue outputs and the speed slider.
 pub(super) fn parsed(text: &str) -> Option<Write> {

@@ -2,9 +2,9 @@
 
 use outrigger_app::{Revival, Revive, Sight};
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Instant;
 use outrigger_sim::time::SimTime;
 use outrigger_w5500::Trouble;
+use outrigger_wire::time::Instant;
 
 use crate::faults::{MS, OTHERS, S, comes_back, works};
 use crate::station::{OWN, Station, frame};

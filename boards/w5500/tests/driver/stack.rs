@@ -258,7 +258,7 @@ async fn follow(socket: &mut TcpSocket<'_>, seen: &Program) {
             let Ok(written @ 1..) = socket.write(rest).await else { return };
             rest = &rest[written..];
         }
-        let now = clock::sim_time(outrigger_core::time::Instant::from_micros(embassy_time::Instant::now().as_micros()));
+        let now = clock::sim_time(outrigger_wire::time::Instant::from_micros(embassy_time::Instant::now().as_micros()));
         seen.answered.borrow_mut().push(now);
     }
 }

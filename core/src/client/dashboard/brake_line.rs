@@ -2,9 +2,9 @@
 
 use super::leave::Leave;
 use crate::mode::{Mode, OperatorConfig};
-use crate::robot::{Generation, RobotMode, SoftwareVersion};
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::RequestKind;
+use outrigger_wire::dashboard::RequestKind;
+use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Decides about the rises of a line that asks for `brake release`, once each, and never by itself a second time.
 ///
@@ -17,8 +17,8 @@ use crate::wire::dashboard::RequestKind;
 /// ```
 /// use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight};
 /// use outrigger_core::mode::{Mode, OperatorConfig};
-/// use outrigger_core::robot::{RobotMode, SoftwareVersion};
-/// use outrigger_core::time::Instant;
+/// use outrigger_wire::robot::{RobotMode, SoftwareVersion};
+/// use outrigger_wire::time::Instant;
 ///
 /// let idle = BrakeSight {
 ///     mode: Mode::Monitor,

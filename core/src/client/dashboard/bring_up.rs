@@ -2,9 +2,9 @@
 
 use super::course::{Acted, Course, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
-use crate::robot::{RobotMode, SafetyMode, SoftwareVersion};
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{Reply, Request, RequestKind};
+use outrigger_wire::dashboard::{Reply, Request, RequestKind};
+use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
 
 /// How patient [`BringUp`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

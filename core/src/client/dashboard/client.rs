@@ -2,10 +2,10 @@
 
 use super::service::{Event, Input, Service, Timeouts};
 use crate::client::Output;
-use crate::frame::LineAssembler;
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{PORT, Refusal, Reply, Request, RequestKind, is_greeting};
-use crate::wire::primary::Text;
+use outrigger_wire::dashboard::{PORT, Refusal, Reply, Request, RequestKind, is_greeting};
+use outrigger_wire::frame::LineAssembler;
+use outrigger_wire::primary::Text;
+use outrigger_wire::time::{Duration, Instant};
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@
 use heapless::Deque;
 
 use super::obstacle::Obstacle;
-use crate::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion, Text};
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{OperationalMode, Refusal, Reply, Request, RequestKind, Support, UserRole};
+use outrigger_wire::dashboard::{OperationalMode, Refusal, Reply, Request, RequestKind, Support, UserRole};
+use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion, Text};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Several requests with one goal, whoever carries them to the controller: a dashboard server or the Robot API.
 ///

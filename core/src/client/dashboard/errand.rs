@@ -5,8 +5,8 @@ use super::leave::{Leave, LeaveInput, LeaveOutput};
 use super::service::{Event, Input, Service, Timeouts};
 use crate::client::Output;
 use crate::mode::Mode;
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{Outcome, Request};
+use outrigger_wire::dashboard::{Outcome, Request};
+use outrigger_wire::time::{Duration, Instant};
 
 /// What can be asked for: what makes an arm ready. Nothing here starts a program, and nothing moves but the opening of brakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ const RELEASED_IN: Duration = Duration::from_secs(1);
 /// ```
 /// use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome, Readying};
 /// use outrigger_core::mode::Mode;
-/// use outrigger_core::time::Instant;
+/// use outrigger_wire::time::Instant;
 ///
 /// let (mut memory, now) = ([0; 512], Instant::ZERO);
 /// let mut errand = Errand::new(&mut memory);

@@ -1,7 +1,7 @@
 //! Leave to put one command that makes an arm ready, and whom that leaves with a request to command.
 
 use crate::mode::Mode;
-use crate::wire::dashboard::Outcome;
+use outrigger_wire::dashboard::Outcome;
 
 /// Decides when a command that makes an arm ready may go out, so that the arm which is ready by it does not begin to be commanded
 /// by it: one command at a time, for whoever asks.

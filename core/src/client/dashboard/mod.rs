@@ -15,9 +15,9 @@
 //!
 //! ```
 //! use outrigger_core::client::dashboard::{BringUp, BringUpConfig, Sequence, SequenceInput};
-//! use outrigger_core::robot::{SafetyMode, SoftwareVersion};
-//! use outrigger_core::time::Instant;
-//! use outrigger_core::wire::dashboard::Reply;
+//! use outrigger_wire::robot::{SafetyMode, SoftwareVersion};
+//! use outrigger_wire::time::Instant;
+//! use outrigger_wire::dashboard::Reply;
 //!
 //! // From any power state to running brakes: what to ask, and what to ask after the answer.
 //! let mut bring_up = BringUp::new(SoftwareVersion::new(5, 15), BringUpConfig::default());
@@ -41,7 +41,6 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-pub use crate::wire::dashboard::Outcome;
 pub use brake_line::{BrakeLine, BrakeRefusal, BrakeSight};
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::Client;
@@ -49,6 +48,7 @@ pub use course::{Progress, Sequence, SequenceEvent, SequenceInput};
 pub use errand::{Errand, ErrandInput, ErrandOutput, Readying};
 pub use leave::{Leave, LeaveInput, LeaveOutput};
 pub use obstacle::Obstacle;
+pub use outrigger_wire::dashboard::Outcome;
 pub use pendant::{Before, Pendant};
 pub use pendant_lock::{LockInput, LockNews, LockOutput, PendantLock};
 pub use program::{ProgramConfig, ProgramControl, ProgramGoal};

@@ -1,9 +1,8 @@
 //! Why a sequence ends before its goal.
 
-use crate::robot::Text;
-use crate::robot::{ProgramState, RobotMode, SafetyMode};
-use crate::time::Duration;
-use crate::wire::dashboard::{RequestKind, Unsupported, UserRole};
+use outrigger_wire::dashboard::{RequestKind, Unsupported, UserRole};
+use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, Text};
+use outrigger_wire::time::Duration;
 
 /// What stands between a sequence and its goal: for people, and for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

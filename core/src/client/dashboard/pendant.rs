@@ -2,9 +2,9 @@
 
 use super::course::{Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
-use crate::robot::{Generation, SoftwareVersion};
-use crate::time::Instant;
-use crate::wire::dashboard::{OperationalMode, Reply, Request, RequestKind, UserRole};
+use outrigger_wire::dashboard::{OperationalMode, Reply, Request, RequestKind, UserRole};
+use outrigger_wire::robot::{Generation, SoftwareVersion};
+use outrigger_wire::time::Instant;
 
 /// What the pendant was allowed before it was locked, to be put back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,8 @@
 use heapless::Deque;
 
 use crate::mode::Mode;
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{Reply, Request, UserRole};
+use outrigger_wire::dashboard::{Reply, Request, UserRole};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Locks the pendant while the arm is commanded, on CB3 from 3.1 on (`core/docs/protocol/ur-dashboard.md 3`).
 ///
@@ -30,8 +30,8 @@ use crate::wire::dashboard::{Reply, Request, UserRole};
 /// ```
 /// use outrigger_core::client::dashboard::{LockInput, LockOutput, PendantLock};
 /// use outrigger_core::mode::Mode;
-/// use outrigger_core::time::Instant;
-/// use outrigger_core::wire::dashboard::{Reply, Request, UserRole};
+/// use outrigger_wire::time::Instant;
+/// use outrigger_wire::dashboard::{Reply, Request, UserRole};
 ///
 /// let (mut lock, now) = (PendantLock::new(), Instant::ZERO);
 /// lock.handle(now, LockInput::Mode(Mode::Arming));

@@ -2,10 +2,10 @@
 
 use super::course::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
-use crate::robot::{Generation, ProgramState, SoftwareVersion};
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{Argument, Reply, Request, RequestKind};
-use crate::wire::primary::Text;
+use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind};
+use outrigger_wire::primary::Text;
+use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
 
 /// What is to become of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::bring_up::{BringUp, BringUpConfig};
 use super::course::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
-use crate::robot::{Generation, RobotMode, SafetyMode, SoftwareVersion};
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{Refusal, Reply, Request, RequestKind};
+use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
+use outrigger_wire::robot::{Generation, RobotMode, SafetyMode, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Asks why the robot stands. Changes nothing.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! What carries requests to a controller, whichever of its services answers them.
 
 use crate::client::Output;
-use crate::frame::FrameError;
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{Reply, Request, RequestKind};
-use crate::wire::primary::Text;
-use crate::wire::robot_api::HttpError;
+use outrigger_wire::dashboard::{Reply, Request, RequestKind};
+use outrigger_wire::frame::FrameError;
+use outrigger_wire::primary::Text;
+use outrigger_wire::robot_api::HttpError;
+use outrigger_wire::time::{Duration, Instant};
 
 /// How long each kind of answer may take. Defaults: opening 5 s, greeting 2 s, ordinary 1 s, power 10 s, program 60 s,
 /// report 900 s.

@@ -5,7 +5,7 @@
 //! use outrigger_core::client::Output;
 //! use outrigger_core::client::dashboard::{Input, Service, Timeouts};
 //! use outrigger_core::client::robot_api::Client;
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! let mut window = [0; 512];
 //! let mut client = Client::new(&mut window, "192.168.56.101", Timeouts::default());
@@ -23,11 +23,11 @@ use heapless::{String, Vec};
 
 use crate::client::Output;
 use crate::client::dashboard::{Event, Input, Service, Timeouts};
-use crate::robot::SoftwareVersion;
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{Argument, Refusal, Reply, Request, RequestKind};
-use crate::wire::primary::Text;
-use crate::wire::robot_api::{Call, FIRST, HttpError, PORT, Response, VERSION, Value, member};
+use outrigger_wire::dashboard::{Argument, Refusal, Reply, Request, RequestKind};
+use outrigger_wire::primary::Text;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::robot_api::{Call, FIRST, HttpError, PORT, Response, VERSION, Value, member};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Longest reply in the words of a dashboard, and longest refusal \[B\].
 const LINE: usize = 560;

@@ -1,7 +1,7 @@
 //! The client over connections that answer, refuse, break off or say nothing.
 
 use super::*;
-use crate::robot::{ProgramState, RobotMode};
+use outrigger_wire::robot::{ProgramState, RobotMode};
 use proptest::prelude::*;
 
 fn at(millis: u64) -> Instant {
@@ -136,7 +136,7 @@ fn answers_are_given_in_the_words_of_a_dashboard() {
         let kind = Request::kind(&request);
         assert_eq!(ask(request, 200, body), format!("{kind:?}: {reply:?}"));
     };
-    use crate::robot::SafetyMode;
+    use outrigger_wire::robot::SafetyMode;
     reply(Request::SafetyMode, r#"{"mode":"PROTECTIVE_STOP"}"#, Reply::Safety(SafetyMode::ProtectiveStop));
     reply(Request::IsInRemoteControl, r#"{"mode":"REMOTE"}"#, Reply::RemoteControl(true));
     reply(Request::IsInRemoteControl, r#"{"mode":"LOCAL"}"#, Reply::RemoteControl(false));

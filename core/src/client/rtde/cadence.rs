@@ -1,9 +1,9 @@
 //! What is missing and what is late, by the controller's own clock and counter.
 
 use crate::link::Sequence;
-use crate::robot::{ControllerTime, Generation, SoftwareVersion};
-use crate::time::{Duration, Instant, quotient};
-use crate::wire::rtde::{Data as _, DataType, DynamicRecipe};
+use outrigger_wire::robot::{ControllerTime, Generation, SoftwareVersion};
+use outrigger_wire::rtde::{Data as _, DataType, DynamicRecipe};
+use outrigger_wire::time::{Duration, Instant, quotient};
 
 /// How the data of one connection came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use heapless::Vec;
 
 use crate::command::outputs::{AnalogDomain, BATCH, DigitalOutput, Image, Write};
-use crate::wire::rtde::{Value, names};
+use outrigger_wire::rtde::{Value, names};
 
 /// One group of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use crate::client::Output;
 use crate::link::Sequence;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::time::Instant;
-use crate::wire::WireError;
-use crate::wire::rtde::{DynamicRecipe, Level, Protocol, Value};
+use outrigger_wire::WireError;
+use outrigger_wire::rtde::{DynamicRecipe, Level, Protocol, Value};
+use outrigger_wire::time::Instant;
 
 /// What happened outside a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +185,7 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.conversation.write(recipe, |inputs, id, out| inputs.emit_data(id, values, out))
     }
 
-    /// Writes a recipe of inputs whose names are those of an [`rtde_recipe!`](crate::rtde_recipe): `emit` is its method
+    /// Writes a recipe of inputs whose names are those of an [`rtde_recipe!`](outrigger_wire::rtde_recipe): `emit` is its method
     /// of this name.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Thresholds of a client.
 
 use crate::robot::BadValue;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// How a client asks and waits. Where the specification knows no number, these are those of clients in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

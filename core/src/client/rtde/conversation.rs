@@ -5,17 +5,17 @@ use super::config::ClientConfig;
 use super::event::{Data, Event, Failure, Step};
 use super::inputs::{Inputs, WriteError};
 use super::outbox::Outbox;
-use crate::frame::{FrameError, StreamCounts, count_one};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::SoftwareVersion;
-use crate::time::Instant;
-use crate::wire::WireError;
-use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{
+use outrigger_wire::WireError;
+use outrigger_wire::frame::{FrameError, StreamCounts, count_one};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{
     DataType, DynamicRecipe, Level, Package, PackageType, Presence, Problem, Protocol, RecipeData, RecipeError, Reply,
     Request, TextMessage, TypeList, Variable,
 };
+use outrigger_wire::time::Instant;
 
 /// What a PolyScope X says that nobody has confirmed its safety settings on.
 const UNCONFIRMED: &[u8] = b"SafetySetup has not been confirmed";

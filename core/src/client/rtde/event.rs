@@ -1,10 +1,10 @@
 //! What a client reports.
 
-use crate::frame::FrameError;
 use crate::link::Sequence;
-use crate::time::Duration;
-use crate::wire::rtde::{ControllerVersion, DataType, PackageType, Protocol, RecipeData, RecipeError, TextMessage};
-use crate::wire::{WireError, rtde};
+use outrigger_wire::frame::FrameError;
+use outrigger_wire::rtde::{ControllerVersion, DataType, PackageType, Protocol, RecipeData, RecipeError, TextMessage};
+use outrigger_wire::time::Duration;
+use outrigger_wire::{WireError, rtde};
 
 /// Something that came of an input; names are those of the recipes (`'n`), everything else lies in receive memory.
 #[derive(Clone, Copy, Debug)]

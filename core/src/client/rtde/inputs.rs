@@ -1,7 +1,7 @@
 //! Inputs that are written together, and why they are not.
 
-use crate::wire::WireError;
-use crate::wire::rtde::DynamicRecipe;
+use outrigger_wire::WireError;
+use outrigger_wire::rtde::DynamicRecipe;
 
 /// One recipe of inputs.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What a client is made from, and why it cannot be.
 
 use crate::robot::BadValue;
-use crate::wire::WireError;
+use outrigger_wire::WireError;
 
 /// Memory of one client, from the caller.
 #[derive(Debug)]

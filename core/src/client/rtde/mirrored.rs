@@ -7,10 +7,10 @@
 //! ```
 //! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input, Inputs};
 //! use outrigger_core::client::rtde::{RegisterCommands, Registers, SendError};
-//! use outrigger_core::robot::JointVelocities;
-//! use outrigger_core::time::{Duration, Instant};
-//! use outrigger_core::wire::rtde::registry::Direction;
-//! use outrigger_core::wire::rtde::{DynamicRecipe, Field};
+//! use outrigger_wire::robot::JointVelocities;
+//! use outrigger_wire::time::{Duration, Instant};
+//! use outrigger_wire::rtde::registry::Direction;
+//! use outrigger_wire::rtde::{DynamicRecipe, Field};
 //!
 //! let names = Registers::UPPER.names();
 //! assert!(names.inputs().starts_with("input_int_register_24,input_int_register_25,input_double_register_24,"));
@@ -45,9 +45,9 @@ use super::client::Client;
 use super::inputs::WriteError;
 use super::registers::{CommandNumber, RegisterCommand, RegisterNames, Registers};
 use crate::link::{AnswerFigures, Answers, Counter, Histogram};
-use crate::robot::JointVelocities;
-use crate::time::{Duration, Instant};
-use crate::wire::rtde::{RecipeData, Value};
+use outrigger_wire::robot::JointVelocities;
+use outrigger_wire::rtde::{RecipeData, Value};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Numbers commands, sends them, and measures when each is mirrored.
 #[derive(Clone, Debug)]

@@ -22,9 +22,9 @@
 //! ```
 //! use outrigger_core::client::Output;
 //! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input};
-//! use outrigger_core::time::Instant;
-//! use outrigger_core::wire::rtde::registry::Direction;
-//! use outrigger_core::wire::rtde::{DynamicRecipe, Field};
+//! use outrigger_wire::time::Instant;
+//! use outrigger_wire::rtde::registry::Direction;
+//! use outrigger_wire::rtde::{DynamicRecipe, Field};
 //!
 //! let mut fields = [Field::EMPTY; 3];
 //! let outputs =

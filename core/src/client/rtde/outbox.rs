@@ -1,6 +1,6 @@
 //! Packages that wait to be transmitted, in memory of the caller.
 
-use crate::wire::WireError;
+use outrigger_wire::WireError;
 
 /// Bytes that the port has not taken yet.
 #[derive(Debug)]

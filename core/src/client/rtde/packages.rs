@@ -4,11 +4,11 @@ use super::config::ClientConfig;
 use super::conversation::{Conversation, Sink};
 use super::inputs::Inputs;
 use super::memory::{ClientError, ClientMemory};
-use crate::frame::{Assembler, Framing};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::time::Instant;
-use crate::wire::rtde::DynamicRecipe;
+use outrigger_wire::frame::{Assembler, Framing};
+use outrigger_wire::rtde::DynamicRecipe;
+use outrigger_wire::time::Instant;
 
 /// The packages of one connection.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use core::fmt::Write as _;
 use heapless::String;
 
 use crate::link::Counter;
-use crate::robot::{BadValue, JointVelocities, SoftwareVersion};
-use crate::wire::rtde::registry::{Direction, Variable};
-use crate::wire::rtde::{RecipeReader, Value};
+use crate::robot::BadValue;
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
+use outrigger_wire::rtde::registry::{Direction, Variable};
+use outrigger_wire::rtde::{RecipeReader, Value};
 
 /// Integers of a command: the word and the number.
 const INTEGERS: u8 = 2;

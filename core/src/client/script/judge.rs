@@ -3,12 +3,12 @@
 use heapless::Deque;
 
 use super::{ControllerMessage, Evidence, ScriptFile, ScriptKind, Silence, UploadOutcome};
-use crate::robot::{RobotMode, SoftwareVersion, Text};
-use crate::wire::WireError;
-use crate::wire::primary::{
+use outrigger_wire::WireError;
+use outrigger_wire::primary::{
     ErrorDetail, LOCAL_CONTROL, Message, MessageKind, ReportKind, RobotMessage, RobotMessagePayload, RobotModeData,
     SafetyDetail, SubPackage,
 };
+use outrigger_wire::robot::{RobotMode, SoftwareVersion, Text};
 
 /// Key messages about programs (5.x).
 const STARTED: &[u8] = b"PROGRAM_XXX_STARTED";

@@ -8,7 +8,7 @@
 //! ```
 //! use outrigger_core::client::Output;
 //! use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig, UploadInput};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! let file = ScriptFile::new(b"def weld():\n  textmsg(\"seam\")\nend\n")?;
 //! assert_eq!(file.name(), Some("weld"));
@@ -28,10 +28,10 @@ mod upload;
 pub use file::{ScriptError, ScriptFile, ScriptKind, ScriptWarning, ScriptWarningKind};
 pub use upload::{Upload, UploadInput};
 
-use crate::frame::Found;
-use crate::robot::{MessageSource, RobotMode, SoftwareVersion, Text};
-use crate::time::Duration;
-use crate::wire::primary::ReportKind;
+use outrigger_wire::frame::Found;
+use outrigger_wire::primary::ReportKind;
+use outrigger_wire::robot::{MessageSource, RobotMode, SoftwareVersion, Text};
+use outrigger_wire::time::Duration;
 
 /// How long to wait, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 use super::*;
 use crate::client::Output;
-use crate::time::Instant;
-use crate::wire::primary::{
+use outrigger_wire::primary::{
     ErrorCode, ErrorDetail, RobotMessage, RobotMessagePayload, RobotModeDataRepr, RobotStateWriter, Text as Chars,
     Titled, Version,
 };
+use outrigger_wire::time::Instant;
 
 const FIVE: SoftwareVersion = SoftwareVersion::new(5, 15);
 const THREE: SoftwareVersion = SoftwareVersion::new(3, 2);

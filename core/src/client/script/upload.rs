@@ -3,9 +3,9 @@
 use super::judge::{Judge, News, message};
 use super::{ScriptFile, ScriptKind, UploadConfig, UploadEvent, UploadOutcome};
 use crate::client::Output;
-use crate::frame::{Assembler, Framing, Probe};
-use crate::time::Instant;
-use crate::wire::WireError;
+use outrigger_wire::WireError;
+use outrigger_wire::frame::{Assembler, Framing, Probe};
+use outrigger_wire::time::Instant;
 
 /// What happened outside an [`Upload`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

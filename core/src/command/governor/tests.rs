@@ -1,5 +1,5 @@
 use super::*;
-use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 use proptest::prelude::*;
 
 const CYCLE: Duration = Duration::from_millis(8);

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use outrigger_core::command::outputs::{DigitalOutput, Outputs, Write};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! let mut outputs = Outputs::default();
 //! let write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
@@ -38,7 +38,7 @@ pub use variable::{VARIABLES, VariableKind, VariableValue};
 pub use write::{Write, WriteNews, WriteRefusal};
 
 use crate::robot::settings;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Writes that may wait to be sent or confirmed at a time.
 pub const MAX_WRITES: usize = if cfg!(feature = "outputs") { 16 } else { 1 };

@@ -3,8 +3,8 @@
 use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
 
 use super::write::Write;
-use crate::math::{add, norm, scale, subtract};
-use crate::robot::{Generation, Payload, Pose};
+use outrigger_wire::math::{add, norm, scale, subtract};
+use outrigger_wire::robot::{Generation, Payload, Pose};
 
 /// One analog output as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,8 @@ use outrigger_urscript::{
 };
 
 use super::variable::VariableValue;
-use crate::robot::Pose;
-use crate::time::Duration;
+use outrigger_wire::robot::Pose;
+use outrigger_wire::time::Duration;
 
 /// One thing to set. None of them moves the arm or ends a program.
 #[derive(Clone, Copy, Debug, PartialEq)]

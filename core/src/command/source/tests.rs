@@ -1,5 +1,5 @@
 use super::*;
-use crate::command::SampleValue;
+use outrigger_wire::sensor::SampleValue;
 
 const ID: SourceId = SourceId(3);
 const CYCLE: Duration = Duration::from_millis(2);

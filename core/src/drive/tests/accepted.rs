@@ -12,7 +12,7 @@ use crate::command::JointMove;
 use crate::engine::test_peer::{Message, Robot, TestConfig, TestEngine, TestEvent, TestOptions, TestPeer, TestStatus};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Epoch, Mode};
-use crate::robot::JointPositions;
+use outrigger_wire::robot::JointPositions;
 
 const CYCLE: Duration = Duration::from_millis(8);
 const ROBOT: &str = "10.0.2.2:40001";

@@ -15,8 +15,8 @@ use crate::mode::MoveNumber;
 #[cfg(feature = "reverse")]
 use crate::mode::{Asker, GuideLimits};
 use crate::robot::Reason;
-use crate::time::Instant;
 use crate::trajectory::Waypoint;
+use outrigger_wire::time::Instant;
 
 impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// One waypoint more for the law, within the limits.

@@ -3,8 +3,8 @@
 use super::pendant::PendantSight;
 use crate::link::LinkConfig;
 use crate::mode::{Activity, FollowingConfig, Held, Mirrored, ModeConfig, PeerGate, PendantConfig, ScalingConfig};
-use crate::robot::{MasterSafetyState, RobotMode, Safety};
-use crate::time::Duration;
+use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};
+use outrigger_wire::time::Duration;
 
 /// What the session knows beside the state.
 #[derive(Clone, Copy, Debug, Default)]

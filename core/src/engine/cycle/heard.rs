@@ -4,8 +4,8 @@ use super::Cycle;
 use crate::engine::event::{Event, Events, is_milestone};
 use crate::law::Law;
 use crate::link::{Content, Counter, Observation, Sequence};
-use crate::robot::{ControllerTime, State};
-use crate::time::Instant;
+use outrigger_wire::robot::{ControllerTime, State};
+use outrigger_wire::time::Instant;
 
 impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// A state was read, not necessarily the newest.

@@ -3,7 +3,7 @@
 use crate::mode::{PeerGate, Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// The visibility of a stop at the pendant in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

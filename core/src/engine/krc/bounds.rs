@@ -1,9 +1,9 @@
 //! What the target is held to: the arm's limits as `friStart` scales them, and the configured ranges.
 
 use super::config::KrcConfig;
-use crate::math::double::to_f32;
-use crate::time::Duration;
-use crate::wire::fri::JOINTS;
+use outrigger_wire::fri::JOINTS;
+use outrigger_wire::math::double::to_f32;
+use outrigger_wire::time::Duration;
 
 /// Ranges, speeds and accelerations that the target keeps, joint by joint.
 #[derive(Clone, Copy, Debug)]

@@ -13,9 +13,10 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::{CycleConfig, PendantSight};
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
-use crate::robot::{BadValue, JointAccelerations, JointPositions, JointVelocities, settings, wording};
-use crate::time::Duration;
-use crate::wire::fri::{DEFAULT_PORT, JOINTS, KrlVariables};
+use crate::robot::{BadValue, settings, wording};
+use outrigger_wire::fri::{DEFAULT_PORT, JOINTS, KrlVariables};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::time::Duration;
 
 /// The shortest period of FRI.
 const SHORTEST: Duration = Duration::from_millis(1);

@@ -1,9 +1,10 @@
 //! Control schemes with the fields each of them takes (`core/docs/protocol/kuka-fri.md A8`). Flags follow from the scheme; what
 //! leads the arm is always sent, and of the other fields those that are not left to the KRL program.
 
-use crate::math::{Rotation, Vector3};
-use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Wrench, settings, words};
-use crate::wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
+use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, settings, words};
+use outrigger_wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
+use outrigger_wire::math::{Rotation, Vector3};
+use outrigger_wire::robot::Wrench;
 
 settings! {
     /// Joint impedance.
@@ -240,5 +241,20 @@ impl Control {
                 command.add_tcp_ft = if follows { impedance.wrench } else { Wrench::default() }.into();
             }
         }
+    }
+}
+
+/// In files along x, y, z, then about them.
+impl Setting for CartesianVector {
+    type Range = Range<f32>;
+
+    fn check(&self, range: &Range<f32>) -> Result<(), Outside> {
+        let ([x, y, z], [rx, ry, rz]) = (self.linear, self.angular);
+        [x, y, z, rx, ry, rz].check(range)
+    }
+
+    fn read(table: &mut impl Table, key: Key, range: Range<f32>) -> Option<Self> {
+        let [x, y, z, rx, ry, rz] = table.numbers(key, range)?;
+        Some(Self { linear: [x, y, z], angular: [rx, ry, rz] })
     }
 }

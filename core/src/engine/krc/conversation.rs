@@ -21,11 +21,12 @@ use crate::link::{Answers, Content, Histogram};
 use crate::mode::{Mode, PeerGate};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{ControllerTime, Reason};
-use crate::time::{Duration, Instant};
-use crate::wire::fri::{
+use crate::robot::Reason;
+use outrigger_wire::fri::{
     COMMAND_LEN, CommandRepr, ControlScheme, Frame, FriState, JOINTS, KrlVariables, Measurement, Quality,
 };
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant};
 
 /// The conversation, apart from what it receives into: a measurement is read there while the rest changes.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What only an engine beside a KRC reports, and counts.
 
-use crate::wire::WireError;
-use crate::wire::fri::{ControlScheme, FriState, Quality};
+use outrigger_wire::WireError;
+use outrigger_wire::fri::{ControlScheme, FriState, Quality};
 
 /// Something about the peer that an operator or a log should know.
 #[derive(Clone, Copy, Debug, PartialEq)]

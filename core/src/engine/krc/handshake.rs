@@ -2,7 +2,7 @@
 //! (`core/docs/protocol/kuka-fri.md A12`).
 
 use crate::robot::words;
-use crate::wire::fri::{ControlScheme, KrlIndex, KrlVariables};
+use outrigger_wire::fri::{ControlScheme, KrlIndex, KrlVariables};
 
 /// What the engine wants of the program now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

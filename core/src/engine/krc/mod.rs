@@ -31,7 +31,7 @@
 //! use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
 //! use outrigger_core::engine::{Input, Output};
 //! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! let law = JointServo::<7>::new(Reference::Hold, JointServoConfig::default());
 //! let mut engine = KrcEngine::new(KrcConfig::default(), law, ())?;

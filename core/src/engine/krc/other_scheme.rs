@@ -2,7 +2,7 @@
 
 use super::control::Control;
 use crate::mode::Mode;
-use crate::wire::fri::{ControlScheme, FriState};
+use outrigger_wire::fri::{ControlScheme, FriState};
 
 /// Watches for a KRC that commands in a scheme that [`Control`] does not lead.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,11 +7,9 @@ use super::control::Control;
 use super::conversation::{Conversation, Listening, Step};
 use super::event::{KrcCounts, KrcEvent, KrcReport};
 use super::target::Target;
-use crate::engine::config::ConfigError;
-use crate::engine::config::Options as _;
+use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::cycle::{Beside, Cycle, Verdict};
-use crate::engine::event::Events;
-use crate::engine::event::is_milestone;
+use crate::engine::event::{Events, is_milestone};
 use crate::engine::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::peer::MemorySizes;
@@ -20,10 +18,11 @@ use crate::law::Law;
 use crate::link::Histogram;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{JointVelocities, Reason};
-use crate::time::{Duration, Instant};
-use crate::wire::fri::{ControlScheme, FriState, JOINTS, KrlVariables, MEASUREMENT_LEN, Measurement, Quality};
-use crate::wire::{WireError, WireErrorKind};
+use crate::robot::Reason;
+use outrigger_wire::fri::{ControlScheme, FriState, JOINTS, KrlVariables, MEASUREMENT_LEN, Measurement, Quality};
+use outrigger_wire::robot::JointVelocities;
+use outrigger_wire::time::{Duration, Instant};
+use outrigger_wire::{WireError, WireErrorKind};
 
 impl LinkId {
     /// The one flow of datagrams between a KRC and us.

@@ -4,12 +4,12 @@ use heapless::Deque;
 
 use super::control::TaskFrame;
 use crate::kinematics::{Jacobian, Posture};
-use crate::math::{Frame, Rotation};
-use crate::robot::{
+use outrigger_wire::fri::{self as wire, JOINTS, Measurement};
+use outrigger_wire::math::{Frame, Rotation};
+use outrigger_wire::robot::{
     ControllerTime, JointPositions, JointVelocities, Pose, RobotMode, Safety, SafetyMode, State, Twist, Wrench,
 };
-use crate::time::Duration;
-use crate::wire::fri::{self as wire, JOINTS, Measurement};
+use outrigger_wire::time::Duration;
 
 /// Measured speeds are means over this long: the difference of two cycles of 1 ms is mostly noise.
 const SPAN: Duration = Duration::from_millis(8);

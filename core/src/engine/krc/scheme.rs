@@ -6,7 +6,7 @@ use super::peer::Krc;
 use crate::engine::Engine;
 use crate::law::Law;
 use crate::mode::Mode;
-use crate::wire::fri::KrlVariables;
+use outrigger_wire::fri::KrlVariables;
 
 /// The right to change the control scheme: given out only while the KRC is in monitor state and nothing is asked of it.
 /// There a change of flags is no error.

@@ -3,7 +3,7 @@
 
 use core::net::{IpAddr, SocketAddr};
 
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Whose measurements are used.
 #[derive(Clone, Copy, Debug)]

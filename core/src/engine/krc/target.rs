@@ -6,10 +6,11 @@ use super::bounds::Bounds;
 use super::tool::Tool;
 use crate::command::Approved;
 use crate::kinematics::Jacobian;
-use crate::math::double::to_f32;
-use crate::robot::{JointVelocities, Reason};
-use crate::time::Duration;
-use crate::wire::fri::{Frame, JOINTS};
+use crate::robot::Reason;
+use outrigger_wire::fri::{Frame, JOINTS};
+use outrigger_wire::math::double::to_f32;
+use outrigger_wire::robot::JointVelocities;
+use outrigger_wire::time::Duration;
 
 /// Where the arm is commanded to be: joints, and the frame that leads the tool.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +78,7 @@ impl Target {
         let joints = joints.zip(most).zip(moved);
         for (joint, ((((at, speed), wanted), (velocity, acceleration)), moved)) in joints.enumerate() {
             let change = acceleration * seconds;
-            *speed = crate::math::bounded(wanted, *speed - change, *speed + change);
+            *speed = outrigger_wire::math::bounded(wanted, *speed - change, *speed + change);
             // A limit that is no number has no speed within it.
             let faster = (wanted * seconds + moved).abs() > *velocity * seconds;
             if wanted.abs() > *velocity || *moved != 0.0 && faster || velocity.is_nan() {

@@ -1,7 +1,6 @@
 //! What one datagram, or a handful, says by itself. Whole runs are those of the integration tests.
 
-use crate::engine::krc::KrcEvent;
-use crate::engine::krc::KrcOptions;
+use crate::engine::krc::{KrcEvent, KrcOptions};
 use core::net::SocketAddr;
 
 use super::bounds::Bounds;
@@ -14,10 +13,11 @@ use crate::engine::{Event, Input, LinkId, Output};
 use crate::kinematics::Jacobian;
 use crate::law::Law;
 use crate::mode::Mode;
-use crate::robot::{Authority, ControllerTime, JointVelocities, Reason, State};
-use crate::time::{Duration, Instant};
-use crate::wire::WireErrorKind;
-use crate::wire::fri::{Command, Frame, Measurement, MeasurementRepr};
+use crate::robot::{Authority, Reason};
+use outrigger_wire::WireErrorKind;
+use outrigger_wire::fri::{Command, Frame, Measurement, MeasurementRepr};
+use outrigger_wire::robot::{ControllerTime, JointVelocities, State};
+use outrigger_wire::time::{Duration, Instant};
 
 struct Still;
 
@@ -261,8 +261,8 @@ fn moved(speed: f32, cycles: u32, limits: &Limits<7>, scale: f32) -> (Target, Re
     let dt = Duration::from_millis(2);
     let wide = Limits {
         velocity: JointVelocities([10.0; 7]),
-        acceleration: crate::robot::JointAccelerations([1e6; 7]),
-        braking: crate::robot::JointAccelerations([1e6; 7]),
+        acceleration: outrigger_wire::robot::JointAccelerations([1e6; 7]),
+        braking: outrigger_wire::robot::JointAccelerations([1e6; 7]),
         ..Limits::default()
     };
     let mut governor = Governor::new(wide);

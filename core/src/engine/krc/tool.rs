@@ -1,8 +1,8 @@
 //! The frame that leads the tool in Cartesian impedance: moved as the joints' target moves it, by the measured Jacobian.
 
-use crate::math::double::to_f32;
-use crate::robot::Twist;
-use crate::wire::fri::Frame;
+use outrigger_wire::fri::Frame;
+use outrigger_wire::math::double::to_f32;
+use outrigger_wire::robot::Twist;
 
 /// A frame that is moved in small steps, in `f64`.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! How far the target may stray from the arm.
 
 use super::control::Control;
-use crate::math::sin_cos;
 use crate::robot::settings;
-use crate::wire::fri::{Frame, JOINTS};
+use outrigger_wire::fri::{Frame, JOINTS};
+use outrigger_wire::math::sin_cos;
 
 settings! {
     /// How far what is commanded may be from what is measured. Beyond it an arm is held fast, or a soft one is a spring that
@@ -42,7 +42,7 @@ impl Tracking {
     /// Whether a frame strayed from the one measured.
     pub(super) fn strays_from(&self, frame: &Frame, measured: &Frame) -> bool {
         let dot = |p: &[f32; 3], q: &[f32; 3]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f32>();
-        let [x, y, z] = crate::math::subtract(frame.position, measured.position);
+        let [x, y, z] = outrigger_wire::math::subtract(frame.position, measured.position);
         // The trace of one rotation times the other's inverse: 1 + 2·cos of the turn between them.
         let trace: f32 = frame.rotation.iter().zip(&measured.rotation).map(|(p, q)| dot(p, q)).sum();
         let (_, cosine) = sin_cos(self.angular);

@@ -14,8 +14,8 @@ use crate::command::outputs::{
     BATCH, MAX_WRITES, OutputsConfig, VariableKind, VariableValue, Write, WriteNews, WriteRefusal,
 };
 use crate::engine::event::{Event, Events};
-use crate::time::Instant;
-use crate::wire::fri::{KrlIndex, KrlVariables};
+use outrigger_wire::fri::{KrlIndex, KrlVariables};
+use outrigger_wire::time::Instant;
 
 /// Whether variables can be set by requests; without, what would be done is left out.
 const AVAILABLE: bool = cfg!(feature = "outputs");
@@ -61,23 +61,25 @@ impl KrlSet {
     }
 }
 
-impl KrlVariables {
-    /// Sets the one at `at`, of the value's kind.
-    pub fn set(&mut self, at: KrlIndex, value: VariableValue) {
-        match value {
-            VariableValue::Bool(value) => self.set_bool(at, value),
-            VariableValue::Int(value) => self.set_int(at, value),
-            VariableValue::Real(value) => self.set_real(at, value),
+impl VariableValue {
+    /// Sets the variable at `at`, of the value's kind.
+    pub fn write_to(self, variables: &mut KrlVariables, at: KrlIndex) {
+        match self {
+            Self::Bool(value) => variables.set_bool(at, value),
+            Self::Int(value) => variables.set_int(at, value),
+            Self::Real(value) => variables.set_real(at, value),
         }
     }
+}
 
-    /// The one at `at` of this kind.
+impl VariableKind {
+    /// Returns the variable at `at` of this kind.
     #[must_use]
-    pub fn get(&self, kind: VariableKind, at: KrlIndex) -> VariableValue {
-        match kind {
-            VariableKind::Bool => VariableValue::Bool(self.bool(at)),
-            VariableKind::Int => VariableValue::Int(self.int(at)),
-            VariableKind::Real => VariableValue::Real(self.real(at)),
+    pub fn read_from(self, variables: &KrlVariables, at: KrlIndex) -> VariableValue {
+        match self {
+            Self::Bool => VariableValue::Bool(variables.bool(at)),
+            Self::Int => VariableValue::Int(variables.int(at)),
+            Self::Real => VariableValue::Real(variables.real(at)),
         }
     }
 }
@@ -154,7 +156,7 @@ impl Variables {
     pub(super) fn take_up(&mut self) -> KrlVariables {
         if AVAILABLE {
             for asked in self.asked.iter().filter(|asked| asked.carried.is_none()).take(BATCH) {
-                self.sent.set(asked.at, asked.value);
+                asked.value.write_to(&mut self.sent, asked.at);
             }
         }
         self.sent
@@ -184,7 +186,7 @@ impl Variables {
             let (at, value) = (asked.at, asked.value);
             // Not an earlier command: half of all counters are.
             let has_it = asked.carried.is_some_and(|carried| reflected.wrapping_sub(carried) < 0x8000);
-            has_it && (!echoed.has(value.kind(), at) || heard.get(value.kind(), at) == value)
+            has_it && (!echoed.has(value.kind(), at) || value.kind().read_from(heard, at) == value)
         };
         for _ in 0..BATCH {
             let Some(asked) = self.take(confirmed) else { break };
@@ -242,7 +244,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::time::Duration;
+    use outrigger_wire::time::Duration;
 
     const fn at(index: u8) -> KrlIndex {
         KrlIndex::from_krl(index).expect("one of sixteen")
@@ -407,7 +409,7 @@ mod tests {
                     let sent = desk.send(counter, ms(now));
                     for (of, _) in desk.news_counted(&mut ended) {
                         if let Write::Variable { index, value } = of {
-                            model.set(at(index), value);
+                            value.write_to(&mut model, at(index));
                         }
                     }
                     prop_assert_eq!(sent, model);

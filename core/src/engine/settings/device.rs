@@ -2,10 +2,11 @@
 
 use core::net::{Ipv4Addr, SocketAddrV4};
 
-use crate::command::{MAX_SOURCES, SourceConfig, SourceId};
+use crate::bridges::{BridgeRate, Bridges};
+use crate::command::{MAX_SOURCES, SourceConfig};
 use crate::robot::BadValue;
-use crate::sensor::{BridgeRate, Bridges, Form, Scale};
-use crate::time::Duration;
+use outrigger_wire::sensor::{Form, Scale, SourceId};
+use outrigger_wire::time::Duration;
 
 /// What is around the engine of a board.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

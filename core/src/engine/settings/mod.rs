@@ -6,10 +6,10 @@ use core::net::Ipv4Addr;
 
 pub use self::device::{Device, NoPort, PortKind, Ports, Sensor, SensorInput, TelemetryTarget};
 use super::config::{Config, Options};
-use crate::checksum::crc32;
-use crate::command::SourceId;
 use crate::law::LawConfig;
 use crate::packed;
+use outrigger_wire::checksum::crc32;
+use outrigger_wire::sensor::SourceId;
 
 /// What the bytes begin with; the number of the format and a letter for the kind of controller follow.
 const MAGIC: &[u8; 9] = b"OUTRIGSET";
@@ -142,8 +142,8 @@ mod tests {
     use crate::engine::krc::{KrcConfig, KrcSettings, KrlConvention};
     use crate::engine::ur::{UrConfig, UrSettings};
     use crate::law::{JointServoConfig, Reference};
-    use crate::sensor::{Form, Scale};
-    use crate::time::Duration;
+    use outrigger_wire::sensor::{Form, Scale};
+    use outrigger_wire::time::Duration;
 
     fn hold<const N: usize>() -> LawConfig<N> {
         LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() }

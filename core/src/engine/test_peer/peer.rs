@@ -19,8 +19,9 @@ use crate::mode::{
 };
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{ControllerTime, JointPositions, JointVelocities, Reason, RobotMode, Safety, SafetyMode, State};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
+use outrigger_wire::robot::{ControllerTime, JointPositions, JointVelocities, RobotMode, Safety, SafetyMode, State};
+use outrigger_wire::time::{Duration, Instant};
 
 impl LinkId {
     /// The one connection, made by the robot.

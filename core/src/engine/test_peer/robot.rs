@@ -1,7 +1,7 @@
 //! The robot: its arm follows at once, and its program executes one move at a time.
 
 use super::message::{LONGEST, Message, SHOWN_LEN, Shown};
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 /// One robot, without a link: bytes in, a state per cycle out.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use crate::command::{JointMove, Limits, Samples};
 use crate::engine::{Event, Input, LinkId, Output, Peer as _};
 use crate::law::Law;
 use crate::mode::{Drive, Mirrored, Mode, MoveNumber, Transition};
-use crate::robot::{JointPositions, JointVelocities, Reason, State};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
+use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::time::{Duration, Instant};
 
 const CYCLE: Duration = Duration::from_millis(8);
 const FIRST: MoveNumber = MoveNumber::new(1).unwrap();

@@ -3,19 +3,18 @@
 use crate::engine::ur::LINKS;
 #[cfg(feature = "postcard")]
 use crate::engine::ur::Ur;
-use crate::engine::ur::UrEngine;
-use crate::engine::ur::UrEvent;
 use crate::engine::ur::rtde::{RtdeMemory, StateMemory};
-use crate::engine::ur::{Memory, UrConfig};
+use crate::engine::ur::{Memory, UrConfig, UrEngine, UrEvent};
 use crate::engine::{Event, Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::{ReplayError, Replayed, replay};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Channel, Mode, PendantStop, Refusal, Transition};
 use crate::peer::Peer;
-use crate::robot::{JointPositions, JointVelocities, Reason, SoftwareVersion};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
 use crate::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
 
 /// A request by a message was refused for `reason`.
 pub(crate) const fn refused(reason: Reason) -> Event<UrEvent> {
@@ -452,7 +451,7 @@ impl Bench {
         let connected = self.engine.mode() != Mode::Offline;
         if let Some(t) = fell_back.filter(|t| t.to == Mode::Stopping && connected) {
             // A robot that has stopped itself is not spoken to.
-            let robot_stopped = self.engine.state().is_some_and(|state| state.safety.obstacle().is_some());
+            let robot_stopped = self.engine.state().is_some_and(|state| Reason::of_safety(state.safety).is_some());
             let zero = texts > 0 && self.sent.last().is_some_and(Sent::is_zero);
             // Nor is a program started in place of one that was stopped; a stop takes the place of a paused one.
             let by_pendant = match t.reason {

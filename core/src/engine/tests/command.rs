@@ -1,13 +1,12 @@
 //! Arming, commanding and stopping, on every kind of firmware.
 
 use super::bench::{Bench, Sent, refused};
-use crate::engine::ur::UrOptions;
-use crate::engine::ur::{FormChoice, TextConfig, UrConfig};
+use crate::engine::ur::{FormChoice, TextConfig, UrConfig, UrOptions};
 use crate::engine::{Event, Input, LinkId};
-use crate::mode::ModeTuning;
-use crate::mode::{Mode, PendantStop};
-use crate::robot::{Reason, SoftwareVersion};
-use crate::time::Duration;
+use crate::mode::{Mode, ModeTuning, PendantStop};
+use crate::robot::Reason;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 const FIRMWARES: [(u8, u8); 7] = [(1, 8), (3, 0), (3, 1), (3, 3), (3, 5), (3, 15), (5, 15)];
 
@@ -292,8 +291,8 @@ fn shutdown_brings_the_arm_to_rest_before_anything_is_closed() {
 fn a_law_that_needs_no_sensor_is_not_asked_for_one_and_one_that_does_is_not_armed_without() {
     let mut bench = Bench::ready(5, 15);
     *bench.engine.law_mut() = {
-        use crate::command::SourceId;
         use crate::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
+        use outrigger_wire::sensor::SourceId;
         let sensor = Some(SensorFeedForward { source: SourceId(1), gain: 1.0 });
         JointServo::new(Reference::Hold, JointServoConfig { sensor, ..JointServoConfig::default() })
     };

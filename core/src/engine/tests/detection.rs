@@ -1,15 +1,12 @@
 //! Who answers, and with which software.
 
 use super::bench::Bench;
-use crate::engine::ur::LINKS;
-use crate::engine::ur::UrEvent;
-use crate::engine::ur::UrOptions;
-use crate::engine::ur::{ConnectConfig, DownCause, Identity, KnownBy, Ports, UrConfig};
+use crate::engine::ur::{ConnectConfig, DownCause, Identity, KnownBy, LINKS, Ports, UrConfig, UrEvent, UrOptions};
 use crate::engine::{Event, Input, LinkId};
-use crate::frame::Found;
 use crate::mode::Mode;
-use crate::robot::SoftwareVersion;
-use crate::time::Duration;
+use outrigger_wire::frame::Found;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 const DASHBOARD: &[u8] = b"Connected: Universal Robots Dashboard Server\n";
 

@@ -1,14 +1,14 @@
 //! What links do to a session: pieces, stalls, backlogs, silence, loss.
 
 use super::bench::{Bench, Sent};
-use crate::engine::ur::DownCause;
-use crate::engine::ur::{UrConfig, UrEvent};
+use crate::engine::ur::{DownCause, UrConfig, UrEvent};
 use crate::engine::{Event, Input, LinkId};
 use crate::link::Grade;
 use crate::mode::{Channel, Mode, Refusal};
-use crate::robot::{MessageSource, Reason};
-use crate::time::Duration;
-use crate::wire::primary;
+use crate::robot::Reason;
+use outrigger_wire::primary;
+use outrigger_wire::robot::MessageSource;
+use outrigger_wire::time::Duration;
 
 #[test]
 fn pieces_of_any_size_give_the_same_texts() {

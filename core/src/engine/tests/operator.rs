@@ -1,12 +1,11 @@
 //! An operator at the robot's digital inputs, at this device's pins, and with messages.
 
 use super::bench::Bench;
-use crate::engine::ur::UrConfig;
-use crate::engine::ur::UrEvent;
+use crate::engine::ur::{UrConfig, UrEvent};
 use crate::engine::{Event, Input, LinkId};
 use crate::mode::{Channel, Contact, Epoch, Lapse, Mode, OperatorConfig, Refusal, RequestAs};
 use crate::robot::Reason;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 const REQUEST: u64 = 1;
 const ACKNOWLEDGE: u64 = 1 << 17;

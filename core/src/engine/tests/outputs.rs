@@ -5,7 +5,7 @@ use crate::command::outputs::{DigitalOutput, Write, WriteNews, WriteRefusal};
 use crate::engine::ur::UrEvent;
 use crate::engine::{Event, Input, LinkId};
 use crate::mode::Mode;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 const fn digital(index: u8, high: bool) -> Write {
     Write::Digital { output: DigitalOutput::Standard(index), high }

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::bench::{Bench, Sent};
-use crate::command::{Sample, SampleValue, SourceId};
 use crate::engine::ur::UrConfig;
 use crate::engine::{Input, LinkId};
 use crate::mode::{Mode, Transition};
-use crate::time::{Duration, Instant};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 /// What can happen to a session.
 #[derive(Clone, Debug)]

@@ -7,9 +7,10 @@ use crate::law::{FeedError, JointServo, JointServoConfig, Law as _, Reference, R
 use crate::law::{Forward, ForwardError, Forwarded, Forwarding};
 use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
-use crate::robot::{JointPositions, JointVelocities, Reason};
-use crate::time::Duration;
+use crate::robot::Reason;
 use crate::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::time::Duration;
 
 /// A recording of a fallback, long after the beginning of the session.
 fn fallback() -> Bench {

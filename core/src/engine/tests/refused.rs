@@ -4,8 +4,8 @@ use crate::engine::ConfigError;
 use crate::engine::krc::{KrcConfig, KrcEngine};
 use crate::engine::ur::{FormChoice, Memory, StatesFrom, UrConfig, UrEngine};
 use crate::law::{JointServo, JointServoConfig, Reference};
-use crate::robot::SoftwareVersion;
-use crate::time::Duration;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 const LONG: Duration = Duration::from_secs(1_000_000);
 
@@ -32,7 +32,7 @@ fn a_wrong_setting_of_each_part_of_a_ur_makes_no_engine() {
             c.peer.text.form = FormChoice::Bare;
             c.peer.software = Some(SoftwareVersion::new(3, 4));
         }),
-        ("a force without a sensor", |c| c.peer.force = Some(crate::command::SourceId(1))),
+        ("a force without a sensor", |c| c.peer.force = Some(outrigger_wire::sensor::SourceId(1))),
         ("cycles of a good link", |c| c.mode.good_cycles = Some(0)),
         ("evidence", |c| c.mode.evidence_age = Some(Duration::ZERO)),
         ("rest", |c| c.standstill.window = LONG),

@@ -2,18 +2,17 @@
 
 use super::bench::Bench;
 use crate::client::rtde::Step;
-use crate::engine::ur::LINKS;
-use crate::engine::ur::UrEngine;
-use crate::engine::ur::UrEvent;
-use crate::engine::ur::UrOptions;
 use crate::engine::ur::rtde::Unusable;
-use crate::engine::ur::{ConnectConfig, DownCause, Memory, Next, StatesFrom, UrConfig};
+use crate::engine::ur::{
+    ConnectConfig, DownCause, LINKS, Memory, Next, StatesFrom, UrConfig, UrEngine, UrEvent, UrOptions,
+};
 use crate::engine::{ConfigError, Event, Input, LinkId};
 use crate::mode::{Mode, Proof};
-use crate::robot::{ProgramState, Reason, Safety, SafetyMode};
-use crate::time::Duration;
-use crate::wire::primary::ReportKind;
-use crate::wire::rtde::{Level, Reply, TextMessage};
+use crate::robot::Reason;
+use outrigger_wire::primary::ReportKind;
+use outrigger_wire::robot::{ProgramState, Safety, SafetyMode};
+use outrigger_wire::rtde::{Level, Reply, TextMessage};
+use outrigger_wire::time::Duration;
 
 const SOFTWARE: [(u8, u8); 5] = [(3, 4), (3, 9), (3, 15), (5, 0), (5, 15)];
 
@@ -256,7 +255,7 @@ fn what_the_service_says_is_reported() {
 fn a_session_that_comes_back_with_older_software_uses_what_that_has() {
     let mut bench = auto().started();
     bench.close(LinkId::RTDE);
-    bench.peer = crate::peer::Peer::new(crate::robot::SoftwareVersion::new(3, 3));
+    bench.peer = crate::peer::Peer::new(outrigger_wire::robot::SoftwareVersion::new(3, 3));
     bench.run(2_000);
     assert_eq!((source(&bench), bench.engine.mode()), (Some(LinkId::REALTIME), Mode::Monitor));
 }

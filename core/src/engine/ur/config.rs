@@ -5,14 +5,16 @@ use super::primary::ArmConfiguration;
 use super::text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
-use crate::command::{Limits, MAX_SOURCES, PathTiming, SourceConfig, SourceId};
+use crate::command::{Limits, MAX_SOURCES, PathTiming, SourceConfig};
 use crate::engine::coast::Coast;
 use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::{CycleConfig, PendantSight};
 use crate::link::LinkTuning;
 use crate::mode::{FollowingConfig, ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
-use crate::robot::{BadValue, Generation, Pose, RobotModel, SoftwareVersion, settings, wording, words};
-use crate::time::Duration;
+use crate::robot::{BadValue, settings, wording, words};
+use outrigger_wire::robot::{Generation, Pose, RobotModel, SoftwareVersion};
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 /// What an engine beside a controller of Universal Robots is told.
 pub type UrConfig = Config<6, UrOptions>;

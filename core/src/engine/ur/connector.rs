@@ -13,7 +13,7 @@ use super::config::{ConnectConfig, StatesFrom};
 use super::event::{DownCause, Next};
 use super::links::LINKS;
 use crate::engine::io::{Endpoint, LinkId, Output};
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// Which links are to be opened or closed, and until when each of them may be silent.
 #[derive(Debug)]

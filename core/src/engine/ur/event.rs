@@ -4,13 +4,13 @@ use super::identity::Identity;
 use super::rtde::Unusable;
 use crate::client::rtde::NotOurs;
 use crate::engine::io::{Endpoint, LinkId};
-use crate::frame::{Found, FrameError};
 use crate::robot::Reason;
-use crate::time::Duration;
-use crate::wire::WireError;
-use crate::wire::forward::TrajectoryResult;
-use crate::wire::primary::Report;
-use crate::wire::program::Ending;
+use outrigger_wire::WireError;
+use outrigger_wire::forward::TrajectoryResult;
+use outrigger_wire::frame::{Found, FrameError};
+use outrigger_wire::primary::Report;
+use outrigger_wire::program::Ending;
+use outrigger_wire::time::Duration;
 
 /// About the connections to a controller of Universal Robots, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,7 +85,7 @@ pub enum ProgramNews {
         bytes: u8,
         /// The first four bytes that came at once, most significant first; 0 where fewer did.
         said: i32,
-        /// The version of a greeting: [`Hello::VERSION`](crate::wire::program::Hello::VERSION) of an earlier text of ours, 0 where
+        /// The version of a greeting: [`Hello::VERSION`](outrigger_wire::program::Hello::VERSION) of an earlier text of ours, 0 where
         /// there was no greeting.
         version: i32,
     },

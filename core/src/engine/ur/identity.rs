@@ -1,8 +1,8 @@
 //! Which controller this is: by its version message, or by what its packets look like.
 
 use crate::engine::io::LinkId;
-use crate::robot::{Generation, SoftwareVersion};
-use crate::time::Duration;
+use outrigger_wire::robot::{Generation, SoftwareVersion};
+use outrigger_wire::time::Duration;
 
 /// How the software version is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use outrigger_core::engine::ur::UrConfig;
-//! use outrigger_core::robot::SoftwareVersion;
+//! use outrigger_wire::robot::SoftwareVersion;
 //!
 //! // How far the base joint goes on at worst after a fault, at 1 rad/s, on a CB3 and on an e-Series.
 //! let config = UrConfig::default();

@@ -4,8 +4,9 @@ use super::outbox::Outbox;
 use super::takeover::{Opening, TakeOver};
 use super::text::{TextConfig, TextPath};
 use crate::engine::cycle::Verdict;
-use crate::robot::{Reason, SoftwareVersion};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{Duration, Instant};
 
 /// The text of one session, and what has to come before it where another program runs.
 #[derive(Debug)]

@@ -19,9 +19,9 @@ use crate::engine::event::{Event, Events};
 use crate::mode::Mode;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{Generation, RobotModel, SoftwareVersion, State};
-use crate::time::Instant;
 use heapless::Vec;
+use outrigger_wire::robot::{Generation, RobotModel, SoftwareVersion, State};
+use outrigger_wire::time::Instant;
 
 /// Bytes of the longest text that sets outputs.
 const TEXT_LEN: usize = if AVAILABLE { Sec::max_len(BATCH) } else { 0 };

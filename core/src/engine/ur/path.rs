@@ -3,8 +3,9 @@
 use core::fmt;
 use core::net::Ipv4Addr;
 
-use crate::robot::{SoftwareVersion, Wording, settings, wording, words};
-use crate::time::Duration;
+use crate::robot::{Wording, settings, wording, words};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 /// How motion reaches the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

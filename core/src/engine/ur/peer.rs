@@ -22,15 +22,13 @@ use crate::command::Guidance;
 use crate::command::JointMove;
 #[cfg(feature = "tool-moves")]
 use crate::command::{Destination, LocateError, MoveTarget};
-use crate::engine::config::ConfigError;
-use crate::engine::config::Options as _;
+use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
 #[cfg(feature = "postcard")]
 use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
-use crate::frame::StreamCounts;
 use crate::law::{FeedError, Law};
 use crate::link::{Unacked, UnackedConfig};
 #[cfg(feature = "reverse")]
@@ -38,11 +36,13 @@ use crate::mode::Word;
 use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{Generation, JointVelocities, Reason, SoftwareVersion, State};
-use crate::time::{Duration, Instant, earliest};
+use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
 #[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
+use outrigger_wire::frame::StreamCounts;
+use outrigger_wire::robot::{Generation, JointVelocities, SoftwareVersion, State};
+use outrigger_wire::time::{Duration, Instant, earliest};
 
 /// Up to three connections to one controller of Universal Robots.
 ///

@@ -1,18 +1,18 @@
 //! Engine of the primary link (30001, or 30002): which software, which arm, does a program run, what is reported.
 
 use super::terminals::{BoardIo, ToolIo};
-use crate::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
-use crate::math::double::to_f32;
 use crate::mode::{Activity, Held};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{Generation, MasterSafetyState, Pose, RobotMode, RobotModel, Safety, SoftwareVersion};
-use crate::time::Instant;
-use crate::wire::WireError;
-use crate::wire::primary::{
+use outrigger_wire::WireError;
+use outrigger_wire::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
+use outrigger_wire::math::double::to_f32;
+use outrigger_wire::primary::{
     ConfigurationData, KinematicsInfo, Message, MessageKind, Report, RobotMessagePayload, RobotModeData, SubPackage,
     SubPackages,
 };
+use outrigger_wire::robot::{Generation, MasterSafetyState, Pose, RobotMode, RobotModel, Safety, SoftwareVersion};
+use outrigger_wire::time::Instant;
 
 /// What came in, one call each.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,12 +1,13 @@
 //! Engine of the real-time link (30003): bytes in, states out, and what the stream says about its controller.
 
 use super::identity::oldest_software;
-use crate::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{Generation, SoftwareVersion, State};
-use crate::time::Duration;
-use crate::wire::{WireError, realtime::Packet};
+use outrigger_wire::WireError;
+use outrigger_wire::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
+use outrigger_wire::realtime::Packet;
+use outrigger_wire::robot::{Generation, SoftwareVersion, State};
+use outrigger_wire::time::Duration;
 
 /// Packets in a row, of one size and with a running clock, after which the stream is known.
 const PACKETS_TO_KNOW: u32 = 6;

@@ -1,6 +1,6 @@
 //! A controller in local control refuses text. It says so to everybody, whoever wrote the text.
 
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// A refusal this long after our own text is of somebody else's.
 const WITHIN: Duration = Duration::from_secs(1);

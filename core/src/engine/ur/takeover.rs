@@ -7,7 +7,7 @@
 //! A controller in local control takes no text, and writes an entry into its log for each. So one zero velocity goes out,
 //! and the next only when a program is shown, or when a refusal would have come.
 
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// What stands in the place of the next zero velocity of `Arming`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Terminals of the control box and the tool, as the primary link shows them ten times a second.
 
 use crate::command::outputs::{AnalogDomain, ShownAnalog};
-use crate::math::double::to_f32;
-use crate::wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
+use outrigger_wire::math::double::to_f32;
+use outrigger_wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
 
 /// Terminals of the control box (masterboard data, `core/docs/protocol/ur-client-interfaces.md 3.5`).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,8 +7,9 @@
 use outrigger_urscript::{Dialect, RenderError, SpeedJ, SpeedJForm, StopJ, TimeArgument, Version};
 
 use crate::command::Approved;
-use crate::robot::{BadValue, JointVelocities, Range, Reason, SoftwareVersion, range_of, settings, words};
-use crate::time::Duration;
+use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
+use outrigger_wire::time::Duration;
 
 /// Which form the `speedj` text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 use super::*;
-use crate::math::dot;
-use crate::robot::RobotModel;
+use outrigger_wire::math::dot;
+use outrigger_wire::robot::RobotModel;
 use proptest::prelude::*;
 
 fn nominal(model: RobotModel) -> KinematicChain<6> {

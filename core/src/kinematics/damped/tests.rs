@@ -1,7 +1,7 @@
 use super::*;
 use crate::kinematics::{DhParameters, KinematicChain};
-use crate::math::{norm, subtract};
-use crate::robot::{JointPositions, Pose, RobotModel};
+use outrigger_wire::math::{norm, subtract};
+use outrigger_wire::robot::{JointPositions, Pose, RobotModel};
 use proptest::prelude::*;
 
 fn jacobian(q: [f32; 6]) -> Jacobian<6> {

@@ -1,10 +1,10 @@
 use super::*;
-use crate::command::{Sample, SampleValue};
 use crate::kinematics::DhParameters;
 use crate::law::plant::{CYCLE, Plant};
-use crate::math::{dot, subtract};
-use crate::robot::{JointPositions, Pose, RobotModel};
-use crate::time::Instant;
+use outrigger_wire::math::{dot, subtract};
+use outrigger_wire::robot::{JointPositions, Pose, RobotModel};
+use outrigger_wire::sensor::{Sample, SampleValue};
+use outrigger_wire::time::Instant;
 
 /// An ordinary working pose: elbow and wrist well bent, the tool pointing down.
 const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];

@@ -1,5 +1,5 @@
 use super::*;
-use crate::robot::JointAccelerations;
+use outrigger_wire::robot::JointAccelerations;
 
 const CYCLE: Duration = Duration::from_millis(8);
 /// Five cycles.

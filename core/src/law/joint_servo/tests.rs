@@ -1,10 +1,10 @@
 use super::*;
-use crate::command::{Sample, SampleValue};
 use crate::law::Quantity;
 use crate::law::plant::Plant;
-use crate::robot::JointAccelerations;
-use crate::time::Instant;
 use crate::trajectory::Waypoint;
+use outrigger_wire::robot::JointAccelerations;
+use outrigger_wire::sensor::{Sample, SampleValue};
+use outrigger_wire::time::Instant;
 
 #[cfg(feature = "forward")]
 mod forward;

@@ -1,10 +1,10 @@
 use super::*;
-use crate::command::{Sample, SampleValue};
 use crate::kinematics::DhParameters;
 use crate::law::plant::{CYCLE, Plant};
-use crate::math::{dot, subtract};
-use crate::robot::{Pose, RobotModel};
-use crate::time::Instant;
+use outrigger_wire::math::{dot, subtract};
+use outrigger_wire::robot::{Pose, RobotModel};
+use outrigger_wire::sensor::{Sample, SampleValue};
+use outrigger_wire::time::Instant;
 use proptest::prelude::*;
 
 /// An ordinary working pose: elbow and wrist well bent, the tool pointing down.

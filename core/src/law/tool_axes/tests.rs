@@ -1,10 +1,11 @@
 use super::*;
-use crate::command::{Sample, SampleValue};
 use crate::kinematics::DhParameters;
 use crate::law::plant::{CYCLE, Plant};
-use crate::math::{Vector3, subtract};
-use crate::robot::{Pose, RobotModel, wording};
-use crate::time::Instant;
+use crate::robot::wording;
+use outrigger_wire::math::{Vector3, subtract};
+use outrigger_wire::robot::{Pose, RobotModel};
+use outrigger_wire::sensor::{Sample, SampleValue};
+use outrigger_wire::time::Instant;
 use proptest::prelude::*;
 
 /// Elbow and wrist well bent, the tool pointing down.
@@ -65,9 +66,12 @@ impl Scene {
         let along = |v: Vector3| [axes.x, axes.y, axes.z].map(|axis| dot(v, axis));
         let [x, y, z] = along(subtract(now.position, self.start.position));
         // By another way than the law: the turn in the frame of the start, as a rotation vector.
-        let [rx, ry, rz] =
-            crate::math::Rotation { x: along(now.rotation.x), y: along(now.rotation.y), z: along(now.rotation.z) }
-                .to_vector();
+        let [rx, ry, rz] = outrigger_wire::math::Rotation {
+            x: along(now.rotation.x),
+            y: along(now.rotation.y),
+            z: along(now.rotation.z),
+        }
+        .to_vector();
         [x, y, z, rx, ry, rz]
     }
 

@@ -6,7 +6,7 @@ use super::super::evidence::Evidence;
 use super::super::{Action, Mode, Transition};
 use super::{ModeMachine, QUIET_STATES, Stopping, StrayStop};
 use crate::robot::Reason;
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 impl ModeMachine {
     pub(super) fn stopping_action(&mut self, owed: bool) -> Action<'_> {

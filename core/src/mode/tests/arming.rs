@@ -41,7 +41,8 @@ fn each_missing_precondition_refuses_the_request_and_names_itself() {
 fn numbers_newer_than_this_version_are_never_commanded_and_the_advice_claims_nothing_of_them() {
     const NUMBERS: [i32; 7] = [i32::MIN, -2, 21, 24, 77, 255, i32::MAX];
     let spoilt = NUMBERS.iter().flat_map(|raw| {
-        let (robot, safety) = (RobotMode::from_raw(crate::robot::Generation::Cb3, *raw), SafetyMode::from_raw(*raw));
+        let (robot, safety) =
+            (RobotMode::from_raw(outrigger_wire::robot::Generation::Cb3, *raw), SafetyMode::from_raw(*raw));
         [
             World { robot_mode: robot, ..GOOD },
             World { safety, ..GOOD },

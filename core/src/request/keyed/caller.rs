@@ -10,7 +10,7 @@ use super::reply::Reply;
 use super::wire::{ANSWER_LEN, BODY_MIN, Body, DATAGRAM_MAX, Head, Hello, Kind, Nonce, TAG_LEN, Turn, Welcome};
 use crate::mode::Epoch;
 use crate::request::{FRESH_FOR, Message};
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// How long an answer is waited for before the same is sent again, at first and at most: each time it is doubled.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(800));

@@ -6,7 +6,7 @@ use zerocopy::IntoBytes as _;
 use zerocopy::byteorder::big_endian::U64;
 
 use super::wire::{Kind, Nonce, TAG_LEN};
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// A key of 32 bytes, ready to be used. It is not shown.
 #[derive(Clone)]

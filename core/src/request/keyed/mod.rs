@@ -8,7 +8,7 @@
 //! use outrigger_core::mode::Epoch;
 //! use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Service};
 //! use outrigger_core::request::{Ask, Message};
-//! use outrigger_core::time::Instant;
+//! use outrigger_wire::time::Instant;
 //!
 //! # // Real keys and seeds are random numbers.
 //! let (now, epoch) = (Instant::ZERO, Epoch::from_number(3));

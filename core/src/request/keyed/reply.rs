@@ -7,8 +7,8 @@ use crate::link::Grade;
 use crate::mode::Mode;
 use crate::request::FaultKind;
 use crate::robot::{Reason, ReasonSet};
-use crate::time::Duration;
-use crate::wire::dashboard::Outcome;
+use outrigger_wire::dashboard::Outcome;
+use outrigger_wire::time::Duration;
 
 /// How it stands, and what came of what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::wire::{ANSWER_LEN, BODY_MIN, DATAGRAM_MAX, Head, Hello, Kind, Nonce, 
 use crate::mode::Epoch;
 use crate::request::json::message_of;
 use crate::request::{Ask, Challenge, Challenges};
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Sessions that are spoken in, and as many that begin.
 const SLOTS: usize = 2;

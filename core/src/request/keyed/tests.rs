@@ -8,12 +8,12 @@ use proptest::prelude::*;
 
 use super::wire::{BODY_MIN, TAG_LEN};
 use super::*;
-use crate::command::SampleValue;
 use crate::mode::{Epoch, Mode};
 use crate::request::{Ask, FaultKind, Message};
 use crate::robot::{Reason, ReasonSet};
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::Outcome;
+use outrigger_wire::dashboard::Outcome;
+use outrigger_wire::sensor::SampleValue;
+use outrigger_wire::time::{Duration, Instant};
 
 const KEY: [u8; 32] = *b"0123456789abcdef0123456789ABCDEF";
 const EPOCH: Epoch = Epoch::from_number(3);

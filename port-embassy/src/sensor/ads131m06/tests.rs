@@ -2,8 +2,9 @@ use core::convert::Infallible;
 
 use embedded_hal::digital;
 use embedded_hal_async::spi::{ErrorKind, ErrorType, Operation};
-use outrigger_core::command::{SourceConfig, SourceId, SourceMonitor};
+use outrigger_core::command::{SourceConfig, SourceMonitor};
 use outrigger_core::robot::Reason;
+use outrigger_wire::sensor::SourceId;
 
 use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
 use super::*;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use outrigger_core::robot::Range as CoreRange;
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 use toml::de::{DeArray, DeValue};
 
 /// A key that the reader looks for.

@@ -1,9 +1,10 @@
 use std::net::Ipv4Addr;
 
+use outrigger_core::bridges::BridgeRate;
 use outrigger_core::engine::{PortKind, Sensor, SensorInput, TelemetryTarget};
 use outrigger_core::law::{AnyLaw, LawConfig};
-use outrigger_core::sensor::{BridgeRate, Form, Scale};
-use outrigger_core::time::Duration;
+use outrigger_wire::sensor::{Form, Scale};
+use outrigger_wire::time::Duration;
 
 use crate::*;
 

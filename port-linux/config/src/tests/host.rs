@@ -1,9 +1,10 @@
-use outrigger_core::command::{Limits, SourceId};
+use outrigger_core::command::Limits;
 use outrigger_core::engine::ur::FormChoice;
 use outrigger_core::law::{AxisConfig, LawConfig, Reference};
 use outrigger_core::mode::{PendantConfig, PendantStop, ScalingConfig};
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::Duration;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
 
 use crate::*;
 

@@ -1,8 +1,8 @@
 //! What came of a call: the dashboard's reply, with the value that a response carries.
 
-use outrigger_core::robot::ProgramState;
-use outrigger_core::wire::dashboard::{OperationalMode, Refusal, Reply, UserRole};
-use outrigger_core::wire::primary::Text;
+use outrigger_wire::dashboard::{OperationalMode, Refusal, Reply, UserRole};
+use outrigger_wire::primary::Text;
+use outrigger_wire::robot::ProgramState;
 
 use crate::messages::{ProgramInformation, VersionInformation};
 use crate::readings::robot_mode_number;
@@ -156,7 +156,7 @@ fn readable(text: Text<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::wire::dashboard::RequestKind;
+    use outrigger_wire::dashboard::RequestKind;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
-use outrigger_core::robot::ProgramState;
-use outrigger_core::wire::dashboard::{Reply, Support};
-use outrigger_core::wire::primary::Text;
-use outrigger_core::wire::robot_api::FIRST;
+use outrigger_wire::dashboard::{Reply, Support};
+use outrigger_wire::primary::Text;
+use outrigger_wire::robot::ProgramState;
+use outrigger_wire::robot_api::FIRST;
 
 use super::*;
 use crate::messages::{Message, Nothing, ProgramInformation, VersionInformation};

@@ -1,7 +1,7 @@
 //! What the topics of Surface N are filled with.
 
 use outrigger_core::command::outputs::digital_levels;
-use outrigger_core::robot::Generation;
+use outrigger_wire::robot::Generation;
 
 use super::*;
 use crate::arm::Arm;

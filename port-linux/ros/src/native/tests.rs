@@ -2,9 +2,9 @@ mod fields;
 
 use std::collections::BTreeSet;
 
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::wire::fields::Value;
-use outrigger_core::wire::primary::SubPackage;
+use outrigger_wire::fields::Value;
+use outrigger_wire::primary::SubPackage;
+use outrigger_wire::robot::SoftwareVersion;
 
 use self::fields::{CB2, CB3, RTDE, primary};
 use super::*;

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use outrigger_core::client::dashboard::{Obstacle, Progress, Sequence, SequenceEvent, SequenceInput};
-use outrigger_core::robot::{RobotMode, SafetyMode, SoftwareVersion, Text};
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::dashboard::{Refusal, Reply, Request, RequestKind};
+use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
+use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion, Text};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Time between two questions for the mode.
 const POLL: Duration = Duration::from_millis(200);

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use outrigger_core::client::dashboard::{
     ProgramConfig, ProgramControl, ProgramGoal, Sequence, SequenceEvent, SequenceInput,
 };
-use outrigger_core::robot::{ProgramState, SoftwareVersion};
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::dashboard::{Reply, Request};
+use outrigger_wire::dashboard::{Reply, Request};
+use outrigger_wire::robot::{ProgramState, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Right after its brakes are released a controller refuses to play: UR's driver waits as long.
 const SETTLES: Duration = Duration::from_secs(1);

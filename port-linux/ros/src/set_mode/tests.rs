@@ -1,7 +1,7 @@
 use outrigger_core::client::dashboard::Obstacle;
-use outrigger_core::robot::{RobotMode, SafetyMode};
-use outrigger_core::time::Duration;
-use outrigger_core::wire::dashboard::{Reply, RequestKind};
+use outrigger_wire::dashboard::{Reply, RequestKind};
+use outrigger_wire::robot::{RobotMode, SafetyMode};
+use outrigger_wire::time::Duration;
 
 use super::*;
 

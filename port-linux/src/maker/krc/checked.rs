@@ -1,7 +1,7 @@
 //! What a configuration beside a KRC would put in force.
 
 use outrigger_core::engine::krc::{Control, KrcConfig, TaskFrame};
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 
 use super::words;
 use crate::lines::{Line, joints};

@@ -7,8 +7,8 @@ use outrigger_core::law::Law;
 use outrigger_core::link::{Figures, Histogram};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::{FriState, Quality};
+use outrigger_wire::fri::{FriState, Quality};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::words;
 use crate::maker::{Examined, Observed};

@@ -15,8 +15,8 @@ use outrigger_core::engine::krc::{
 };
 use outrigger_core::engine::{Engine, Event, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
-use outrigger_core::robot::State;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::robot::State;
+use outrigger_wire::time::{Duration, Instant};
 
 pub(crate) use self::checked::checked;
 use self::examined::KrcExamined;

@@ -6,8 +6,8 @@ use outrigger_core::law::Law;
 use outrigger_core::link::{Grade, Histogram};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::fri::Quality;
+use outrigger_wire::fri::Quality;
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::json::Json;
 use crate::maker::{Summary, Tally};

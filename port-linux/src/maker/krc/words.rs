@@ -6,8 +6,8 @@ use outrigger_core::engine::Coast;
 use outrigger_core::engine::krc::{Krc, KrcCounts, KrcEvent, KrcReport};
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
-use outrigger_core::time::Duration;
-use outrigger_core::wire::fri::{FriState, Quality};
+use outrigger_wire::fri::{FriState, Quality};
+use outrigger_wire::time::Duration;
 
 use crate::show::events::{PeerEvent, Surroundings, Words};
 use crate::show::{Variables, Word};

@@ -2,8 +2,8 @@
 
 use outrigger_config::Control;
 use outrigger_core::engine::ur::StatesFrom;
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::Duration;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 use super::{coast, paths};
 use crate::lines::{Line, joints};

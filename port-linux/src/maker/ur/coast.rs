@@ -4,8 +4,8 @@ use outrigger_core::engine::Coast;
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::mode::PendantStop;
-use outrigger_core::robot::{Pose, RobotModel, SoftwareVersion};
-use outrigger_core::time::Duration;
+use outrigger_wire::robot::{Pose, RobotModel, SoftwareVersion};
+use outrigger_wire::time::Duration;
 
 /// Both worst cases on a controller with this software: something we see goes wrong, and this process dies.
 ///

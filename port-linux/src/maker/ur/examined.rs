@@ -4,8 +4,9 @@ use outrigger_core::engine::ur::{Identity, Mismatch, TextPath, Ur, UrConfig};
 use outrigger_core::engine::{Engine, LinkId};
 use outrigger_core::law::Law;
 use outrigger_core::link::{Figures, Histogram};
-use outrigger_core::robot::{Reason, ReasonSet, RobotModel, SoftwareVersion};
-use outrigger_core::time::Instant;
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::time::Instant;
 
 use super::{coast, paths};
 use crate::maker::{Examined, Observed};

@@ -23,8 +23,8 @@ use outrigger_core::engine::ur::{
 use outrigger_core::engine::{Engine, Event, LinkId, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Activity;
-use outrigger_core::robot::{ProgramState, RobotMode, Safety, SoftwareVersion, State};
-use outrigger_core::time::Instant;
+use outrigger_wire::robot::{ProgramState, RobotMode, Safety, SoftwareVersion, State};
+use outrigger_wire::time::Instant;
 use tokio::sync::{mpsc, watch};
 
 pub(crate) use self::checked::checked;
@@ -252,7 +252,7 @@ impl Controller<6> for UrController {
     }
 
     fn dashboard(&self) -> Option<SocketAddr> {
-        Some(self.target.socket(outrigger_core::wire::dashboard::PORT))
+        Some(self.target.socket(outrigger_wire::dashboard::PORT))
     }
 
     #[cfg(feature = "ros2")]

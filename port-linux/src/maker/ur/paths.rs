@@ -2,8 +2,8 @@
 
 use outrigger_core::engine::ur::{CommandPath, Orders, ProgramConfig, UrConfig, UrOptions};
 use outrigger_core::mode::PendantStop;
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::Duration;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 use super::coast;
 
@@ -87,7 +87,7 @@ fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
 mod tests {
     use outrigger_core::engine::ur::StatesFrom;
     use outrigger_core::mode::DelegatedConfig;
-    use outrigger_core::robot::RobotModel;
+    use outrigger_wire::robot::RobotModel;
 
     use super::*;
 

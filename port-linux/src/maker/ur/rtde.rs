@@ -6,10 +6,10 @@ use std::net::SocketAddr;
 
 use outrigger_core::client::Output;
 use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input};
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::Instant;
-use outrigger_core::wire::rtde::registry::{Direction, Variable, exists};
-use outrigger_core::wire::rtde::{self, DynamicRecipe, Field};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::registry::{Direction, Variable, exists};
+use outrigger_wire::rtde::{self, DynamicRecipe, Field};
+use outrigger_wire::time::Instant;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};

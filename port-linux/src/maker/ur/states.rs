@@ -3,9 +3,9 @@
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::engine::ur::{StatesFrom, Ur};
 use outrigger_core::engine::{Engine, LinkId};
-use outrigger_core::frame::StreamCounts;
 use outrigger_core::law::Law;
-use outrigger_core::robot::SoftwareVersion;
+use outrigger_wire::frame::StreamCounts;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::show::States;
 

@@ -4,7 +4,7 @@ use outrigger_core::engine::ur::{Ur, UrEvent};
 use outrigger_core::engine::{Engine, Event};
 use outrigger_core::law::Law;
 use outrigger_core::link::Histogram;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use super::tracking::Tracking;
 use crate::json::Json;

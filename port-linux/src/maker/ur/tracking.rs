@@ -2,9 +2,9 @@
 
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{ControllerTime, JointPositions, State};
-use outrigger_core::time::Duration;
 use outrigger_core::trajectory::{Progress, Setpoint};
+use outrigger_wire::robot::{ControllerTime, JointPositions, State};
+use outrigger_wire::time::Duration;
 
 use crate::json::Json;
 
@@ -190,8 +190,8 @@ impl Summary {
 mod tests {
     use outrigger_core::command::Samples;
     use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-    use outrigger_core::robot::JointVelocities;
     use outrigger_core::trajectory::{Trajectory, Waypoint};
+    use outrigger_wire::robot::JointVelocities;
 
     use super::*;
 

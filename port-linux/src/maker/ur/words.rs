@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::{DownCause, Identity, KnownBy, Next, ProgramNews, UrEvent, link_name};
-use outrigger_core::frame::Found;
-use outrigger_core::time::Duration;
-use outrigger_core::wire::forward::TrajectoryResult;
-use outrigger_core::wire::primary::{Report, ReportKind};
-use outrigger_core::wire::program::{Ending, Hello};
+use outrigger_wire::forward::TrajectoryResult;
+use outrigger_wire::frame::Found;
+use outrigger_wire::primary::{Report, ReportKind};
+use outrigger_wire::program::{Ending, Hello};
+use outrigger_wire::time::Duration;
 
 use crate::show::events::{PeerEvent, Surroundings, Words};
 

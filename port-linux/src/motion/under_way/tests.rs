@@ -5,7 +5,7 @@ use outrigger_core::engine::ur::{LINKS, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, Output};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::PendantStop;
-use outrigger_core::robot::{JointVelocities, SoftwareVersion, State};
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion, State};
 
 use self::peer::Peer as Robot;
 use super::*;

@@ -1,5 +1,5 @@
 use outrigger_core::command::outputs::DigitalOutput;
-use outrigger_core::command::{Sample, SampleValue, SourceId};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use tokio::sync::mpsc::{Sender, channel};
 
 use outrigger_core::mode::Asker;

@@ -1,5 +1,5 @@
 use outrigger_core::request::{Ask, Message};
-use outrigger_core::robot::JointPositions;
+use outrigger_wire::robot::JointPositions;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 
 use super::super::claim::{Claims, Issued};

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 
-use outrigger_core::wire::robot_api::BASE;
 use outrigger_ros::messages::ProgramInformation;
+use outrigger_wire::robot_api::BASE;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

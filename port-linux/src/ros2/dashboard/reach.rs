@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 
 use outrigger_core::client::dashboard::{Client, Timeouts};
 use outrigger_core::client::robot_api;
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::Duration;
-use outrigger_core::wire::dashboard::{Reply, Request};
-use outrigger_core::wire::primary::Text;
+use outrigger_wire::dashboard::{Reply, Request};
+use outrigger_wire::primary::Text;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 use crate::clock::Clock;
 use crate::dashboard::connection::{Connection, LINE_MEMORY};

@@ -329,8 +329,8 @@ fn places<'r>(row: &'r str, word: &'r str) -> impl Iterator<Item = usize> + 'r {
 mod tests {
     use outrigger_core::link::{Grade, Metric};
     use outrigger_core::mode::Mode;
-    use outrigger_core::robot::{ProgramState, RobotMode, SafetyMode};
-    use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
+    use outrigger_wire::fri::{ControlScheme, FriState, Quality};
+    use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode};
 
     use super::*;
 

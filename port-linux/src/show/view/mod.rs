@@ -12,7 +12,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::mode::Epoch;
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Stylize as _;

@@ -1,7 +1,7 @@
 //! What the connections of a session carry and no engine keeps: temperatures. Taken from a feed, on the thread that draws.
 
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::primary::SubPackage;
+use outrigger_wire::primary::SubPackage;
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::feed::{Item, Message, Reader, Streams, What};
 
@@ -72,7 +72,7 @@ fn temperatures_in(message: &Message<'_>) -> Option<Vec<f32>> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::wire::primary::{JointDataRepr, SubPackageRepr as _};
+    use outrigger_wire::primary::{JointDataRepr, SubPackageRepr as _};
 
     use super::*;
     use crate::feed::{Feed, stream_memory};

@@ -6,10 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 pub(crate) use args::SimKrcArgs;
-use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
 use outrigger_sim::krc::{Counts, Fault, Krc, OperationMode, Options, Reason};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::udp::{Running, Server};
+use outrigger_wire::fri::{ControlScheme, FriState, Quality};
 
 use super::journal::Journal;
 use crate::exit::{Failure, Outcome};

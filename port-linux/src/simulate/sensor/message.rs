@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use outrigger_core::command::SampleValue;
-use outrigger_core::sensor::{DATAGRAM_MAX, FRAME_MAX, Reading};
 use outrigger_sim::sensor::Sent;
+use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, Reading, SampleValue};
 
 /// Values from here on are written with an exponent: a line of six has room for no more digits.
 const SHORT: f32 = 1e9;
@@ -62,7 +61,7 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::sensor::{Decoder, Form, LINE_MAX};
+    use outrigger_wire::sensor::{Decoder, Form, LINE_MAX};
     use proptest::prelude::*;
 
     use super::*;

@@ -11,9 +11,9 @@ mod wire;
 use std::future::pending;
 
 pub(crate) use args::SimSensorArgs;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::sensor::{Measures, Sensor, Sent};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use self::message::Written;

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use outrigger_config::RobotAddress;
-use outrigger_core::robot::Pose;
-use outrigger_core::time::{Duration, Instant};
 use outrigger_sim::kinematics::Frame;
 use outrigger_sim::surface::Surface;
+use outrigger_wire::robot::Pose;
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use outrigger_core::sensor::Reading;
 use outrigger_sim::sensor::{Row, Rows, VALUES_MAX};
+use outrigger_wire::sensor::Reading;
 
 /// Reads `text`: a table where its first line that carries something begins with a column `t`, else lines, which are due at
 /// `rate` \[Hz\].

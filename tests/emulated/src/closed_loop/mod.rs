@@ -10,9 +10,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use outrigger_core::robot::{Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::bench::{Armed, Bench, REST, Record, Setup, Teller};
 use crate::qemu::{Exit, Firmware};

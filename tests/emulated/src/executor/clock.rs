@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::task::Waker;
 
 use embassy_time_driver::{Driver, time_driver_impl};
-use outrigger_core::time::Instant;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::time::Instant;
 
 /// The board has been running for a while when the simulation begins: nothing may depend on where either begins.
 const UPTIME: u64 = 7_000_000;

@@ -2,9 +2,9 @@
 //!
 //! Sans-IO, as the peer for controllers of Universal Robots is.
 
-use outrigger_core::wire::fri::{Command, DEFAULT_PORT, Measurement};
 use outrigger_sim::krc::{Krc, Sender};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::fri::{Command, DEFAULT_PORT, Measurement};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::socket::udp;
 use smoltcp::wire::{EthernetAddress, IpCidr, IpEndpoint, Ipv4Address};
@@ -158,7 +158,7 @@ impl KrcPeer {
                 self.answers.sent(Sent {
                     at: now,
                     counter: measurement.send_seq_count(),
-                    leads: measurement.named_state() == outrigger_core::wire::fri::FriState::Command
+                    leads: measurement.named_state() == outrigger_wire::fri::FriState::Command
                         && measurement.power() != 0,
                     period: measurement.desired_cmd_sample_time(),
                 });

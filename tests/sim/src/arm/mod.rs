@@ -17,7 +17,7 @@ use crate::model::ArmModel;
 use crate::rng::Rng;
 use compliance::Situation;
 use drive::Motors;
-use outrigger_core::robot::ControlMode;
+use outrigger_wire::robot::ControlMode;
 use past::Past;
 use route::Route;
 
@@ -427,7 +427,7 @@ impl Arm {
 mod tests {
     use super::*;
     use crate::model::POSITION_LIMIT;
-    use outrigger_core::robot::RobotModel;
+    use outrigger_wire::robot::RobotModel;
 
     fn arm(drive: &Drive) -> Arm {
         Arm::new(&ArmModel::of(RobotModel::Ur5e), drive, ForceOptions::default(), [0.0; 6], 0.002, &mut Rng::new(1, 0))

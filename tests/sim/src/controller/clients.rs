@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use outrigger_core::robot::Generation;
+use outrigger_wire::robot::Generation;
 
 use super::connection::{Connection, Phase, RECEIVE_QUEUE};
 use super::{Conn, Controller, EventKind, Refused};

@@ -6,7 +6,7 @@ use crate::fault::FaultKind;
 use crate::port::Port;
 use crate::program::Notice;
 use crate::rtde::{Context, Deviations, Effect, Exchange, Registers, State, WatchdogAction};
-use outrigger_core::wire::rtde::{Level, MAX_SIZE};
+use outrigger_wire::rtde::{Level, MAX_SIZE};
 
 impl Controller {
     /// Bytes of an RTDE client.

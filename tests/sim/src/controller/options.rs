@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use outrigger_core::robot::{Generation, RobotModel, SoftwareVersion};
+use outrigger_wire::robot::{Generation, RobotModel, SoftwareVersion};
 
 use super::InterpreterOptions;
 use crate::arm::{Drive, ForceOptions, JOINT_HISTORY};

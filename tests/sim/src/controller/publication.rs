@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::wire::realtime::{MAX_SIZE, Repr};
+use outrigger_wire::realtime::{MAX_SIZE, Repr};
 
 use super::connection::SEND_QUEUE;
 use super::{Conn, Controller};

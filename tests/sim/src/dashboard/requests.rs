@@ -1,7 +1,7 @@
 //! Every request with the software that brought it (`core/docs/protocol/ur-dashboard.md 3`), and what it is answered
 //! with.
 
-use outrigger_core::robot::{Generation, SoftwareVersion};
+use outrigger_wire::robot::{Generation, SoftwareVersion};
 
 use super::{Context, OperationalReplies, Reply};
 use crate::controller::Action;

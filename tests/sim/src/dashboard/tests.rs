@@ -1,7 +1,7 @@
 use super::*;
 use crate::pendant::Files;
 use crate::robot::PowerTiming;
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 /// A desk with a running arm and nothing loaded.
 struct Desk {

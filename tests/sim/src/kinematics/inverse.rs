@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::model::{ArmModel, POSITION_LIMIT};
     use crate::rng::Rng;
-    use outrigger_core::robot::RobotModel;
+    use outrigger_wire::robot::RobotModel;
 
     const TCP: Pose6 = [0.02, -0.01, 0.15, 0.2, -0.4, 0.3];
 

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::model::ArmModel;
     use crate::rng::Rng;
-    use outrigger_core::robot::RobotModel;
+    use outrigger_wire::robot::RobotModel;
 
     const TCP: Pose6 = [0.01, -0.02, 0.15, 0.3, -0.2, 0.1];
 

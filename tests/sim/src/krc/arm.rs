@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::wire::fri::ControlScheme;
+use outrigger_wire::fri::ControlScheme;
 
 use super::model::{self, JOINTS, Joints, Spatial};
 use crate::kinematics::{Frame, sub};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::wire::fri::{ControlScheme, Quality};
+use outrigger_wire::fri::{ControlScheme, Quality};
 
 use super::options::{Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, Options, QualityLimits};
 use crate::fault::nearest_of;

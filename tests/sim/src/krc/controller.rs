@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use outrigger_core::wire::fri::{Command, CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
+use outrigger_wire::fri::{Command, CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
 
 use super::arm::Arm;
 use super::channel::{Channel, Sender, Transmit};

@@ -11,7 +11,7 @@
 //! | quality UNACCEPTABLE | back to monitor |
 //! | no power | the setpoint stands, commands are ignored until they mirror it |
 
-use outrigger_core::wire::fri::{CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
+use outrigger_wire::fri::{CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
 
 use super::arm::{Impedance, Target};
 use super::model::{self, JOINTS, Joints};
@@ -276,7 +276,7 @@ impl Interface {
     }
 
     fn take_parameters(&mut self, command: &CommandRepr, flags: CommandFlags) {
-        let spatial = |v: outrigger_core::wire::fri::CartesianVector| {
+        let spatial = |v: outrigger_wire::fri::CartesianVector| {
             let ([x, y, z], [rx, ry, rz]) = (v.linear, v.angular);
             [x, y, z, rx, ry, rz].map(f64::from)
         };
@@ -424,7 +424,7 @@ fn frame_of(command: &CommandRepr) -> Result<Frame, Reason> {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::wire::fri::Frame as WireFrame;
+    use outrigger_wire::fri::Frame as WireFrame;
 
     use super::*;
 

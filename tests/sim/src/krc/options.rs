@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use outrigger_core::wire::fri::Quality;
+use outrigger_wire::fri::Quality;
 
 use super::arm::ArmOptions;
 use super::fault::Fault;

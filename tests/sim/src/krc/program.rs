@@ -1,7 +1,7 @@
 //! The KRL program: when it calls the functions of FRI, and what it makes of the shared variables
 //! (`core/docs/protocol/kuka-fri.md A4, A12`).
 
-use outrigger_core::wire::fri::{ControlScheme, FriState, KrlIndex, KrlVariables, Quality};
+use outrigger_wire::fri::{ControlScheme, FriState, KrlIndex, KrlVariables, Quality};
 
 use super::rating::rank;
 

@@ -1,6 +1,6 @@
 //! One measurement, from everything the KRC knows.
 
-use outrigger_core::wire::fri::{CartesianVector, Frame, Jacobian, KrlVariables, MassMatrix, MeasurementRepr, Quality};
+use outrigger_wire::fri::{CartesianVector, Frame, Jacobian, KrlVariables, MassMatrix, MeasurementRepr, Quality};
 
 use super::arm::Arm;
 use super::interface::Interface;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use outrigger_core::wire::fri::Quality;
+use outrigger_wire::fri::Quality;
 
 use super::options::{QualityLimits, Rating};
 use crate::time::SimTime;

@@ -16,8 +16,8 @@ mod speaking;
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use outrigger_core::robot::ProgramState;
 use outrigger_interpreter::{Builtins, FaultKind, Limits, Machine, Program, ProgramKind, Step};
+use outrigger_wire::robot::ProgramState;
 
 use crate::arm::{Arm, Motion};
 use crate::controller::{Conn, ProgramTold};

@@ -1,7 +1,7 @@
 //! What programs act on, and what is told of them.
 
-use outrigger_core::robot::SafetyMode;
 use outrigger_interpreter::{Position, ThreadId};
+use outrigger_wire::robot::SafetyMode;
 
 use super::Sockets;
 use crate::arm::{Arm, Compliance};

@@ -1,7 +1,7 @@
 //! The functions by which a program reads its terminals, and sets outputs, tool and payload.
 
-use outrigger_core::robot::Generation;
 use outrigger_interpreter::{Call, CallResult, Value};
+use outrigger_wire::robot::Generation;
 
 use super::Plant;
 use super::host::{ProgramHost, done, joints, pose};

@@ -1,10 +1,10 @@
 //! Messages that are not the state: the burst after connecting, and what 30001 tells as it happens.
 
-use outrigger_core::robot::{Generation, MessageSource, SoftwareVersion};
-use outrigger_core::wire::primary::{
+use outrigger_wire::primary::{
     ErrorCode, ErrorDetail, Popup, PopupRequest, ProgramStateMessage, RobotMessage, RobotMessagePayload,
     SAFETY_COMPLIANCE_TOLERANCES, SafetyDetail, SafetyModeMessage, Text, Titled, Version, emit_raw,
 };
+use outrigger_wire::robot::{Generation, MessageSource, SoftwareVersion};
 
 use crate::firmware::Firmware;
 use crate::port::Port;

@@ -4,7 +4,7 @@ pub(crate) mod message;
 pub(crate) mod realtime;
 pub(crate) mod state;
 
-use outrigger_core::robot::{Generation, ProgramState, RobotMode, ToolMode};
+use outrigger_wire::robot::{Generation, ProgramState, RobotMode, ToolMode};
 
 use crate::arm::Arm;
 use crate::firmware::Firmware;

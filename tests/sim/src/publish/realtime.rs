@@ -1,6 +1,6 @@
 //! The packet of 30003 and 30013: the state of the control cycle just finished.
 
-use outrigger_core::wire::realtime::Repr;
+use outrigger_wire::realtime::Repr;
 
 use super::Snapshot;
 

@@ -4,14 +4,14 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use outrigger_core::robot::Generation;
-use outrigger_core::wire::WireError;
-use outrigger_core::wire::primary::{
+use outrigger_wire::WireError;
+use outrigger_wire::primary::{
     AdditionalInfoRepr, CalibrationDataRepr, CartesianInfoRepr, ConfigurationDataRepr, ForceModeDataRepr, Joint,
     JointDataRepr, JointDynamics, JointLimits, KinematicsInfoRepr, MasterboardDataCb2Repr, MasterboardDataRepr,
     RobotModeDataRepr, RobotStateWriter, SafetyDataRepr, SingularityInfoRepr, SubPackageRepr,
     ToolCommunicationInfoRepr, ToolDataRepr, ToolModeInfoRepr, size_for,
 };
+use outrigger_wire::robot::Generation;
 
 use super::{MOTOR_TEMPERATURES, Snapshot};
 use crate::model::{ACCELERATION_LIMIT, POSITION_LIMIT};

@@ -3,7 +3,7 @@
 //! Types are those of the values. Where the specification does not confirm the first software, e-Series sends the
 //! variable if the options say so, from the release that one source names where one does.
 
-use outrigger_core::robot::{Generation, ProgramState, SoftwareVersion};
+use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
 
 use super::registers::Registers;
 use super::value::Value;

@@ -1,6 +1,6 @@
 //! One client's conversation (`core/docs/protocol/ur-rtde.md 3, 10`): requests in, replies and effects out.
 
-use outrigger_core::wire::rtde::{ControllerVersion, HEADER_LEN, Level, MAX_SIZE, Reply, TextMessage, TypeList};
+use outrigger_wire::rtde::{ControllerVersion, HEADER_LEN, Level, MAX_SIZE, Reply, TextMessage, TypeList};
 
 use super::inputs::Field;
 use super::outputs::{Output, State};

@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Conn, Controller, Options, OptionsError, StartState};
 use outrigger_sim::external_control::ExternalControl;
 use outrigger_sim::pendant::ProgramFile;
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::Server;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::common::{Answer, Bench, ideal};
 

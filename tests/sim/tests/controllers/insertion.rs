@@ -1,9 +1,9 @@
 //! A program as users write it: a part is pressed into its seat with 20 N.
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::Options;
 use outrigger_sim::port::Port;
 use outrigger_sim::surface::Surface;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::common::Bench;
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::remote::{Remote, Run};
-use outrigger_core::wire::fri::{ControlScheme, FriState, Quality};
 use outrigger_sim::krc::{Bridging, Convention, Fault, Krc, Move, OperationMode, Options, Reason};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::fri::{ControlScheme, FriState, Quality};
 
 fn fault(spec: &str) -> Fault {
     spec.parse().expect("a fault")

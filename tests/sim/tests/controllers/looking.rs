@@ -1,10 +1,10 @@
 //! What programs ask of the arm and its geometry (external control 5.3).
 
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::Options;
 use outrigger_sim::model::ArmModel;
 use outrigger_sim::port::Port;
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use crate::common::{Bench, ideal};
 

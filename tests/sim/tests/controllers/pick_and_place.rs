@@ -1,9 +1,9 @@
 //! Parts carried to a grid, by a program as users write it: where the arm was when the gripper opened and closed.
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Options};
 use outrigger_sim::kinematics::Frame;
 use outrigger_sim::port::Port;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::common::Bench;
 

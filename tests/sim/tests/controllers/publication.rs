@@ -1,11 +1,11 @@
 //! Checklist points 1 to 5 of the client interfaces: what flows after connecting, sizes, orders, times, coupling.
 
 use crate::common::{Bench, f64_at, i32_at, ideal, u64_at};
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::{Action, Options};
 use outrigger_sim::kinematics::{Rotation, Vec3};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 /// One version of each row of the specification's tables.
 const VERSIONS: [(u8, u8); 17] = [

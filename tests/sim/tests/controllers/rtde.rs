@@ -1,11 +1,11 @@
 //! Port 30004: the conversation, who owns an input, what inputs do, what a slow reader and a bad client get.
 
 use crate::common::{Bench, f64_at, i32_at, ideal};
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::controller::{Action, Conn};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;
 use outrigger_sim::rtde::{RtdeOptions, WatchdogAction};
+use outrigger_wire::robot::SoftwareVersion;
 use std::time::Duration;
 
 fn with(change: impl FnOnce(&mut RtdeOptions)) -> Bench {

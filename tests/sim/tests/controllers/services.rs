@@ -1,11 +1,11 @@
 //! Services that are switched off, restarts, and PolyScope X: which ports there are, and when.
 
 use crate::common::{Bench, f64_at, ideal};
-use outrigger_core::robot::{RobotModel, SoftwareVersion};
 use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::port::Port;
 use outrigger_sim::service::Service;
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 /// The ports that accept a client.
 fn open(controller: &Controller) -> Vec<u16> {

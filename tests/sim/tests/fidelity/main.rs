@@ -132,7 +132,7 @@ fn every_test_named_exists_and_mentions_what_it_is_named_for() {
 
 #[test]
 fn every_option_named_is_one() {
-    let fields: String = sources(&["tests/sim/src", "urscript/src"]).into_values().collect();
+    let fields: String = sources(&["tests/sim/src", "urscript/interpreter/src"]).into_values().collect();
     let options = lines().map(|line| line.option).chain(functions::GROUPS.iter().map(|group| group.option));
     for option in options.filter(|option| !option.is_empty()) {
         let field = option.rsplit("::").next().unwrap();

@@ -1,12 +1,12 @@
 //! A board beside a simulated KRC: each measurement answered once, whatever is lost; and nothing that begins by itself.
 
 use outrigger_core::robot::Reason;
-use outrigger_core::wire::fri::Quality;
 use outrigger_emulated::krc::KrcBench;
 use outrigger_emulated::standstill;
 use outrigger_emulated::telemetry::Telemetry;
 use outrigger_emulated::tries::nobodys_fallback;
 use outrigger_sim::krc::{Options, QualityLimits, Rating, Reason as Left};
+use outrigger_wire::fri::Quality;
 
 use super::*;
 

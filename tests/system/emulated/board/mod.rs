@@ -21,11 +21,11 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_emulated::bench::{Armed, Bench, Setup};
 use outrigger_emulated::closed_loop::{self, Plan};
 use outrigger_emulated::qemu::{Exit, Firmware, Machine};
 use outrigger_emulated::require::{self, Need, test};
+use outrigger_wire::robot::SoftwareVersion;
 
 use outrigger_emulated::tries::{Verdict, attempt, falls_back_for, late, within};
 use outrigger_sim::time::SimTime;

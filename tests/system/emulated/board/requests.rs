@@ -5,12 +5,12 @@ use std::net::Ipv4Addr;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Verdict};
 use outrigger_core::request::{Ask, Message};
-use outrigger_core::robot::RobotMode;
-use outrigger_core::time::Instant;
-use outrigger_core::wire::dashboard::Outcome;
 use outrigger_emulated::qemu::Folder;
 use outrigger_emulated::wire::{Conditions, Loss};
 use outrigger_sim::controller::{Action, StartState};
+use outrigger_wire::dashboard::Outcome;
+use outrigger_wire::robot::RobotMode;
+use outrigger_wire::time::Instant;
 
 use super::*;
 

@@ -5,7 +5,6 @@ use std::net::{TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
 
 use outrigger_core::robot::Reason;
-use outrigger_core::wire::realtime::Packet;
 use outrigger_emulated::bench::REST;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::namespace::Namespace;
@@ -18,6 +17,7 @@ use outrigger_emulated::tries::nobodys_fallback;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::kinematics::{Frame, Rotation};
 use outrigger_sim::world::DistanceSensor;
+use outrigger_wire::realtime::Packet;
 
 use super::*;
 

@@ -5,7 +5,7 @@ use core::hint::black_box;
 use outrigger_core::command::Samples;
 use outrigger_core::kinematics::DampedLeastSquares;
 use outrigger_core::law::Law;
-use outrigger_core::robot::Twist;
+use outrigger_wire::robot::Twist;
 
 use outrigger_cycles::commands::{BENT, CYCLE, DISTANCE, axes, chain, reading, servo, standoff, state};
 

@@ -3,7 +3,7 @@
 
 use core::hint::black_box;
 
-use outrigger_core::wire::realtime::{Packet, Repr};
+use outrigger_wire::realtime::{Packet, Repr};
 use outrigger_urscript::{SpeedJ, SpeedJForm, Version};
 
 /// Calls `count` with the name, the budget and the body of each step.

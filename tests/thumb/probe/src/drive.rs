@@ -11,7 +11,7 @@ use outrigger_core::drive::{self, Application, Outstanding, Unacked};
 use outrigger_core::engine::ur::{Ur, UrEngine, UrEvent};
 use outrigger_core::engine::{Endpoint, Event, Input};
 use outrigger_core::law::Law;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::session::any_input;
 use crate::{any, any_bytes, used};

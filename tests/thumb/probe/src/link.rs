@@ -1,9 +1,8 @@
 //! The link monitor, on a clock and on counters.
 
-use outrigger_core::link::LinkMonitor;
-use outrigger_core::link::{Counter, LinkConfig};
-use outrigger_core::robot::ControllerTime;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_core::link::{LinkMonitor, Counter, LinkConfig};
+use outrigger_wire::robot::ControllerTime;
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, used};
 

@@ -5,8 +5,9 @@ use outrigger_core::mode::{
     Action, Course, CourseConfig, Evidence, Following, FollowingConfig, Held, Mirrored, ModeConfig, ModeMachine,
     MoveNumber, Standstill, StandstillConfig,
 };
-use outrigger_core::robot::{JointVelocities, Reason, State};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_core::robot::Reason;
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::wire::any_state;
 use crate::{any, any_numbers, used};

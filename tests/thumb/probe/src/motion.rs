@@ -1,14 +1,15 @@
 //! Kinematics, trajectories and laws, for six and for seven joints.
 
-use outrigger_core::command::{Sample, SampleValue, Samples, SourceId};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_core::command::Samples;
 use outrigger_core::kinematics::{DampedLeastSquares, DhParameters, KinematicChain};
 use outrigger_core::law::{
     AnyLaw, CartesianTwistConfig, JointServoConfig, Law, LawConfig, Reference, StandoffConfig, TwistFrame, TwistInput,
 };
 #[cfg(feature = "everything")]
 use outrigger_core::law::{AxisConfig, ToolAxesConfig};
-use outrigger_core::robot::{JointPositions, JointVelocities, RobotModel, State};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::robot::{JointPositions, JointVelocities, RobotModel, State};
+use outrigger_wire::time::{Duration, Instant};
 use outrigger_core::trajectory::{Sampler, Setpoint, Trajectory, Waypoint};
 
 use crate::wire::any_state;

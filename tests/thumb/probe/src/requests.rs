@@ -2,7 +2,7 @@
 
 use outrigger_core::mode::Epoch;
 use outrigger_core::request::keyed::{Key, Reply, Service};
-use outrigger_core::time::Instant;
+use outrigger_wire::time::Instant;
 
 use crate::{any, any_bytes, any_text, used};
 

@@ -1,9 +1,8 @@
 //! Floor 1: words of the robot and time.
 
-use outrigger_core::robot::{
-    ControllerTime, JointPositions, Pose, Reason, ReasonSet, RobotModel, SoftwareVersion, Twist, Wrench,
-};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::robot::{ControllerTime, JointPositions, Pose, RobotModel, SoftwareVersion, Twist, Wrench};
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_text, shown, used};
 

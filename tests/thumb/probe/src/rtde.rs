@@ -3,10 +3,10 @@
 use outrigger_core::client::rtde::{
     Client, ClientConfig, ClientMemory, Event, Input, Inputs, RegisterCommands, Registers,
 };
-use outrigger_core::robot::JointVelocities;
-use outrigger_core::time::{Duration, Instant};
-use outrigger_core::wire::rtde::registry::Direction;
-use outrigger_core::wire::rtde::{DynamicRecipe, Field, Level, Value};
+use outrigger_wire::robot::JointVelocities;
+use outrigger_wire::time::{Duration, Instant};
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DynamicRecipe, Field, Level, Value};
 
 use crate::{any, any_numbers, any_text, shown, used};
 

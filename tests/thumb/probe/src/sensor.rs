@@ -1,8 +1,7 @@
 //! Readings of sensors: streams, datagrams, lines, and what a sensor writes.
 
-use outrigger_core::command::SourceId;
-use outrigger_core::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Form, NotAReading, Reading, Scale, word};
-use outrigger_core::time::Instant;
+use outrigger_wire::sensor::{SourceId, DATAGRAM_MAX, Decoder, FRAME_MAX, Form, NotAReading, Reading, Scale, word};
+use outrigger_wire::time::Instant;
 
 use crate::{any, any_bytes, shown, used};
 

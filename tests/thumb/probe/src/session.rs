@@ -4,9 +4,9 @@
 use core::net::{IpAddr, SocketAddr};
 
 use outrigger_core::command::outputs::{Write, WriteNews};
-use outrigger_core::command::{Sample, SampleValue, SourceConfig, SourceId};
-use outrigger_core::engine::ur::LINKS;
-use outrigger_core::engine::ur::UrEvent;
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_core::command::SourceConfig;
+use outrigger_core::engine::ur::{LINKS, UrEvent};
 #[cfg(feature = "rtde")]
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine, link_name};
@@ -18,8 +18,8 @@ use outrigger_core::law::{AnyLaw as Probed, LawConfig, StandoffConfig};
 use outrigger_core::law::{JointServo as Probed, JointServoConfig, Reference};
 use outrigger_core::mode::{Contact, Epoch};
 #[cfg(not(feature = "engine_only"))]
-use outrigger_core::robot::SoftwareVersion;
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_numbers, shown, used};
 

@@ -1,7 +1,7 @@
 //! A program file on its way to a controller, and everything that is told of it.
 
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig, UploadEvent, UploadInput};
-use outrigger_core::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_bytes, into_room, shown, used};
 

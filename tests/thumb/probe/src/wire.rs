@@ -1,20 +1,16 @@
 //! Bytes to values and back, and messages out of a stream.
 
-use outrigger_core::frame::{Assembler, Framing};
-use outrigger_core::robot::{SoftwareVersion, State};
-use outrigger_core::wire::fields::{FieldVisitor, Group, Value};
-use outrigger_core::wire::fri;
-use outrigger_core::wire::realtime::{Packet, Repr, plausible_head};
+use outrigger_wire::frame::{Assembler, Framing};
+use outrigger_wire::robot::{SoftwareVersion, State};
+use outrigger_wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::fri;
+use outrigger_wire::realtime::{Packet, Repr, plausible_head};
 
-use outrigger_core::rtde_recipe;
-use outrigger_core::wire::primary::{
-    self, Element, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotStateWriter, ValueNumbering,
-};
+use outrigger_wire::rtde_recipe;
+use outrigger_wire::primary::{self, Element, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotStateWriter, ValueNumbering};
 
-use outrigger_core::wire::rtde::registry::Direction;
-use outrigger_core::wire::rtde::{
-    DynamicRecipe, Field, NameList, Package, Protocol, Recipe, Reply, Request, TextMessage, TypeList, Variable,
-};
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DynamicRecipe, Field, NameList, Package, Protocol, Recipe, Reply, Request, TextMessage, TypeList, Variable};
 
 use crate::{any, any_bytes, any_text, into_room, shown, used};
 
@@ -85,7 +81,7 @@ fn stream(framing: Framing) {
         }
         used((assembler.buffered(), assembler.dropped()));
         assembler.reset();
-        Ok::<_, outrigger_core::wire::WireError>(())
+        Ok::<_, outrigger_wire::WireError>(())
     });
 }
 
@@ -106,7 +102,7 @@ fn packages() {
     used(Request::parse(&package, protocol));
     into_room(|room| any(Request::SetupOutputs { frequency: Some(125.0), names: NameList(any_bytes()) }).emit(room));
     let text =
-        TextMessage { level: any(outrigger_core::wire::rtde::Level::Info), message: any_bytes(), source: any(None) };
+        TextMessage { level: any(outrigger_wire::rtde::Level::Info), message: any_bytes(), source: any(None) };
     into_room(|room| any(Request::Text(text)).emit(room));
     TypeList(any_bytes()).iter().for_each(used);
 }
@@ -131,7 +127,7 @@ fn recipes() {
     let Ok(mut recipe) = DynamicRecipe::new(any_text(), any(Direction::Output), &mut memory) else { return };
     used(recipe.answered(TypeList(any_bytes())));
     into_room(|room| recipe.emit_request(any(Some(125.0)), room));
-    into_room(|room| recipe.emit_data(any(1), any(&[outrigger_core::wire::rtde::Value::Double(0.5)]), room));
+    into_room(|room| recipe.emit_data(any(1), any(&[outrigger_wire::rtde::Value::Double(0.5)]), room));
     if let Ok(data) = recipe.read(any_bytes()) {
         data.visit(&mut Fields);
         used(data.get(any_text()));
@@ -171,7 +167,7 @@ fn written() {
     into_room(|room| {
         let text = primary::Text(any_bytes());
         let payload = any(RobotMessagePayload::Text(text));
-        RobotMessage::emit(any(1), any(outrigger_core::robot::MessageSource::Rtde), &payload, room)
+        RobotMessage::emit(any(1), any(outrigger_wire::robot::MessageSource::Rtde), &payload, room)
     });
     into_room(|room| {
         let elements = any::<&[Element<'_>]>(&[Element::List { count: 1 }, Element::Int(1), Element::End]);

@@ -3,10 +3,10 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::*;
-use crate::wire::dashboard::Refusal;
+use outrigger_wire::dashboard::Refusal;
 
-fn text() -> crate::wire::primary::Text<'static> {
-    crate::wire::primary::Text(b"")
+fn text() -> outrigger_wire::primary::Text<'static> {
+    outrigger_wire::primary::Text(b"")
 }
 
 /// A controller with one pendant, what is kept for us, and our machine.

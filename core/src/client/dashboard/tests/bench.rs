@@ -2,9 +2,9 @@
 
 use super::super::*;
 use crate::client::Output;
-use crate::robot::SoftwareVersion;
-use crate::time::{Duration, Instant};
-use crate::wire::dashboard::{Reply, Request, RequestKind};
+use outrigger_wire::dashboard::{Reply, Request, RequestKind};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{Duration, Instant};
 
 pub(super) const GREETING: &[u8] = b"Connected: Universal Robots Dashboard Server\n";
 pub(super) const E_SERIES: SoftwareVersion = SoftwareVersion::new(5, 15);

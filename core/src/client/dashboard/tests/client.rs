@@ -2,9 +2,9 @@
 
 use super::super::*;
 use super::bench::{GREETING, REMOTE, at, greet, outputs, receive};
-use crate::robot::RobotMode;
-use crate::time::Duration;
-use crate::wire::dashboard::{Refusal, Reply, Request, RequestKind};
+use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
+use outrigger_wire::robot::RobotMode;
+use outrigger_wire::time::Duration;
 
 #[test]
 fn a_request_waits_for_connection_and_greeting_and_the_next_one_for_the_answer() {
@@ -99,7 +99,7 @@ fn another_service_an_unasked_line_and_an_endless_one_are_told_apart() {
     assert_eq!(outputs(&mut client), ["(open 29999)"]);
     client.handle(at(0), Input::Opened);
     receive(&mut client, b"SSH-2.0-OpenSSH_9.6\r\n");
-    let text = crate::wire::primary::Text(b"SSH-2.0-OpenSSH_9.6");
+    let text = outrigger_wire::primary::Text(b"SSH-2.0-OpenSSH_9.6");
     let wrong = Event::WrongService { request: Some(RequestKind::RobotMode), text };
     assert_eq!(client.poll_event(), Some(wrong));
     assert_eq!(outputs(&mut client), ["(close)"]);

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::bench::{GREETING, Robot, Transcript, at, play, receive};
-use crate::robot::{SafetyMode, SoftwareVersion};
-use crate::time::Instant;
-use crate::wire::dashboard::{Argument, Reply, Request, RequestKind};
+use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind};
+use outrigger_wire::robot::{SafetyMode, SoftwareVersion};
+use outrigger_wire::time::Instant;
 
 /// Anything a controller has ever said, and what none has.
 const LINES: [&str; 30] = [

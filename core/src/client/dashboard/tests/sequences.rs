@@ -2,9 +2,9 @@
 
 use super::super::*;
 use super::bench::{E_SERIES, Robot, at, finding, play, play_from};
-use crate::robot::{RobotMode, SafetyMode, SoftwareVersion};
-use crate::time::Instant;
-use crate::wire::dashboard::{Argument, OperationalMode, Request, RequestKind, UserRole};
+use outrigger_wire::dashboard::{Argument, OperationalMode, Request, RequestKind, UserRole};
+use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion};
+use outrigger_wire::time::Instant;
 
 #[test]
 fn bring_up_powers_on_waits_for_idle_releases_the_brakes_and_waits_for_running() {

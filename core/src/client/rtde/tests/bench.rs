@@ -4,10 +4,10 @@ use crate::client::Output;
 use crate::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input, Inputs};
 use crate::link::Sequence;
 use crate::peer::rtde::Service;
-use crate::robot::SoftwareVersion;
-use crate::time::{Duration, Instant};
-use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{DataType, DynamicRecipe, Field, Value};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DataType, DynamicRecipe, Field, Value};
+use outrigger_wire::time::{Duration, Instant};
 
 /// One event, kept.
 #[derive(Clone, Debug, PartialEq)]

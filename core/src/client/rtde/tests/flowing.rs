@@ -5,10 +5,10 @@ use crate::client::Output;
 use crate::client::rtde::{ClientConfig, Input, WriteError};
 use crate::link::Sequence;
 use crate::peer::rtde::{OUTPUTS, Service};
-use crate::robot::SoftwareVersion;
-use crate::rtde_recipe;
-use crate::time::Duration;
-use crate::wire::rtde::{Level, Reply, TextMessage, Value};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::{Level, Reply, TextMessage, Value};
+use outrigger_wire::rtde_recipe;
+use outrigger_wire::time::Duration;
 
 fn flowing(outputs: &'static str) -> Bench {
     let mut bench = Bench::new(outputs, "", &["input_int_register_24,speed_slider_fraction"]);

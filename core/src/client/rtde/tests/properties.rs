@@ -5,8 +5,8 @@ use proptest::test_runner::RngSeed;
 
 use super::bench::{Bench, Seen};
 use crate::client::rtde::Input;
-use crate::time::Duration;
-use crate::wire::rtde::{Level, Reply, TextMessage};
+use outrigger_wire::rtde::{Level, Reply, TextMessage};
+use outrigger_wire::time::Duration;
 
 /// A conversation with everything in it, read in pieces of at most these lengths.
 fn conversation(pieces: &[usize]) -> Vec<Seen> {

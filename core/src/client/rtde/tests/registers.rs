@@ -9,10 +9,10 @@ use crate::client::rtde::{
 };
 use crate::link::Counter;
 use crate::peer::rtde::zero;
-use crate::robot::{JointVelocities, SoftwareVersion};
-use crate::time::{Duration, Instant};
-use crate::wire::rtde::registry::{Direction, Variable};
-use crate::wire::rtde::{Package, Protocol, Request, Value};
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
+use outrigger_wire::rtde::registry::{Direction, Variable};
+use outrigger_wire::rtde::{Package, Protocol, Request, Value};
+use outrigger_wire::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_millis(6);
 const INPUTS: &str = "input_int_register_24,input_int_register_25,input_double_register_24,input_double_register_25,\

@@ -2,9 +2,9 @@
 
 use super::bench::{Bench, Seen};
 use crate::client::rtde::{ClientConfig, Input, WriteError};
-use crate::robot::SoftwareVersion;
-use crate::time::Duration;
-use crate::wire::rtde::{Level, Protocol, Reply, TextMessage, Value};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde::{Level, Protocol, Reply, TextMessage, Value};
+use outrigger_wire::time::Duration;
 
 const INPUTS: &str = "input_int_register_24,input_double_register_24";
 

@@ -1,7 +1,7 @@
 use super::super::config::Ports;
 use super::super::links::link_name;
 use super::*;
-use crate::time::Duration;
+use outrigger_wire::time::Duration;
 
 const PRIMARY: LinkId = LinkId::PRIMARY;
 const REALTIME: LinkId = LinkId::REALTIME;

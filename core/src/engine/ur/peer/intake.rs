@@ -16,12 +16,12 @@ use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::Law;
 use crate::link::Unacked;
 use crate::mode::Mode;
+use outrigger_wire::primary::Report;
 #[cfg(feature = "reverse")]
-use crate::robot::ProgramState;
-use crate::robot::SoftwareVersion;
-use crate::time::Instant;
-use crate::wire::primary::Report;
-use crate::wire::rtde;
+use outrigger_wire::robot::ProgramState;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::rtde;
+use outrigger_wire::time::Instant;
 
 impl Ur<'_> {
     pub(super) fn opened<L: Law<6>>(&mut self, link: LinkId, cx: &mut Cx<'_, '_, L>) {

@@ -9,7 +9,7 @@ use crate::engine::cycle::Cycle;
 use crate::engine::io::LinkId;
 use crate::law::Law;
 use crate::link::Unacked;
-use crate::time::{Duration, Instant, earliest};
+use outrigger_wire::time::{Duration, Instant, earliest};
 
 impl Ur<'_> {
     /// For how long the oldest text waits to be acknowledged; zero where none does.

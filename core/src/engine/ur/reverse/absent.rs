@@ -3,7 +3,7 @@
 use super::Reverse;
 use crate::engine::io::LinkId;
 use crate::engine::ur::event::ProgramNews;
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 impl Reverse {
     pub(super) const fn has_points(&self) -> bool {

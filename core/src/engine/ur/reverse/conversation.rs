@@ -13,9 +13,9 @@ use crate::mode::Held;
 use crate::mode::Word;
 #[cfg(feature = "reverse")]
 use crate::robot::Reason;
-use crate::time::{Duration, Instant};
-use crate::wire::player::PlayerReport;
-use crate::wire::program::{Ending, Hello, Report};
+use outrigger_wire::player::PlayerReport;
+use outrigger_wire::program::{Ending, Hello, Report};
+use outrigger_wire::time::{Duration, Instant};
 
 impl Reverse {
     /// The program takes orders from now on.

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use super::door::Door;
-use crate::time::{Duration, Instant};
+use outrigger_wire::time::{Duration, Instant};
 
 /// What it asks.
 const REQUEST: &[u8] = b"request_program\n";

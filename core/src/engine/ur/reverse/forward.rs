@@ -22,13 +22,14 @@ use crate::engine::cycle::{Executed, Verdict};
 use crate::engine::ur::event::ProgramNews;
 use crate::engine::ur::outbox::Outbox;
 use crate::mode::{CourseConfig, Held, Mirrored, MoveNumber, Pursuit};
-use crate::robot::{ControllerTime, Reason, State};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
 use crate::trajectory::Waypoint;
-use crate::wire::external_control::ControlMode;
-use crate::wire::forward::{
+use outrigger_wire::external_control::ControlMode;
+use outrigger_wire::forward::{
     Instruction, MotionType, SplineKind, TrajectoryPoint, TrajectoryPointRepr, TrajectoryResult,
 };
+use outrigger_wire::robot::{ControllerTime, State};
+use outrigger_wire::time::{Duration, Instant};
 
 /// Points that go out at a time.
 const AT_ONCE: usize = 4;

@@ -5,8 +5,8 @@ use super::units::force;
 use crate::command::Guidance;
 use crate::mode::MoveNumber;
 use crate::robot::{Authority, Reason};
-use crate::wire::player::PlayerOrderRepr;
-use crate::wire::program::What;
+use outrigger_wire::player::PlayerOrderRepr;
+use outrigger_wire::program::What;
 
 impl Reverse {
     /// Whether the program lets a hand or a force move the arm on this software.

@@ -1,8 +1,8 @@
 //! The times at which the arm falls behind the positions that a program was given.
 
 use super::proof::is_told;
-use crate::time::Duration;
-use crate::wire::program::{Kind, What};
+use outrigger_wire::program::{Kind, What};
+use outrigger_wire::time::Duration;
 
 /// Periods that the program of `servoj` may be behind before that is reported: it bridges as many by itself.
 const USUAL: u16 = 2;

@@ -4,13 +4,13 @@ use heapless::Deque;
 
 use super::units::micro;
 use crate::law::FeedError;
-#[cfg(feature = "tolerances")]
-use crate::math::bounded;
-use crate::robot::{JointAccelerations, JointPositions};
-use crate::time::Duration;
 use crate::trajectory::{Leg, Setpoint, TrajectoryError, Waypoint};
-use crate::wire::player::PlayerOrderRepr;
-use crate::wire::program::What;
+#[cfg(feature = "tolerances")]
+use outrigger_wire::math::bounded;
+use outrigger_wire::player::PlayerOrderRepr;
+use outrigger_wire::program::What;
+use outrigger_wire::robot::{JointAccelerations, JointPositions};
+use outrigger_wire::time::Duration;
 
 /// Waypoints that are kept: the leg under way, those that wait in the program, and the next.
 const KEPT: usize = 12;
@@ -223,7 +223,7 @@ fn accelerations(from: &Waypoint<6>, to: &Waypoint<6>) -> (JointAccelerations<6>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::JointVelocities;
+    use outrigger_wire::robot::JointVelocities;
 
     #[test]
     fn the_last_leg_ends_at_rest_where_its_speed_is_below_the_bound_and_is_refused_above() {

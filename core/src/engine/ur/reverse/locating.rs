@@ -9,9 +9,9 @@
 
 use super::units::micro;
 use crate::command::{Destination, LocateError, MoveTarget, Place};
-use crate::robot::Pose;
-use crate::wire::player::{PlayerOrderRepr, PlayerReport};
-use crate::wire::program::What;
+use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
+use outrigger_wire::program::What;
+use outrigger_wire::robot::Pose;
 
 /// How many values a place has.
 const VALUES: u8 = 6;
@@ -86,8 +86,8 @@ impl Locating {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::JointPositions;
-    use crate::wire::program::{Ending, Report};
+    use outrigger_wire::program::{Ending, Report};
+    use outrigger_wire::robot::JointPositions;
 
     fn said(counter: u16, progress: i32) -> PlayerReport {
         PlayerReport { report: Report { counter, ending: Ending::None, lag: 0 }, shown: 0, progress }

@@ -59,10 +59,11 @@ use crate::link::{AnswerFigures, Answers};
 use crate::mode::{Held, Mode};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{Reason, SoftwareVersion, State};
-use crate::time::{Duration, Instant, earliest};
-use crate::wire::player::PlayerOrder;
-use crate::wire::program::{Ending, Kind};
+use crate::robot::Reason;
+use outrigger_wire::player::PlayerOrder;
+use outrigger_wire::program::{Ending, Kind};
+use outrigger_wire::robot::{SoftwareVersion, State};
+use outrigger_wire::time::{Duration, Instant, earliest};
 
 /// A connection proves within this time that it is of our program.
 const GREETING: Duration = Duration::from_secs(1);

@@ -6,11 +6,12 @@ use crate::command::Approved;
 use crate::engine::cycle::Verdict;
 use crate::engine::ur::path::CommandPath;
 use crate::mode::Mode;
-use crate::robot::{JointVelocities, Reason, State};
-use crate::time::{Duration, Instant};
-use crate::wire::external_control::{ControlMode, ControlRepr};
-use crate::wire::player::PlayerOrderRepr;
-use crate::wire::program::{Kind, OrderRepr, What};
+use crate::robot::Reason;
+use outrigger_wire::external_control::{ControlMode, ControlRepr};
+use outrigger_wire::player::PlayerOrderRepr;
+use outrigger_wire::program::{Kind, OrderRepr, What};
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_wire::time::{Duration, Instant};
 
 /// For so many cycles without a new position the program goes on as it went (`urscript/programs/servoj.script`).
 const BRIDGED: u64 = 2;

@@ -17,13 +17,14 @@ use crate::law::FeedError;
 #[cfg(feature = "tool-moves")]
 use crate::mode::LineCourse;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
-use crate::robot::{Pose, Reason, State};
-use crate::time::{Duration, Instant};
+use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
 #[cfg(feature = "tolerances")]
 use crate::trajectory::{Tolerances, Watch};
-use crate::wire::player::{PlayerOrderRepr, PlayerReport};
-use crate::wire::program::{Kind, What};
+use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
+use outrigger_wire::program::{Kind, What};
+use outrigger_wire::robot::{Pose, State};
+use outrigger_wire::time::{Duration, Instant};
 
 /// The move that was asked for last.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,9 @@
 
 use crate::command::{Approved, Limits};
 use crate::engine::ur::path::SETTLING;
-use crate::robot::{ControllerTime, JointVelocities, Reason, State};
-use crate::time::{Duration, divided};
+use crate::robot::Reason;
+use outrigger_wire::robot::{ControllerTime, JointVelocities, State};
+use outrigger_wire::time::{Duration, divided};
 
 /// Nanoradians of a microradian.
 const NANO: i64 = 1_000;
@@ -186,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::robot::JointPositions;
+    use outrigger_wire::robot::JointPositions;
 
     const PERIOD: Duration = Duration::from_millis(8);
     const SPEED: f32 = 0.8;

@@ -17,8 +17,8 @@ use super::{GREETING, Reverse, Stage};
 use crate::engine::io::LinkId;
 use crate::engine::ur::event::ProgramNews;
 use crate::engine::ur::path::Delivery;
-use crate::time::Instant;
-use crate::wire::program::Hello;
+use outrigger_wire::program::Hello;
+use outrigger_wire::time::Instant;
 
 /// The links on which a program connects.
 const LINKS: &[LinkId] = match cfg!(feature = "urcap") {

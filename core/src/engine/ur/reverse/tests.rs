@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::cycle::Verdict;
 use crate::engine::ur::event::ProgramNews;
-use crate::wire::program::{HelloRepr, Report};
+use outrigger_wire::program::{HelloRepr, Report};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 const ROBOT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));

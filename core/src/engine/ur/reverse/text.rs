@@ -9,9 +9,9 @@ use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 use crate::engine::ur::config::{UrConfig, UrOptions};
 use crate::engine::ur::path::{CommandPath, ProgramConfig};
-use crate::robot::SoftwareVersion;
-use crate::time::Duration;
-use crate::wire::program::{Hello, Kind};
+use outrigger_wire::program::{Hello, Kind};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 /// How many places the programs have for values.
 const PLACES: usize = 48;

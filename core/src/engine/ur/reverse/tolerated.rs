@@ -5,9 +5,10 @@
 //! plan has it within three cycles of what is shown.
 
 use super::legs::Legs;
-use crate::robot::{ControllerTime, Reason, State};
-use crate::time::Duration;
+use crate::robot::Reason;
 use crate::trajectory::{Tolerances, Watch};
+use outrigger_wire::robot::{ControllerTime, State};
+use outrigger_wire::time::Duration;
 
 /// Cycles that what is shown may be old.
 const OLD: u64 = 3;
@@ -74,8 +75,8 @@ impl Tolerated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robot::{JointPositions, JointVelocities};
     use crate::trajectory::{Setpoint, Waypoint};
+    use outrigger_wire::robot::{JointPositions, JointVelocities};
 
     const PERIOD: Duration = Duration::from_millis(8);
     const TOLERANCES: Tolerances<6> = Tolerances {

@@ -1,9 +1,9 @@
 //! What is asked of the player, in the integers of its orders.
 
 use crate::command::ForceMode;
-use crate::robot::Wrench;
-use crate::wire::player::PlayerOrderRepr;
-use crate::wire::program::What;
+use outrigger_wire::player::PlayerOrderRepr;
+use outrigger_wire::program::What;
+use outrigger_wire::robot::Wrench;
 
 /// In millionths, to the nearest.
 pub(super) fn micro(value: f32) -> i32 {
@@ -38,7 +38,7 @@ pub(super) fn force(mode: &ForceMode, keep: PlayerOrderRepr) -> PlayerOrderRepr 
 mod tests {
     use super::*;
     use crate::command::JointMove;
-    use crate::robot::Pose;
+    use outrigger_wire::robot::Pose;
 
     #[test]
     fn the_least_speed_of_a_move_is_the_least_that_an_order_carries() {

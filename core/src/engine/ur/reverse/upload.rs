@@ -4,7 +4,7 @@ use super::text::Made;
 use super::{PIECE, Reverse, Stage};
 use crate::engine::ur::config::UrConfig;
 use crate::engine::ur::path::Delivery;
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 impl Reverse {
     /// A program of ours is to be sent, unless one is waited for.

@@ -5,7 +5,7 @@ use crate::client::rtde::{Cadence, Claim, Claims, Input, RtdeCounts};
 use crate::command::outputs::{Image, Write};
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::time::Instant;
+use outrigger_wire::time::Instant;
 
 /// The link to port 30004 behind a pointer: a session without it needs neither its memory nor its code.
 ///

@@ -3,8 +3,8 @@
 use super::states::{COUNT, LEAST, RtdeStates, TRANSMIT};
 use super::{StateLink, sealed};
 use crate::client::rtde::{Claim, Claims, ClientMemory, Inputs};
-use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{DynamicRecipe, Field};
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DynamicRecipe, Field};
 
 /// How many inputs the largest group has.
 const LONGEST: usize = if cfg!(feature = "reverse") { 8 } else { 4 };

@@ -7,20 +7,20 @@ use crate::client::rtde::{
     Step, WhyNotOurs,
 };
 use crate::command::outputs::{Image, Write};
-use crate::frame::FrameError;
-use crate::math::double::to_f32;
 #[cfg(feature = "postcard")]
 use crate::recorder::{Loader, Saver};
-use crate::robot::{
+use outrigger_wire::frame::FrameError;
+use outrigger_wire::math::double::to_f32;
+use outrigger_wire::robot::{
     ControllerTime, Generation, JointPositions, JointVelocities, Payload, Pose, ProgramState, RobotMode, Safety,
     SafetyMode, SoftwareVersion, State, Twist, Wrench,
 };
-use crate::time::{Duration, Instant};
-use crate::wire::rtde::registry::Direction;
-use crate::wire::rtde::{DynamicRecipe, Field, Problem, RecipeError, TextMessage, Value, names};
-use crate::wire::{WireError, WireErrorKind};
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DynamicRecipe, Field, Problem, RecipeError, TextMessage, Value, names};
+use outrigger_wire::time::{Duration, Instant};
+use outrigger_wire::{WireError, WireErrorKind};
 
-crate::rtde_recipe! {
+outrigger_wire::rtde_recipe! {
     /// What a state is made of: without the first ones there is none, without the optional ones there is all the same.
     struct StateOutputs: outputs {
         timestamp, actual_q, actual_qd, target_q, target_qd, robot_mode, safety_mode, actual_digital_input_bits,
@@ -37,6 +37,15 @@ const OPTIONAL: &str = StateOutputs::OPTIONAL;
 const MIRRORED: &str = ",output_int_register_24,output_int_register_25";
 /// The optional ones without these.
 const WITHOUT_MIRRORED: &str = OPTIONAL.split_at(OPTIONAL.len() - MIRRORED.len()).0;
+/// The number of needed ones.
+const NEEDED_COUNT: usize = {
+    let (mut bytes, mut commas) = (NEEDED.as_bytes(), 0);
+    while let [first, rest @ ..] = bytes {
+        commas += (*first == b',') as usize;
+        bytes = rest;
+    }
+    commas + 1
+};
 /// How many they are.
 pub(super) const COUNT: usize = StateOutputs::COUNT;
 
@@ -101,6 +110,11 @@ impl StateVariable {
     #[must_use]
     pub fn name(self) -> &'static str {
         names(NEEDED).chain(names(OPTIONAL)).nth(self.0.into()).unwrap_or_default()
+    }
+
+    /// Returns whether a state needs it.
+    fn is_needed(self) -> bool {
+        usize::from(self.0) < NEEDED_COUNT
     }
 
     fn named(name: &str) -> Self {
@@ -296,8 +310,9 @@ impl<'e> StateEvent<'e> {
                 Err(error) => Self::Malformed(error),
             },
             Event::Controller(version) => Self::Software(version.software()),
-            Event::OtherType { name, .. } if names(NEEDED).any(|needed| needed == name) => {
-                Self::Unusable(Unusable::OtherType(StateVariable::named(name)))
+            Event::OtherType { name, .. } => {
+                let variable = StateVariable::named(name);
+                if variable.is_needed() { Self::Unusable(Unusable::OtherType(variable)) } else { Self::Understood }
             }
             Event::Text(text) => Self::Text(text),
             Event::Skipped(error) => Self::Skipped(error),

@@ -1,7 +1,7 @@
 //! What controllers tell, by the fields of their ports.
 
-use outrigger_core::wire::fields::Value;
-use outrigger_core::wire::primary::{Joint, JointData, JointDataRepr, SubPackageRepr as _};
+use outrigger_wire::fields::Value;
+use outrigger_wire::primary::{Joint, JointData, JointDataRepr, SubPackageRepr as _};
 
 use crate::readings::Readings;
 

@@ -1,6 +1,6 @@
 //! Force and torque at the tool centre point, and the payload that the controller takes into account.
 
-use outrigger_core::robot::Payload;
+use outrigger_wire::robot::Payload;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Stylize as _;

@@ -10,7 +10,7 @@ mod temperature;
 mod terminals;
 mod tool;
 
-use outrigger_core::time::Duration;
+use outrigger_wire::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Stylize as _;

@@ -4,13 +4,14 @@ mod screens;
 
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::engine::LinkId;
-use outrigger_core::frame::StreamCounts;
 use outrigger_core::link::{
     AnswerFigures, Bin, Figures, Grade, GradeCause, GradeChange, LinkConfig, LinkMonitor, Metric,
 };
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointPositions, JointVelocities, Reason, ReasonSet, State};
-use outrigger_core::time::Duration;
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_wire::frame::StreamCounts;
+use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::time::Duration;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 

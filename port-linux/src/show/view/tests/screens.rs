@@ -2,7 +2,7 @@
 //!
 //! `INSTA_UPDATE=always cargo test -p outrigger screens` writes them anew; look at each difference.
 
-use outrigger_core::robot::{Payload, Pose, ProgramState, Twist, Wrench};
+use outrigger_wire::robot::{Payload, Pose, ProgramState, Twist, Wrench};
 
 use super::super::glossary::find;
 use super::*;

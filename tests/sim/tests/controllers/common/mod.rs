@@ -6,12 +6,12 @@ pub(crate) mod reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use outrigger_core::robot::SoftwareVersion;
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::{Conn, Controller, Options, Refused};
 use outrigger_sim::dial::Dial;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 /// Options with an ideal drive, so that cycles can be counted.
 pub(crate) fn ideal(major: u8, minor: u8) -> Options {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use outrigger_core::wire::fri::{
-    COMMAND_LEN, CartesianVector, CommandRepr, FriState, KrlVariables, Measurement, MeasurementRepr,
-};
 use outrigger_sim::krc::{Krc, Options, Sender};
 use outrigger_sim::time::SimTime;
+use outrigger_wire::fri::{
+    COMMAND_LEN, CartesianVector, CommandRepr, FriState, KrlVariables, Measurement, MeasurementRepr,
+};
 
 /// From a measurement's arrival to its answer.
 const THINKING: Duration = Duration::from_micros(200);
@@ -90,7 +90,7 @@ impl Remote {
             krl,
             cmd_flags: self.flags,
             jnt_pos,
-            cart_pos: outrigger_core::wire::fri::Frame { position: self.tool, ..measured.cmd_cart_pos },
+            cart_pos: outrigger_wire::fri::Frame { position: self.tool, ..measured.cmd_cart_pos },
             jnt_stiffness: [1000.0; 7],
             jnt_damping: [0.7; 7],
             cart_stiffness: CartesianVector::uniform(2000.0, 200.0),

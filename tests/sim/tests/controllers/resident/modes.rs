@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use outrigger_core::robot::ControlMode;
 use outrigger_sim::controller::Action;
+use outrigger_wire::robot::ControlMode;
 
 use outrigger_urscript::ExternalControlProgram;
 

@@ -7,9 +7,9 @@ use crate::engine::ur::config::{UrConfig, UrOptions};
 use crate::engine::ur::path::CommandPath;
 use crate::engine::ur::reverse::Stage;
 use crate::mode::Mode;
-use crate::robot::{JointAccelerations, JointPositions, JointVelocities};
 use crate::trajectory::Setpoint;
-use crate::wire::external_control::Control;
+use outrigger_wire::external_control::Control;
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 
 const NOW: Instant = Instant::from_micros(5_000_000);
 

@@ -1,0 +1,114 @@
+//! The two ends of a message: what has been read of it, and what has been written.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use crate::error::{WireError, WireErrorKind};
+use crate::fields;
+
+/// Reads from the front of a message and knows how far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Take<'a> {
+    pub(crate) rest: &'a [u8],
+    pub(crate) at: usize,
+}
+
+impl<'a> Take<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, at: 0 }
+    }
+
+    /// The next fixed layout, in place.
+    pub(crate) fn layout<T: FromBytes + KnownLayout + Immutable + Unaligned>(&mut self) -> Result<&'a T, WireError> {
+        let Ok((layout, rest)) = T::ref_from_prefix(self.rest) else {
+            return Err(self.error(WireErrorKind::Truncated, size_of::<T>(), self.rest.len()));
+        };
+        self.rest = rest;
+        self.at = self.at.saturating_add(size_of::<T>());
+        Ok(layout)
+    }
+
+    /// The next field, in host order.
+    pub(crate) fn value<T: fields::Wire + 'a>(&mut self) -> Result<T::Host, WireError> {
+        self.layout::<T>().map(fields::Wire::host)
+    }
+
+    /// The next `count` bytes.
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8], WireError> {
+        let Some((bytes, rest)) = self.rest.split_at_checked(count) else {
+            return Err(self.error(WireErrorKind::Truncated, count, self.rest.len()));
+        };
+        self.rest = rest;
+        self.at = self.at.saturating_add(count);
+        Ok(bytes)
+    }
+
+    /// Returns the bytes that have not been read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// An error about the next field.
+    pub(crate) fn error(&self, kind: WireErrorKind, need: usize, have: usize) -> WireError {
+        WireError::new(kind, self.at, need, have)
+    }
+}
+
+/// Writes to the front of a buffer that is exactly as long as the message.
+#[derive(Debug)]
+pub(crate) struct Put<'b> {
+    rest: &'b mut [u8],
+    pub(crate) at: usize,
+    size: usize,
+}
+
+impl<'b> Put<'b> {
+    /// A message of `size` bytes at the start of `out`.
+    pub(crate) fn new(out: &'b mut [u8], size: usize) -> Result<Self, WireError> {
+        let have = out.len();
+        match out.get_mut(..size) {
+            Some(rest) => Ok(Self { rest, at: 0, size }),
+            None => Err(WireError::new(WireErrorKind::BufferTooSmall, 0, size, have)),
+        }
+    }
+
+    /// Writes a fixed layout.
+    pub(crate) fn layout<T: IntoBytes + Immutable>(&mut self, layout: &T) -> Result<(), WireError> {
+        self.bytes(layout.as_bytes())
+    }
+
+    /// Writes one field.
+    pub(crate) fn value<T: fields::Wire>(&mut self, value: T::Host) -> Result<(), WireError> {
+        self.layout(&T::wire(value))
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        match core::mem::take(&mut self.rest).split_at_mut_checked(bytes.len()) {
+            Some((place, rest)) => {
+                place.copy_from_slice(bytes);
+                self.rest = rest;
+                self.at = self.at.saturating_add(bytes.len());
+                Ok(())
+            }
+            None => {
+                let need = self.at.saturating_add(bytes.len());
+                Err(WireError::new(WireErrorKind::BufferTooSmall, self.at, need, self.size))
+            }
+        }
+    }
+
+    /// Bytes written so far.
+    pub(crate) fn written(&self) -> usize {
+        self.at
+    }
+
+    /// Bytes of the message that are still to be written.
+    pub(crate) fn space(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Fills what is left of the message with zeros.
+    pub(crate) fn zeros(self) {
+        self.rest.fill(0);
+    }
+}

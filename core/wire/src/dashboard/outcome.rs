@@ -1,0 +1,96 @@
+//! What came of a command, in one word.
+
+use super::reply::{Refusal, Reply};
+
+/// What came of a command, as far as the one who asked for it needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The controller has taken it. What it leads to is seen in robot and safety mode.
+    Taken,
+    /// The controller is in local control.
+    LocalControl,
+    /// The controller refuses it in the state that it is in.
+    Refused,
+    /// A protective stop is locked for 5 s after it occurred.
+    TooEarly,
+    /// This software does not know the command.
+    NotKnown,
+    /// There is no dashboard server: nothing listens at its port, or something else does.
+    NotConnected,
+    /// No answer in time, or none that is understood: it may have been done.
+    NoAnswer,
+    /// Another command is under way.
+    Busy,
+    /// The arm is commanded, or being stopped: nothing was sent.
+    Commanding,
+    /// This kind of controller has no dashboard server.
+    NoDashboard,
+}
+
+impl Outcome {
+    /// Each of them, in the order of their numbers.
+    pub const ALL: [Self; 10] = [
+        Self::Taken,
+        Self::LocalControl,
+        Self::Refused,
+        Self::TooEarly,
+        Self::NotKnown,
+        Self::NotConnected,
+        Self::NoAnswer,
+        Self::Busy,
+        Self::Commanding,
+        Self::NoDashboard,
+    ];
+
+    /// The name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Taken => "Taken",
+            Self::LocalControl => "LocalControl",
+            Self::Refused => "Refused",
+            Self::TooEarly => "TooEarly",
+            Self::NotKnown => "NotKnown",
+            Self::NotConnected => "NotConnected",
+            Self::NoAnswer => "NoAnswer",
+            Self::Busy => "Busy",
+            Self::Commanding => "Commanding",
+            Self::NoDashboard => "NoDashboard",
+        }
+    }
+
+    /// What it is and what a person can do next, as a clause that starts in lower case.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Taken => "the controller has taken it; watch robot mode and safety mode for what follows",
+            Self::LocalControl => {
+                "the controller is in local control: switch it to remote control on the teach pendant"
+            }
+            Self::Refused => "the controller refuses it in the state that it is in: the teach pendant tells more",
+            Self::TooEarly => "a protective stop is locked for 5 s after it occurred: ask again",
+            Self::NotKnown => "this software of the controller does not know the command: do it on the teach pendant",
+            Self::NotConnected => {
+                "the controller has no dashboard server at port 29999: see whether it is on, and its service is enabled"
+            }
+            Self::NoAnswer => "the dashboard server did not answer in time; it may have been done: look at the robot",
+            Self::Busy => "another command to the dashboard server is under way: ask again",
+            Self::Commanding => "the arm is commanded, or being stopped: release it first",
+            Self::NoDashboard => "this kind of controller has no dashboard server",
+        }
+    }
+
+    /// Of an answer.
+    pub fn of_reply(reply: &Reply<'_>) -> Self {
+        match reply {
+            Reply::Done(_) => Self::Taken,
+            Reply::Refused(Refusal::NeedsRemoteControl) => Self::LocalControl,
+            Reply::Refused(Refusal::TooEarly) => Self::TooEarly,
+            Reply::Refused(Refusal::NotUnderstood(_)) => Self::NotKnown,
+            Reply::Refused(Refusal::FileNotFound(_) | Refusal::Failed(_)) => Self::Refused,
+            _ => Self::NoAnswer,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! What the server answers.
+
+use super::{OperationalMode, RequestKind, UserRole};
+use crate::primary::Text;
+use crate::robot::{Generation, ProgramState, RobotMode, SafetyMode, SoftwareVersion};
+
+/// The answer to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply<'a> {
+    /// It was done, or begins; with the path or number that the server adds, often nothing.
+    Done(Text<'a>),
+    /// Whether a program runs.
+    Running(bool),
+    /// The robot mode.
+    RobotMode(RobotMode),
+    /// Path of the loaded program.
+    LoadedProgram(Option<Text<'a>>),
+    /// Whether the loaded program is saved, and its name.
+    ProgramSaved {
+        /// Whether it is.
+        saved: bool,
+        /// Its name; may be empty.
+        program: Text<'a>,
+    },
+    /// What the loaded program does, and its name; none where nothing is loaded.
+    ProgramState {
+        /// What it does.
+        state: ProgramState,
+        /// Its name.
+        program: Option<Text<'a>>,
+    },
+    /// The software: compared as a version, and as it was told, with build and date.
+    Software {
+        /// Major, minor, bugfix.
+        version: SoftwareVersion,
+        /// The whole line.
+        text: Text<'a>,
+    },
+    /// What a person at the pendant may do.
+    UserRole(UserRole),
+    /// Manual or automatic; none where no password is set for the choice.
+    OperationalMode(Option<OperationalMode>),
+    /// Safety mode, or safety status.
+    Safety(SafetyMode),
+    /// Whether the controller is in remote control.
+    RemoteControl(bool),
+    /// The arm's serial number.
+    SerialNumber(Text<'a>),
+    /// The arm's model, without the `e` of e-Series: `UR5`.
+    RobotModel(Text<'a>),
+    /// The controller will not, or cannot.
+    Refused(Refusal<'a>),
+    /// A line that no known software answers to this request.
+    Other(Text<'a>),
+}
+
+/// Why a request was not obeyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal<'a> {
+    /// The connection was opened in local control: switch to remote control, *then* connect again.
+    NeedsRemoteControl,
+    /// A protective stop cannot be unlocked earlier than 5 s after it occurred.
+    TooEarly,
+    /// This software does not know the request, or the service does not offer it.
+    NotUnderstood(Text<'a>),
+    /// There is no such file.
+    FileNotFound(Text<'a>),
+    /// It failed; the whole line.
+    Failed(Text<'a>),
+}
+
+impl core::fmt::Display for Refusal<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NeedsRemoteControl => {
+                f.write_str("the controller was in local control when this connection was made")
+            }
+            Self::TooEarly => f.write_str("a protective stop is locked for 5 s after it occurred"),
+            Self::NotUnderstood(_) => f.write_str("this software does not know the request"),
+            Self::FileNotFound(name) => write!(f, "no such file on the controller: {name}"),
+            Self::Failed(text) => write!(f, "{text}"),
+        }
+    }
+}
+
+/// What stands before the number of a flight report.
+const REPORTED: &[&str] = &["Flight Report generated with id", "Generating flight report"];
+
+impl<'a> Reply<'a> {
+    /// What `line`, with or without its end, answers to a request.
+    ///
+    /// Case is ignored, blanks around it too; where sources disagree on the wording, each is taken.
+    #[must_use]
+    pub fn parse(request: RequestKind, line: &'a [u8]) -> Self {
+        let line = line.trim_ascii();
+        let refused = Refusal::find(line).map(Self::Refused);
+        refused.or_else(|| Self::answer(request, line)).unwrap_or(Self::Other(Text(line)))
+    }
+
+    /// The line as an answer of success.
+    fn answer(request: RequestKind, line: &'a [u8]) -> Option<Self> {
+        use RequestKind as Ask;
+        let done = |phrases: &[&str]| phrases.iter().find_map(|phrase| after(line, phrase)).map(Text).map(Self::Done);
+        match request {
+            Ask::Load => done(&["Loading program"]),
+            Ask::Play => done(&["Starting program"]),
+            Ask::Stop => done(&["Stopped"]),
+            Ask::Pause => done(&["Pausing program"]),
+            Ask::Quit => done(&["Disconnected"]),
+            Ask::Shutdown => done(&["Shutting down"]),
+            Ask::Running => flag(value(line)).map(Self::Running),
+            Ask::RobotMode => robot_mode(value(line)).map(Self::RobotMode),
+            Ask::LoadedProgram if after(line, "No program loaded").is_some() => Some(Self::LoadedProgram(None)),
+            Ask::LoadedProgram => after(line, "Loaded program").map(|path| Self::LoadedProgram(Some(Text(path)))),
+            Ask::Popup => done(&["showing popup"]),
+            Ask::ClosePopup => done(&["closing popup"]),
+            Ask::AddToLog => done(&["Added log message"]),
+            Ask::IsProgramSaved => {
+                let (word, program) = first_word(line);
+                flag(word).map(|saved| Self::ProgramSaved { saved, program: Text(program) })
+            }
+            Ask::ProgramState => {
+                let (word, program) = first_word(line);
+                let unnamed = program.is_empty() || program.eq_ignore_ascii_case(b"<unnamed>");
+                let program = (!unnamed).then_some(Text(program));
+                named(ProgramState::NAMED, ProgramState::name, word).map(|state| Self::ProgramState { state, program })
+            }
+            Ask::PolyscopeVersion | Ask::Version => {
+                let digits = after(line, "URSoftware").unwrap_or(line);
+                software(digits).map(|version| Self::Software { version, text: Text(line) })
+            }
+            Ask::SetUserRole => done(&["Setting user role"]),
+            Ask::UserRole => UserRole::from_word(value(line)).map(Self::UserRole),
+            // UR's document; what newer software says, with or without quotes around the mode.
+            Ask::SetOperationalMode => done(&["Setting operational mode"])
+                .or_else(|| done(&["Operational mode"]).filter(|_| ends_with(line, b"is set"))),
+            Ask::ClearOperationalMode => {
+                done(&["operational mode is no longer controlled", "No longer controlling the operational mode"])
+            }
+            Ask::OperationalMode if value(line).eq_ignore_ascii_case(b"none") => Some(Self::OperationalMode(None)),
+            Ask::OperationalMode => {
+                OperationalMode::from_word(value(line)).map(|mode| Self::OperationalMode(Some(mode)))
+            }
+            Ask::PowerOn => done(&["Powering on"]),
+            Ask::PowerOff => done(&["Powering off"]),
+            Ask::BrakeRelease => done(&["Brake releasing"]),
+            Ask::SafetyMode | Ask::SafetyStatus => {
+                named(SafetyMode::NAMED, SafetyMode::name, value(line)).map(Self::Safety)
+            }
+            Ask::UnlockProtectiveStop => done(&["Protective stop releasing"]),
+            Ask::CloseSafetyPopup => done(&["closing safety popup"]),
+            Ask::LoadInstallation => done(&["Loading installation"]),
+            Ask::RestartSafety => done(&["Restarting safety"]),
+            Ask::IsInRemoteControl => flag(value(line)).map(Self::RemoteControl),
+            Ask::SerialNumber => {
+                let plausible = !line.is_empty() && line.iter().all(u8::is_ascii_digit);
+                plausible.then_some(Self::SerialNumber(Text(line)))
+            }
+            Ask::RobotModel => {
+                let plausible = after(line, "UR").is_some() && line.iter().all(u8::is_ascii_alphanumeric);
+                plausible.then_some(Self::RobotModel(Text(line)))
+            }
+            // Its number after words that sources disagree on, or alone: one word then, for what failed has several.
+            Ask::GenerateFlightReport => done(REPORTED).or_else(|| match first_word(line) {
+                (id, b"") if !id.is_empty() => Some(Self::Done(Text(id))),
+                _ => None,
+            }),
+            Ask::GenerateSupportFile => done(&["Completed successfully", "Generating support file"]),
+            Ask::SaveLog => done(&["Log saved to disk"]),
+        }
+    }
+}
+
+impl<'a> Refusal<'a> {
+    /// The line as a refusal of any request.
+    fn find(line: &'a [u8]) -> Option<Self> {
+        if after(line, "Command is not allowed due to safety reasons").is_some() {
+            return Some(Self::NeedsRemoteControl);
+        }
+        if after(line, "Cannot unlock protective stop until").is_some() {
+            return Some(Self::TooEarly);
+        }
+        if after(line, "could not understand").is_some() {
+            return Some(Self::NotUnderstood(Text(line)));
+        }
+        if let Some(name) = after(line, "File not found") {
+            return Some(Self::FileNotFound(Text(name)));
+        }
+        let failed = ["Failed", "Error", "No log message to add", "Cannot", "Could not"];
+        failed.iter().any(|phrase| after(line, phrase).is_some()).then_some(Self::Failed(Text(line)))
+    }
+}
+
+/// What follows `phrase` at the beginning of `line`, without colon and blanks.
+fn after<'a>(line: &'a [u8], phrase: &str) -> Option<&'a [u8]> {
+    let (head, rest) = line.split_at_checked(phrase.len())?;
+    let rest = rest.trim_ascii_start();
+    head.eq_ignore_ascii_case(phrase.as_bytes()).then(|| rest.strip_prefix(b":").unwrap_or(rest).trim_ascii_start())
+}
+
+fn ends_with(line: &[u8], end: &[u8]) -> bool {
+    line.len().checked_sub(end.len()).and_then(|at| line.get(at..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+}
+
+/// What stands behind the last colon, or all of a line without one: `RUNNING` of `Robotmode: RUNNING`.
+fn value(line: &[u8]) -> &[u8] {
+    line.rsplit(|byte| *byte == b':').next().unwrap_or(line).trim_ascii()
+}
+
+/// The first word, and what follows it.
+fn first_word(line: &[u8]) -> (&[u8], &[u8]) {
+    let mut parts = line.splitn(2, |byte| *byte == b' ');
+    let word = parts.next().unwrap_or_default();
+    (word, parts.next().unwrap_or_default().trim_ascii())
+}
+
+fn flag(word: &[u8]) -> Option<bool> {
+    match word {
+        _ if word.eq_ignore_ascii_case(b"true") => Some(true),
+        _ if word.eq_ignore_ascii_case(b"false") => Some(false),
+        _ => None,
+    }
+}
+
+/// A word from CB3 on, a number on CB2.
+fn robot_mode(word: &[u8]) -> Option<RobotMode> {
+    let cb2 = core::str::from_utf8(word).ok().and_then(|digits| digits.parse().ok());
+    if let Some(raw) = cb2 {
+        return Some(RobotMode::from_raw(Generation::Cb2, raw));
+    }
+    named(RobotMode::CB3, RobotMode::name, word)
+}
+
+fn named<T: Copy>(all: &[(T, i32)], name: fn(T) -> Option<&'static str>, word: &[u8]) -> Option<T> {
+    let known =
+        all.iter().find(|(value, _)| name(*value).is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(word)));
+    known.map(|(value, _)| *value)
+}
+
+/// `5.12.0` of `5.12.0.1101319 (Mar 22 2022)`.
+fn software(text: &[u8]) -> Option<SoftwareVersion> {
+    let (numbers, _) = first_word(text);
+    let mut numbers = numbers.split(|byte| *byte == b'.').map(core::str::from_utf8).map_while(Result::ok);
+    let major = numbers.next()?.parse().ok()?;
+    let minor = numbers.next()?.parse().ok()?;
+    let bugfix = numbers.next().map_or(Ok(0), str::parse).ok()?;
+    Some(SoftwareVersion { major, minor, bugfix })
+}

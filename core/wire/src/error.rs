@@ -1,0 +1,85 @@
+//! The error of bytes that are no message.
+
+/// An error about some bytes: its kind, and the place of the field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct WireError {
+    /// The kind of the error.
+    pub kind: WireErrorKind,
+    /// Offset of the offending field \[B\], saturated.
+    pub at: u16,
+    /// The need of the field: bytes, or the smallest acceptable value; saturated.
+    pub need: u16,
+    /// The find in its place: bytes, or the value; saturated.
+    pub have: u16,
+}
+
+const _: () = assert!(size_of::<WireError>() <= 8, "errors travel in every result");
+
+/// The kinds of [`WireError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum WireErrorKind {
+    /// The bytes end before the field does.
+    Truncated,
+    /// A length field holds a length that no layout has, or not the length of the bytes given.
+    BadLength,
+    /// A type field names another message than the one asked for.
+    BadType,
+    /// A value that the field cannot have.
+    BadValue,
+    /// Values are nested deeper than is followed.
+    TooDeep,
+    /// The caller's output buffer is too small.
+    BufferTooSmall,
+}
+
+impl WireError {
+    /// Returns an error about a field at byte `at`, with what it needed and what was there.
+    #[must_use]
+    pub fn new(kind: WireErrorKind, at: usize, need: usize, have: usize) -> Self {
+        Self { kind, at: saturated(at), need: saturated(need), have: saturated(have) }
+    }
+
+    /// All of `bytes`, where there are exactly `N`.
+    ///
+    /// # Errors
+    /// `Truncated` or `BadLength` where there are fewer or more.
+    #[doc(hidden)]
+    pub fn exactly<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Self> {
+        match bytes.split_first_chunk() {
+            Some((all, [])) => Ok(all),
+            Some(_) => Err(Self::new(WireErrorKind::BadLength, 0, N, bytes.len())),
+            None => Err(Self::new(WireErrorKind::Truncated, 0, N, bytes.len())),
+        }
+    }
+
+    /// Returns this error with its offset counted from `base` bytes earlier.
+    #[must_use]
+    pub(crate) fn offset_by(self, base: usize) -> Self {
+        Self { at: self.at.saturating_add(saturated(base)), ..self }
+    }
+}
+
+fn saturated(value: usize) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
+}
+
+impl core::fmt::Display for WireError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { kind, at, need, have } = self;
+        match kind {
+            WireErrorKind::Truncated => write!(f, "byte {at}: {need} bytes needed, {have} left"),
+            WireErrorKind::BadLength => write!(f, "byte {at}: length {have} where {need} was expected"),
+            WireErrorKind::BadType => write!(f, "byte {at}: type {have} where {need} was expected"),
+            WireErrorKind::BadValue => write!(f, "byte {at}: impossible value"),
+            WireErrorKind::TooDeep => write!(f, "byte {at}: values nested deeper than {need}"),
+            WireErrorKind::BufferTooSmall => write!(f, "output buffer of {have} bytes where {need} are needed"),
+        }
+    }
+}
+
+impl core::error::Error for WireError {}

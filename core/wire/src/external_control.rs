@@ -1,0 +1,122 @@
+//! What a driver says to the program of UR's URCap External Control (`core/docs/protocol/ur-external-control.md 1.3`).
+//!
+//! ```
+//! use outrigger_wire::external_control::{Control, ControlMode, ControlRepr};
+//!
+//! let mut sent = [0; Control::LEN];
+//! let speeds = ControlRepr { timeout: 20, values: [100_000, 0, 0, 0, 0, 0], mode: ControlMode::SpeedJ };
+//! assert_eq!(speeds.emit(&mut sent), Ok(32));
+//! assert_eq!(Control::new_checked(&sent)?.repr(), speeds);
+//! # Ok::<(), outrigger_wire::WireError>(())
+//! ```
+
+use zerocopy::big_endian::I32;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::{WireError, WireErrorKind};
+use crate::robot::wire_enum;
+
+wire_enum! {
+    /// What the program is to do.
+    ControlMode: i32 {
+        Stopped = -2 "MODE_STOPPED" "End, so that the program of the pendant goes on",
+        Uninitialized = -1 "MODE_UNINITIALIZED" "Before the first message",
+        Idle = 0 "MODE_IDLE" "Rest, and go on listening",
+        ServoJ = 1 "MODE_SERVOJ" "Joint positions",
+        SpeedJ = 2 "MODE_SPEEDJ" "Joint speeds",
+        Forward = 3 "MODE_FORWARD" "What the trajectory connection brings",
+        SpeedL = 4 "MODE_SPEEDL" "A twist of the tool",
+        Pose = 5 "MODE_POSE" "A pose of the tool",
+        Freedrive = 6 "MODE_FREEDRIVE" "Hand guiding",
+        ToolInContact = 7 "MODE_TOOL_IN_CONTACT" "The program's own",
+        Torque = 8 "MODE_TORQUE" "Joint torques",
+    }
+}
+
+/// One message.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct Control {
+    /// Time-out of the program's next read \[ms\]; 0 waits for ever.
+    timeout: I32,
+    /// Speeds \[µrad/s\], positions \[µrad\] and so on, or instructions.
+    values: [I32; 6],
+    /// Of [`ControlMode`].
+    mode: I32,
+}
+
+/// [`Control`] in host order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlRepr {
+    /// Time-out of the program's next read \[ms\]; 0 waits for ever.
+    pub timeout: i32,
+    /// Speeds \[µrad/s\], positions \[µrad\] and so on, or instructions.
+    pub values: [i32; 6],
+    /// What the program is to do.
+    pub mode: ControlMode,
+}
+
+impl Control {
+    /// Its size \[B\].
+    pub const LEN: usize = size_of::<Self>();
+
+    /// The message in `bytes`, and nothing else.
+    ///
+    /// # Errors
+    /// `BadLength` at 0 where it has another size, `BadValue` at 0 where its time-out is below 0.
+    pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
+        let control = Self::ref_from_bytes(bytes)
+            .map_err(|_| WireError::new(WireErrorKind::BadLength, 0, Self::LEN, bytes.len()))?;
+        let sound = control.timeout.get() >= 0;
+        if sound { Ok(control) } else { Err(WireError::new(WireErrorKind::BadValue, 0, 0, 0)) }
+    }
+
+    /// In host order.
+    #[must_use]
+    pub fn repr(&self) -> ControlRepr {
+        let mode = ControlMode::from_raw(self.mode.get());
+        ControlRepr { timeout: self.timeout.get(), values: self.values.map(I32::get), mode }
+    }
+}
+
+impl ControlRepr {
+    /// Writes it to the start of `out`; its size.
+    ///
+    /// # Errors
+    /// `BufferTooSmall` where `out` is shorter.
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        let (timeout, mode) = (I32::new(self.timeout), I32::new(self.mode.raw()));
+        let control = Control { timeout, values: self.values.map(I32::new), mode };
+        let written = control.write_to_prefix(out).map(|()| Control::LEN);
+        written.map_err(|_| WireError::new(WireErrorKind::BufferTooSmall, 0, Control::LEN, out.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(timeout in 0..i32::MAX, values: [i32; 6], mode: i32) {
+            let control = ControlRepr { timeout, values, mode: ControlMode::from_raw(mode) };
+            let mut bytes = [0; Control::LEN];
+            prop_assert_eq!(control.emit(&mut bytes), Ok(Control::LEN));
+            prop_assert_eq!(Control::new_checked(&bytes).map(Control::repr), Ok(control));
+        }
+    }
+
+    #[test]
+    fn the_words_lie_where_the_page_has_them() {
+        let control = ControlRepr { timeout: 20, values: [1, 2, 3, 4, 5, 6], mode: ControlMode::Stopped };
+        let mut bytes = [0; Control::LEN];
+        assert_eq!(control.emit(&mut bytes), Ok(32));
+        let words: Vec<i32> = bytes.chunks(4).map(|word| i32::from_be_bytes(word.try_into().unwrap())).collect();
+        assert_eq!(words, [20, 1, 2, 3, 4, 5, 6, -2]);
+        assert_eq!(Control::new_checked(&[0; 28]).unwrap_err().kind, WireErrorKind::BadLength);
+        assert_eq!(Control::new_checked(&[0xFF; 32]).unwrap_err().kind, WireErrorKind::BadValue);
+        assert_eq!(control.emit(&mut [0; 31]).unwrap_err().kind, WireErrorKind::BufferTooSmall);
+    }
+}

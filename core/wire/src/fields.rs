@@ -1,0 +1,150 @@
+//! Every field of a message by its name in the specification, in snake_case.
+//!
+//! `visit` of a view calls [`FieldVisitor::field`] once per field that exists, in wire order. Names are those of
+//! `core/docs/protocol/ur-client-interfaces.md` in snake_case; several reserved fields of one layout carry their offset
+//! (`reserved_820`). A printer and a comparison with an independent decoder need nothing else.
+//!
+//! ```
+//! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
+//! use outrigger_wire::fields::{FieldVisitor, Group, Value};
+//! use outrigger_wire::realtime::Packet;
+//!
+//! struct Names(Vec<String>);
+//!
+//! impl FieldVisitor for Names {
+//!     fn field(&mut self, name: &str, _: Value<'_>) {
+//!         self.0.push(name.to_owned());
+//!     }
+//!     fn begin(&mut self, _: &str, _: Group) {}
+//!     fn end(&mut self) {}
+//! }
+//! let mut names = Names(Vec::new());
+//! Packet::new_checked(PACKET)?.visit(&mut names);
+//! assert!(names.0.iter().any(|name| name == "q_actual"));
+//! # Ok::<(), outrigger_wire::WireError>(())
+//! ```
+
+use super::layout::{Flag, Mask};
+use zerocopy::big_endian::{F32, F64, I16, I32, U16, U32, U64};
+use zerocopy::little_endian;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// The value of one field, in host order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// A variable without a value.
+    Nothing,
+    /// A one-byte truth value: every number but 0 is true.
+    Bool(bool),
+    /// An unsigned number of any width.
+    Unsigned(u64),
+    /// A signed number of any width.
+    Signed(i64),
+    /// A bit mask, also where the wire holds it as a double.
+    Mask(u64),
+    /// A single-precision number.
+    F32(f32),
+    /// A double-precision number.
+    F64(f64),
+    /// Several bytes: numbers of their own, or what is not decoded.
+    Bytes(&'a [u8]),
+    /// Several unsigned 32-bit numbers.
+    U32s(&'a [u32]),
+    /// Several signed 32-bit numbers.
+    I32s(&'a [i32]),
+    /// Several single-precision numbers.
+    F32s(&'a [f32]),
+    /// Several double-precision numbers.
+    F64s(&'a [f64]),
+    /// Characters in the controller's extended ASCII.
+    Text(&'a [u8]),
+}
+
+/// What a group holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Named fields and groups.
+    Record,
+    /// Unnamed fields and groups (their name is empty), in order.
+    List,
+}
+
+/// Receives the fields of a message. Where a `visit` ends with an error, groups may be left open.
+pub trait FieldVisitor {
+    /// One field. In a [`Group::List`] the name is empty.
+    fn field(&mut self, name: &str, value: Value<'_>);
+    /// A group starts. In a [`Group::List`] the name is empty.
+    fn begin(&mut self, name: &str, group: Group);
+    /// The group that was started last ends.
+    fn end(&mut self);
+}
+
+/// A field: how it looks on the wire and what it is in host order.
+pub(super) trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Copy {
+    type Host;
+    fn host(&self) -> Self::Host;
+    fn wire(host: Self::Host) -> Self;
+    fn visit(host: Self::Host, name: &str, visitor: &mut dyn FieldVisitor);
+}
+
+macro_rules! numbers {
+    ($($wire:ty, $host:ty, $value:ident as $wide:ty;)+) => {$(
+        impl Wire for $wire {
+            type Host = $host;
+            fn host(&self) -> $host {
+                (*self).into()
+            }
+            fn wire(host: $host) -> Self {
+                host.into()
+            }
+            fn visit(host: $host, name: &str, visitor: &mut dyn FieldVisitor) {
+                visitor.field(name, Value::$value(<$wide>::from(host)));
+            }
+        }
+    )+};
+}
+
+numbers! {
+    u8, u8, Unsigned as u64;
+    i8, i8, Signed as i64;
+    U16, u16, Unsigned as u64;
+    U32, u32, Unsigned as u64;
+    U64, u64, Unsigned as u64;
+    I16, i16, Signed as i64;
+    I32, i32, Signed as i64;
+    F32, f32, F32 as f32;
+    F64, f64, F64 as f64;
+    little_endian::U16, u16, Unsigned as u64;
+    little_endian::U32, u32, Unsigned as u64;
+    little_endian::F32, f32, F32 as f32;
+    Flag, bool, Bool as bool;
+    Mask, u64, Mask as u64;
+}
+
+macro_rules! vectors {
+    ($($wire:ty, $host:ty, $value:ident;)+) => {$(
+        impl<const N: usize> Wire for [$wire; N] {
+            type Host = [$host; N];
+            fn host(&self) -> [$host; N] {
+                self.each_ref().map(|value| (*value).into())
+            }
+            fn wire(host: [$host; N]) -> Self {
+                host.map(Into::into)
+            }
+            fn visit(host: [$host; N], name: &str, visitor: &mut dyn FieldVisitor) {
+                visitor.field(name, Value::$value(&host));
+            }
+        }
+    )+};
+}
+
+vectors! {
+    u8, u8, Bytes;
+    U32, u32, U32s;
+    I32, i32, I32s;
+    F32, f32, F32s;
+    F64, f64, F64s;
+    little_endian::I32, i32, I32s;
+    little_endian::F32, f32, F32s;
+}

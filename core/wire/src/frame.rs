@@ -1,0 +1,367 @@
+//! Length-prefixed messages out of a byte stream, in memory that the caller owns.
+//!
+//! Read from the socket into [`Assembler::window`], tell how much with [`Assembler::commit`], then take messages
+//! with [`Assembler::next_frame`] until it returns `None`. Messages stay where they were received; only the bytes
+//! of an unfinished one are moved, to the front, when the next window is asked for. Lines of text are cut by
+//! [`LineAssembler`] in the same way.
+//!
+//! ```
+//! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
+//! use outrigger_wire::frame::{Assembler, Framing};
+//!
+//! let mut memory = [0; 8192];
+//! let mut assembler = Assembler::new(Framing::Realtime, &mut memory)?;
+//! for part in PACKET.chunks(500) {
+//!     assembler.window()[..part.len()].copy_from_slice(part); // a read from the socket
+//!     assembler.commit(part.len());
+//! }
+//! assert_eq!(assembler.next_frame(), Some(Ok(PACKET)));
+//! assert_eq!(assembler.next_frame(), None);
+//! # Ok::<(), outrigger_wire::WireError>(())
+//! ```
+
+mod boundaries;
+mod counts;
+mod lines;
+mod probe;
+
+pub use boundaries::Boundaries;
+pub use counts::StreamCounts;
+pub use counts::count_one;
+pub use lines::LineAssembler;
+pub use probe::Found;
+pub use probe::Probe;
+
+use crate::bytes::move_to_front;
+use crate::fri;
+use crate::realtime::{self, HEAD_LEN, Head, plausible_head};
+use crate::rtde;
+use crate::time::Duration;
+use crate::{WireError, WireErrorKind};
+
+/// The longest primary message that is believed to be one \[B\]. The vendor names no bound; a length beyond this
+/// is a sign that the stream is not a primary stream.
+pub const MAX_PRIMARY_SIZE: usize = 1 << 20;
+
+/// The smallest primary message \[B\]: length and type.
+const MIN_PRIMARY_SIZE: usize = 5;
+
+/// How far the clock of a real-time stream may run while the assembler searches for a packet.
+const SEARCH_HORIZON: Duration = Duration::from_secs(10);
+
+/// After this many bytes without a packet like the earlier ones, any packet will do \[B\].
+const SEARCH_LENGTH: u32 = 8 * realtime::MAX_SIZE as u32;
+
+/// How messages are told apart in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Framing {
+    /// 30001, 30002 and their read-only twins: a length that includes itself, then a type.
+    Primary,
+    /// 30003 and 30013: a length that includes itself, then doubles.
+    Realtime,
+    /// 30004: a length of two bytes that includes itself, then a letter.
+    Rtde,
+    /// Datagrams of FRI, one behind the other as in a recording: a size in the header that is one of two.
+    Fri,
+}
+
+/// Something about the stream that a reader should know. None of them ends the assembler's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum FrameError {
+    /// A message is longer than the memory; its bytes are counted and dropped as they come.
+    Oversize {
+        /// Length of the message \[B\].
+        size: u32,
+    },
+    /// Where a message should start, none does. A real-time stream is searched for the next packet; on any other
+    /// stream there is nothing to search for, everything is dropped until [`Assembler::reset`].
+    LostSync {
+        /// What stands in the place of the length.
+        declared: i32,
+    },
+    /// A real-time stream has a packet again.
+    Resynchronised {
+        /// Bytes dropped in between.
+        skipped: u32,
+    },
+}
+
+impl core::fmt::Display for FrameError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Oversize { size } => write!(f, "message of {size} bytes skipped: longer than the receive memory"),
+            Self::LostSync { declared } => write!(f, "no message starts here: its length would be {declared}"),
+            Self::Resynchronised { skipped } => write!(f, "packets found again after {skipped} bytes"),
+        }
+    }
+}
+
+impl core::error::Error for FrameError {}
+
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Sync {
+    /// A message starts at the first live byte.
+    Kept,
+    /// Searching; this many bytes were dropped so far.
+    Searching(u32),
+    /// Not searching either: a stream that is not what it should be.
+    Lost,
+}
+
+/// An assembler between two reads, as a recording keeps it.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+pub struct Pending<'a> {
+    bytes: &'a [u8],
+    to_drop: usize,
+    sync: Sync,
+    last: Option<Head>,
+    dropped: u64,
+}
+
+/// Cuts one stream into messages.
+#[derive(Debug)]
+pub struct Assembler<'m> {
+    framing: Framing,
+    memory: &'m mut [u8],
+    /// Live bytes are `memory[start..end]`.
+    start: usize,
+    end: usize,
+    /// Bytes of an oversize message that are still to come.
+    to_drop: usize,
+    sync: Sync,
+    /// The packet before, real-time only.
+    last: Option<Head>,
+    dropped: u64,
+}
+
+impl<'m> Assembler<'m> {
+    /// The least memory an assembler works with \[B\]; the longest message it can hold is as long as its memory.
+    pub const MIN_MEMORY: usize = 16;
+
+    /// An assembler for a stream that starts now.
+    ///
+    /// # Errors
+    /// `BufferTooSmall` where `memory` is shorter than [`Self::MIN_MEMORY`].
+    pub fn new(framing: Framing, memory: &'m mut [u8]) -> Result<Self, WireError> {
+        if memory.len() < Self::MIN_MEMORY {
+            return Err(WireError::new(WireErrorKind::BufferTooSmall, 0, Self::MIN_MEMORY, memory.len()));
+        }
+        Ok(Self { framing, memory, start: 0, end: 0, to_drop: 0, sync: Sync::Kept, last: None, dropped: 0 })
+    }
+
+    /// Forgets everything about the stream: a new connection starts.
+    pub fn reset(&mut self) {
+        self.start = 0;
+        self.end = 0;
+        self.to_drop = 0;
+        self.sync = Sync::Kept;
+        self.last = None;
+        self.dropped = 0;
+    }
+
+    /// Where the next received bytes go. Empty only while unfetched messages fill the memory: call
+    /// [`Self::next_frame`] until it returns `None` first.
+    pub fn window(&mut self) -> &mut [u8] {
+        if self.start > 0 {
+            self.end = move_to_front(self.memory, self.start..self.end);
+            self.start = 0;
+        }
+        self.memory.get_mut(self.end..).unwrap_or_default()
+    }
+
+    /// `count` bytes were received into the window; more than the window holds counts as the whole window.
+    pub fn commit(&mut self, count: usize) {
+        self.end = self.end.saturating_add(count).min(self.memory.len());
+    }
+
+    /// The next complete message, or what is wrong with the stream; `None` where more bytes are needed.
+    pub fn next_frame(&mut self) -> Option<Result<&[u8], FrameError>> {
+        match self.advance()? {
+            Ok(size) => {
+                let frame = self.start;
+                self.start = frame.saturating_add(size);
+                self.memory.get(frame..self.start).map(Ok)
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// The last `size` bytes that were taken, as a message or in one; until the next [`Self::window`].
+    pub fn taken(&self, size: usize) -> &[u8] {
+        self.start.checked_sub(size).and_then(|from| self.memory.get(from..self.start)).unwrap_or_default()
+    }
+
+    /// What is unfinished, for [`Self::restore`].
+    #[cfg(feature = "serde")]
+    pub fn pending(&self) -> Pending<'_> {
+        let bytes = self.memory.get(self.start..self.end).unwrap_or_default();
+        Pending { bytes, to_drop: self.to_drop, sync: self.sync, last: self.last, dropped: self.dropped }
+    }
+
+    /// Goes on from `pending`; `None`, with nothing pending, where the memory is too small for it.
+    #[cfg(feature = "serde")]
+    pub fn restore(&mut self, pending: &Pending<'_>) -> Option<()> {
+        self.reset();
+        let end = pending.bytes.len();
+        self.memory.get_mut(..end)?.copy_from_slice(pending.bytes);
+        self.end = end;
+        self.to_drop = pending.to_drop;
+        self.sync = pending.sync;
+        self.last = pending.last;
+        self.dropped = pending.dropped;
+        Some(())
+    }
+
+    /// The memory it works in \[B\].
+    #[must_use]
+    pub const fn memory_size(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Bytes received and not yet taken as a message.
+    #[must_use]
+    pub const fn buffered(&self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// Bytes of this stream that were dropped: oversize messages and what the search passed over.
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Size of the message that lies complete at `start`.
+    fn advance(&mut self) -> Option<Result<usize, FrameError>> {
+        if self.to_drop > 0 {
+            let count = self.to_drop.min(self.buffered());
+            self.drop_bytes(count);
+            self.to_drop = self.to_drop.saturating_sub(count);
+            if self.to_drop > 0 {
+                return None;
+            }
+        }
+        let found = match self.framing {
+            Framing::Primary => self.primary_size()?,
+            Framing::Realtime => self.realtime_size()?,
+            Framing::Rtde => self.rtde_size()?,
+            Framing::Fri => self.fri_size()?,
+        };
+        let size = match found {
+            Ok(size) => size,
+            Err(error) => return Some(Err(error)),
+        };
+        if size > self.memory.len() {
+            self.to_drop = size;
+            return Some(Err(FrameError::Oversize { size: u32::try_from(size).unwrap_or(u32::MAX) }));
+        }
+        (self.buffered() >= size).then_some(Ok(size))
+    }
+
+    fn primary_size(&mut self) -> Option<Result<usize, FrameError>> {
+        self.unless_lost()?;
+        let declared = i32::from_be_bytes(*self.live().first_chunk()?);
+        match usize::try_from(declared) {
+            Ok(size @ MIN_PRIMARY_SIZE..=MAX_PRIMARY_SIZE) => Some(Ok(size)),
+            _ => Some(self.lose(declared)),
+        }
+    }
+
+    fn rtde_size(&mut self) -> Option<Result<usize, FrameError>> {
+        self.unless_lost()?;
+        let declared = u16::from_be_bytes(*self.live().first_chunk()?);
+        match usize::from(declared) {
+            size @ rtde::HEADER_LEN.. => Some(Ok(size)),
+            _ => Some(self.lose(declared.into())),
+        }
+    }
+
+    fn fri_size(&mut self) -> Option<Result<usize, FrameError>> {
+        self.unless_lost()?;
+        let [.., low, high, _, _] = *self.live().first_chunk::<{ fri::Datagram::HEADER_LEN }>()?;
+        let declared = u16::from_le_bytes([low, high]);
+        match usize::from(declared) {
+            size @ (fri::MEASUREMENT_LEN | fri::COMMAND_LEN) => Some(Ok(size)),
+            _ => Some(self.lose(declared.into())),
+        }
+    }
+
+    /// Goes on where a message starts; drops everything where that was lost.
+    fn unless_lost(&mut self) -> Option<()> {
+        if matches!(self.sync, Sync::Lost) {
+            self.drop_bytes(self.buffered());
+            return None;
+        }
+        Some(())
+    }
+
+    /// From here on there are no messages.
+    fn lose(&mut self, declared: i32) -> Result<usize, FrameError> {
+        self.sync = Sync::Lost;
+        Err(FrameError::LostSync { declared })
+    }
+
+    fn realtime_size(&mut self) -> Option<Result<usize, FrameError>> {
+        loop {
+            let bytes: &[u8; HEAD_LEN] = self.live().first_chunk()?;
+            let head = plausible_head(bytes);
+            match (self.sync, head) {
+                (Sync::Kept, Some(head)) if self.continues(head) => {
+                    if self.buffered() >= head.size || head.size > self.memory.len() {
+                        self.last = Some(head);
+                    }
+                    return Some(Ok(head.size));
+                }
+                (Sync::Kept | Sync::Lost, _) => {
+                    let [a, b, c, d, ..] = *bytes;
+                    self.sync = Sync::Searching(0);
+                    return Some(Err(FrameError::LostSync { declared: i32::from_be_bytes([a, b, c, d]) }));
+                }
+                (Sync::Searching(skipped), Some(head)) if self.resumes(head) => {
+                    self.sync = Sync::Kept;
+                    return Some(Err(FrameError::Resynchronised { skipped }));
+                }
+                (Sync::Searching(skipped), _) => {
+                    self.drop_bytes(1);
+                    let skipped = skipped.saturating_add(1);
+                    if skipped == SEARCH_LENGTH {
+                        self.last = None;
+                    }
+                    self.sync = Sync::Searching(skipped);
+                }
+            }
+        }
+    }
+
+    /// Whether a packet in its expected place may follow the one before: a controller does not change its layout,
+    /// so another size is believed only if the clock goes on. A clock that jumps is the link monitor's business.
+    fn continues(&self, head: Head) -> bool {
+        self.last.is_none_or(|last| head.size == last.size || goes_on(last, head, Duration::from_secs(1)))
+    }
+
+    /// Whether a packet in an unexpected place is one: same size as before *and* a clock that went on.
+    fn resumes(&self, head: Head) -> bool {
+        self.last.is_none_or(|last| head.size == last.size && goes_on(last, head, SEARCH_HORIZON))
+    }
+
+    fn live(&self) -> &[u8] {
+        self.memory.get(self.start..self.end).unwrap_or_default()
+    }
+
+    fn drop_bytes(&mut self, count: usize) {
+        self.start = self.start.saturating_add(count).min(self.end);
+        self.dropped = self.dropped.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+}
+
+/// Whether the clock of `head` is at or after that of `last`, by no more than `horizon`.
+fn goes_on(last: Head, head: Head, horizon: Duration) -> bool {
+    head.time >= last.time && head.time.since(last.time) <= horizon
+}
+
+#[cfg(test)]
+mod tests;

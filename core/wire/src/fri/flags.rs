@@ -1,0 +1,82 @@
+//! Which fields of a command count (`core/docs/protocol/kuka-fri.md A6, A8`).
+
+use super::ControlScheme;
+
+/// A set of command fields. The KRC ignores a field whose flag is not set and uses what its own program configured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[doc(alias = "cmdFlags")]
+pub struct CommandFlags(u32);
+
+impl CommandFlags {
+    /// No field.
+    pub const NONE: Self = Self(0);
+    /// Joint positions; in Cartesian impedance the posture of the null space.
+    pub const JOINT_POSITION: Self = Self(0x0001);
+    /// Joint torques, added to those of the control law.
+    pub const JOINT_TORQUE: Self = Self(0x0004);
+    /// Joint stiffness.
+    pub const JOINT_STIFFNESS: Self = Self(0x0010);
+    /// Joint damping.
+    pub const JOINT_DAMPING: Self = Self(0x0020);
+    /// Cartesian position.
+    pub const CARTESIAN_POSITION: Self = Self(0x0100);
+    /// Force and torque at the tool, added to those of the control law.
+    pub const TOOL_WRENCH: Self = Self(0x0400);
+    /// Cartesian stiffness.
+    pub const CARTESIAN_STIFFNESS: Self = Self(0x1000);
+    /// Cartesian damping.
+    pub const CARTESIAN_DAMPING: Self = Self(0x2000);
+
+    const JOINT_IMPEDANCE: Self =
+        Self::JOINT_POSITION.with(Self::JOINT_TORQUE).with(Self::JOINT_STIFFNESS).with(Self::JOINT_DAMPING);
+    const CARTESIAN_IMPEDANCE: Self = Self::CARTESIAN_POSITION
+        .with(Self::TOOL_WRENCH)
+        .with(Self::CARTESIAN_STIFFNESS)
+        .with(Self::CARTESIAN_DAMPING)
+        .with(Self::JOINT_POSITION)
+        .with(Self::JOINT_STIFFNESS)
+        .with(Self::JOINT_DAMPING);
+
+    /// The set of these bits; bits without a name are kept.
+    #[must_use]
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// The bits on the wire.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// This set and `other`.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// This set without `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether every field of `other` is in this set.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Every field that the KRC takes while `scheme` is active; none where the scheme takes no commands.
+    #[must_use]
+    pub const fn usable(scheme: ControlScheme) -> Self {
+        match scheme {
+            ControlScheme::Position => Self::JOINT_POSITION,
+            ControlScheme::JointImpedance => Self::JOINT_IMPEDANCE,
+            ControlScheme::CartesianImpedance => Self::CARTESIAN_IMPEDANCE,
+            ControlScheme::Other | ControlScheme::Unknown(_) => Self::NONE,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The header of both datagrams (`core/docs/protocol/kuka-fri.md A3`), and which of the two some bytes are.
+
+use zerocopy::little_endian::U16;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::{COMMAND_ID, COMMAND_LEN, MEASUREMENT_ID, MEASUREMENT_LEN};
+use crate::fields::{FieldVisitor, Value, Wire};
+use crate::{WireError, WireErrorKind};
+
+/// Where the size stands in either datagram.
+const SIZE_AT: usize = 4;
+/// Where the number stands that tells them apart.
+const ID_AT: usize = 6;
+
+/// The two datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Datagram {
+    /// From the KRC.
+    Measurement,
+    /// To the KRC.
+    Command,
+}
+
+impl Datagram {
+    /// Bytes of the header.
+    pub const HEADER_LEN: usize = 8;
+
+    /// Its size \[B\].
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Measurement => MEASUREMENT_LEN,
+            Self::Command => COMMAND_LEN,
+        }
+    }
+
+    const fn id(self) -> u16 {
+        match self {
+            Self::Measurement => MEASUREMENT_ID,
+            Self::Command => COMMAND_ID,
+        }
+    }
+
+    /// Which of the two begins with this header.
+    ///
+    /// # Errors
+    /// `BadType` for a number that neither has, `BadLength` for a size that is not that datagram's.
+    pub fn of(header: &[u8; Self::HEADER_LEN]) -> Result<Self, WireError> {
+        let [.., size_low, size_high, id_low, id_high] = *header;
+        let id = u16::from_le_bytes([id_low, id_high]);
+        let datagram = match id {
+            MEASUREMENT_ID => Self::Measurement,
+            COMMAND_ID => Self::Command,
+            _ => return Err(WireError::new(WireErrorKind::BadType, ID_AT, MEASUREMENT_ID.into(), id.into())),
+        };
+        let size = u16::from_le_bytes([size_low, size_high]).into();
+        if size != datagram.size() {
+            return Err(WireError::new(WireErrorKind::BadLength, SIZE_AT, datagram.size(), size));
+        }
+        Ok(datagram)
+    }
+
+    /// Whether `bytes` are this datagram: their number, then the two fields that say so.
+    pub(super) fn check(self, bytes: &[u8]) -> Result<(), WireError> {
+        let (need, have) = (self.size(), bytes.len());
+        let header = match bytes.first_chunk() {
+            Some(header) if have == need => header,
+            _ if have > need => return Err(WireError::new(WireErrorKind::BadLength, 0, need, have)),
+            _ => return Err(WireError::new(WireErrorKind::Truncated, 0, need, have)),
+        };
+        match Self::of(header)? {
+            found if found == self => Ok(()),
+            found => Err(WireError::new(WireErrorKind::BadType, ID_AT, self.id().into(), found.id().into())),
+        }
+    }
+}
+
+/// Size and number of a datagram, the same in each of its kind: there is nothing in it to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Envelope<const SIZE: u16, const ID: u16>;
+
+/// What every measurement has.
+pub type MeasurementEnvelope = Envelope<{ MEASUREMENT_LEN as u16 }, MEASUREMENT_ID>;
+
+/// What every command has.
+pub type CommandEnvelope = Envelope<{ COMMAND_LEN as u16 }, COMMAND_ID>;
+
+/// How [`Envelope`] travels.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(crate) struct EnvelopeField<const SIZE: u16, const ID: u16> {
+    size: U16,
+    id: U16,
+}
+
+impl<const SIZE: u16, const ID: u16> Wire for EnvelopeField<SIZE, ID> {
+    type Host = Envelope<SIZE, ID>;
+    fn host(&self) -> Self::Host {
+        Envelope
+    }
+    fn wire(_: Self::Host) -> Self {
+        Self { size: U16::new(SIZE), id: U16::new(ID) }
+    }
+    fn visit(_: Self::Host, _: &str, visitor: &mut dyn FieldVisitor) {
+        visitor.field("packet_size", Value::Unsigned(SIZE.into()));
+        visitor.field("datagram_id", Value::Unsigned(ID.into()));
+    }
+}

@@ -1,0 +1,171 @@
+//! Doubles of the wire, made into what the control path works with by integer arithmetic.
+//!
+//! A microcontroller without a double-precision unit calls a routine for everything it does to a double, 30 to 100
+//! instructions each, and there are some forty doubles in every packet. These take half of that, and link none of the
+//! routines.
+//!
+//! ```
+//! use outrigger_wire::math::double::{is_nan, scaled, to_f32};
+//!
+//! assert_eq!(to_f32(102.312), 102.312_f32);
+//! assert_eq!(scaled(102.312, 1_000_000), 102_312_000); // s to µs
+//! assert!(is_nan(f64::NAN));
+//! ```
+
+/// Bits of the mantissa of a double, and how many an `f32` has less.
+const MANTISSA: u32 = 52;
+const DROPPED: u32 = MANTISSA - 23;
+/// Exponent field of 1.0, and by how much it is less in an `f32`.
+const ONE: u32 = 1023;
+const LESS: u32 = ONE - 127;
+/// The upper words of 2⁻¹²⁶ and 2¹²⁸: what lies between is an `f32` with a full mantissa, once it is rounded.
+const FULL: core::ops::Range<u32> = (897 << (MANTISSA - 32))..(1151 << (MANTISSA - 32));
+const INFINITY: u64 = f64::INFINITY.to_bits();
+/// Binary places of a fraction.
+const PLACES: u32 = 44;
+
+/// The nearest `f32`, the even one of two: the bits that `as` gives, except that every NaN is the same.
+#[must_use]
+#[inline]
+pub const fn to_f32(value: f64) -> f32 {
+    // In two words of 32 bits, because a shift of 64 is some ten instructions.
+    let bits = value.to_bits();
+    let (high, low) = ((bits >> 32) as u32, bits as u32);
+    let (sign, magnitude) = (high & 1 << 31, high << 1 >> 1);
+    let unsigned = if FULL.start <= magnitude && magnitude < FULL.end {
+        let kept = high << (32 - DROPPED) | low >> DROPPED;
+        // More than a half is rounded up, and a half where that makes an even number.
+        let up = (low << (32 - DROPPED)).wrapping_add(kept & 1) > 1 << 31;
+        kept.wrapping_add(up as u32).wrapping_sub(LESS << 23) << 1 >> 1
+    } else if magnitude | low == 0 {
+        0
+    } else {
+        rare(value)
+    };
+    f32::from_bits(sign | unsigned)
+}
+
+/// The bits of what is too small for a full mantissa, too large, or no number, without the sign.
+#[cold]
+#[inline(never)]
+const fn rare(value: f64) -> u32 {
+    let magnitude = magnitude(value);
+    if exponent(magnitude) <= LESS {
+        let shift = LESS.wrapping_add(DROPPED).wrapping_add(1).wrapping_sub(exponent(magnitude));
+        if shift < 64 { nearest_even(mantissa(magnitude), shift) as u32 } else { 0 }
+    } else if !is_nan(value) {
+        f32::INFINITY.to_bits()
+    } else {
+        f32::NAN.to_bits()
+    }
+}
+
+/// |`value`| · `factor` to the nearest whole number, half upwards; what is too large saturates, NaN too.
+/// `factor` is at most 2²⁰: then it is exact to 2⁻²⁴ of the last place.
+#[must_use]
+#[inline]
+pub const fn scaled(value: f64, factor: u32) -> u64 {
+    let magnitude = magnitude(value);
+    // The first bit of the mantissa at the top; a subnormal number has none, and is nothing either way.
+    let top = mantissa(magnitude) << (63 - MANTISSA);
+    let exponent = exponent(magnitude);
+    let (whole, fraction) = match exponent {
+        ..ONE => {
+            let shift = (ONE - 1).wrapping_sub(exponent);
+            (0, if shift < 64 { top >> shift } else { 0 })
+        }
+        ONE..=1086 => {
+            let places = exponent.wrapping_sub(ONE - 1);
+            (top >> 64_u32.wrapping_sub(places), if places < 64 { top << places } else { 0 })
+        }
+        _ => (u64::MAX, 0),
+    };
+    let factor = factor as u64;
+    let part = (fraction >> (64 - PLACES)).wrapping_mul(factor).wrapping_add(1 << (PLACES - 1)) >> PLACES;
+    whole.saturating_mul(factor).saturating_add(part)
+}
+
+/// Whether `value` is NaN.
+#[must_use]
+#[inline]
+pub const fn is_nan(value: f64) -> bool {
+    magnitude(value) > INFINITY
+}
+
+#[inline]
+const fn magnitude(value: f64) -> u64 {
+    value.to_bits() << 1 >> 1
+}
+
+#[inline]
+const fn exponent(magnitude: u64) -> u32 {
+    (magnitude >> MANTISSA) as u32
+}
+
+/// With the bit that is not written down.
+#[inline]
+const fn mantissa(magnitude: u64) -> u64 {
+    magnitude << 12 >> 12 | 1 << MANTISSA
+}
+
+/// `bits` · 2^−`shift` to the nearest whole number, the even one of two; `shift` is 1 … 63.
+#[inline]
+const fn nearest_even(bits: u64, shift: u32) -> u64 {
+    // Just under a half, and one more for an odd number.
+    let just_under = (1_u64 << shift.wrapping_sub(1)).wrapping_sub(1);
+    bits.wrapping_add(just_under).wrapping_add(bits >> shift & 1) >> shift
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Doubles of any bits, and those about the ends of what an `f32` holds.
+    fn doubles() -> impl Strategy<Value = f64> {
+        let near = |exponents: core::ops::Range<i32>| exponents.prop_map(|e| 2.0_f64.powi(e));
+        prop_oneof![
+            any::<u64>().prop_map(f64::from_bits),
+            -10.0..10.0,
+            (near(-152..-120), -2.0..2.0).prop_map(|(power, factor)| power * factor),
+            (near(125..130), -2.0..2.0).prop_map(|(power, factor)| power * factor),
+            any::<f32>().prop_map(f64::from),
+            // Halfway between two neighbours.
+            any::<u32>()
+                .prop_map(|bits| f64::from_bits(f64::from(f32::from_bits(bits)).to_bits() | 1 << (DROPPED - 1))),
+        ]
+    }
+
+    #[test]
+    fn what_is_not_finite_stays_so() {
+        assert!(to_f32(f64::NAN).is_nan() && to_f32(-f64::NAN).is_nan());
+        assert_eq!([f64::INFINITY, f64::NEG_INFINITY].map(to_f32), [f32::INFINITY, f32::NEG_INFINITY]);
+        assert_eq!([f64::INFINITY, f64::NAN, 1e300].map(|v| scaled(v, 1)), [u64::MAX; 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_nearest_f32_has_the_bits_that_a_cast_gives(value in doubles()) {
+            let (ours, cast) = (to_f32(value), value as f32);
+            prop_assert!(ours.to_bits() == cast.to_bits() || (ours.is_nan() && cast.is_nan()), "{value:e}: {ours:e} {cast:e}");
+        }
+
+        #[test]
+        fn a_whole_number_of_a_unit_is_found_again(micros in 0_u64..1_000_000_000_000_000, whole in 0_u64..1 << 53) {
+            prop_assert_eq!(scaled(micros as f64 * 1e-6, 1_000_000), micros);
+            prop_assert_eq!(scaled(-(whole as f64), 1), whole);
+        }
+
+        #[test]
+        fn a_number_is_rounded_to_the_nearest(value in -1e6_f64..1e6) {
+            prop_assert_eq!(scaled(value, 1), value.abs().round() as u64);
+        }
+
+        #[test]
+        fn every_bit_pattern_has_a_whole_number(value in doubles()) {
+            let expected = if value.is_nan() { u64::MAX } else { value.abs().round() as u64 };
+            prop_assert_eq!(scaled(value, 1), expected);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! What the player on a controller, a program of ours that executes moves by itself, and the computer that it serves say to
+//! each other (`core/docs/protocol/outrigger-programs.md` 13): whole numbers of four bytes.
+//!
+//! ```
+//! use outrigger_wire::player::{PlayerOrder, PlayerOrderRepr, PlayerReport};
+//! use outrigger_wire::program::What;
+//!
+//! let mut sent = [0; PlayerOrder::LEN];
+//! let goal = [1_000_000, -500_000, 0, 0, 0, 0];
+//! PlayerOrderRepr { what: What::Move, number: 3, positions: goal, ..PlayerOrderRepr::keep(7) }.emit(&mut sent)?;
+//! assert_eq!(PlayerOrder::new_checked(&sent)?.repr().positions, goal);
+//!
+//! let mut said = PlayerReport::from_bytes([0; PlayerReport::LEN]);
+//! said.shown = -3;
+//! assert_eq!(said.mirrored().map(|(number, runs)| (number, runs)), Some((3, false)), "move 3 has ended");
+//! # Ok::<(), outrigger_wire::WireError>(())
+//! ```
+
+use zerocopy::big_endian::I32;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::program::{Report, What};
+use super::{WireError, WireErrorKind};
+
+/// What the player is told in each cycle.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PlayerOrder {
+    /// One more than the one before, 0 behind 65 535.
+    counter: I32,
+    /// Of [`What`].
+    what: I32,
+    /// Of the move that it is about; 0 for none.
+    number: I32,
+    /// How long it takes \[µs\].
+    time: I32,
+    positions: [I32; 6],
+    velocities: [I32; 6],
+    accelerations: [I32; 6],
+    begin: [I32; 6],
+}
+
+/// [`PlayerOrder`] in host order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlayerOrderRepr {
+    /// One more than the one before, 0 behind 65 535.
+    pub counter: u16,
+    /// What is to be done.
+    pub what: What,
+    /// Number of the move that it is about, 1 … 2³¹ − 1; 0 for none.
+    pub number: u32,
+    /// How long it takes \[µs\], 0 … 2³¹ − 1. Of [`What::Keep`] 1 where a contact of the tool ends the motion; of
+    /// [`What::Force`] [`force_settings`](Self::force_settings).
+    pub time: u32,
+    /// Where it leads \[µrad\]; of [`What::Values`] joint speeds \[µrad/s\].
+    pub positions: [i32; 6],
+    /// How fast the joints are there \[µrad/s\]; of [`What::Move`] the speed of the joint with the longest way, then zeros; of
+    /// [`What::Line`] that of the tool \[µm/s\], then zeros; of an order that [asks](Self::asking) the place.
+    pub velocities: [i32; 6],
+    /// How they gain speed there \[µrad/s²\]; of [`What::Move`] that of the same joint, of [`What::Line`] of the tool
+    /// \[µm/s²\], then zeros.
+    pub accelerations: [i32; 6],
+    /// How they gain speed where it begins \[µrad/s²\]: of legs, whose place and speed there are those of the one before. Of
+    /// [`What::Line`] the pose to which it leads \[µm, µrad\]; of an order that [asks](Self::asking) which value, then zeros.
+    pub begin: [i32; 6],
+}
+
+impl PlayerOrder {
+    /// Its size \[B\].
+    pub const LEN: usize = size_of::<Self>();
+
+    /// The order in `bytes`, and nothing else.
+    ///
+    /// # Errors
+    /// `BadLength` at 0 where it has another size, `BadValue` at 0 where its counter is none, at 4 where what is to be done is
+    /// none, at 8 and at 12 where the number of its move and its time are below 0.
+    pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
+        let order = Self::ref_from_bytes(bytes)
+            .map_err(|_| WireError::new(WireErrorKind::BadLength, 0, Self::LEN, bytes.len()))?;
+        let word = |value: I32| u16::try_from(value.get()).is_ok();
+        let sound = [word(order.counter), word(order.what), order.number.get() >= 0, order.time.get() >= 0];
+        match sound.iter().position(|sound| !sound) {
+            Some(field) => Err(WireError::new(WireErrorKind::BadValue, field.saturating_mul(4), 0, 0)),
+            None => Ok(order),
+        }
+    }
+
+    /// In host order.
+    #[must_use]
+    pub fn repr(&self) -> PlayerOrderRepr {
+        let integers = |values: [I32; 6]| values.map(I32::get);
+        PlayerOrderRepr {
+            counter: u16::try_from(self.counter.get()).unwrap_or_default(),
+            what: What::from_raw(self.what.get()),
+            number: self.number.get().unsigned_abs(),
+            time: self.time.get().unsigned_abs(),
+            positions: integers(self.positions),
+            velocities: integers(self.velocities),
+            accelerations: integers(self.accelerations),
+            begin: integers(self.begin),
+        }
+    }
+}
+
+impl PlayerOrderRepr {
+    /// The order to go on as before.
+    #[must_use]
+    pub const fn keep(counter: u16) -> Self {
+        let none = [0; 6];
+        Self {
+            counter,
+            what: What::Keep,
+            number: 0,
+            time: 0,
+            positions: none,
+            velocities: none,
+            accelerations: none,
+            begin: none,
+        }
+    }
+
+    /// What `time` is of [`What::Force`]: the type of `force_mode`, 1 to 3, and damping, 0 … 1000, and gain scaling, 0 … 2000,
+    /// in thousandths.
+    #[must_use]
+    pub const fn force_settings(kind: u8, damping: u16, gain_scaling: u16) -> u32 {
+        let (kind, damping, gain) = (kind as u32 & 3, damping as u32, gain_scaling as u32);
+        let damping = if damping > 1000 { 1000 } else { damping };
+        kind.saturating_add(damping.saturating_add(gain.saturating_mul(1001)).saturating_mul(4))
+    }
+
+    /// The same order, of [`What::Values`] or [`What::Keep`], beside which the program is asked for the joint angles where the tool
+    /// is at a pose \[µm, µrad\], or for the pose of these `angles` \[µrad\]: for the value with this `index`, 0 to 5, which is the
+    /// [progress](PlayerReport::progress) of its report. The one with index 0 is asked for first.
+    #[must_use]
+    pub fn asking(self, place: [i32; 6], angles: bool, index: u8) -> Self {
+        let first = if angles { Self::POSE } else { Self::JOINTS };
+        Self { velocities: place, begin: [first.saturating_add(index.min(5).into()), 0, 0, 0, 0, 0], ..self }
+    }
+
+    /// What the first of `begin` is where the joint angles of a pose are asked for, from the first of them on.
+    const JOINTS: i32 = 1;
+    /// The same where the pose of joint angles is asked for.
+    const POSE: i32 = 7;
+
+    /// Writes it to the start of `out`; its size.
+    ///
+    /// # Errors
+    /// `BufferTooSmall` where `out` is shorter.
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        let most = |value: u32| I32::new(i32::try_from(value).unwrap_or(i32::MAX));
+        let order = PlayerOrder {
+            counter: I32::new(self.counter.into()),
+            what: I32::new(self.what.raw() & 0xFFFF),
+            number: most(self.number),
+            time: most(self.time),
+            positions: self.positions.map(I32::new),
+            velocities: self.velocities.map(I32::new),
+            accelerations: self.accelerations.map(I32::new),
+            begin: self.begin.map(I32::new),
+        };
+        let (need, have) = (PlayerOrder::LEN, out.len());
+        let written = order.write_to_prefix(out).map(|()| need);
+        written.map_err(|_| WireError::new(WireErrorKind::BufferTooSmall, 0, need, have))
+    }
+}
+
+/// What the player says of each order, and of its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlayerReport {
+    /// As of every program of ours; in its ring wait legs of a trajectory.
+    pub report: Report,
+    /// The move that it executes, below 0 the one that it has executed or given up; 0 before the first.
+    pub shown: i32,
+    /// How far that is: of a motion to one place the share of its way \[1e-6\], of a trajectory its time \[µs\]. Below 0 where
+    /// a contact of the tool has ended it: so many control cycles before that began. Of an order that
+    /// [asks](PlayerOrderRepr::asking) the value that was asked for, or [`OUT_OF_REACH`](Self::OUT_OF_REACH).
+    pub progress: i32,
+}
+
+impl PlayerReport {
+    /// Its size \[B\].
+    pub const LEN: usize = 12;
+    /// The arm cannot reach the pose whose joint angles were asked for.
+    pub const OUT_OF_REACH: i32 = i32::MAX;
+
+    /// The report that these bytes are.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
+        let [a, b, c, d, shown @ .., e, f, g, h] = bytes;
+        Self {
+            report: Report::from_bytes([a, b, c, d]),
+            shown: i32::from_be_bytes(shown),
+            progress: i32::from_be_bytes([e, f, g, h]),
+        }
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; Self::LEN] {
+        let ([a, b, c, d], [e, f, g, h]) = (self.report.to_bytes(), self.shown.to_be_bytes());
+        let [i, j, k, l] = self.progress.to_be_bytes();
+        [a, b, c, d, e, f, g, h, i, j, k, l]
+    }
+
+    /// The number of the move that it shows, and whether that runs; `None` before the first.
+    #[must_use]
+    pub const fn mirrored(&self) -> Option<(u32, bool)> {
+        match self.shown {
+            0 => None,
+            number => Some((number.unsigned_abs(), number > 0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(counter: u16, what: u16, number in 0_u32..1 << 31, time in 0_u32..1 << 31, positions: [i32; 6], velocities: [i32; 6], accelerations: [i32; 6], begin: [i32; 6], said: [u8; 12]) {
+            let what = What::from_raw(what.into());
+            let order = PlayerOrderRepr { counter, what, number, time, positions, velocities, accelerations, begin };
+            let mut bytes = [0; PlayerOrder::LEN];
+            prop_assert_eq!(order.emit(&mut bytes), Ok(PlayerOrder::LEN));
+            prop_assert_eq!(PlayerOrder::new_checked(&bytes).map(PlayerOrder::repr), Ok(order));
+            prop_assert_eq!(PlayerReport::from_bytes(said).to_bytes(), said);
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 104..120)) {
+            if let Ok(order) = PlayerOrder::new_checked(&bytes) {
+                let mut again = [0; PlayerOrder::LEN];
+                prop_assert_eq!(order.repr().emit(&mut again), Ok(PlayerOrder::LEN));
+                prop_assert_eq!(&again[..], &bytes[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_order_is_named() {
+        let error = PlayerOrder::new_checked(&[0; 111]).unwrap_err();
+        assert_eq!((error.kind, error.need, error.have), (WireErrorKind::BadLength, 112, 111));
+        for field in 0..4 {
+            let mut bytes = [0; PlayerOrder::LEN];
+            bytes[4 * field] = 0x80;
+            let error = PlayerOrder::new_checked(&bytes).unwrap_err();
+            assert_eq!((error.kind, usize::from(error.at)), (WireErrorKind::BadValue, 4 * field));
+        }
+        let keep = PlayerOrderRepr::keep(1);
+        assert_eq!(keep.emit(&mut [0; 111]).unwrap_err().kind, WireErrorKind::BufferTooSmall);
+    }
+
+    #[test]
+    fn settings_of_force_mode_come_apart_again() {
+        for (kind, damping, gain) in [(1, 0, 0), (2, 25, 500), (3, 1000, 2000)] {
+            let time = PlayerOrderRepr::force_settings(kind, damping, gain);
+            let rest = time / 4;
+            assert_eq!((time % 4, rest % 1001, rest / 1001), (kind.into(), damping.into(), gain.into()));
+            assert!(i32::try_from(time).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_question_is_beside_an_order_and_changes_nothing_else_of_it() {
+        let place = [1, 2, 3, 4, 5, 6];
+        let values = PlayerOrderRepr { what: What::Values, positions: [7; 6], ..PlayerOrderRepr::keep(9) };
+        for (angles, index, first) in [(false, 0, 1), (false, 5, 6), (true, 0, 7), (true, 5, 12), (true, 200, 12)] {
+            let asking = values.asking(place, angles, index);
+            assert_eq!((asking.velocities, asking.begin), (place, [first, 0, 0, 0, 0, 0]));
+            assert_eq!(PlayerOrderRepr { velocities: [0; 6], begin: [0; 6], ..asking }, values);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_says_which_move_and_whether_it_runs() {
+        let report = |shown| PlayerReport { report: Report::from_bytes([0; 4]), shown, progress: 0 }.mirrored();
+        assert_eq!(report(0), None);
+        assert_eq!(report(5), Some((5, true)));
+        assert_eq!(report(-5), Some((5, false)));
+        assert_eq!(report(i32::MIN), Some((1 << 31, false)), "no move has this number");
+    }
+}

@@ -1,0 +1,208 @@
+//! The primary and secondary interface, ports 30001, 30002 and their read-only twins 30011 and 30012
+//! (`core/docs/protocol/ur-client-interfaces.md 1.1, 3, 4`).
+//!
+//! A message is a length that includes itself, a type byte and a body. Robot state (16) comes at 10 Hz and is a
+//! sequence of [`SubPackages`]; robot messages (20) and program state (25) come when something happens. The other
+//! types are internal to the vendor and skipped by length. Which sub-packages a state has, and how long they are,
+//! depends on the software: each is known by its type byte and taken in whatever size it comes.
+//!
+//! ```
+//! use outrigger_wire::primary::{Message, MessageKind};
+//!
+//! // A robot message: the version that a controller with software 5.12 greets with.
+//! let greeting = b"\0\0\0\x37\x14\xff\xff\xff\xff\xff\xff\xff\xff\xfe\x03\x09URControl\x05\x0c\0\0\0\x02\0\0\0\0\
+//!                  28-06-2022, 11:30:43";
+//! let message = Message::new_checked(greeting)?;
+//! assert_eq!(message.size(), greeting.len());
+//! assert!(matches!(message.kind(), MessageKind::RobotMessage(_)));
+//! # Ok::<(), outrigger_wire::WireError>(())
+//! ```
+
+mod hardware;
+mod package;
+mod program_state;
+mod report;
+mod robot_message;
+mod setup;
+mod state;
+mod status;
+#[cfg(test)]
+mod tests;
+
+pub use hardware::{
+    MasterboardData, MasterboardDataCb2, MasterboardDataCb2Repr, MasterboardDataRepr, ToolCommunicationInfo,
+    ToolCommunicationInfoRepr, ToolData, ToolDataRepr, ToolModeInfo, ToolModeInfoRepr,
+};
+pub use package::SubPackageRepr;
+pub use program_state::{
+    Element, MAX_DEPTH, Names, ProgramStateMessage, ProgramStatePayload, ValueNumbering, Variables,
+};
+pub use report::LOCAL_CONTROL;
+pub use report::{Report, ReportKind};
+pub use robot_message::{
+    ErrorCode, ErrorDetail, Popup, PopupRequest, RequestPopup, RequestValue, RobotMessage, RobotMessagePayload,
+    SafetyDetail, SafetyModeMessage, ThreadLabel, ThreadLabels, Titled, Version,
+};
+pub use setup::{
+    ConfigurationData, ConfigurationDataRepr, JointDynamics, JointLimits, KinematicsInfo, KinematicsInfoRepr,
+};
+pub use state::{RobotStateWriter, SubPackage, SubPackages, size_for};
+pub use status::{
+    AdditionalInfo, AdditionalInfoRepr, CalibrationData, CalibrationDataRepr, CartesianInfo, CartesianInfoRepr,
+    ForceModeData, ForceModeDataRepr, Joint, JointData, JointDataRepr, RobotModeData, RobotModeDataRepr, SafetyData,
+    SafetyDataRepr, SingularityInfo, SingularityInfoRepr,
+};
+
+use super::fields::{FieldVisitor, Value};
+use super::{Put, Take, WireError, WireErrorKind};
+use crate::robot::SoftwareVersion;
+use zerocopy::big_endian::{F64, I32};
+
+/// Bytes before the body of a message: size and type.
+const HEADER_LEN: usize = 5;
+
+/// Message type of a disconnect notice.
+pub const DISCONNECT: u8 = 0xff;
+/// Message type of the robot state.
+pub const ROBOT_STATE: u8 = 16;
+/// Message type of robot messages.
+pub const ROBOT_MESSAGE: u8 = 20;
+/// Message type of the safety compliance tolerances, internal to the vendor.
+pub const SAFETY_COMPLIANCE_TOLERANCES: u8 = 24;
+/// Message type of the program state.
+pub const PROGRAM_STATE: u8 = 25;
+
+/// Characters in the controller's extended ASCII, of any length and without terminator.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Text<'a>(pub &'a [u8]);
+
+impl core::fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        use core::fmt::Write;
+        // Latin-1 maps every byte to one character, so nothing is lost and nothing can fail.
+        self.0.iter().try_for_each(|byte| f.write_char(char::from(*byte)))
+    }
+}
+
+impl core::fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "\"{}\"", self.0.escape_ascii())
+    }
+}
+
+/// One message as it lies in the receive buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    size: usize,
+    message_type: u8,
+    kind: MessageKind<'a>,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug)]
+pub enum MessageKind<'a> {
+    /// Type 16.
+    RobotState(SubPackages<'a>),
+    /// Type 20.
+    RobotMessage(RobotMessage<'a>),
+    /// Type 25.
+    ProgramState(ProgramStateMessage<'a>),
+    /// Any other type: internal to the vendor, to be skipped.
+    Internal {
+        /// The message type.
+        message_type: u8,
+        /// The message without its header.
+        body: &'a [u8],
+    },
+}
+
+impl<'a> Message<'a> {
+    /// One message, which must fill `bytes` to the end.
+    ///
+    /// # Errors
+    /// `Truncated` where bytes are missing (also of the fixed part of a robot or program-state message),
+    /// `BadLength` where the length field is no message's or not that of `bytes`.
+    pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
+        let (size, message_type) = package::header(bytes)?;
+        if size != bytes.len() {
+            return Err(WireError::new(WireErrorKind::BadLength, 0, bytes.len(), size));
+        }
+        let mut body = Take::new(bytes);
+        body.bytes(HEADER_LEN)?;
+        let kind = match message_type {
+            ROBOT_STATE => MessageKind::RobotState(SubPackages::new(body.rest())),
+            ROBOT_MESSAGE => MessageKind::RobotMessage(RobotMessage::parse(body)?),
+            PROGRAM_STATE => MessageKind::ProgramState(ProgramStateMessage::parse(body)?),
+            _ => MessageKind::Internal { message_type, body: body.rest() },
+        };
+        Ok(Self { size, message_type, kind })
+    }
+
+    /// Length of the message \[B\].
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The type byte.
+    #[must_use]
+    pub const fn message_type(&self) -> u8 {
+        self.message_type
+    }
+
+    /// What the message is.
+    #[must_use]
+    pub const fn kind(&self) -> MessageKind<'a> {
+        self.kind
+    }
+
+    /// Calls `visitor` for each field. Forms that depend on the software are decoded for `software`; without it
+    /// they are given as `raw` bytes.
+    ///
+    /// # Errors
+    /// The first error inside the body; what stands before it has been visited.
+    pub fn visit(&self, software: Option<SoftwareVersion>, visitor: &mut dyn FieldVisitor) -> Result<(), WireError> {
+        visitor.field("message_size", Value::Signed(i64::try_from(self.size).unwrap_or(i64::MAX)));
+        visitor.field("message_type", Value::Unsigned(self.message_type.into()));
+        match self.kind {
+            MessageKind::RobotState(packages) => packages.visit(visitor),
+            MessageKind::RobotMessage(message) => message.visit(software, visitor),
+            MessageKind::ProgramState(message) => message.visit(software, visitor),
+            MessageKind::Internal { message_type, body } => {
+                match Take::new(body).value::<[F64; 22]>() {
+                    Ok(values)
+                        if message_type == SAFETY_COMPLIANCE_TOLERANCES && body.len() == size_of_val(&values) =>
+                    {
+                        visitor.field("internal", Value::F64s(&values));
+                    }
+                    _ => visitor.field("body", Value::Bytes(body)),
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Writes a message of any type from its body and returns its length.
+///
+/// # Errors
+/// `BufferTooSmall` where `out` is shorter than the message.
+pub fn emit_raw(message_type: u8, body: &[u8], out: &mut [u8]) -> Result<usize, WireError> {
+    emit_message(message_type, out, |put| put.bytes(body))
+}
+
+/// Writes the header, what `body` writes, and then the length.
+fn emit_message(
+    message_type: u8,
+    out: &mut [u8],
+    body: impl FnOnce(&mut Put<'_>) -> Result<(), WireError>,
+) -> Result<usize, WireError> {
+    let size = out.len();
+    let mut put = Put::new(out, size)?;
+    put.value::<I32>(0)?;
+    put.value::<u8>(message_type)?;
+    body(&mut put)?;
+    let written = put.written();
+    Put::new(out, HEADER_LEN)?.value::<I32>(i32::try_from(written).unwrap_or(i32::MAX))?;
+    Ok(written)
+}

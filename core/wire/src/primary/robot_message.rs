@@ -1,0 +1,283 @@
+//! Robot messages, type 20 (`core/docs/protocol/ur-client-interfaces.md 4.1–4.4`): what the controller has to say, on
+//! 30001; on 30002 only the version message and one undocumented kind.
+//!
+//! Several kinds changed their form between releases. Where the release that made the change is not known, the
+//! part that is common to all is decoded and the rest is given raw.
+
+mod payload;
+mod visit;
+
+pub use payload::{
+    ErrorCode, ErrorDetail, Popup, PopupRequest, RequestPopup, RequestValue, SafetyDetail, SafetyModeMessage,
+    ThreadLabel, ThreadLabels, Titled, Version,
+};
+
+use self::payload::rest;
+use super::{ROBOT_MESSAGE, Text, emit_message};
+use crate::fields::{FieldVisitor, Value};
+use crate::robot::{MessageSource, SoftwareVersion};
+use crate::{Put, Take, WireError};
+use zerocopy::big_endian::{I32, U64};
+
+/// A robot message: the common header is decoded, the payload on demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RobotMessage<'a> {
+    /// All ones in the messages sent right after connecting, else the controller's clock (unit as in the robot mode
+    /// data, unconfirmed).
+    pub timestamp: u64,
+    /// Who speaks, see [`MessageSource`].
+    pub source: i8,
+    /// The kind of message.
+    pub robot_message_type: u8,
+    bytes: Take<'a>,
+}
+
+/// Which form of a message that changed between releases is sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Software 1.x.
+    Cb2,
+    /// 3.0 to 3.2.
+    Cb3,
+    /// As documented from 5.9 on; by 5.0 the change had been made.
+    Later,
+    /// 3.3 to 3.15, or software unknown.
+    Unclear,
+}
+
+impl Form {
+    fn of(software: Option<SoftwareVersion>) -> Self {
+        match software {
+            Some(v) if v.major < 3 => Self::Cb2,
+            Some(v) if v.at_least(5, 0) => Self::Later,
+            Some(v) if !v.at_least(3, 3) => Self::Cb3,
+            _ => Self::Unclear,
+        }
+    }
+}
+
+/// Whether messages to people are decoded, and not versions and errors alone.
+const MESSAGES: bool = cfg!(feature = "messages");
+
+/// The payload of a robot message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RobotMessagePayload<'a> {
+    /// 0: a text.
+    Text(Text<'a>),
+    /// 1: a label of the running program was passed.
+    ProgramLabel {
+        /// Number of the label.
+        id: i32,
+        /// Its text.
+        text: Text<'a>,
+    },
+    /// 2: a pop-up on the pendant.
+    Popup(Popup<'a>),
+    /// 3: the software, the first message of a connection.
+    Version(Version<'a>),
+    /// 5: the safety mode changed.
+    SafetyMode(SafetyModeMessage<'a>),
+    /// 6: an error or another report, `C<code>A<argument>` to people.
+    ErrorCode(ErrorCode<'a>),
+    /// 7: a titled event, among them the start and end of programs.
+    Key(Titled<'a>),
+    /// 8: a variable, software 1.x only.
+    Variable(Titled<'a>),
+    /// 9: the program asks a person for a value.
+    RequestValue(RequestValue<'a>),
+    /// 10: a program failed.
+    RuntimeException {
+        /// Line and column in the program, both from 1, where the form has them.
+        position: Option<(i32, i32)>,
+        /// What went wrong.
+        text: Text<'a>,
+    },
+    /// 12: undocumented; sent after the version message.
+    Undocumented {
+        /// First number.
+        first: i32,
+        /// Second number.
+        second: i32,
+        /// Third number.
+        third: u8,
+    },
+    /// 14: labels passed by each thread.
+    ProgramLabelThreads(ThreadLabels<'a>),
+    /// Any other kind, or a form that needs to know the software.
+    Raw {
+        /// The kind of message.
+        robot_message_type: u8,
+        /// The payload.
+        bytes: Text<'a>,
+    },
+}
+
+impl<'a> RobotMessage<'a> {
+    /// From the body of a message, which starts behind the type byte.
+    pub(super) fn parse(mut body: Take<'a>) -> Result<Self, WireError> {
+        Ok(Self {
+            timestamp: body.value::<U64>()?,
+            source: body.value::<i8>()?,
+            robot_message_type: body.value::<u8>()?,
+            bytes: body,
+        })
+    }
+
+    /// Who speaks, by name.
+    #[must_use]
+    #[inline(never)]
+    pub fn named_source(&self) -> MessageSource {
+        MessageSource::from_raw(self.source)
+    }
+
+    /// The bytes of the payload.
+    #[must_use]
+    pub fn payload_bytes(&self) -> &'a [u8] {
+        self.bytes.rest()
+    }
+
+    /// Decodes the payload in the form that `software` sends. Where it is `None`, kinds whose form changed between
+    /// releases are decoded as far as all forms agree.
+    ///
+    /// # Errors
+    /// `Truncated` where the payload ends before its fields do, `BadLength` where a length in it is negative.
+    pub fn payload(&self, software: Option<SoftwareVersion>) -> Result<RobotMessagePayload<'a>, WireError> {
+        use RobotMessagePayload as P;
+        let form = Form::of(software);
+        let mut bytes = self.bytes;
+        Ok(match self.robot_message_type {
+            other if !(MESSAGES || matches!(other, 3 | 6)) => P::Raw { robot_message_type: other, bytes: rest(&bytes) },
+            0 => P::Text(rest(&bytes)),
+            1 => P::ProgramLabel { id: bytes.value::<I32>()?, text: rest(&bytes) },
+            2 if software.is_some() => P::Popup(Popup::parse(bytes, form)?),
+            3 => P::Version(Version::parse(bytes)?),
+            5 => P::SafetyMode(SafetyModeMessage::parse(bytes, form)?),
+            6 => P::ErrorCode(ErrorCode::parse(bytes, form)?),
+            7 => P::Key(Titled::parse(bytes)?),
+            8 => P::Variable(Titled::parse(bytes)?),
+            9 if software.is_some() => P::RequestValue(RequestValue::parse(bytes, form)?),
+            10 => runtime_exception(bytes, form)?,
+            12 => P::Undocumented {
+                first: bytes.value::<I32>()?,
+                second: bytes.value::<I32>()?,
+                third: bytes.value::<u8>()?,
+            },
+            14 => P::ProgramLabelThreads(ThreadLabels(bytes)),
+            robot_message_type => P::Raw { robot_message_type, bytes: rest(&bytes) },
+        })
+    }
+
+    /// Writes a robot message and returns its length.
+    ///
+    /// # Errors
+    /// `BufferTooSmall` where `out` is shorter than the message, `BadLength` where a title has more than 255 bytes.
+    pub fn emit(
+        timestamp: u64,
+        source: MessageSource,
+        payload: &RobotMessagePayload<'_>,
+        out: &mut [u8],
+    ) -> Result<usize, WireError> {
+        emit_message(ROBOT_MESSAGE, out, |put| {
+            put.value::<U64>(timestamp)?;
+            put.value::<i8>(source.raw())?;
+            put.value::<u8>(payload.robot_message_type())?;
+            payload.emit(put)
+        })
+    }
+
+    pub(super) fn visit(
+        &self,
+        software: Option<SoftwareVersion>,
+        visitor: &mut dyn FieldVisitor,
+    ) -> Result<(), WireError> {
+        visitor.field("timestamp", Value::Unsigned(self.timestamp));
+        visitor.field("source", Value::Signed(self.source.into()));
+        visitor.field("robot_message_type", Value::Unsigned(self.robot_message_type.into()));
+        self.payload(software)?.visit(visitor)
+    }
+}
+
+/// A runtime exception. Where the software does not tell the form, the first byte does: no program has 2²⁴ lines and
+/// no text starts with NUL.
+fn runtime_exception(mut bytes: Take<'_>, form: Form) -> Result<RobotMessagePayload<'_>, WireError> {
+    let numbered = match form {
+        Form::Cb2 | Form::Cb3 => false,
+        Form::Later => true,
+        Form::Unclear => bytes.rest().first() == Some(&0) && bytes.rest().len() >= 8,
+    };
+    let position = if numbered { Some((bytes.value::<I32>()?, bytes.value::<I32>()?)) } else { None };
+    Ok(RobotMessagePayload::RuntimeException { position, text: rest(&bytes) })
+}
+
+impl RobotMessagePayload<'_> {
+    /// The kind of message on the wire.
+    #[must_use]
+    pub const fn robot_message_type(&self) -> u8 {
+        match self {
+            Self::Text(_) => 0,
+            Self::ProgramLabel { .. } => 1,
+            Self::Popup(_) => 2,
+            Self::Version(_) => 3,
+            Self::SafetyMode(_) => 5,
+            Self::ErrorCode(_) => 6,
+            Self::Key(_) => 7,
+            Self::Variable(_) => 8,
+            Self::RequestValue(_) => 9,
+            Self::RuntimeException { .. } => 10,
+            Self::Undocumented { .. } => 12,
+            Self::ProgramLabelThreads(_) => 14,
+            Self::Raw { robot_message_type, .. } => *robot_message_type,
+        }
+    }
+
+    /// The name of the kind in the specification, in snake_case.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::ProgramLabel { .. } => "program_label",
+            Self::Popup(_) => "popup",
+            Self::Version(_) => "version",
+            Self::SafetyMode(_) => "safety_mode",
+            Self::ErrorCode(_) => "error_code",
+            Self::Key(_) => "key",
+            Self::Variable(_) => "variable",
+            Self::RequestValue(_) => "request_value",
+            Self::RuntimeException { .. } => "runtime_exception",
+            Self::Undocumented { .. } => "undocumented",
+            Self::ProgramLabelThreads(_) => "program_label_threads",
+            Self::Raw { .. } => "raw",
+        }
+    }
+
+    fn emit(&self, put: &mut Put<'_>) -> Result<(), WireError> {
+        match self {
+            Self::Text(text) => put.bytes(text.0),
+            Self::ProgramLabel { id, text } => {
+                put.value::<I32>(*id)?;
+                put.bytes(text.0)
+            }
+            Self::Popup(popup) => popup.emit(put),
+            Self::Version(version) => version.emit(put),
+            Self::SafetyMode(message) => message.emit(put),
+            Self::ErrorCode(error) => error.emit(put),
+            Self::Key(titled) | Self::Variable(titled) => titled.emit(put),
+            Self::RequestValue(request) => request.emit(put),
+            Self::RuntimeException { position, text } => {
+                if let Some((line, column)) = position {
+                    put.value::<I32>(*line)?;
+                    put.value::<I32>(*column)?;
+                }
+                put.bytes(text.0)
+            }
+            Self::Undocumented { first, second, third } => {
+                put.value::<I32>(*first)?;
+                put.value::<I32>(*second)?;
+                put.value::<u8>(*third)
+            }
+            Self::ProgramLabelThreads(labels) => put.bytes(labels.0.rest()),
+            Self::Raw { bytes, .. } => put.bytes(bytes.0),
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! The payloads that have fields of their own, each with its two directions.
+
+use super::{Form, Text};
+use crate::layout::Flag;
+use crate::robot::{SafetyMode, SoftwareVersion};
+use crate::{Put, Take, WireError, WireErrorKind};
+use zerocopy::big_endian::{I32, U32};
+
+/// A pop-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Popup<'a> {
+    /// What is asked; absent on 1.x.
+    pub request: Option<PopupRequest>,
+    /// Whether it is a warning.
+    pub warning: bool,
+    /// Whether it is an error.
+    pub error: bool,
+    /// Title, at most 255 bytes.
+    pub title: Text<'a>,
+    /// Text.
+    pub text: Text<'a>,
+}
+
+/// The part of a pop-up that came with 3.0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PopupRequest {
+    /// Number of the request.
+    pub request_id: u32,
+    /// Type of the value asked for, 8 for none.
+    pub requested_type: u32,
+    /// Whether the program waits.
+    pub blocking: bool,
+}
+
+/// The version message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Version<'a> {
+    /// `URControl`; at most 255 bytes.
+    pub project_name: Text<'a>,
+    /// Major version.
+    pub major: u8,
+    /// Minor version.
+    pub minor: u8,
+    /// Bug-fix version; up to 3.2 a revision of the source.
+    pub bugfix: i32,
+    /// Build number; absent up to 3.2.
+    pub build_number: Option<i32>,
+    /// `DD-MM-YYYY, hh:mm:ss`.
+    pub build_date: Text<'a>,
+}
+
+impl Version<'_> {
+    /// The software. What stands in the place of the bug-fix version up to 3.2 is no part of it.
+    #[must_use]
+    pub fn software(&self) -> SoftwareVersion {
+        let bugfix = if self.build_number.is_some() { u32::try_from(self.bugfix).unwrap_or(0) } else { 0 };
+        SoftwareVersion { major: self.major, minor: self.minor, bugfix }
+    }
+}
+
+/// A change of the safety mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SafetyModeMessage<'a> {
+    /// Code of the report.
+    pub code: i32,
+    /// Argument of the code.
+    pub argument: i32,
+    /// The part whose form depends on the software.
+    pub detail: SafetyDetail<'a>,
+}
+
+/// The part of a [`SafetyModeMessage`] that depends on the software.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SafetyDetail<'a> {
+    /// 1.x.
+    Security(Text<'a>),
+    /// 3.0 to 3.2.
+    Mode {
+        /// The safety mode.
+        safety_mode_type: u8,
+        /// A text.
+        text: Text<'a>,
+    },
+    /// 5.0 and later.
+    Report {
+        /// The safety mode.
+        safety_mode_type: u8,
+        /// 2 a signed number, 3 a single-precision number, 4 hexadecimal, others unsigned.
+        report_data_type: u32,
+        /// The data.
+        report_data: u32,
+    },
+    /// The software is unknown or of unclear form.
+    Raw(Text<'a>),
+}
+
+impl SafetyDetail<'_> {
+    /// The safety mode, where the form is known to have one.
+    #[must_use]
+    pub fn safety_mode(&self) -> Option<SafetyMode> {
+        match *self {
+            Self::Mode { safety_mode_type, .. } | Self::Report { safety_mode_type, .. } => {
+                Some(SafetyMode::from_raw(safety_mode_type.into()))
+            }
+            Self::Security(_) | Self::Raw(_) => None,
+        }
+    }
+}
+
+/// An error code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorCode<'a> {
+    /// Code; 210 answers a program sent in local mode.
+    pub code: i32,
+    /// Argument of the code.
+    pub argument: i32,
+    /// The part whose form depends on the software.
+    pub detail: ErrorDetail<'a>,
+}
+
+/// The part of an [`ErrorCode`] that depends on the software.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorDetail<'a> {
+    /// 1.x.
+    Text(Text<'a>),
+    /// 3.0 to 3.2.
+    Warning {
+        /// 1 info, 2 warning, 3 violation, 4 fault.
+        warning_level: i32,
+        /// A text.
+        text: Text<'a>,
+    },
+    /// 5.0 and later.
+    Report {
+        /// 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; 128 more for developers.
+        report_level: i32,
+        /// 2 a signed number, 3 a single-precision number, 4 hexadecimal, others unsigned.
+        data_type: u32,
+        /// The data.
+        data: u32,
+        /// A text.
+        text: Text<'a>,
+    },
+    /// The software is unknown or of unclear form.
+    Raw(Text<'a>),
+}
+
+/// A message with code, title and text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Titled<'a> {
+    /// Code.
+    pub code: i32,
+    /// Argument of the code.
+    pub argument: i32,
+    /// Title, at most 255 bytes.
+    pub title: Text<'a>,
+    /// Text; the program's name where a program starts or ends.
+    pub text: Text<'a>,
+}
+
+/// A request for a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestValue<'a> {
+    /// Number of the request.
+    pub request_id: u32,
+    /// 0 boolean, 1 integer, 2 float, 3 string, 4 pose, 5 joint vector, 6 waypoint, 7 expression, 8 none; absent on
+    /// 1.x.
+    pub requested_type: Option<u32>,
+    /// Present exactly where the requested type is 8.
+    pub popup: Option<RequestPopup<'a>>,
+    /// Text.
+    pub text: Text<'a>,
+}
+
+/// What a request for nothing shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestPopup<'a> {
+    /// Whether it is a warning.
+    pub warning: bool,
+    /// Whether it is an error.
+    pub error: bool,
+    /// Whether the program waits.
+    pub blocking: bool,
+    /// Title, at most 255 bytes.
+    pub title: Text<'a>,
+}
+
+/// A label passed by one thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadLabel<'a> {
+    /// Number of the label.
+    pub label_id: i32,
+    /// Name of the label.
+    pub label_name: Text<'a>,
+    /// Name of the thread.
+    pub thread_name: Text<'a>,
+}
+
+/// Iterates the labels of a message of kind 14. An error is the last item.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadLabels<'a>(pub(super) Take<'a>);
+
+/// By their bytes, wherever those lie.
+impl PartialEq for ThreadLabels<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.rest() == other.0.rest()
+    }
+}
+
+impl<'a> ThreadLabels<'a> {
+    /// `labels` as the payload of a message, written to `memory`.
+    ///
+    /// # Errors
+    /// `BufferTooSmall` where `memory` does not hold them.
+    pub fn write(labels: &[ThreadLabel<'_>], memory: &'a mut [u8]) -> Result<Self, WireError> {
+        let size = memory.len();
+        let mut put = Put::new(memory, size)?;
+        for label in labels {
+            put.value::<I32>(label.label_id)?;
+            for name in [label.label_name, label.thread_name] {
+                put.value::<I32>(i32::try_from(name.0.len()).unwrap_or(i32::MAX))?;
+                put.bytes(name.0)?;
+            }
+        }
+        let written = put.written();
+        Ok(Self(Take::new(memory.get(..written).unwrap_or_default())))
+    }
+}
+
+impl<'a> Iterator for ThreadLabels<'a> {
+    type Item = Result<ThreadLabel<'a>, WireError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.rest().is_empty() {
+            return None;
+        }
+        let label = ThreadLabel::parse(&mut self.0);
+        if label.is_err() {
+            self.0 = Take::new(&[]);
+        }
+        Some(label)
+    }
+}
+
+impl<'a> ThreadLabel<'a> {
+    pub(super) fn parse(bytes: &mut Take<'a>) -> Result<Self, WireError> {
+        let name = |bytes: &mut Take<'a>| {
+            let length = bytes.value::<I32>()?;
+            let negative = bytes.error(WireErrorKind::BadLength, 0, 0);
+            bytes.bytes(usize::try_from(length).map_err(|_| negative)?).map(Text)
+        };
+        Ok(Self { label_id: bytes.value::<I32>()?, label_name: name(bytes)?, thread_name: name(bytes)? })
+    }
+}
+
+/// What is left, as text.
+pub(super) fn rest<'a>(bytes: &Take<'a>) -> Text<'a> {
+    Text(bytes.rest())
+}
+
+/// A text with its length in one byte before it.
+fn short_text<'a>(bytes: &mut Take<'a>) -> Result<Text<'a>, WireError> {
+    let length = bytes.value::<u8>()?;
+    bytes.bytes(length.into()).map(Text)
+}
+
+fn put_short_text(put: &mut Put<'_>, text: Text<'_>) -> Result<(), WireError> {
+    let too_long = WireError::new(WireErrorKind::BadLength, put.written(), u8::MAX.into(), text.0.len());
+    put.value::<u8>(u8::try_from(text.0.len()).map_err(|_| too_long)?)?;
+    put.bytes(text.0)
+}
+
+impl<'a> Popup<'a> {
+    pub(super) fn parse(mut bytes: Take<'a>, form: Form) -> Result<Self, WireError> {
+        if form == Form::Cb2 {
+            let (warning, error) = (bytes.value::<Flag>()?, bytes.value::<Flag>()?);
+            let title = short_text(&mut bytes)?;
+            return Ok(Self { request: None, warning, error, title, text: rest(&bytes) });
+        }
+        let (request_id, requested_type) = (bytes.value::<U32>()?, bytes.value::<U32>()?);
+        let (warning, error, blocking) = (bytes.value::<Flag>()?, bytes.value::<Flag>()?, bytes.value::<Flag>()?);
+        let title = short_text(&mut bytes)?;
+        let request = Some(PopupRequest { request_id, requested_type, blocking });
+        Ok(Self { request, warning, error, title, text: rest(&bytes) })
+    }
+
+    pub(super) fn emit(&self, put: &mut Put<'_>) -> Result<(), WireError> {
+        if let Some(request) = self.request {
+            put.value::<U32>(request.request_id)?;
+            put.value::<U32>(request.requested_type)?;
+        }
+        put.value::<Flag>(self.warning)?;
+        put.value::<Flag>(self.error)?;
+        if let Some(request) = self.request {
+            put.value::<Flag>(request.blocking)?;
+        }
+        put_short_text(put, self.title)?;
+        put.bytes(self.text.0)
+    }
+}
+
+impl<'a> Version<'a> {
+    pub(super) fn parse(mut bytes: Take<'a>) -> Result<Self, WireError> {
+        let project_name = short_text(&mut bytes)?;
+        let (major, minor) = (bytes.value::<u8>()?, bytes.value::<u8>()?);
+        let bugfix = bytes.value::<I32>()?;
+        // A build number is below 2²⁴ and so starts with NUL; a date starts with a digit or letter.
+        let dated = bytes.rest().first().is_none_or(u8::is_ascii_alphanumeric);
+        let build_number = if dated { None } else { Some(bytes.value::<I32>()?) };
+        Ok(Self { project_name, major, minor, bugfix, build_number, build_date: rest(&bytes) })
+    }
+
+    pub(super) fn emit(&self, put: &mut Put<'_>) -> Result<(), WireError> {
+        put_short_text(put, self.project_name)?;
+        put.value::<u8>(self.major)?;
+        put.value::<u8>(self.minor)?;
+        put.value::<I32>(self.bugfix)?;
+        if let Some(build_number) = self.build_number {
+            put.value::<I32>(build_number)?;
+        }
+        put.bytes(self.build_date.0)
+    }
+}
+
+impl<'a> SafetyModeMessage<'a> {
+    pub(super) fn parse(mut bytes: Take<'a>, form: Form) -> Result<Self, WireError> {
+        let (code, argument) = (bytes.value::<I32>()?, bytes.value::<I32>()?);
+        let detail = match form {
+            Form::Cb2 => SafetyDetail::Security(rest(&bytes)),
+            Form::Cb3 => SafetyDetail::Mode { safety_mode_type: bytes.value::<u8>()?, text: rest(&bytes) },
+            Form::Later => SafetyDetail::Report {
+                safety_mode_type: bytes.value::<u8>()?,
+                report_data_type: bytes.value::<U32>()?,
+                report_data: bytes.value::<U32>()?,
+            },
+            Form::Unclear => SafetyDetail::Raw(rest(&bytes)),
+        };
+        Ok(Self { code, argument, detail })
+    }
+
+    pub(super) fn emit(&self, put: &mut Put<'_>) -> Result<(), WireError> {
+        put.value::<I32>(self.code)?;
+        put.value::<I32>(self.argument)?;
+        match self.detail {
+            SafetyDetail::Security(text) | SafetyDetail::Raw(text) => put.bytes(text.0),
+            SafetyDetail::Mode { safety_mode_type, text } => {
+                put.value::<u8>(safety_mode_type)?;
+                put.bytes(text.0)
+            }
+            SafetyDetail::Report { safety_mode_type, report_data_type, report_data } => {
+                put.value::<u8>(safety_mode_type)?;
+                put.value::<U32>(report_data_type)?;
+                put.value::<U32>(report_data)
+            }
+        }
+    }
+}
+
+impl<'a> ErrorCode<'a> {
+    pub(super) fn parse(mut bytes: Take<'a>, form: Form) -> Result<Self, WireError> {
+        let (code, argument) = (bytes.value::<I32>()?, bytes.value::<I32>()?);
+        let detail = match form {
+            Form::Cb2 => ErrorDetail::Text(rest(&bytes)),
+            Form::Cb3 => ErrorDetail::Warning { warning_level: bytes.value::<I32>()?, text: rest(&bytes) },
+            Form::Later => ErrorDetail::Report {
+                report_level: bytes.value::<I32>()?,
+                data_type: bytes.value::<U32>()?,
+                data: bytes.value::<U32>()?,
+                text: rest(&bytes),
+            },
+            Form::Unclear => ErrorDetail::Raw(rest(&bytes)),
+        };
+        Ok(Self { code, argument, detail })
+    }
+
+    pub(super) fn emit(&self, put: &mut Put<'_>) -> Result<(), WireError> {
+        put.value::<I32>(self.code)?;
+        put.value::<I32>(self.argument)?;
+        match self.detail {
+            ErrorDetail::Text(text) | ErrorDetail::Raw(text) => put.bytes(text.0),
+            ErrorDetail::Warning { warning_level, text } => {
+                put.value::<I32>(warning_level)?;
+                put.bytes(text.0)
+            }
+            ErrorDetail::Report { report_level, data_type, data, text } => {
+                put.value::<I32>(report_level)?;
+                put.value::<U32>(data_type)?;
+                put.value::<U32>(data)?;
+                put.bytes(text.0)
+            }
+        }
+    }
+}
+
+impl<'a> Titled<'a> {
+    pub(super) fn parse(mut bytes: Take<'a>) -> Result<Self, WireError> {
+        let (code, argument) = (bytes.value::<I32>()?, bytes.value::<I32>()?);
+        let title = short_text(&mut bytes)?;
+        Ok(Self { code, argument, title, text: rest(&bytes) })
+    }
+
+    pub(super) fn emit(&self, put: &mut Put<'_>) -> Result<(), WireError> {
+        put.value::<I32>(self.code)?;
+        put.value::<I32>(self.argument)?;
+        put_short_text(put, self.title)?;
+        put.bytes(self.text.0)
+    }
+}
+
+/// The requested type that asks for nothing and shows a pop-up.
+const REQUEST_NONE: u32 = 8;
+
+impl<'a> RequestValue<'a> {
+    pub(super) fn parse(mut bytes: Take<'a>, form: Form) -> Result<Self, WireError> {
+        let request_id = bytes.value::<U32>()?;
+        let requested_type = if form == Form::Cb2 { None } else { Some(bytes.value::<U32>()?) };
+        let popup = if requested_type == Some(REQUEST_NONE) {
+            Some(RequestPopup {
+                warning: bytes.value::<Flag>()?,
+                error: bytes.value::<Flag>()?,
+                blocking: bytes.value::<Flag>()?,
+                title: short_text(&mut bytes)?,
+            })
+        } else {
+            None
+        };
+        Ok(Self { request_id, requested_type, popup, text: rest(&bytes) })
+    }
+
+    pub(super) fn emit(&self, put: &mut Put<'_>) -> Result<(), WireError> {
+        put.value::<U32>(self.request_id)?;
+        if let Some(requested_type) = self.requested_type {
+            put.value::<U32>(requested_type)?;
+        }
+        if let Some(popup) = self.popup.filter(|_| self.requested_type == Some(REQUEST_NONE)) {
+            put.value::<Flag>(popup.warning)?;
+            put.value::<Flag>(popup.error)?;
+            put.value::<Flag>(popup.blocking)?;
+            put_short_text(put, popup.title)?;
+        }
+        put.bytes(self.text.0)
+    }
+}

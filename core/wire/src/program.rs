@@ -1,0 +1,283 @@
+//! What a program of ours on a controller and the computer that it serves say to each other
+//! (`core/docs/protocol/outrigger-programs.md`): whole numbers of four bytes, as URScript's sockets have them.
+//!
+//! ```
+//! use outrigger_wire::program::{Hello, HelloRepr, Kind, Order, OrderRepr, What};
+//!
+//! let mut sent = [0; Order::LEN];
+//! OrderRepr { counter: 7, what: What::Values, cycles: 1, values: [100_000, 0, 0, 0, 0, -250_000] }.emit(&mut sent)?;
+//! assert_eq!(Order::new_checked(&sent)?.repr().values[5], -250_000);
+//!
+//! let mut hello = [0; Hello::LEN];
+//! HelloRepr { version: Hello::VERSION, kind: Kind::SpeedJ, token: 1 }.emit(&mut hello)?;
+//! assert!(Hello::new_checked(&hello)?.repr().kind == Kind::SpeedJ);
+//! # Ok::<(), outrigger_wire::WireError>(())
+//! ```
+
+use zerocopy::big_endian::I32;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::{WireError, WireErrorKind};
+use crate::robot::wire_enum;
+
+wire_enum! {
+    /// What a program does with the values that it gets.
+    Kind: i32 {
+        SpeedJ = 1 "speedj" "Joint speeds, by a thread of `speedj`",
+        ServoJ = 2 "servoj" "Joint positions, by a thread of `servoj`",
+        Buffered = 3 "buffered" "Joint positions that wait in a ring, by a thread of `servoj`",
+        Player = 4 "player" "Moves that the controller makes by itself (module `player`)",
+    }
+}
+
+wire_enum! {
+    /// What a program is told.
+    What: i32 {
+        Rest = 0 "rest" "Come to rest, and stay",
+        Values = 1 "values" "These values, from the next control cycle on",
+        End = 2 "end" "Come to rest and end",
+        Keep = 3 "keep" "Go on as before",
+        Move = 4 "move" "Make this move to one place, if it is newer than all before: of the player alone",
+        Cancel = 5 "cancel" "Come to rest from this move, or do not begin it: of the player alone",
+        Begin = 6 "begin" "Make this move along the legs that follow, if it is newer than all before: of the player alone",
+        Leg = 7 "leg" "The next leg of this move: of the player alone",
+        LastLeg = 8 "last leg" "The last leg of this move: of the player alone",
+        Freedrive = 9 "freedrive" "Give way to a hand, as this move: of the player alone",
+        Force = 10 "force" "Give way to a force, as this move: of the player alone",
+        Line = 11 "line" "Move the tool on a straight line to this place, if it is newer than all before: of the player alone",
+    }
+}
+
+wire_enum! {
+    /// Why a program has ended, or that it has not.
+    Ending: u8 {
+        None = 0 "runs" "It goes on",
+        Told = 1 "told to" "It was told to",
+        Silence = 2 "silence" "Nothing came in time, or the connection ended",
+        Order = 3 "order" "Another counter than the next, or something that it does not know",
+        Speed = 4 "speed" "A joint speed above its limit",
+        Position = 5 "position" "A joint would not stop before its position limit",
+        Divergence = 6 "divergence" "A target too far from where the arm is",
+        Version = 7 "version" "It was greeted by another version",
+    }
+}
+
+/// Greeting of a program, the first it says.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct Hello {
+    /// [`Hello::MAGIC`].
+    magic: I32,
+    /// Of this conversation.
+    version: I32,
+    /// Of [`Kind`].
+    kind: I32,
+    /// What was rendered into the program, so that it is known whose it is.
+    token: I32,
+}
+
+/// [`Hello`] in host order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HelloRepr {
+    /// Of this conversation: [`Hello::VERSION`] is ours.
+    pub version: i32,
+    /// What the program does.
+    pub kind: Kind,
+    /// What was rendered into it.
+    pub token: i32,
+}
+
+impl Hello {
+    /// `OUTR`.
+    pub const MAGIC: i32 = 0x4F55_5452;
+    /// The version of this conversation that is spoken here.
+    pub const VERSION: i32 = 1;
+    /// Its size \[B\].
+    pub const LEN: usize = size_of::<Self>();
+
+    /// The greeting in `bytes`, and nothing else.
+    ///
+    /// # Errors
+    /// `BadLength` at 0 where it has another size, `BadType` at 0 where it is none.
+    pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
+        let hello = exactly::<Self>(bytes)?;
+        if hello.magic.get() == Self::MAGIC { Ok(hello) } else { Err(WireError::new(WireErrorKind::BadType, 0, 0, 0)) }
+    }
+
+    /// In host order.
+    #[must_use]
+    pub const fn repr(&self) -> HelloRepr {
+        let (version, kind, token) = (self.version.get(), Kind::from_raw(self.kind.get()), self.token.get());
+        HelloRepr { version, kind, token }
+    }
+}
+
+impl HelloRepr {
+    /// Writes it to the start of `out`; its size.
+    ///
+    /// # Errors
+    /// `BufferTooSmall` where `out` is shorter.
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        let (magic, version) = (I32::new(Hello::MAGIC), I32::new(self.version));
+        put(&Hello { magic, version, kind: I32::new(self.kind.raw()), token: I32::new(self.token) }, out)
+    }
+}
+
+/// What a program is told in each cycle.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct Order {
+    /// One more than the one before, 0 behind 65 535.
+    counter: I32,
+    /// Of [`What`], and 65 536 times how many further cycles the values are for.
+    what: I32,
+    /// Joint speeds \[µrad/s\] or positions \[µrad\].
+    values: [I32; 6],
+}
+
+/// [`Order`] in host order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderRepr {
+    /// One more than the one before, 0 behind 65 535.
+    pub counter: u16,
+    /// What is to be done.
+    pub what: What,
+    /// How many cycles it takes to the values from those before, 1 to 32 768: one, unless states were missed.
+    pub cycles: u16,
+    /// Joint speeds \[µrad/s\] or positions \[µrad\].
+    pub values: [i32; 6],
+}
+
+impl Order {
+    /// Its size \[B\].
+    pub const LEN: usize = size_of::<Self>();
+
+    /// The order in `bytes`, and nothing else.
+    ///
+    /// # Errors
+    /// `BadLength` at 0 where it has another size, `BadValue` at 0 where its counter is none, at 4 where what is to be done is below 0.
+    pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
+        let order = exactly::<Self>(bytes)?;
+        let counted = u16::try_from(order.counter.get()).is_ok();
+        let at = if counted { 4 } else { 0 };
+        let sound = counted && order.what.get() >= 0;
+        if sound { Ok(order) } else { Err(WireError::new(WireErrorKind::BadValue, at, 0, 0)) }
+    }
+
+    /// In host order.
+    #[must_use]
+    pub fn repr(&self) -> OrderRepr {
+        OrderRepr {
+            counter: u16::try_from(self.counter.get()).unwrap_or_default(),
+            what: What::from_raw(self.what.get() & 0xFFFF),
+            cycles: ((self.what.get().cast_unsigned() >> 16) as u16).saturating_add(1),
+            values: self.values.map(I32::get),
+        }
+    }
+}
+
+impl OrderRepr {
+    /// Writes it to the start of `out`; its size.
+    ///
+    /// # Errors
+    /// `BufferTooSmall` where `out` is shorter.
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        let further = i32::from(self.cycles.clamp(1, 32_768).saturating_sub(1));
+        let (counter, what) = (I32::new(self.counter.into()), I32::new((self.what.raw() & 0xFFFF) | further << 16));
+        put(&Order { counter, what, values: self.values.map(I32::new) }, out)
+    }
+}
+
+/// What a program says of each order, and of its end: one number, `counter + 65 536 × (ending + 16 × lag)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The newest order that it has taken in.
+    pub counter: u16,
+    /// Whether it goes on.
+    pub ending: Ending,
+    /// How many values wait in its ring, 0 to 2 047; 0 where it has none.
+    pub lag: u16,
+}
+
+impl Report {
+    /// Its size \[B\].
+    pub const LEN: usize = 4;
+
+    /// The report that these bytes are.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
+        let [high, low, first, second] = bytes;
+        let above = u16::from_be_bytes([high, low]);
+        Self {
+            counter: u16::from_be_bytes([first, second]),
+            ending: Ending::from_raw((above & 15) as u8),
+            lag: above >> 4,
+        }
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; Self::LEN] {
+        let above = (self.lag & 0xFFF) << 4 | (self.ending.raw() & 15) as u16;
+        let ([high, low], [first, second]) = (above.to_be_bytes(), self.counter.to_be_bytes());
+        [high, low, first, second]
+    }
+}
+
+/// `bytes` as one `T`.
+fn exactly<T: FromBytes + KnownLayout + Immutable + Unaligned>(bytes: &[u8]) -> Result<&T, WireError> {
+    T::ref_from_bytes(bytes).map_err(|_| WireError::new(WireErrorKind::BadLength, 0, size_of::<T>(), bytes.len()))
+}
+
+fn put<T: IntoBytes + Immutable>(value: &T, out: &mut [u8]) -> Result<usize, WireError> {
+    let (need, have) = (size_of::<T>(), out.len());
+    let written = value.write_to_prefix(out).map(|()| need);
+    written.map_err(|_| WireError::new(WireErrorKind::BufferTooSmall, 0, need, have))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(counter: u16, what: u16, cycles in 1_u16..=32_768, values: [i32; 6], token: i32, version: i32, lag in 0_u16..4_096, ending in 0_u8..16) {
+            let order = OrderRepr { counter, what: What::from_raw(what.into()), cycles, values };
+            let mut bytes = [0; Order::LEN];
+            prop_assert_eq!(order.emit(&mut bytes), Ok(Order::LEN));
+            prop_assert_eq!(Order::new_checked(&bytes).map(Order::repr), Ok(order));
+            let hello = HelloRepr { version, kind: Kind::from_raw(what.into()), token };
+            let mut bytes = [0; Hello::LEN];
+            prop_assert_eq!(hello.emit(&mut bytes), Ok(Hello::LEN));
+            prop_assert_eq!(Hello::new_checked(&bytes).map(Hello::repr), Ok(hello));
+            let report = Report { counter, ending: Ending::from_raw(ending), lag };
+            prop_assert_eq!(Report::from_bytes(report.to_bytes()), report);
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            if let Ok(order) = Order::new_checked(&bytes) {
+                let mut again = [0; Order::LEN];
+                prop_assert_eq!(order.repr().emit(&mut again), Ok(Order::LEN));
+                prop_assert_eq!(&again[..], &bytes[..]);
+            }
+            let _ = Hello::new_checked(&bytes);
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_named() {
+        let error = Hello::new_checked(&[0; 15]).unwrap_err();
+        assert_eq!((error.kind, error.need, error.have), (WireErrorKind::BadLength, 16, 15));
+        assert_eq!(Hello::new_checked(&[0; 16]).unwrap_err().kind, WireErrorKind::BadType);
+        let mut order = [0; Order::LEN];
+        order[4..6].copy_from_slice(&[0x7F, 0xFF]);
+        assert_eq!(Order::new_checked(&order).map(|order| order.repr().cycles), Ok(32_768), "as many as can be said");
+        order[1] = 1;
+        assert_eq!(Order::new_checked(&order).unwrap_err().kind, WireErrorKind::BadValue);
+        let order = OrderRepr { counter: 0, what: What::End, cycles: 1, values: [0; 6] };
+        assert_eq!(order.emit(&mut [0; 31]).unwrap_err().kind, WireErrorKind::BufferTooSmall);
+    }
+}

@@ -1,0 +1,39 @@
+//! Arrays of any length for serde, which knows only those up to 32 and no const parameter.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeTuple, Serializer};
+
+pub fn serialize<T: Serialize, S: Serializer, const N: usize>(values: &[T; N], to: S) -> Result<S::Ok, S::Error> {
+    let mut tuple = to.serialize_tuple(N)?;
+    values.iter().try_for_each(|value| tuple.serialize_element(value))?;
+    tuple.end()
+}
+
+pub fn deserialize<'de, T, D, const N: usize>(from: D) -> Result<[T; N], D::Error>
+where
+    T: Deserialize<'de> + Default + Copy,
+    D: Deserializer<'de>,
+{
+    from.deserialize_tuple(N, Elements(PhantomData))
+}
+
+struct Elements<T, const N: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Default + Copy, const N: usize> Visitor<'de> for Elements<T, N> {
+    type Value = [T; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{N} elements")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<[T; N], A::Error> {
+        let mut values = [T::default(); N];
+        for (index, value) in values.iter_mut().enumerate() {
+            *value = elements.next_element()?.ok_or_else(|| A::Error::invalid_length(index, &self))?;
+        }
+        Ok(values)
+    }
+}

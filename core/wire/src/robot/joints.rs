@@ -1,0 +1,105 @@
+//! One value per joint, base first. Control-path numbers are `f32` on every port.
+
+use crate::math::double::to_f32;
+
+macro_rules! joint_vector {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        pub struct $name<const N: usize>(
+            #[cfg_attr(feature = "serde", serde(with = "crate::robot::array"))] pub [f32; N],
+        );
+
+        impl<const N: usize> $name<N> {
+            /// All joints at zero.
+            pub const ZERO: Self = Self([0.0; N]);
+
+            /// The controller's `f64` values, rounded to the nearest `f32`.
+            #[must_use]
+            pub fn from_wire(values: [f64; N]) -> Self {
+                Self(values.map(to_f32))
+            }
+
+            /// The values, base joint first.
+            #[must_use]
+            pub const fn as_array(&self) -> &[f32; N] {
+                &self.0
+            }
+
+            /// The values, base joint first.
+            pub fn iter(&self) -> impl Iterator<Item = f32> + '_ {
+                self.0.iter().copied()
+            }
+
+            /// `f` of each joint of `self` and of `other`.
+            #[must_use]
+            pub fn zip_with<T>(&self, other: &[T; N], mut f: impl FnMut(f32, &T) -> f32) -> Self {
+                let mut out = *self;
+                for (o, b) in out.0.iter_mut().zip(other) {
+                    *o = f(*o, b);
+                }
+                out
+            }
+
+            /// `f` of each joint.
+            #[must_use]
+            pub fn map(&self, f: impl FnMut(f32) -> f32) -> Self {
+                Self(self.0.map(f))
+            }
+
+            /// The largest magnitude; NaN where a joint is NaN.
+            #[must_use]
+            pub fn max_abs(&self) -> f32 {
+                // Magnitudes are ordered as their bits are, with NaN above all.
+                f32::from_bits(self.iter().fold(0, |largest, v| largest.max(v.abs().to_bits())))
+            }
+
+            /// Whether no joint is NaN or infinite.
+            #[must_use]
+            pub fn is_finite(&self) -> bool {
+                self.max_abs().is_finite()
+            }
+        }
+
+        impl<const N: usize> Default for $name<N> {
+            fn default() -> Self {
+                Self::ZERO
+            }
+        }
+
+        impl<const N: usize> From<[f32; N]> for $name<N> {
+            fn from(values: [f32; N]) -> Self {
+                Self(values)
+            }
+        }
+    };
+}
+
+joint_vector! {
+    /// Joint angles \[rad\].
+    #[doc(alias = "q")]
+    JointPositions
+}
+joint_vector! {
+    /// Joint speeds \[rad/s\].
+    #[doc(alias = "qd")]
+    JointVelocities
+}
+joint_vector! {
+    /// Joint accelerations \[rad/s²\].
+    #[doc(alias = "qdd")]
+    JointAccelerations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_magnitude_keeps_nan_visible() {
+        assert_eq!(JointVelocities([0.5, -2.0]).max_abs(), 2.0);
+        assert!(JointVelocities([f32::NAN, 1.0]).max_abs().is_nan());
+    }
+}

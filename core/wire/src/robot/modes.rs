@@ -1,0 +1,327 @@
+//! The controller's enumerations (`core/docs/protocol/ur-client-interfaces.md 3.13`).
+
+use super::Generation;
+use super::wire_enum::wire_enum;
+
+wire_enum! {
+    /// Mode of one joint. Some numbers were renamed between generations; the newest name is used
+    /// (240 was `EMERGENCY_STOPPED`, 247 `ADC_CALIBRATION`, 248 `DEAD_COMMUTATION`, 251 `STOPPED` on CB2).
+    JointMode: i32 {
+        Reset = 235 "RESET",
+        ShuttingDown = 236 "SHUTTING_DOWN",
+        PartDCalibration = 237 "PART_D_CALIBRATION",
+        Backdrive = 238 "BACKDRIVE",
+        PowerOff = 239 "POWER_OFF",
+        ReadyForPowerOff = 240 "READY_FOR_POWER_OFF",
+        CalvalInitialization = 241 "CALVAL_INITIALIZATION",
+        Error = 242 "ERROR",
+        Freedrive = 243 "FREEDRIVE",
+        Simulated = 244 "SIMULATED",
+        NotResponding = 245 "NOT_RESPONDING",
+        MotorInitialisation = 246 "MOTOR_INITIALISATION",
+        Booting = 247 "BOOTING",
+        PartDCalibrationError = 248 "PART_D_CALIBRATION_ERROR",
+        Bootloader = 249 "BOOTLOADER",
+        Calibration = 250 "CALIBRATION",
+        Violation = 251 "VIOLATION",
+        Fault = 252 "FAULT",
+        Running = 253 "RUNNING",
+        Initialisation = 254 "INITIALISATION",
+        Idle = 255 "IDLE",
+    }
+}
+
+wire_enum! {
+    /// Mode of the tool flange electronics.
+    ToolMode: i32 {
+        Reset = 235 "RESET",
+        ShuttingDown = 236 "SHUTTING_DOWN",
+        PowerOff = 239 "POWER_OFF",
+        NotResponding = 245 "NOT_RESPONDING",
+        Booting = 247 "BOOTING",
+        Bootloader = 249 "BOOTLOADER",
+        Fault = 252 "FAULT",
+        Running = 253 "RUNNING",
+        Idle = 255 "IDLE",
+    }
+}
+
+wire_enum! {
+    /// How the joints are controlled (3.0+).
+    ControlMode: i32 {
+        Position = 0 "POSITION",
+        Teach = 1 "TEACH",
+        Force = 2 "FORCE",
+        Torque = 3 "TORQUE",
+    }
+}
+
+wire_enum! {
+    /// Safety mode (3.0+) and, with the same numbers, safety status. 6 and 7 do not tell which button was
+    /// pressed: the vendor's own documents contradict each other.
+    SafetyMode: i32 {
+        Normal = 1 "NORMAL",
+        Reduced = 2 "REDUCED",
+        ProtectiveStop = 3 "PROTECTIVE_STOP",
+        Recovery = 4 "RECOVERY",
+        SafeguardStop = 5 "SAFEGUARD_STOP",
+        SystemEmergencyStop = 6 "SYSTEM_EMERGENCY_STOP",
+        RobotEmergencyStop = 7 "ROBOT_EMERGENCY_STOP",
+        Violation = 8 "VIOLATION",
+        Fault = 9 "FAULT",
+        ValidateJointId = 10 "VALIDATE_JOINT_ID",
+        UndefinedSafetyMode = 11 "UNDEFINED_SAFETY_MODE",
+        AutomaticModeSafeguardStop = 12 "AUTOMATIC_MODE_SAFEGUARD_STOP",
+        SystemThreePositionEnablingStop = 13 "SYSTEM_THREE_POSITION_ENABLING_STOP",
+        TpThreePositionEnablingStop = 14 "TP_THREE_POSITION_ENABLING_STOP",
+        ImmiEmergencyStop = 15 "IMMI_EMERGENCY_STOP",
+        ImmiSafeguardStop = 16 "IMMI_SAFEGUARD_STOP",
+        ProfisafeWaitingForParameters = 17 "PROFISAFE_WAITING_FOR_PARAMETERS",
+        ProfisafeAutomaticModeSafeguardStop = 18 "PROFISAFE_AUTOMATIC_MODE_SAFEGUARD_STOP",
+        ProfisafeSafeguardStop = 19 "PROFISAFE_SAFEGUARD_STOP",
+        ProfisafeEmergencyStop = 20 "PROFISAFE_EMERGENCY_STOP",
+        SafetyApiSafeguardStop = 22 "SAFETY_API_SAFEGUARD_STOP",
+        IoPlaneStop = 23 "IO_PLANE_STOP",
+    }
+}
+
+wire_enum! {
+    /// CB2 masterboard safety state.
+    MasterSafetyState: i32 {
+        Undefined = 0 "UNDEFINED",
+        Bootloader = 1 "BOOTLOADER",
+        Fault = 2 "FAULT",
+        Booting = 3 "BOOTING",
+        Initializing = 4 "INITIALIZING",
+        RobotEmergencyStop = 5 "ROBOT_EMERGENCY_STOP",
+        ExternalEmergencyStop = 6 "EXTERNAL_EMERGENCY_STOP",
+        SafeguardStop = 7 "SAFEGUARD_STOP",
+        Ok = 8 "OK",
+    }
+}
+
+wire_enum! {
+    /// CB2 masterboard power state.
+    MasterOnOffState: i32 {
+        Off = 0 "OFF",
+        TurningOn = 1 "TURNING_ON",
+        On = 2 "ON",
+        TurningOff = 3 "TURNING_OFF",
+    }
+}
+
+wire_enum! {
+    /// Program state of the real-time packet. The mapping is unconfirmed on 30003 (it is the `runtime_state`
+    /// of RTDE): no decision rests on it alone.
+    ProgramState: i32 {
+        Stopping = 0 "STOPPING",
+        Stopped = 1 "STOPPED",
+        Playing = 2 "PLAYING",
+        Pausing = 3 "PAUSING",
+        Paused = 4 "PAUSED",
+        Resuming = 5 "RESUMING",
+    }
+}
+
+wire_enum! {
+    /// Who sent a robot message (`core/docs/protocol/ur-client-interfaces.md 4.4`); the per-joint numbers stay
+    /// `Unknown`.
+    MessageSource: i8 {
+        RobotInterface = -2 "ROBOT_INTERFACE",
+        RtMachine = -3 "RTMACHINE",
+        SimulatedRobot = -4 "SIMULATED_ROBOT",
+        Gui = -5 "GUI",
+        Controller = 7 "CONTROLLER",
+        Rtde = 8 "RTDE",
+        SafetyProcessorA = 20 "SAFETY_PROCESSOR_A",
+        SafetyProcessorB = 30 "SAFETY_PROCESSOR_B",
+        ScbFpga = 40 "SCB_FPGA",
+    }
+}
+
+/// Robot mode. CB2 and CB3+ number different lists (0 is `RUNNING` on CB2 and `DISCONNECTED` later), so the
+/// conversion needs the generation; the value no longer does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum RobotMode {
+    /// `NO_CONTROLLER`.
+    NoController,
+    /// `RUNNING`.
+    Running,
+    /// `FREEDRIVE`.
+    Freedrive,
+    /// `READY`.
+    Ready,
+    /// `INITIALIZING`.
+    Initializing,
+    /// `SECURITY_STOPPED`.
+    SecurityStopped,
+    /// `EMERGENCY_STOPPED`.
+    EmergencyStopped,
+    /// `FATAL_ERROR`.
+    FatalError,
+    /// `NO_POWER`.
+    NoPower,
+    /// `NOT_CONNECTED`.
+    NotConnected,
+    /// `SHUTDOWN`.
+    Shutdown,
+    /// `SAFEGUARD_STOP`.
+    SafeguardStop,
+    /// `DISCONNECTED`.
+    Disconnected,
+    /// `CONFIRM_SAFETY`.
+    ConfirmSafety,
+    /// `BOOTING`.
+    Booting,
+    /// `POWER_OFF`.
+    PowerOff,
+    /// `POWER_ON`.
+    PowerOn,
+    /// `IDLE`.
+    Idle,
+    /// `BACKDRIVE`.
+    Backdrive,
+    /// `UPDATING_FIRMWARE`.
+    UpdatingFirmware,
+    /// A number this version of Outrigger has no name for.
+    Unknown(i32),
+}
+
+impl RobotMode {
+    /// The CB2 list (software 1.x).
+    pub const CB2: &'static [(Self, i32)] = &[
+        (Self::NoController, -1),
+        (Self::Running, 0),
+        (Self::Freedrive, 1),
+        (Self::Ready, 2),
+        (Self::Initializing, 3),
+        (Self::SecurityStopped, 4),
+        (Self::EmergencyStopped, 5),
+        (Self::FatalError, 6),
+        (Self::NoPower, 7),
+        (Self::NotConnected, 8),
+        (Self::Shutdown, 9),
+        (Self::SafeguardStop, 10),
+    ];
+
+    /// The list of CB3, e-Series and PolyScope X.
+    pub const CB3: &'static [(Self, i32)] = &[
+        (Self::NoController, -1),
+        (Self::Disconnected, 0),
+        (Self::ConfirmSafety, 1),
+        (Self::Booting, 2),
+        (Self::PowerOff, 3),
+        (Self::PowerOn, 4),
+        (Self::Idle, 5),
+        (Self::Backdrive, 6),
+        (Self::Running, 7),
+        (Self::UpdatingFirmware, 8),
+    ];
+
+    /// The mode with this number on this generation.
+    #[must_use]
+    pub const fn from_raw(generation: Generation, raw: i32) -> Self {
+        match generation {
+            Generation::Cb2 => match raw {
+                -1 => Self::NoController,
+                0 => Self::Running,
+                1 => Self::Freedrive,
+                2 => Self::Ready,
+                3 => Self::Initializing,
+                4 => Self::SecurityStopped,
+                5 => Self::EmergencyStopped,
+                6 => Self::FatalError,
+                7 => Self::NoPower,
+                8 => Self::NotConnected,
+                9 => Self::Shutdown,
+                10 => Self::SafeguardStop,
+                other => Self::Unknown(other),
+            },
+            Generation::Cb3 | Generation::ESeries | Generation::PolyScopeX => match raw {
+                -1 => Self::NoController,
+                0 => Self::Disconnected,
+                1 => Self::ConfirmSafety,
+                2 => Self::Booting,
+                3 => Self::PowerOff,
+                4 => Self::PowerOn,
+                5 => Self::Idle,
+                6 => Self::Backdrive,
+                7 => Self::Running,
+                8 => Self::UpdatingFirmware,
+                other => Self::Unknown(other),
+            },
+        }
+    }
+
+    /// The number on the wire, where this generation has the mode.
+    #[must_use]
+    pub fn raw(self, generation: Generation) -> Option<i32> {
+        if let Self::Unknown(raw) = self {
+            return Some(raw);
+        }
+        let list = if matches!(generation, Generation::Cb2) { Self::CB2 } else { Self::CB3 };
+        list.iter().find(|(mode, _)| *mode == self).map(|(_, raw)| *raw)
+    }
+
+    /// The controller's own name; `None` for a number without one. Displaying the value shows that number.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoController => "NO_CONTROLLER",
+            Self::Running => "RUNNING",
+            Self::Freedrive => "FREEDRIVE",
+            Self::Ready => "READY",
+            Self::Initializing => "INITIALIZING",
+            Self::SecurityStopped => "SECURITY_STOPPED",
+            Self::EmergencyStopped => "EMERGENCY_STOPPED",
+            Self::FatalError => "FATAL_ERROR",
+            Self::NoPower => "NO_POWER",
+            Self::NotConnected => "NOT_CONNECTED",
+            Self::Shutdown => "SHUTDOWN",
+            Self::SafeguardStop => "SAFEGUARD_STOP",
+            Self::Disconnected => "DISCONNECTED",
+            Self::ConfirmSafety => "CONFIRM_SAFETY",
+            Self::Booting => "BOOTING",
+            Self::PowerOff => "POWER_OFF",
+            Self::PowerOn => "POWER_ON",
+            Self::Idle => "IDLE",
+            Self::Backdrive => "BACKDRIVE",
+            Self::UpdatingFirmware => "UPDATING_FIRMWARE",
+            Self::Unknown(_) => return None,
+        })
+    }
+}
+
+impl core::fmt::Display for RobotMode {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self::Unknown(raw) = self else { return f.pad(self.name().unwrap_or_default()) };
+        write!(f, "UNKNOWN {raw}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_means_running_on_cb2_and_disconnected_later() {
+        assert_eq!(RobotMode::from_raw(Generation::Cb2, 0), RobotMode::Running);
+        assert_eq!(RobotMode::from_raw(Generation::Cb3, 0), RobotMode::Disconnected);
+        assert_eq!(RobotMode::Running.raw(Generation::Cb2), Some(0));
+        assert_eq!(RobotMode::Running.raw(Generation::ESeries), Some(7));
+        assert_eq!(RobotMode::NoPower.raw(Generation::Cb3), None);
+    }
+
+    #[test]
+    fn unknown_numbers_round_trip() {
+        for raw in -300..300 {
+            assert_eq!(SafetyMode::from_raw(raw).raw(), raw);
+            assert_eq!(JointMode::from_raw(raw).raw(), raw);
+            for generation in [Generation::Cb2, Generation::Cb3] {
+                assert_eq!(RobotMode::from_raw(generation, raw).raw(generation), Some(raw));
+            }
+        }
+    }
+}

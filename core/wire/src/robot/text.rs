@@ -1,0 +1,75 @@
+//! A short text kept by value: what a controller said, cut where it no longer fits.
+
+/// At most `N` bytes of ASCII; what is no printable ASCII becomes `?`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Text<const N: usize> {
+    bytes: [u8; N],
+    len: u8,
+}
+
+impl<const N: usize> Text<N> {
+    /// The beginning of `bytes`.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let mut text = Self { bytes: [0; N], len: 0 };
+        for (to, from) in text.bytes.iter_mut().zip(bytes) {
+            *to = if from.is_ascii_graphic() || *from == b' ' { *from } else { b'?' };
+            text.len = text.len.saturating_add(1);
+        }
+        text
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        // Only ASCII is ever stored, so neither fallback is taken.
+        let bytes = self.bytes.get(..usize::from(self.len)).unwrap_or_default();
+        core::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+impl<const N: usize> core::fmt::Debug for Text<N> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl<const N: usize> core::fmt::Display for Text<N> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl<const N: usize> defmt::Format for Text<N> {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{=str}", self.as_str());
+    }
+}
+
+/// As a string of its own length.
+#[cfg(feature = "serde")]
+impl<const N: usize> serde::Serialize for Text<N> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, const N: usize> serde::Deserialize<'de> for Text<N> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&str>::deserialize(deserializer).map(|text| Self::from_bytes(text.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_foreign_text_is_cut_and_made_printable() {
+        assert_eq!(Text::<8>::from_bytes(b"C210A0: local").as_str(), "C210A0: ");
+        assert_eq!(Text::<8>::from_bytes(b"a\n\xffb").as_str(), "a??b");
+        assert_eq!(Text::<300>::from_bytes(&[b'x'; 300]).as_str().len(), 255);
+    }
+}

@@ -1,0 +1,70 @@
+//! Enumerations as they stand on the wire. Every number survives: one without a name is kept as `Unknown(raw)` and
+//! displayed with that number, because controllers extend these lists between releases.
+
+/// An enumeration by its numbers of the type named, each with the controller's own name and, where that does not say it, its
+/// meaning.
+macro_rules! wire_enum {
+    ($(#[$doc:meta])* $name:ident: $raw:ty { $($variant:ident = $value:literal $text:literal $($meaning:literal)?),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        pub enum $name {
+            $(#[doc = concat!("`", $text, "`, ", stringify!($value) $(, ": ", $meaning)?, ".")] $variant,)+
+            /// A number this version of Outrigger has no name for.
+            Unknown($raw),
+        }
+
+        impl $name {
+            /// The named values with their numbers, in the order of the specification.
+            pub const NAMED: &'static [(Self, $raw)] = &[$((Self::$variant, $value)),+];
+
+            /// The value with this number.
+            #[must_use]
+            pub const fn from_raw(raw: $raw) -> Self {
+                match raw {
+                    $($value => Self::$variant,)+
+                    other => Self::Unknown(other),
+                }
+            }
+
+            /// The number on the wire.
+            #[must_use]
+            pub const fn raw(self) -> $raw {
+                match self {
+                    $(Self::$variant => $value,)+
+                    Self::Unknown(raw) => raw,
+                }
+            }
+
+            /// The controller's own name; `None` for a number without one. Displaying the value shows that number.
+            #[must_use]
+            pub const fn name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$variant => Some($text),)+
+                    Self::Unknown(_) => None,
+                }
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                $crate::robot::wire_enum::display(f, self.name(), self.raw())
+            }
+        }
+    };
+}
+
+/// Writes a value's name, or `UNKNOWN` and its number.
+pub(crate) fn display(
+    f: &mut core::fmt::Formatter<'_>,
+    name: Option<&str>,
+    raw: impl core::fmt::Display,
+) -> core::fmt::Result {
+    match name {
+        Some(name) => f.pad(name),
+        None => write!(f, "UNKNOWN {raw}"),
+    }
+}
+
+pub(crate) use wire_enum;

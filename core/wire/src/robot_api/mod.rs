@@ -1,0 +1,199 @@
+//! The Robot API of PolyScope X over HTTP/1.1 (`core/docs/protocol/ur-dashboard.md 6`): calls as bytes, and answers out
+//! of bytes.
+//!
+//! A [`Call`] is one HTTP request on a connection of its own. [`Response`] takes the answer in pieces of any size, in
+//! memory of its own, and keeps one member of its JSON text. There are two generations of the API, told apart by the
+//! version in its description: 3.1.4 came with software 10.12 and brought most questions. The words of modes and states
+//! are unconfirmed but for `REMOTE`; the dashboard's are expected.
+//!
+//! ```
+//! use outrigger_wire::robot_api::{Call, Response, VERSION};
+//!
+//! let mut request = [0; Call::MAX_LEN];
+//! let size = Call::DESCRIPTION.emit("192.168.56.101", &mut request)?;
+//! assert!(request[..size].starts_with(b"GET /universal-robots/robot-api/openapi.json HTTP/1.1\r\n"));
+//! let mut response = Response::new(VERSION);
+//! let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 29\r\n\r\n{\"info\": {\"version\":\"3.1.4\"}}";
+//! assert_eq!(response.take(answer), Ok(true));
+//! assert!(response.is_success());
+//! # Ok::<(), outrigger_wire::WireError>(())
+//! ```
+
+mod json;
+mod response;
+#[cfg(test)]
+mod tests;
+
+pub use json::{Member, Value};
+pub use response::{HttpError, Response};
+
+use core::fmt::Write as _;
+
+use super::{WireError, WireErrorKind};
+use crate::dashboard::{Argument, RequestKind};
+use crate::robot::SoftwareVersion;
+
+/// Where web pages and the API are served.
+pub const PORT: u16 = 80;
+/// The path of everything below `http://<robot>`.
+pub const BASE: &str = "/universal-robots/robot-api";
+
+/// The software with the first API: state control, loading and playing programs.
+pub const FIRST: SoftwareVersion = SoftwareVersion::new(10, 11);
+/// The software with the API of more questions (3.1.4).
+pub const WITH_QUESTIONS: SoftwareVersion = SoftwareVersion::new(10, 12);
+/// The version of the API with more questions.
+const QUESTIONS_SINCE: [u32; 3] = [3, 1, 4];
+
+const PROGRAM_STATE: &str = "/program/v1/state";
+const PROGRAM: &str = "/program/v1/loaded";
+
+/// One HTTP request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call<'a> {
+    /// Asks for the resource at this path below [`BASE`].
+    Get(&'static str),
+    /// Sets the resource at this path to a JSON object of one member.
+    Put {
+        /// Below [`BASE`].
+        path: &'static str,
+        /// The member's name.
+        key: &'static str,
+        /// Its text.
+        value: &'a str,
+    },
+}
+
+impl<'a> Call<'a> {
+    /// The longest call with a host of 64 bytes \[B\].
+    pub const MAX_LEN: usize = 320 + 2 * Argument::MAX_LEN;
+
+    /// The description; `info.version` in it is the version of the API.
+    pub const DESCRIPTION: Self = Self::Get("/openapi.json");
+    /// What the program does.
+    pub const PROGRAM_STATE: Self = Self::Get(PROGRAM_STATE);
+    /// To go on with a paused program, which the dashboard calls `play` too.
+    pub const RESUME: Self = Self::Put { path: PROGRAM_STATE, key: "action", value: "resume" };
+    /// Whether the controller is in remote control.
+    pub const CONTROL_MODE: Self = Self::Get("/system/v1/controlmode");
+
+    /// What a request with this argument is here; `None` where the API offers nothing for it.
+    #[must_use]
+    pub fn of(request: RequestKind, argument: &'a str, software: SoftwareVersion) -> Option<Self> {
+        let action = |path, value| Some(Self::Put { path, key: "action", value });
+        let state = |value| action("/robotstate/v1/state", value);
+        match request {
+            RequestKind::PowerOn => state("POWER_ON"),
+            RequestKind::PowerOff => state("POWER_OFF"),
+            RequestKind::BrakeRelease => state("BRAKE_RELEASE"),
+            RequestKind::UnlockProtectiveStop => state("UNLOCK_PROTECTIVE_STOP"),
+            RequestKind::RestartSafety => state("RESTART_SAFETY"),
+            RequestKind::RobotMode => Some(Self::Get("/robotstate/v1/robotmode")),
+            RequestKind::SafetyMode => Some(Self::Get("/robotstate/v1/safetymode")),
+            RequestKind::Load if software >= WITH_QUESTIONS => {
+                Some(Self::Put { path: PROGRAM, key: "name", value: argument })
+            }
+            RequestKind::Load => Some(Self::Put { path: "/program/v1/load", key: "programName", value: argument }),
+            RequestKind::Play => action(PROGRAM_STATE, "play"),
+            RequestKind::Pause => action(PROGRAM_STATE, "pause"),
+            RequestKind::Stop => action(PROGRAM_STATE, "stop"),
+            RequestKind::ProgramState => Some(Self::PROGRAM_STATE),
+            RequestKind::LoadedProgram => Some(Self::Get(PROGRAM)),
+            RequestKind::IsInRemoteControl => Some(Self::CONTROL_MODE),
+            RequestKind::OperationalMode => Some(Self::Get("/system/v1/operationalmode")),
+            _ => None,
+        }
+    }
+
+    /// Writes the request to `host`, as a URL names it; the connection is closed after the answer.
+    ///
+    /// # Errors
+    /// `BufferTooSmall`; [`Self::MAX_LEN`] bytes hold any call of a dashboard's request. `BadValue` for control characters.
+    pub fn emit(&self, host: &str, out: &mut [u8]) -> Result<usize, WireError> {
+        if let Self::Put { value, .. } = self
+            && let Some(at) = value.bytes().position(|byte| byte.is_ascii_control())
+        {
+            return Err(WireError::new(WireErrorKind::BadValue, at, 1, value.len()));
+        }
+        let have = out.len();
+        let mut text = Cursor { out, len: 0 };
+        let written = match *self {
+            Self::Get(path) => write!(
+                text,
+                "GET {BASE}{path} HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+            ),
+            Self::Put { path, key, value } => {
+                let escapes = value.bytes().filter(|byte| is_escaped(*byte)).count();
+                let length = key.len().saturating_add(value.len()).saturating_add(escapes).saturating_add(7);
+                write!(
+                    text,
+                    "PUT {BASE}{path} HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nContent-Type: \
+                     application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{{\"{key}\":\""
+                )
+                .and_then(|()| {
+                    value.chars().try_for_each(|c| {
+                        if matches!(c, '"' | '\\') {
+                            text.write_char('\\')?;
+                        }
+                        text.write_char(c)
+                    })
+                })
+                .and_then(|()| text.write_str("\"}"))
+            }
+        };
+        let len = text.len;
+        written
+            .map(|()| len)
+            .map_err(|_| WireError::new(WireErrorKind::BufferTooSmall, 0, have.saturating_add(1), have))
+    }
+}
+
+const fn is_escaped(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\')
+}
+
+/// The member of the answer to a request that is of interest; `None` where success says everything.
+#[must_use]
+pub const fn member(request: RequestKind) -> Option<Member> {
+    match request {
+        RequestKind::RobotMode
+        | RequestKind::SafetyMode
+        | RequestKind::OperationalMode
+        | RequestKind::IsInRemoteControl => Some(Member { path: &[("", "mode")] }),
+        RequestKind::ProgramState => Some(Member { path: &[("", "state")] }),
+        RequestKind::LoadedProgram => Some(Member { path: &[("", "name")] }),
+        _ => None,
+    }
+}
+
+/// The version of the API, in its description.
+pub const VERSION: Member = Member { path: &[("info", "version")] };
+/// The words of a refusal: its form is not documented, so any member that holds words will do.
+pub const REFUSAL: Member = Member { path: &[("", "message"), ("", "detail"), ("", "error"), ("", "title")] };
+
+/// The oldest software that has the API of this version; `None` where it is no version.
+#[must_use]
+pub fn software(version: &[u8]) -> Option<SoftwareVersion> {
+    let number = |part: &[u8]| core::str::from_utf8(part).ok()?.parse::<u32>().ok();
+    let mut numbers = version.split(|byte| matches!(byte, b'.' | b'-' | b'+')).map_while(number);
+    let api = [numbers.next()?, numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
+    Some(if api >= QUESTIONS_SINCE { WITH_QUESTIONS } else { FIRST })
+}
+
+/// Text into memory of the caller; an error where it has no room.
+struct Cursor<'o> {
+    out: &'o mut [u8],
+    len: usize,
+}
+
+impl core::fmt::Write for Cursor<'_> {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        let end = self.len.saturating_add(text.len());
+        let room = self.out.get_mut(self.len..end).ok_or(core::fmt::Error)?;
+        for (to, from) in room.iter_mut().zip(text.bytes()) {
+            *to = from;
+        }
+        self.len = end;
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Lists joined by commas: names in requests, type words in replies (`core/docs/protocol/ur-rtde.md 3.4, 3.5`).
+//!
+//! Controllers ignore a comma after the last item, and so do these.
+
+use super::DataType;
+
+/// The names of a list joined by commas. `str::split` has a panic that links.
+pub fn names(list: &str) -> impl Iterator<Item = &str> {
+    let mut rest = list;
+    core::iter::from_fn(move || {
+        let comma = rest.bytes().position(|byte| byte == b',').unwrap_or(rest.len());
+        let name = rest.get(..comma).filter(|_| !rest.is_empty())?;
+        rest = rest.get(comma.saturating_add(1)..).unwrap_or_default();
+        Some(name)
+    })
+}
+
+/// Names of variables as they are sent, joined by commas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameList<'a>(pub &'a [u8]);
+
+impl<'a> NameList<'a> {
+    /// The names in order.
+    #[must_use]
+    pub fn iter(&self) -> Names<'a> {
+        Names { rest: items(self.0) }
+    }
+}
+
+impl<'a> IntoIterator for NameList<'a> {
+    type Item = &'a [u8];
+    type IntoIter = Names<'a>;
+    fn into_iter(self) -> Names<'a> {
+        self.iter()
+    }
+}
+
+/// The names of a [`NameList`] in order; two commas in a row have an empty name between them.
+#[derive(Clone, Debug)]
+pub struct Names<'a> {
+    rest: Option<&'a [u8]>,
+}
+
+impl<'a> Iterator for Names<'a> {
+    type Item = &'a [u8];
+    fn next(&mut self) -> Option<&'a [u8]> {
+        next(&mut self.rest)
+    }
+}
+
+/// Type words as they are sent, joined by commas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeList<'a>(pub &'a [u8]);
+
+impl<'a> TypeList<'a> {
+    /// The words in order.
+    #[must_use]
+    pub fn iter(&self) -> TypeWords<'a> {
+        TypeWords { rest: items(self.0) }
+    }
+}
+
+impl<'a> IntoIterator for TypeList<'a> {
+    type Item = TypeWord<'a>;
+    type IntoIter = TypeWords<'a>;
+    fn into_iter(self) -> TypeWords<'a> {
+        self.iter()
+    }
+}
+
+/// The words of a [`TypeList`] in order.
+#[derive(Clone, Debug)]
+pub struct TypeWords<'a> {
+    rest: Option<&'a [u8]>,
+}
+
+impl<'a> Iterator for TypeWords<'a> {
+    type Item = TypeWord<'a>;
+    fn next(&mut self) -> Option<TypeWord<'a>> {
+        next(&mut self.rest).map(TypeWord::of)
+    }
+}
+
+/// What a controller says of one variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeWord<'a> {
+    /// It has this type.
+    Type(DataType),
+    /// This software has no such variable.
+    NotFound,
+    /// Another client, or a fieldbus, owns this input.
+    InUse,
+    /// A word unknown here: a type of later software.
+    Other(&'a [u8]),
+}
+
+impl<'a> TypeWord<'a> {
+    /// The meaning of a word.
+    #[must_use]
+    pub fn of(word: &'a [u8]) -> Self {
+        match word {
+            b"NOT_FOUND" => Self::NotFound,
+            b"IN_USE" => Self::InUse,
+            _ => DataType::from_word(word).map_or(Self::Other(word), Self::Type),
+        }
+    }
+}
+
+/// What is left to be split; none at the end.
+fn items(list: &[u8]) -> Option<&[u8]> {
+    (!list.is_empty()).then_some(list)
+}
+
+fn next<'a>(rest: &mut Option<&'a [u8]>) -> Option<&'a [u8]> {
+    let list = rest.take()?;
+    let mut parts = list.splitn(2, |byte| *byte == b',');
+    let item = parts.next()?;
+    *rest = parts.next().and_then(items);
+    Some(item)
+}

@@ -1,0 +1,214 @@
+//! Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`): from software 3.4 on every CB3, e-Series and
+//! PolyScope X.
+//!
+//! A client asks for variables by name once; then the controller sends their values, and takes values of inputs, as
+//! packages without names or types. Both directions are packages of a length, a letter and a payload:
+//!
+//! | letter | [`Request`], client to controller | [`Reply`], controller to client |
+//! |---|---|---|
+//! | `V` | wanted protocol version | whether it is accepted |
+//! | `v` | – | the controller's software |
+//! | `O` | frequency (version 2), names of outputs | recipe (version 2), types |
+//! | `I` | names of inputs | recipe, types |
+//! | `S`, `P` | – | whether data flows, or pauses |
+//! | `U` | recipe, values of inputs | recipe (version 2), values of outputs |
+//! | `M` | text for the operator's log | text, mostly about violations |
+//!
+//! What is asked for is a recipe: [`rtde_recipe!`](crate::rtde_recipe) makes one when compiling, [`DynamicRecipe`]
+//! when running; both know names and types from [`registry`]. The size of a list, of a text or of values comes from
+//! the package's length; there is no checksum and no sequence number.
+//!
+//! A connection begins in [`Protocol::V1`]. The letter `M` from the controller, `O` and data have another form in
+//! each version, so the version is an argument wherever they are read.
+//!
+//! ```
+//! use outrigger_wire::robot::SoftwareVersion;
+//! use outrigger_wire::rtde::{Package, Protocol, Reply};
+//!
+//! // The answer to `v`, which software is this: 5.15.2.
+//! let bytes = b"\0\x13v\0\0\0\x05\0\0\0\x0f\0\0\0\x02\0\x01\x7e\xa0";
+//! let package = Package::new_checked(bytes)?;
+//! let Reply::ControllerVersion(version) = Reply::parse(&package, Protocol::V1)? else { panic!("another reply") };
+//! assert!(version.software().at_least(5, 15));
+//! # Ok::<(), outrigger_wire::WireError>(())
+//! ```
+
+mod dynamic;
+mod list;
+mod recipe;
+pub mod registry;
+mod reply;
+mod request;
+#[cfg(test)]
+mod tests;
+mod text;
+mod types;
+
+pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
+pub use list::names;
+pub use list::{NameList, Names, TypeList, TypeWord, TypeWords};
+pub use recipe::{Problem, Recipe, RecipeError};
+#[doc(hidden)]
+pub use recipe::{absent, at, check_name, put_data, type_number, write};
+pub use registry::Variable;
+pub use reply::{ControllerVersion, Reply};
+pub use request::Request;
+pub use text::{Level, TextMessage};
+#[doc(hidden)]
+pub use types::{BytesOf, HostOf};
+pub use types::{Data, DataType, Value};
+
+use super::fields::FieldVisitor;
+use super::{Put, Take, WireError, WireErrorKind};
+use zerocopy::big_endian::U16;
+
+/// Bytes before the payload: length and letter.
+pub const HEADER_LEN: usize = 3;
+
+/// The longest package \[B\]: what its length can say.
+pub const MAX_SIZE: usize = 65_535;
+
+/// The longest list of names a controller takes \[B\].
+pub const MAX_NAMES: usize = 2048;
+
+/// The form that packages have on a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Protocol {
+    /// Version 1, in which every connection begins.
+    #[default]
+    V1,
+    /// Version 2: outputs have a frequency and a recipe number, texts a source.
+    V2,
+}
+
+impl Protocol {
+    /// The version as it is asked for: 1 or 2.
+    #[must_use]
+    pub const fn number(self) -> u16 {
+        match self {
+            Self::V1 => 1,
+            Self::V2 => 2,
+        }
+    }
+}
+
+/// What a package is, by its letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum PackageType {
+    /// `V`.
+    ProtocolVersion,
+    /// `v`.
+    ControllerVersion,
+    /// `M`.
+    Text,
+    /// `U`.
+    Data,
+    /// `O`.
+    SetupOutputs,
+    /// `I`.
+    SetupInputs,
+    /// `S`.
+    Start,
+    /// `P`.
+    Pause,
+    /// A letter no version has.
+    Unknown(u8),
+}
+
+impl PackageType {
+    /// What this letter stands for.
+    #[must_use]
+    pub const fn from_letter(letter: u8) -> Self {
+        match letter {
+            b'V' => Self::ProtocolVersion,
+            b'v' => Self::ControllerVersion,
+            b'M' => Self::Text,
+            b'U' => Self::Data,
+            b'O' => Self::SetupOutputs,
+            b'I' => Self::SetupInputs,
+            b'S' => Self::Start,
+            b'P' => Self::Pause,
+            other => Self::Unknown(other),
+        }
+    }
+
+    /// The letter on the wire.
+    #[must_use]
+    pub const fn letter(self) -> u8 {
+        match self {
+            Self::ProtocolVersion => b'V',
+            Self::ControllerVersion => b'v',
+            Self::Text => b'M',
+            Self::Data => b'U',
+            Self::SetupOutputs => b'O',
+            Self::SetupInputs => b'I',
+            Self::Start => b'S',
+            Self::Pause => b'P',
+            Self::Unknown(other) => other,
+        }
+    }
+}
+
+/// A package of either direction: what it is, and its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Package<'a> {
+    /// What it is.
+    pub package_type: PackageType,
+    /// Everything after the header.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Package<'a> {
+    /// The package that fills `bytes`.
+    ///
+    /// # Errors
+    /// `Truncated` where bytes are missing, `BadLength` where the length is below 3 or bytes are left over.
+    pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
+        let mut take = Take::new(bytes);
+        let size = usize::from(take.value::<U16>()?);
+        let letter = take.value::<u8>()?;
+        if size < HEADER_LEN {
+            return Err(WireError::new(WireErrorKind::BadLength, 0, HEADER_LEN, size));
+        }
+        if size > bytes.len() {
+            return Err(WireError::new(WireErrorKind::Truncated, 0, size, bytes.len()));
+        }
+        if size < bytes.len() {
+            return Err(WireError::new(WireErrorKind::BadLength, 0, bytes.len(), size));
+        }
+        Ok(Self { package_type: PackageType::from_letter(letter), payload: take.rest() })
+    }
+
+    /// Bytes of the package, header included.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        HEADER_LEN.saturating_add(self.payload.len())
+    }
+
+    /// Its header, as every package of this folder is shown.
+    fn visit_header(&self, visitor: &mut dyn FieldVisitor) {
+        use super::fields::Value as Shown;
+        visitor.field("package_size", Shown::Unsigned(u64::try_from(self.size()).unwrap_or(u64::MAX)));
+        visitor.field("package_type", Shown::Text(&[self.package_type.letter()]));
+    }
+}
+
+/// A package with `payload` bytes of payload, its header written.
+fn start(out: &mut [u8], package_type: PackageType, payload: usize) -> Result<Put<'_>, WireError> {
+    let size = HEADER_LEN.saturating_add(payload);
+    let Ok(declared) = u16::try_from(size) else {
+        return Err(WireError::new(WireErrorKind::BadLength, 0, MAX_SIZE, size));
+    };
+    let mut put = Put::new(out, size)?;
+    put.value::<U16>(declared)?;
+    put.value::<u8>(package_type.letter())?;
+    Ok(put)
+}
+
+/// The payload of a package, where offsets of errors count from the start of the package.
+fn payload<'a>(package: &Package<'a>) -> Take<'a> {
+    Take { rest: package.payload, at: HEADER_LEN }
+}

@@ -1,0 +1,205 @@
+//! What controllers send (`core/docs/protocol/ur-rtde.md 3`).
+
+use super::text::TextMessage;
+use super::{Package, PackageType, Protocol, TypeList, payload, start};
+use crate::WireError;
+use crate::fields::{FieldVisitor, Group, Value as Shown};
+use crate::robot::SoftwareVersion;
+use zerocopy::big_endian::U32;
+
+/// The controller's software, as it says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ControllerVersion {
+    /// 3, 5 or 10.
+    pub major: u32,
+    /// 15 of 5.15.
+    pub minor: u32,
+    /// 2 of 5.12.2.
+    pub bugfix: u32,
+    /// Build number.
+    pub build: u32,
+}
+
+impl ControllerVersion {
+    /// As everywhere else here; numbers that do not fit are the highest that do.
+    #[must_use]
+    pub fn software(&self) -> SoftwareVersion {
+        let byte = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);
+        SoftwareVersion { major: byte(self.major), minor: byte(self.minor), bugfix: self.bugfix }
+    }
+}
+
+/// A package from a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reply<'a> {
+    /// `V`: whether the version that was asked for is in use from now on.
+    ProtocolVersion {
+        /// It is.
+        accepted: bool,
+    },
+    /// `v`: the software.
+    ControllerVersion(ControllerVersion),
+    /// `M`: a text, at any time.
+    Text(TextMessage<'a>),
+    /// `O`: types of the outputs that were asked for.
+    Outputs {
+        /// The number of the recipe; none in version 1.
+        recipe: Option<u8>,
+        /// One word per name. A `NOT_FOUND` among them makes the recipe invalid.
+        types: TypeList<'a>,
+    },
+    /// `I`: types of the inputs.
+    Inputs {
+        /// The number of the recipe, 1 … 255; 0 where it is refused.
+        recipe: u8,
+        /// One word per name.
+        types: TypeList<'a>,
+    },
+    /// `S`: whether data flows.
+    Start {
+        /// It does.
+        accepted: bool,
+    },
+    /// `P`: whether it does not.
+    Pause {
+        /// It does not.
+        accepted: bool,
+    },
+    /// `U`: values of outputs.
+    Data {
+        /// The number of the recipe; none in version 1.
+        recipe: Option<u8>,
+        /// In the order of the recipe.
+        values: &'a [u8],
+    },
+    /// A letter no version has.
+    Unknown {
+        /// The letter.
+        letter: u8,
+        /// What came with it.
+        payload: &'a [u8],
+    },
+}
+
+impl<'a> Reply<'a> {
+    /// What a package from a controller says, on a connection of this version.
+    ///
+    /// # Errors
+    /// `Truncated` where the payload is too short for its letter. Longer payloads are taken.
+    pub fn parse(package: &Package<'a>, protocol: Protocol) -> Result<Self, WireError> {
+        let mut bytes = payload(package);
+        let numbered = protocol == Protocol::V2;
+        Ok(match package.package_type {
+            PackageType::ProtocolVersion => Self::ProtocolVersion { accepted: bytes.value::<u8>()? != 0 },
+            PackageType::ControllerVersion => {
+                let [major, minor, bugfix, build] = bytes.value::<[U32; 4]>()?;
+                Self::ControllerVersion(ControllerVersion { major, minor, bugfix, build })
+            }
+            PackageType::Text => Self::Text(TextMessage::from_controller(package, protocol)?),
+            PackageType::SetupOutputs => {
+                let recipe = if numbered { Some(bytes.value::<u8>()?) } else { None };
+                Self::Outputs { recipe, types: TypeList(bytes.rest()) }
+            }
+            PackageType::SetupInputs => Self::Inputs { recipe: bytes.value::<u8>()?, types: TypeList(bytes.rest()) },
+            PackageType::Start => Self::Start { accepted: bytes.value::<u8>()? != 0 },
+            PackageType::Pause => Self::Pause { accepted: bytes.value::<u8>()? != 0 },
+            PackageType::Data => {
+                let recipe = if numbered { Some(bytes.value::<u8>()?) } else { None };
+                Self::Data { recipe, values: bytes.rest() }
+            }
+            PackageType::Unknown(letter) => Self::Unknown { letter, payload: bytes.rest() },
+        })
+    }
+
+    /// Writes the package and says how long it is. A recipe number with outputs or data, and a source with a text,
+    /// make it one of version 2.
+    ///
+    /// # Errors
+    /// `BufferTooSmall`, or `BadLength` for texts and packages longer than their length can say.
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        match self {
+            Self::ProtocolVersion { accepted } => yes_or_no(PackageType::ProtocolVersion, *accepted, out),
+            Self::ControllerVersion(version) => {
+                let ControllerVersion { major, minor, bugfix, build } = *version;
+                let mut put = start(out, PackageType::ControllerVersion, 16)?;
+                put.value::<[U32; 4]>([major, minor, bugfix, build])?;
+                Ok(put.written())
+            }
+            Self::Text(text) => text.emit(out),
+            Self::Outputs { recipe, types } => list(PackageType::SetupOutputs, *recipe, types.0, out),
+            Self::Inputs { recipe, types } => list(PackageType::SetupInputs, Some(*recipe), types.0, out),
+            Self::Start { accepted } => yes_or_no(PackageType::Start, *accepted, out),
+            Self::Pause { accepted } => yes_or_no(PackageType::Pause, *accepted, out),
+            Self::Data { recipe, values } => list(PackageType::Data, *recipe, values, out),
+            Self::Unknown { letter, payload } => list(PackageType::Unknown(*letter), None, payload, out),
+        }
+    }
+
+    /// Calls `visitor` for each field of the package, in wire order; values of data as one run of bytes.
+    pub fn visit(&self, package: &Package<'_>, visitor: &mut dyn FieldVisitor) {
+        package.visit_header(visitor);
+        match self {
+            Self::ProtocolVersion { accepted } | Self::Start { accepted } | Self::Pause { accepted } => {
+                visitor.field("accepted", Shown::Bool(*accepted));
+            }
+            Self::ControllerVersion(version) => {
+                visitor.field("major", Shown::Unsigned(version.major.into()));
+                visitor.field("minor", Shown::Unsigned(version.minor.into()));
+                visitor.field("bugfix", Shown::Unsigned(version.bugfix.into()));
+                visitor.field("build", Shown::Unsigned(version.build.into()));
+            }
+            Self::Text(text) => {
+                visitor.field("message", Shown::Text(text.message));
+                if let Some(source) = text.source {
+                    visitor.field("source", Shown::Text(source));
+                }
+                visitor.field("warning_level", Shown::Unsigned(text.level.raw().into()));
+            }
+            Self::Outputs { recipe, types } => {
+                show_recipe(*recipe, visitor);
+                show_words(*types, visitor);
+            }
+            Self::Inputs { recipe, types } => {
+                show_recipe(Some(*recipe), visitor);
+                show_words(*types, visitor);
+            }
+            Self::Data { recipe, values } => {
+                show_recipe(*recipe, visitor);
+                visitor.field("values", Shown::Bytes(values));
+            }
+            Self::Unknown { payload, .. } => visitor.field("payload", Shown::Bytes(payload)),
+        }
+    }
+}
+
+fn yes_or_no(package_type: PackageType, accepted: bool, out: &mut [u8]) -> Result<usize, WireError> {
+    let mut put = start(out, package_type, 1)?;
+    put.value::<u8>(accepted.into())?;
+    Ok(put.written())
+}
+
+/// A recipe number, where there is one, and bytes.
+fn list(package_type: PackageType, recipe: Option<u8>, bytes: &[u8], out: &mut [u8]) -> Result<usize, WireError> {
+    let head = usize::from(recipe.is_some());
+    let mut put = start(out, package_type, bytes.len().saturating_add(head))?;
+    if let Some(recipe) = recipe {
+        put.value::<u8>(recipe)?;
+    }
+    put.bytes(bytes)?;
+    Ok(put.written())
+}
+
+fn show_recipe(recipe: Option<u8>, visitor: &mut dyn FieldVisitor) {
+    if let Some(recipe) = recipe {
+        visitor.field("recipe_id", Shown::Unsigned(recipe.into()));
+    }
+}
+
+fn show_words(types: TypeList<'_>, visitor: &mut dyn FieldVisitor) {
+    visitor.begin("types", Group::List);
+    for word in super::NameList(types.0) {
+        visitor.field("", Shown::Text(word));
+    }
+    visitor.end();
+}

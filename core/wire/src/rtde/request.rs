@@ -1,0 +1,120 @@
+//! What clients send (`core/docs/protocol/ur-rtde.md 3`).
+
+use super::text::TextMessage;
+use super::{NameList, Package, PackageType, Protocol, payload, start};
+use crate::{WireError, WireErrorKind};
+use zerocopy::big_endian::{F64, U16};
+
+/// A package from a client.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Request<'a> {
+    /// `V`: use this version of the protocol, if you can.
+    ProtocolVersion(u16),
+    /// `v`: which software is this?
+    ControllerVersion,
+    /// `M`: a text for the operator's log.
+    Text(TextMessage<'a>),
+    /// `O`: send these variables.
+    SetupOutputs {
+        /// How often \[Hz\]: 1 … 125, from e-Series on 1 … 500. None in version 1, which takes the highest.
+        frequency: Option<f64>,
+        /// Which.
+        names: NameList<'a>,
+    },
+    /// `I`: these inputs will be written.
+    SetupInputs {
+        /// Which.
+        names: NameList<'a>,
+    },
+    /// `S`: data may flow.
+    Start,
+    /// `P`: data shall not flow.
+    Pause,
+    /// `U`: values of inputs.
+    Data {
+        /// The recipe they belong to.
+        recipe: u8,
+        /// In the order of the recipe.
+        values: &'a [u8],
+    },
+    /// A letter no version has.
+    Unknown {
+        /// The letter.
+        letter: u8,
+        /// What came with it.
+        payload: &'a [u8],
+    },
+}
+
+impl<'a> Request<'a> {
+    /// What a package from a client says, on a connection of this version.
+    ///
+    /// # Errors
+    /// `Truncated` where the payload is too short for its letter. Longer payloads are taken.
+    pub fn parse(package: &Package<'a>, protocol: Protocol) -> Result<Self, WireError> {
+        let mut bytes = payload(package);
+        Ok(match package.package_type {
+            PackageType::ProtocolVersion => Self::ProtocolVersion(bytes.value::<U16>()?),
+            PackageType::ControllerVersion => Self::ControllerVersion,
+            PackageType::Text => Self::Text(TextMessage::with_source(package)?),
+            PackageType::SetupOutputs => {
+                let frequency = match protocol {
+                    Protocol::V1 => None,
+                    Protocol::V2 => Some(bytes.value::<F64>()?),
+                };
+                Self::SetupOutputs { frequency, names: NameList(bytes.rest()) }
+            }
+            PackageType::SetupInputs => Self::SetupInputs { names: NameList(bytes.rest()) },
+            PackageType::Start => Self::Start,
+            PackageType::Pause => Self::Pause,
+            PackageType::Data => Self::Data { recipe: bytes.value::<u8>()?, values: bytes.rest() },
+            PackageType::Unknown(letter) => Self::Unknown { letter, payload: bytes.rest() },
+        })
+    }
+
+    /// Writes the package and says how long it is. A frequency makes it one of version 2.
+    ///
+    /// # Errors
+    /// `BufferTooSmall`, or `BadLength` for a text of more than 255 bytes or without a source, and for a package
+    /// longer than [`MAX_SIZE`](super::MAX_SIZE).
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        match self {
+            Self::ProtocolVersion(version) => {
+                let mut put = start(out, PackageType::ProtocolVersion, 2)?;
+                put.value::<U16>(*version)?;
+                Ok(put.written())
+            }
+            Self::ControllerVersion => Ok(start(out, PackageType::ControllerVersion, 0)?.written()),
+            // The short form is a controller's.
+            Self::Text(text) if text.source.is_none() => Err(WireError::new(WireErrorKind::BadLength, 0, 1, 0)),
+            Self::Text(text) => text.emit(out),
+            Self::SetupOutputs { frequency, names } => {
+                let head = if frequency.is_some() { 8 } else { 0 };
+                let mut put = start(out, PackageType::SetupOutputs, names.0.len().saturating_add(head))?;
+                if let Some(frequency) = frequency {
+                    put.value::<F64>(*frequency)?;
+                }
+                put.bytes(names.0)?;
+                Ok(put.written())
+            }
+            Self::SetupInputs { names } => {
+                let mut put = start(out, PackageType::SetupInputs, names.0.len())?;
+                put.bytes(names.0)?;
+                Ok(put.written())
+            }
+            Self::Start => Ok(start(out, PackageType::Start, 0)?.written()),
+            Self::Pause => Ok(start(out, PackageType::Pause, 0)?.written()),
+            Self::Data { recipe, values } => {
+                let mut put = start(out, PackageType::Data, values.len().saturating_add(1))?;
+                put.value::<u8>(*recipe)?;
+                put.bytes(values)?;
+                Ok(put.written())
+            }
+            Self::Unknown { letter, payload } => {
+                let mut put = start(out, PackageType::Unknown(*letter), payload.len())?;
+                put.bytes(payload)?;
+                Ok(put.written())
+            }
+        }
+    }
+}

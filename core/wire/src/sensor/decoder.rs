@@ -1,0 +1,253 @@
+//! Readings out of a stream of bytes, in fixed memory.
+//!
+//! Bytes come in any pieces. A message ends at its delimiter: a zero for frames, a line feed or carriage return for
+//! lines. One that is too long is skipped to its delimiter. A decoder begins as if in the middle of a message, because
+//! nobody knows since when the sensor talks: `0.0503` cut in half is a wrong number, not an error. The same holds once
+//! bytes are known to be lost.
+
+use super::{FRAME_MAX, NotAReading, Reading};
+
+/// The longest line that is a reading \[B\], without its end: six numbers of 17 digits with their exponents, and more.
+pub const LINE_MAX: usize = 256;
+
+/// What a serial line carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Form {
+    /// One reading per line of text: no checksum, a byte lost within a number is another number.
+    #[default]
+    Lines,
+    /// One reading per frame with a checksum.
+    Frames,
+}
+
+impl Form {
+    const fn longest(self) -> usize {
+        match self {
+            Self::Lines => LINE_MAX,
+            Self::Frames => FRAME_MAX - 1,
+        }
+    }
+
+    const fn ends(self, byte: u8) -> bool {
+        match self {
+            Self::Lines => matches!(byte, b'\n' | b'\r'),
+            Self::Frames => byte == 0,
+        }
+    }
+}
+
+/// What was counted since the decoder was made; all saturate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Figures {
+    /// Readings.
+    pub readings: u32,
+    /// Whole messages that are none, too long ones included.
+    pub refused: u32,
+    /// Bytes that belong to no reading: those of refused messages, and those before the first delimiter.
+    pub garbage: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// In a message from its beginning on.
+    Collecting,
+    /// In a message that is too long.
+    Skipping,
+    /// In a message whose beginning is not known.
+    Joining,
+}
+
+/// Cuts a stream into readings.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    form: Form,
+    bytes: [u8; LINE_MAX],
+    len: usize,
+    state: State,
+    /// Sequence number of the next line without one.
+    next_seq: u32,
+    figures: Figures,
+}
+
+impl Decoder {
+    /// A decoder for a stream that somebody may have been talking on.
+    #[must_use]
+    pub const fn new(form: Form) -> Self {
+        let figures = Figures { readings: 0, refused: 0, garbage: 0 };
+        Self { form, bytes: [0; LINE_MAX], len: 0, state: State::Joining, next_seq: 0, figures }
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub const fn figures(&self) -> Figures {
+        self.figures
+    }
+
+    /// Bytes of a message whose end is still to come \[B\].
+    #[must_use]
+    pub const fn waiting(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes were lost: the message in progress is no message, up to its delimiter.
+    pub fn resync(&mut self) {
+        self.figures.garbage = self.figures.garbage.saturating_add(count(self.len));
+        self.len = 0;
+        self.state = State::Joining;
+    }
+
+    /// Takes in what one read returned; the newest reading among it, for earlier ones are older than their arrival
+    /// says. Whole messages that are no reading go to `refused`, with their bytes (none where there were too many).
+    pub fn newest(&mut self, bytes: &[u8], mut refused: impl FnMut(&[u8], NotAReading)) -> Option<Reading> {
+        let mut newest = None;
+        for byte in bytes {
+            match self.push(*byte) {
+                None => {}
+                Some(Ok(reading)) => newest = Some(reading),
+                Some(Err((message, why))) => refused(message, why),
+            }
+        }
+        newest
+    }
+
+    /// Takes in one byte; what it ended, if anything: a reading, or a message that is none, and why.
+    pub fn push(&mut self, byte: u8) -> Option<Result<Reading, (&[u8], NotAReading)>> {
+        if self.form.ends(byte) {
+            return self.end();
+        }
+        match (self.state, self.bytes.get_mut(..self.form.longest()).and_then(|bytes| bytes.get_mut(self.len))) {
+            (State::Collecting, Some(place)) => {
+                *place = byte;
+                self.len = self.len.saturating_add(1);
+            }
+            (State::Collecting, None) => {
+                let dropped = count(self.len).saturating_add(1);
+                self.figures.garbage = self.figures.garbage.saturating_add(dropped);
+                self.len = 0;
+                self.state = State::Skipping;
+            }
+            (State::Skipping | State::Joining, _) => self.figures.garbage = self.figures.garbage.saturating_add(1),
+        }
+        None
+    }
+
+    fn end(&mut self) -> Option<Result<Reading, (&[u8], NotAReading)>> {
+        let len = core::mem::take(&mut self.len);
+        let message = self.bytes.get(..len).unwrap_or(&[]);
+        let read = match (core::mem::replace(&mut self.state, State::Collecting), self.form) {
+            (State::Joining, _) => return None,
+            (State::Skipping, _) => Err(NotAReading::TooLong),
+            // Two delimiters in a row: the end of a line on some systems, a frame opened by a zero.
+            (State::Collecting, _) if message.is_empty() => return None,
+            (State::Collecting, Form::Lines) => Reading::from_line(message, self.next_seq),
+            (State::Collecting, Form::Frames) => Reading::from_frame(message).map(Some),
+        };
+        match read {
+            Ok(None) => None,
+            Ok(Some(reading)) => {
+                self.figures.readings = self.figures.readings.saturating_add(1);
+                self.next_seq = reading.seq.wrapping_add(1);
+                Some(Ok(reading))
+            }
+            Err(why) => {
+                self.figures.refused = self.figures.refused.saturating_add(1);
+                self.figures.garbage = self.figures.garbage.saturating_add(count(len));
+                Some(Err((message, why)))
+            }
+        }
+    }
+}
+
+fn count(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sensor::SampleValue;
+
+    type Seen = Vec<Result<Reading, NotAReading>>;
+
+    fn decoded(decoder: &mut Decoder, bytes: &[u8]) -> Seen {
+        bytes.iter().filter_map(|byte| decoder.push(*byte).map(|seen| seen.map_err(|(_, why)| why))).collect()
+    }
+
+    fn distance(seq: u32, metres: f32) -> Reading {
+        Reading { seq, value: SampleValue::scalar(metres) }
+    }
+
+    fn framed(readings: &[Reading]) -> Vec<u8> {
+        readings.iter().flat_map(|reading| reading.to_frame(&mut [0; FRAME_MAX]).to_vec()).collect()
+    }
+
+    #[test]
+    fn half_a_line_at_the_beginning_is_no_number() {
+        let mut decoder = Decoder::new(Form::Lines);
+        assert_eq!(
+            decoded(&mut decoder, b"503\n0.0504\r\n0.0505\r0.06"),
+            [Ok(distance(0, 0.0504)), Ok(distance(1, 0.0505))]
+        );
+        assert_eq!(decoder.figures(), Figures { readings: 2, refused: 0, garbage: 3 });
+        assert_eq!(decoder.waiting(), 4);
+    }
+
+    #[test]
+    fn after_lost_bytes_the_rest_of_a_line_is_no_number() {
+        let mut decoder = Decoder::new(Form::Lines);
+        assert_eq!(decoded(&mut decoder, b"\n0.0"), []);
+        decoder.resync();
+        assert_eq!(decoded(&mut decoder, b"3\n0.05\n"), [Ok(distance(0, 0.05))]);
+        assert_eq!(decoder.figures(), Figures { readings: 1, refused: 0, garbage: 4 });
+    }
+
+    #[test]
+    fn lines_without_a_number_of_their_own_are_counted_from_the_last_one() {
+        let mut decoder = Decoder::new(Form::Lines);
+        let seen = decoded(&mut decoder, b"\nseq=4294967295 1\n2\n# three\nx\n3\n");
+        let not_a_number = NotAReading::NotANumber { word: 1 };
+        assert_eq!(seen, [Ok(distance(u32::MAX, 1.0)), Ok(distance(0, 2.0)), Err(not_a_number), Ok(distance(1, 3.0))]);
+    }
+
+    #[test]
+    fn endless_lines_and_frames_are_skipped_to_their_end() {
+        for (form, good) in [(Form::Lines, b"5\n".to_vec()), (Form::Frames, framed(&[distance(0, 5.0)]))] {
+            let mut decoder = Decoder::new(form);
+            let delimiter = *good.last().unwrap();
+            let fits = [vec![delimiter], vec![b'x'; form.longest()], vec![delimiter]].concat();
+            assert!(!decoded(&mut decoder, &fits).contains(&Err(NotAReading::TooLong)));
+            let endless = [vec![b'x'; 10 * LINE_MAX], vec![delimiter], good].concat();
+            assert_eq!(decoded(&mut decoder, &endless), [Err(NotAReading::TooLong), Ok(distance(0, 5.0))]);
+            let garbage = u32::try_from(10 * LINE_MAX + form.longest()).unwrap();
+            assert_eq!(decoder.figures(), Figures { readings: 1, refused: 2, garbage });
+        }
+    }
+
+    #[test]
+    fn a_hurt_frame_costs_itself_and_no_other() {
+        let readings = [distance(1, 0.1), distance(2, 0.2), distance(3, 0.3)];
+        let mut stream = [vec![0], framed(&readings)].concat();
+        let second = framed(&readings[..1]).len() + 4;
+        stream[second] ^= 0x40;
+        let mut decoder = Decoder::new(Form::Frames);
+        let seen = decoded(&mut decoder, &stream);
+        assert!(matches!(seen[..], [Ok(first), Err(_), Ok(third)] if first == readings[0] && third == readings[2]));
+        // The same with a byte lost, its delimiter among them: then two frames are one message.
+        stream.remove(second);
+        assert_eq!(decoded(&mut Decoder::new(Form::Frames), &stream).len(), 3);
+    }
+
+    #[test]
+    fn of_what_one_read_returned_only_the_newest_reading_counts() {
+        let mut decoder = Decoder::new(Form::Lines);
+        let mut refused = Vec::new();
+        let newest = decoder.newest(b"\n0.1\nmm\n0.2\n0.3", |bytes, why| refused.push((bytes.to_vec(), why)));
+        assert_eq!(newest, Some(distance(1, 0.2)));
+        assert_eq!(refused, [(b"mm".to_vec(), NotAReading::NotANumber { word: 1 })]);
+        assert_eq!(decoder.figures(), Figures { readings: 2, refused: 1, garbage: 2 });
+    }
+}

@@ -1,0 +1,173 @@
+//! What sensors send: one to six numbers with a sequence number, as a line of text, as a datagram, or as a frame with
+//! a checksum on a serial line.
+//!
+//! | form | for | carried by | bytes |
+//! |---|---|---|---|
+//! | [line](Reading::from_line) | people, scripts, instruments | serial line, datagram, standard input | `[seq=N] VALUE [VALUE …]` |
+//! | [datagram](Reading::from_datagram) | devices on the network | UDP | count as a varint, number of values, `f32` each |
+//! | [frame](Reading::from_frame) | devices on a wire | serial line | a datagram and its CRC-32, byte-stuffed, then a zero |
+//!
+//! A distance is a reading of one number, a six-axis force/torque sensor's is one of six. Units are SI, or become so
+//! by a [`Scale`]: m, N, N·m, m/s, rad/s; the law that uses the reading names them.
+//!
+//! Hosts and boards read all forms by this code. It reads no clock: who received the bytes knows when.
+//!
+//! ```
+//! use outrigger_wire::sensor::SourceId;
+//! use outrigger_wire::sensor::Reading;
+//! use outrigger_wire::time::Instant;
+//!
+//! let reading = Reading::from_line(b"seq=12 0.0503\n", 0)?.expect("not a blank line");
+//! assert_eq!((reading.seq, reading.value.first()), (12, 0.0503));
+//! let sample = reading.sample(SourceId(0), Instant::from_micros(1000)); // what an engine takes
+//! # let _ = sample;
+//! # Ok::<(), outrigger_wire::sensor::NotAReading>(())
+//! ```
+
+mod binary;
+mod decimal;
+mod decoder;
+mod line;
+mod sample;
+
+pub use binary::{DATAGRAM_MAX, FRAME_MAX};
+pub use decoder::{Decoder, Figures, Form, LINE_MAX};
+pub use line::word;
+pub use sample::{Sample, SampleValue, SourceId};
+
+use crate::time::Instant;
+
+/// One reading as it was sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Reading {
+    /// Counted up by the sensor, wrapping: what shows that a reading was lost or repeated.
+    pub seq: u32,
+    /// The numbers. NaN and infinity pass: refusing them, with their reason, is the engine's work.
+    pub value: SampleValue,
+}
+
+impl Reading {
+    /// What the engine takes in: this reading of `source`, received at `taken_at`.
+    #[must_use]
+    pub const fn sample(&self, source: SourceId, taken_at: Instant) -> Sample {
+        Sample { source, value: self.value, seq: self.seq, taken_at }
+    }
+
+    /// Refuses a reading that does not have exactly `expected` numbers.
+    ///
+    /// # Errors
+    /// [`NotAReading::Count`].
+    pub fn with_count(self, expected: usize) -> Result<Self, NotAReading> {
+        let found = self.value.as_slice().len();
+        if found == expected { Ok(self) } else { Err(NotAReading::count(found, expected)) }
+    }
+}
+
+/// From a sensor's own unit to SI: multiplied by `factor`, then `offset` is added.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Scale {
+    /// SI units per unit of the sensor.
+    pub factor: f32,
+    /// What is added afterwards \[SI unit\].
+    pub offset: f32,
+}
+
+impl Scale {
+    /// Nothing is changed.
+    pub const NONE: Self = Self { factor: 1.0, offset: 0.0 };
+
+    /// The reading with every number scaled.
+    #[must_use]
+    pub fn of(&self, reading: Reading) -> Reading {
+        Reading { value: reading.value.map(|number| number * self.factor + self.offset), ..reading }
+    }
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// Why bytes are not a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum NotAReading {
+    /// A line longer than [`LINE_MAX`], or a frame longer than [`FRAME_MAX`].
+    TooLong,
+    /// A line with bytes that are no printable ASCII.
+    NotText,
+    /// A word of a line that is no number.
+    NotANumber {
+        /// Its place in the line, from 1, saturating; [`word`] finds it.
+        word: u8,
+    },
+    /// A line that begins with `seq=` and no number of 32 bits behind it.
+    NotASequence,
+    /// Too many or too few numbers.
+    Count {
+        /// Numbers in the reading, saturating.
+        found: u8,
+        /// The most that a reading has, or how many were to be there.
+        expected: u8,
+    },
+    /// A frame that is not stuffed as frames are: bytes were lost, or it is none.
+    Stuffing,
+    /// A frame whose checksum is not that of its content.
+    Checksum,
+    /// Binary content that ends before its last number does, goes on behind it, or has a count beyond 32 bits.
+    Malformed,
+}
+
+impl NotAReading {
+    fn count(found: usize, expected: usize) -> Self {
+        Self::Count { found: saturated(found), expected: saturated(expected) }
+    }
+}
+
+fn saturated(value: usize) -> u8 {
+    u8::try_from(value).unwrap_or(u8::MAX)
+}
+
+impl core::fmt::Display for NotAReading {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "longer than any reading"),
+            Self::NotText => write!(f, "not text"),
+            Self::NotANumber { word } => write!(f, "word {word} is not a number"),
+            Self::NotASequence => write!(f, "word 1 is not a sequence number"),
+            Self::Count { found, expected } => write!(f, "found {found} values, expected {expected}"),
+            Self::Stuffing => write!(f, "not a frame"),
+            Self::Checksum => write!(f, "wrong checksum"),
+            Self::Malformed => write!(f, "not the binary form of a reading"),
+        }
+    }
+}
+
+impl core::error::Error for NotAReading {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_scaled_to_si_becomes_a_sample_at_its_arrival() {
+        let millimetres = Reading { seq: 7, value: SampleValue::new(&[50.0, -8.0]).unwrap() };
+        let metres = Scale { factor: 0.001, offset: 0.25 }.of(millimetres);
+        let at = Instant::from_micros(1234);
+        let sample = metres.sample(SourceId(2), at);
+        assert_eq!(sample.value.as_slice(), [50.0 * 0.001 + 0.25, -8.0 * 0.001 + 0.25]);
+        assert_eq!((sample.source, sample.seq, sample.taken_at), (SourceId(2), 7, at));
+    }
+
+    #[test]
+    fn a_reading_with_another_count_is_refused_with_both() {
+        let reading = Reading { seq: 0, value: SampleValue::scalar(1.0) };
+        assert_eq!(reading.with_count(1), Ok(reading));
+        assert_eq!(reading.with_count(6), Err(NotAReading::Count { found: 1, expected: 6 }));
+    }
+}
