@@ -7,19 +7,20 @@ use std::time::Duration;
 use outrigger_core::engine::Input;
 use outrigger_core::law::{Law as _, Reference};
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::{JointVelocities, Reason, SoftwareVersion};
+use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Trajectory, Waypoint};
 use outrigger_sim::controller::Action;
 use outrigger_sim::fault::FaultKind;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, REST, Rig, Way, sim_time};
 use outrigger_tests::noise::Noise;
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 
 use super::motions::{Point, TOLERANCES, executors, following, line, off, setup, waypoint};
 use super::ms;
 
 /// Histories where nobody says how many.
-const HISTORIES: u64 = 2_000;
+const HISTORIES: u64 = 1_000;
 /// Of so many one is lived through on an e-Series, whose cycles are four times as many.
 const E_SERIES: u64 = 20;
 /// The limit of each joint \[rad/s\].
