@@ -1,7 +1,7 @@
 //! Reads a Universal Robots arm or a KUKA LWR every control cycle, judges whether its link is good enough to command it, and
 //! moves it by joint speeds that a law computes from the arm's state and local sensors.
 //!
-//! `no_std`, no heap, no `unsafe`, and no reachable panic in a release build (a link proof). There is no socket, no clock and
+//! `no_std`, no heap, no `unsafe`, and no reachable panic at opt-level 3 or s with LTO (a link proof). There is no socket, no clock and
 //! no task in this crate: bytes, times and sensor readings go in, bytes and events come out. The same code gives the same bytes
 //! on a microcontroller and on Linux.
 //!
@@ -107,4 +107,5 @@ pub use mode::Mode;
 pub use robot::Reason;
 
 pub use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+pub use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 pub use outrigger_wire::time::{Duration, Instant};

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::frame::{Assembler, Framing};
 use outrigger_tests::noise::Noise;
+use outrigger_wire::frame::{Assembler, Framing};
 
 /// What came out, in order: messages, and what was wrong with the stream.
 fn assemble(framing: Framing, memory: usize, stream: &[u8], mut pieces: impl Iterator<Item = usize>) -> Vec<String> {

@@ -3,13 +3,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::checksum::crc32;
 use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::engine::{PortKind, Ports, SETTINGS_FORMAT, SensorInput};
 use outrigger_core::mode::Mode;
 use outrigger_core::provision::{
     Answer, Asked, CHUNK_MAX, Caller, Fingerprint, Here, Image, Refusal, Request, Service,
 };
+use outrigger_wire::checksum::crc32;
 use outrigger_wire::time::Instant;
 
 const MODES: [Mode; 5] = [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Form, LINE_MAX, Reading};
 use outrigger_tests::oracle::readings as oracle;
+use outrigger_wire::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Form, LINE_MAX, Reading};
 
 fn a_datagram(bytes: &[u8]) {
     match (Reading::from_datagram(bytes), oracle::datagram(bytes)) {

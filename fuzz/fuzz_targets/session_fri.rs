@@ -9,11 +9,11 @@ use outrigger_core::command::outputs::{VariableValue, Write};
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrlConvention, ToolImpedance};
 use outrigger_core::mode::Mode;
-use outrigger_wire::time::Instant;
-use outrigger_wire::fri::KrlIndex;
 use outrigger_sim::krc::{Fault, FaultKind, Options, Reason};
 use outrigger_tests::fri::{Rig, Swing, receive};
 use outrigger_tests::noise::Noise;
+use outrigger_wire::fri::KrlIndex;
+use outrigger_wire::time::Instant;
 
 /// Faults that two bytes choose from; each lasts as many milliseconds as the second byte says.
 const FAULTS: [FaultKind; 14] = [

@@ -12,17 +12,17 @@ use outrigger_core::engine::ur::{LINKS, UrOptions};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::command::outputs::{DigitalOutput, VariableValue, Write};
-use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_core::command::SourceConfig;
+use outrigger_core::command::outputs::{DigitalOutput, VariableValue, Write};
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Event, Input, LinkId, Output, Snapshot};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 use outrigger_core::mode::{Mode, PendantStop, Transition};
-use outrigger_wire::robot::{JointVelocities, Pose, SoftwareVersion};
-use outrigger_wire::time::{Duration, Instant};
 use outrigger_tests::noise::Noise;
+use outrigger_wire::robot::{JointVelocities, Pose, SoftwareVersion};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 use peer::Peer;
 
 /// Highest joint speed [rad/s].

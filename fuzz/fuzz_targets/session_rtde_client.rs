@@ -10,11 +10,14 @@ use outrigger_core::client::Output;
 use outrigger_core::client::rtde::{
     Client, ClientConfig, ClientMemory, Event, Input, Inputs, RegisterCommands, Registers, RtdeCounts,
 };
-use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
-use outrigger_wire::time::{Duration, Instant};
-use outrigger_wire::rtde::registry::{Direction, Variable};
-use outrigger_wire::rtde::{ControllerVersion, DataType, DynamicRecipe, Field, Level, NameList, Package, Protocol, Reply, Request, TypeList, Value};
 use outrigger_tests::noise::Noise;
+use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
+use outrigger_wire::rtde::registry::{Direction, Variable};
+use outrigger_wire::rtde::{
+    ControllerVersion, DataType, DynamicRecipe, Field, Level, NameList, Package, Protocol, Reply, Request, TypeList,
+    Value,
+};
+use outrigger_wire::time::{Duration, Instant};
 
 /// The number of the output recipe.
 const OUTPUTS: u8 = 7;

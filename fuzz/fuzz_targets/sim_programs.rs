@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::robot::SoftwareVersion;
 use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 const INTERPRETER: &[u8] =
     b"def main():\n x = 0\n def f():\n  interpreter_mode()\n end\n while True:\n  f()\n  sync()\n end\nend\n";

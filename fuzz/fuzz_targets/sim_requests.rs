@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::robot::SoftwareVersion;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
+use outrigger_wire::robot::SoftwareVersion;
 
 /// Where the requests go, and a software that has it.
 const SERVICES: [(Port, u8, u8); 5] = [

@@ -3,8 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use outrigger_interpreter::{
+    Assembled, Builtins, Call, CallResult, Host, LineAssembler, Machine, Program, ProgramKind, Step, Value,
+};
 use outrigger_tests::noise::Noise;
-use outrigger_interpreter::{Assembled, Builtins, Call, CallResult, Host, LineAssembler, Machine, Program, ProgramKind, Step, Value};
 use outrigger_urscript::Version;
 
 const BUDGET: u32 = 2_000;

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_tests::noise::Noise;
 use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};
+use outrigger_tests::noise::Noise;
 use outrigger_urscript::Version;
 
 const BUDGET: u32 = 2_000;

@@ -3,8 +3,11 @@
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use outrigger_urscript::{AnalogDomain, DigitalOutput, Output, Popup, RenderError, Sec, ServoJ, SpeedJ, SpeedJForm, SpeedSlider, StopJ, TextMsg, Version};
 use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Program};
+use outrigger_urscript::{
+    AnalogDomain, DigitalOutput, Output, Popup, RenderError, Sec, ServoJ, SpeedJ, SpeedJForm, SpeedSlider, StopJ,
+    TextMsg, Version,
+};
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::frame::{FrameError, LineAssembler};
 use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind, is_greeting};
+use outrigger_wire::frame::{FrameError, LineAssembler};
 
 /// What is found in a stream that comes in pieces of these sizes, by turns.
 fn lines(memory: usize, stream: &[u8], pieces: &[usize]) -> (Vec<Result<Vec<u8>, FrameError>>, usize) {

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use outrigger_tests::oracle::{Collector, difference, fri};
 use outrigger_wire::WireErrorKind;
 use outrigger_wire::fri::{COMMAND_LEN, Command, Datagram, MEASUREMENT_LEN, Measurement};
-use outrigger_tests::oracle::{Collector, difference, fri};
 
 fn measurement(bytes: &[u8]) {
     let Ok(read) = Measurement::new_checked(bytes) else { return };

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::robot::SoftwareVersion;
-use outrigger_wire::primary::{Message, MessageKind, SubPackage};
 use outrigger_tests::oracle::{self, Collector, Value, difference};
+use outrigger_wire::primary::{Message, MessageKind, SubPackage};
+use outrigger_wire::robot::SoftwareVersion;
 
 const SOFTWARE: [Option<SoftwareVersion>; 6] = [
     None,

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::realtime::{MAX_SIZE, Packet};
 use outrigger_tests::oracle::{self, Collector, difference};
+use outrigger_wire::realtime::{MAX_SIZE, Packet};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(packet) = Packet::new_checked(bytes) else { return };

@@ -2,11 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_wire::rtde_recipe;
-use outrigger_wire::rtde::registry::Direction;
-use outrigger_wire::rtde::{DynamicRecipe, Field, NameList, Package, Presence, Protocol, Recipe, Reply, Request, TypeList, Variable};
 use outrigger_tests::oracle::rtde::decode_values;
 use outrigger_tests::oracle::{Collector, difference};
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{
+    DynamicRecipe, Field, NameList, Package, Presence, Protocol, Recipe, Reply, Request, TypeList, Variable,
+};
+use outrigger_wire::rtde_recipe;
 
 rtde_recipe! {
     struct Fixed, view FixedView: outputs { timestamp, actual_q, joint_mode, output_bit_register_64, robot_mode }

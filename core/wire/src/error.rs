@@ -9,9 +9,9 @@ pub struct WireError {
     pub kind: WireErrorKind,
     /// Offset of the offending field \[B\], saturated.
     pub at: u16,
-    /// The need of the field: bytes, or the smallest acceptable value; saturated.
+    /// The bytes that the field needs, or the smallest acceptable value; saturated.
     pub need: u16,
-    /// The find in its place: bytes, or the value; saturated.
+    /// The bytes that are there, or the value; saturated.
     pub have: u16,
 }
 

@@ -27,6 +27,7 @@ mod probe;
 
 pub use boundaries::Boundaries;
 pub use counts::StreamCounts;
+#[doc(hidden)]
 pub use counts::count_one;
 pub use lines::LineAssembler;
 pub use probe::Found;
@@ -115,6 +116,7 @@ enum Sync {
 /// An assembler between two reads, as a recording keeps it.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
+#[doc(hidden)]
 pub struct Pending<'a> {
     bytes: &'a [u8],
     to_drop: usize,
@@ -192,12 +194,14 @@ impl<'m> Assembler<'m> {
     }
 
     /// The last `size` bytes that were taken, as a message or in one; until the next [`Self::window`].
+    #[doc(hidden)]
     pub fn taken(&self, size: usize) -> &[u8] {
         self.start.checked_sub(size).and_then(|from| self.memory.get(from..self.start)).unwrap_or_default()
     }
 
     /// What is unfinished, for [`Self::restore`].
     #[cfg(feature = "serde")]
+    #[doc(hidden)]
     pub fn pending(&self) -> Pending<'_> {
         let bytes = self.memory.get(self.start..self.end).unwrap_or_default();
         Pending { bytes, to_drop: self.to_drop, sync: self.sync, last: self.last, dropped: self.dropped }
@@ -205,6 +209,7 @@ impl<'m> Assembler<'m> {
 
     /// Goes on from `pending`; `None`, with nothing pending, where the memory is too small for it.
     #[cfg(feature = "serde")]
+    #[doc(hidden)]
     pub fn restore(&mut self, pending: &Pending<'_>) -> Option<()> {
         self.reset();
         let end = pending.bytes.len();

@@ -5,13 +5,13 @@
 //! ```
 //! use outrigger_wire::time::{Duration, Instant};
 //!
-//! let now = Instant::from_micros(5_000); // whatever the port's monotonic clock says
+//! let now = Instant::from_micros(5_000); // whatever the caller's monotonic clock says
 //! let deadline = now + Duration::from_millis(40);
 //! assert_eq!(deadline.since(now).as_millis(), 40);
 //! assert_eq!(now.since(deadline), Duration::ZERO);
 //! ```
 
-/// A point on the port's monotonic clock, in µs since an epoch of the port's choosing.
+/// A point on the caller's monotonic clock, in µs since an epoch of the port's choosing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -63,6 +63,7 @@ impl core::ops::Sub<Duration> for Instant {
 }
 
 /// The first of `deadlines`; `None` where there is none.
+#[doc(hidden)]
 pub fn earliest(deadlines: &[Option<Instant>]) -> Option<Instant> {
     let mut first = None;
     for at in deadlines.iter().flatten() {
@@ -168,6 +169,7 @@ impl core::ops::Sub for Duration {
 }
 
 /// The nearest `f32` below 2³², one of the two nearest from there on: what a microcontroller converts needs no routine.
+#[doc(hidden)]
 pub const fn to_f32(value: u64) -> f32 {
     let (high, low) = ((value >> 32) as u32, value as u32);
     high as f32 * 4_294_967_296.0 + low as f32
@@ -175,6 +177,7 @@ pub const fn to_f32(value: u64) -> f32 {
 
 /// Returns `dividend / divisor`, or `None` for a divisor of zero. Spans mostly fit 32 bits, and those a microcontroller divides
 /// in one instruction.
+#[doc(hidden)]
 pub const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {
     if (dividend | divisor) >> 32 != 0 {
         return if divisor == 0 { None } else { Some(long_quotient(dividend, divisor)) };
@@ -186,6 +189,7 @@ pub const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {
 }
 
 /// Returns `dividend / divisor`, for a divisor that is not zero.
+#[doc(hidden)]
 pub const fn divided(dividend: u64, divisor: u64) -> u64 {
     match quotient(dividend, divisor) {
         Some(quotient) => quotient,

@@ -42,7 +42,7 @@ const PARTS: [(&str, &str); 9] = [
     ("feature `histograms`", "outrigger-core/histograms"),
     ("feature `trajectories`", "outrigger-core/trajectories"),
     ("any of the laws, in place of joint servo, without feature `axes`", "laws"),
-    ("the same with feature `axes`", "laws,outrigger-core/axes"),
+    ("any of the laws, with feature `axes`", "laws,outrigger-core/axes"),
     ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
     ("feature `reverse`: commands by a program on the controller, four of them", "reverse"),
 ];
@@ -450,9 +450,9 @@ const PARTS_TEXT: &str = "\
 # What each part of a board costs
 
 Made by `OUTRIGGER_BLESS=1 cargo run --release -p outrigger-bench --bin board_budgets parts`, held every night by `.ci/run parts`: it
-fails where a number here is off by more than a hundredth and 256.
+fails where a number here is off by more than 1 % and 256 B.
 
-Beside the lean engine, each by itself. Flash is code and constants of the core, urscript and what they are made with; RAM is
+What the lean engine grows by with each part alone. Flash is code and constants of the core, urscript and what they are made with; RAM is
 without socket buffers. The lean engine, and what is counted, are explained in [`board-budgets.md`](board-budgets.md); what a board may
 leave out, and how, is in [`boards/README.md`](../../boards/README.md).
 

@@ -37,6 +37,7 @@ pub use package::SubPackageRepr;
 pub use program_state::{
     Element, MAX_DEPTH, Names, ProgramStateMessage, ProgramStatePayload, ValueNumbering, Variables,
 };
+#[doc(hidden)]
 pub use report::LOCAL_CONTROL;
 pub use report::{Report, ReportKind};
 pub use robot_message::{

@@ -6,12 +6,20 @@ use core::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeTuple, Serializer};
 
+/// Writes the array as a tuple of `N` elements.
+///
+/// # Errors
+/// Those of the serializer.
 pub fn serialize<T: Serialize, S: Serializer, const N: usize>(values: &[T; N], to: S) -> Result<S::Ok, S::Error> {
     let mut tuple = to.serialize_tuple(N)?;
     values.iter().try_for_each(|value| tuple.serialize_element(value))?;
     tuple.end()
 }
 
+/// Reads `N` elements.
+///
+/// # Errors
+/// Those of the deserializer, and fewer elements.
 pub fn deserialize<'de, T, D, const N: usize>(from: D) -> Result<[T; N], D::Error>
 where
     T: Deserialize<'de> + Default + Copy,

@@ -45,6 +45,7 @@ mod text;
 mod types;
 
 pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
+#[doc(hidden)]
 pub use list::names;
 pub use list::{NameList, Names, TypeList, TypeWord, TypeWords};
 pub use recipe::{Problem, Recipe, RecipeError};

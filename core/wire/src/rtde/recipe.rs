@@ -111,7 +111,7 @@ impl core::error::Error for RecipeError<'_> {}
 ///
 /// Where a controller may not have all of them, two lists make the names of a
 /// [`DynamicRecipe`](crate::rtde::DynamicRecipe), and a typed reader of its data in which what may be absent is an
-/// `Option`; this is how the engine reads its states:
+/// `Option`; this is how `outrigger-core` reads its states:
 ///
 /// ```
 /// use outrigger_wire::rtde_recipe;

@@ -1,4 +1,4 @@
-//! A reading of a sensor, as a port hands it in.
+//! A reading of a sensor with its source and time.
 
 use crate::time::Instant;
 
@@ -76,7 +76,7 @@ pub struct Sample {
     pub value: SampleValue,
     /// The sensor's own count, one more for each reading, wrapping.
     pub seq: u32,
-    /// The time of the reading, on the port's clock.
+    /// The time of the reading, on the caller's clock.
     pub taken_at: Instant,
 }
 

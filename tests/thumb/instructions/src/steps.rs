@@ -3,8 +3,8 @@
 
 use core::hint::black_box;
 
-use outrigger_wire::realtime::{Packet, Repr};
 use outrigger_urscript::{SpeedJ, SpeedJForm, Version};
+use outrigger_wire::realtime::{Packet, Repr};
 
 /// Calls `count` with the name, the budget and the body of each step.
 pub fn each(mut count: impl FnMut(&str, u32, &mut dyn FnMut())) {

@@ -10,9 +10,9 @@ use embedded_hal_async::digital::Wait;
 use embedded_hal_async::{i2c, spi};
 use embedded_io_async::{ErrorKind, ErrorType, Read};
 use outrigger_core::bridges::{BridgeRate, Bridges};
+use outrigger_embassy::sensor::{Adc, Ads131m06, Analog, Calibration, Counters, Gp2y0e03, Sensor, Uart};
 use outrigger_wire::sensor::{Form, Scale};
 use outrigger_wire::time::Instant;
-use outrigger_embassy::sensor::{Adc, Ads131m06, Analog, Calibration, Counters, Gp2y0e03, Sensor, Uart};
 
 use crate::{any, any_numbers, used};
 

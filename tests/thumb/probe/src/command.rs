@@ -1,8 +1,8 @@
 //! Sensor judges, limits, and the control path's own functions.
 
 use outrigger_core::command::{Limits, SourceConfig, Sources};
-use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::math::{Rotation, atan2, sin_cos, sqrt};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_numbers, shown, used};

@@ -5,9 +5,9 @@ use outrigger_core::client::dashboard::{
     ProgramGoal, Recovery, RecoveryConfig, Sequence, SequenceEvent, SequenceInput, Service, Timeouts,
 };
 use outrigger_core::client::robot_api;
+use outrigger_wire::dashboard::{Argument, OperationalMode, Reply, Request, RequestKind};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
-use outrigger_wire::dashboard::{Argument, OperationalMode, Reply, Request, RequestKind};
 
 use crate::{any, any_bytes, any_text, into_room, shown, used};
 

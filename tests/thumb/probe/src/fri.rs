@@ -2,14 +2,14 @@
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_core::command::SourceConfig;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, KrcEngine, KrcEvent, ToolImpedance};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::{AnyLaw, JointServoConfig, Law, LawConfig, Reference};
 use outrigger_core::mode::{Contact, Epoch};
-use outrigger_wire::time::{Duration, Instant};
 use outrigger_wire::fri::KrlIndex;
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_numbers, shown, used};
 

@@ -1,6 +1,6 @@
 //! The link monitor, on a clock and on counters.
 
-use outrigger_core::link::{LinkMonitor, Counter, LinkConfig};
+use outrigger_core::link::{Counter, LinkConfig, LinkMonitor};
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 

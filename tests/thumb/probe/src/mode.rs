@@ -5,8 +5,8 @@ use outrigger_core::mode::{
     Action, Course, CourseConfig, Evidence, Following, FollowingConfig, Held, Mirrored, ModeConfig, ModeMachine,
     MoveNumber, Standstill, StandstillConfig,
 };
-use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_core::robot::Reason;
+use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
 
 use crate::wire::any_state;

@@ -1,6 +1,5 @@
 //! Kinematics, trajectories and laws, for six and for seven joints.
 
-use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_core::command::Samples;
 use outrigger_core::kinematics::{DampedLeastSquares, DhParameters, KinematicChain};
 use outrigger_core::law::{
@@ -8,9 +7,10 @@ use outrigger_core::law::{
 };
 #[cfg(feature = "everything")]
 use outrigger_core::law::{AxisConfig, ToolAxesConfig};
-use outrigger_wire::robot::{JointPositions, JointVelocities, RobotModel, State};
-use outrigger_wire::time::{Duration, Instant};
 use outrigger_core::trajectory::{Sampler, Setpoint, Trajectory, Waypoint};
+use outrigger_wire::robot::{JointPositions, JointVelocities, RobotModel, State};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::wire::any_state;
 use crate::{any, any_numbers, shown, used};

@@ -1,7 +1,7 @@
 //! Floor 1: words of the robot and time.
 
-use outrigger_wire::robot::{ControllerTime, JointPositions, Pose, RobotModel, SoftwareVersion, Twist, Wrench};
 use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{ControllerTime, JointPositions, Pose, RobotModel, SoftwareVersion, Twist, Wrench};
 use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_text, shown, used};

@@ -4,9 +4,9 @@ use outrigger_core::client::rtde::{
     Client, ClientConfig, ClientMemory, Event, Input, Inputs, RegisterCommands, Registers,
 };
 use outrigger_wire::robot::JointVelocities;
-use outrigger_wire::time::{Duration, Instant};
 use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DynamicRecipe, Field, Level, Value};
+use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_numbers, any_text, shown, used};
 

@@ -1,6 +1,6 @@
 //! Readings of sensors: streams, datagrams, lines, and what a sensor writes.
 
-use outrigger_wire::sensor::{SourceId, DATAGRAM_MAX, Decoder, FRAME_MAX, Form, NotAReading, Reading, Scale, word};
+use outrigger_wire::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Form, NotAReading, Reading, Scale, SourceId, word};
 use outrigger_wire::time::Instant;
 
 use crate::{any, any_bytes, shown, used};

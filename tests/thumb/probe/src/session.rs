@@ -3,12 +3,11 @@
 #[cfg(feature = "reverse")]
 use core::net::{IpAddr, SocketAddr};
 
-use outrigger_core::command::outputs::{Write, WriteNews};
-use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_core::command::SourceConfig;
-use outrigger_core::engine::ur::{LINKS, UrEvent};
+use outrigger_core::command::outputs::{Write, WriteNews};
 #[cfg(feature = "rtde")]
 use outrigger_core::engine::ur::rtde::{RtdeMemory, StateMemory};
+use outrigger_core::engine::ur::{LINKS, UrEvent};
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine, link_name};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::Law;
@@ -19,6 +18,7 @@ use outrigger_core::law::{JointServo as Probed, JointServoConfig, Reference};
 use outrigger_core::mode::{Contact, Epoch};
 #[cfg(not(feature = "engine_only"))]
 use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_numbers, shown, used};

@@ -1,16 +1,20 @@
 //! Bytes to values and back, and messages out of a stream.
 
-use outrigger_wire::frame::{Assembler, Framing};
-use outrigger_wire::robot::{SoftwareVersion, State};
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::frame::{Assembler, Framing};
 use outrigger_wire::fri;
 use outrigger_wire::realtime::{Packet, Repr, plausible_head};
+use outrigger_wire::robot::{SoftwareVersion, State};
 
+use outrigger_wire::primary::{
+    self, Element, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotStateWriter, ValueNumbering,
+};
 use outrigger_wire::rtde_recipe;
-use outrigger_wire::primary::{self, Element, Message, MessageKind, RobotMessage, RobotMessagePayload, RobotStateWriter, ValueNumbering};
 
 use outrigger_wire::rtde::registry::Direction;
-use outrigger_wire::rtde::{DynamicRecipe, Field, NameList, Package, Protocol, Recipe, Reply, Request, TextMessage, TypeList, Variable};
+use outrigger_wire::rtde::{
+    DynamicRecipe, Field, NameList, Package, Protocol, Recipe, Reply, Request, TextMessage, TypeList, Variable,
+};
 
 use crate::{any, any_bytes, any_text, into_room, shown, used};
 
@@ -101,8 +105,7 @@ fn packages() {
     }
     used(Request::parse(&package, protocol));
     into_room(|room| any(Request::SetupOutputs { frequency: Some(125.0), names: NameList(any_bytes()) }).emit(room));
-    let text =
-        TextMessage { level: any(outrigger_wire::rtde::Level::Info), message: any_bytes(), source: any(None) };
+    let text = TextMessage { level: any(outrigger_wire::rtde::Level::Info), message: any_bytes(), source: any(None) };
     into_room(|room| any(Request::Text(text)).emit(room));
     TypeList(any_bytes()).iter().for_each(used);
 }

@@ -1,4 +1,4 @@
-//! The language from outside: what is rendered, what is read, and that both agree.
+//! The language from outside: programs that compile, programs that run, and the text that `outrigger-urscript` renders.
 
 mod any_input;
 mod compile_errors;
