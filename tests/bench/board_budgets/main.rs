@@ -28,7 +28,7 @@ use outrigger_embassy::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
 const LEAN_FLASH: u64 = 68 * 1024 + 512;
 const LEAN_SESSION: u64 = 20 * 1024;
 /// Flash and RAM of everything, with the parts that `board-parts.md` lists. 30003 has room for five packets there, so
-/// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 45 kB of
+/// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 42 kB of
 /// flash, their texts and the end of a move that is asked for among it, and 4.7 kB of RAM; a motion that is quintic and fed takes
 /// another kilobyte of flash, and so do the drivers of two sensors each, and axes of the tool by sensors.
 const FLASH: u64 = 167 * 1024;
