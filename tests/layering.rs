@@ -281,6 +281,38 @@ fn modules_of_the_port_for_linux_import_each_other_in_no_circle() {
     assert!(circle.is_empty(), "in a circle: {circle:?}");
 }
 
+/// Libraries whose files are looked at folder by folder.
+const FOLDERS: &[&str] = &[
+    "boards/app/src",
+    "core/src",
+    "core/wire/src",
+    "port-embassy/src",
+    "port-linux/config/src",
+    "port-linux/ros/src",
+    "port-linux/src",
+    "urscript/interpreter/src",
+    "urscript/src",
+];
+
+#[test]
+fn files_of_one_folder_import_each_other_in_no_circle() {
+    let mut folders: BTreeMap<PathBuf, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for root in FOLDERS {
+        for (path, text) in sources(&workspace().join(root)) {
+            let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            if !["lib", "main", "mod", "tests"].contains(&stem.as_str()) {
+                let folder = Path::new(root).join(path.parent().expect("a folder"));
+                folders.entry(folder).or_default().insert(stem, names_below(&code(&text), "super::"));
+            }
+        }
+    }
+    assert!(folders.len() > 60, "{} folders", folders.len());
+    for (folder, imported) in folders {
+        let circle = circle(imported);
+        assert!(circle.is_empty(), "{}: in a circle: {circle:?}", folder.display());
+    }
+}
+
 #[test]
 fn a_circle_is_found_whatever_is_above_and_below_it() {
     let of = |modules: &[(&str, &[&str])]| {

@@ -16,10 +16,12 @@ pub(crate) mod guidance;
 mod inside;
 mod letter;
 mod places;
+mod planned;
 mod plans;
 pub(crate) mod said;
 mod shared;
 mod slot;
+mod step;
 mod streamed;
 
 use std::net::SocketAddr;

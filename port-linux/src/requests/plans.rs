@@ -5,29 +5,25 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use outrigger_core::mode::{Asker, Epoch, Mode};
-use outrigger_core::robot::Reason;
+use outrigger_core::mode::{Asker, Epoch};
 use outrigger_core::trajectory::Waypoint;
 use outrigger_wire::time::{Duration, Instant};
 
-use super::answer::{self, Answer, Verdict};
-use super::shared::{Shared, Step};
 use crate::motion::Motion;
-use crate::motion::asked::Wish;
-use crate::motion::pieces::{Heading, Piece, waypoint};
+use crate::motion::pieces::{Heading, waypoint};
 
 /// Longest time between two pieces.
 const SILENT: Duration = Duration::from_secs(5);
 /// Longest time for a plan: so long, and so much more for each waypoint.
 const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_micros(500));
 /// The text of a plan that was not complete by then.
-const LATE: &str = "the waypoints did not come in time: send each piece within 5 s, and all of them at 2000 waypoints per second or more";
+pub(super) const LATE: &str = "the waypoints did not come in time: send each piece within 5 s, and all of them at 2000 waypoints per second or more";
 
 /// A plan of which pieces are missing.
 #[derive(Debug)]
-struct Plan<const N: usize> {
+pub(super) struct Plan<const N: usize> {
     asker: Asker,
-    id: Option<u32>,
+    pub(super) id: Option<u32>,
     epoch: Epoch,
     heading: Heading<N>,
     waypoints: Vec<Waypoint<N>>,
@@ -74,7 +70,7 @@ pub(super) struct Planner<'s, const N: usize> {
     /// Set from the beginning of a plan to its end.
     collects: bool,
     /// Set once a fault of the plan has been told: the rest of it is dropped without an answer.
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 impl<const N: usize> Drop for Planner<'_, N> {
@@ -103,20 +99,20 @@ impl<'s, const N: usize> Planner<'s, N> {
     }
 
     /// Drops the plan where it is this client's.
-    fn give_up(&mut self) -> Option<Plan<N>> {
+    pub(super) fn give_up(&mut self) -> Option<Plan<N>> {
         self.collects = false;
         self.plans.plan().take_if(|plan| plan.asker == self.asker)
     }
 
     /// Drops a plan that is late.
-    fn expire(&mut self, now: Instant) -> Option<Plan<N>> {
+    pub(super) fn expire(&mut self, now: Instant) -> Option<Plan<N>> {
         self.own(|plan| plan.is_late(now)).filter(|late| *late)?;
         self.failed = true;
         self.give_up()
     }
 
     /// Begins a plan. Returns `false` while another client's is collected.
-    fn begin(&mut self, (id, epoch): (Option<u32>, Epoch), heading: Heading<N>, now: Instant) -> bool {
+    pub(super) fn begin(&mut self, (id, epoch): (Option<u32>, Epoch), heading: Heading<N>, now: Instant) -> bool {
         let mut plan = self.plans.plan();
         if plan.as_ref().is_some_and(|plan| plan.asker != self.asker && !plan.is_late(now)) {
             return false;
@@ -156,7 +152,11 @@ impl<'s, const N: usize> Planner<'s, N> {
         }
     }
 
-    fn add(&self, epoch: Epoch, rows: &str, now: Instant) -> Result<(), String> {
+    /// Adds waypoints, one in each word.
+    ///
+    /// # Errors
+    /// Why there is no such plan, or which waypoint is none.
+    pub(super) fn add(&self, epoch: Epoch, rows: &str, now: Instant) -> Result<(), String> {
         self.with(epoch, now, |plan| {
             for row in rows.split_ascii_whitespace() {
                 let (count, number) = (plan.heading.count, plan.waypoints.len());
@@ -173,7 +173,11 @@ impl<'s, const N: usize> Planner<'s, N> {
         })
     }
 
-    fn end(&mut self, epoch: Epoch, now: Instant) -> Result<Motion<N>, String> {
+    /// Makes a motion of this client's plan.
+    ///
+    /// # Errors
+    /// Why there is no such plan, or why it is no motion.
+    pub(super) fn end(&mut self, epoch: Epoch, now: Instant) -> Result<Motion<N>, String> {
         self.with(epoch, now, |plan| {
             let (count, found) = (plan.heading.count, plan.waypoints.len());
             if found < count {
@@ -184,55 +188,6 @@ impl<'s, const N: usize> Planner<'s, N> {
         let Some(Plan { waypoints, heading, .. }) = self.give_up() else { return Err(LATE.into()) };
         let motion = Motion::through(waypoints).map_err(|unfit| unfit.to_string())?;
         Ok(motion.with_tolerances(heading.tolerances))
-    }
-}
-
-impl<const N: usize> Shared<N> {
-    /// Takes a piece of a plan, received at `at`. A plan is answered at its beginning, and once more: at its end or its first fault.
-    pub(super) fn planned(
-        &self,
-        planner: &mut Planner<'_, N>,
-        (id, epoch): (Option<u32>, Epoch),
-        piece: Piece<'_, N>,
-        at: Instant,
-    ) -> Step<N> {
-        let (begins, ends) = (matches!(piece, Piece::Begin(_)), matches!(piece, Piece::End));
-        if planner.failed && !begins {
-            planner.failed = !ends;
-            return Step::Collected;
-        }
-        let status = self.slot.get();
-        let told = |verdict| Answer { id, word: "move", status, verdict }.line(self.here);
-        let unfit = |wrong: String| answer::unfit(id, &status, &wrong);
-        let taken = if status.mode != Mode::Command {
-            // Nothing is collected that could not begin.
-            Err(told(Verdict::Refused(Reason::NotCommanding, status.unmet)))
-        } else if epoch != status.epoch {
-            Err(told(Verdict::WrongEpoch(epoch)))
-        } else {
-            match piece {
-                Piece::Begin(heading) => {
-                    let begun = !self.is_reading() && planner.begin((id, epoch), heading, at);
-                    if begun { Ok(Step::Say(told(Verdict::Done))) } else { Err(told(Verdict::Reads)) }
-                }
-                Piece::Rows(rows) => planner.add(epoch, rows, at).map(|()| Step::Collected).map_err(unfit),
-                Piece::End => {
-                    let motion = planner.end(epoch, at).map_err(unfit);
-                    motion.map(|motion| Step::Move(id, epoch, Wish::Motion(Box::new(motion)), None))
-                }
-            }
-        };
-        taken.unwrap_or_else(|line| {
-            planner.give_up();
-            planner.failed = !ends;
-            Step::Say(line)
-        })
-    }
-
-    /// Drops this client's plan where it is late. Returns the line that says so.
-    pub(super) fn expired(&self, planner: &mut Planner<'_, N>, now: Instant) -> Option<String> {
-        let plan = planner.expire(now)?;
-        Some(answer::unfit(plan.id, &self.slot.get(), LATE))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration as StdDuration;
 use outrigger_config::{SourceInput, SourceSettings, VariableSettings};
 #[cfg(feature = "ros2")]
 use outrigger_core::law::Forward;
-use outrigger_core::mode::{Asker, Epoch};
+use outrigger_core::mode::Asker;
 use outrigger_core::request::{Ask, Challenge, Fault, Message};
 use outrigger_wire::sensor::{Reading, Sample, SampleValue, Scale, SourceId};
 use outrigger_wire::time::Instant;
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::answer::{self, Answer, Effect, Verdict};
 use super::bell::Bell;
-use super::claim::{Claim, Claims, Withdrawal};
+use super::claim::{Claims, Withdrawal};
 #[cfg(feature = "ros2")]
 use super::errand::Errand;
 use super::errand::Errands;
@@ -23,6 +23,7 @@ use super::guidance;
 use super::letter::{Asked, Letter, Reply};
 use super::plans::{Planner, Plans};
 use super::slot::{Slot, Status};
+use super::step::Step;
 use super::streamed::Newest;
 #[cfg(feature = "ros2")]
 use super::streamed::Streamed;
@@ -387,22 +388,6 @@ impl Drop for ReadPermit {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
-}
-
-/// What is to be done with a line.
-pub(super) enum Step<const N: usize> {
-    /// It is answered here.
-    Say(String),
-    /// A piece of a plan, which needs no answer.
-    Collected,
-    /// An earlier request was withdrawn, or not: the answer to that.
-    Withdrew(String),
-    /// The loop decides, once this is checked.
-    Move(Option<u32>, Epoch, Wish<N>, Option<Claim>),
-    /// From now on each change is told.
-    Watch(Option<u32>),
-    /// The loop decides.
-    PassOn(Option<u32>, Asked, Option<Claim>),
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use outrigger_core::mode::Mode;
 use outrigger_core::request::{Ask, Message};
 use outrigger_wire::robot::JointPositions;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
@@ -7,8 +8,10 @@ use super::super::client::{Presence, converse};
 use super::super::letter::{Asked, Letter};
 use super::super::shared::tests::{Bench, bench, bench_at};
 use super::super::slot::Status;
+use super::super::step::Step;
 use super::*;
 use crate::clock::{Clock, Pace};
+use crate::motion::asked::Wish;
 use crate::released::ReleasedBy;
 
 const EPOCH: Epoch = Epoch::from_number(0);
