@@ -29,12 +29,14 @@ impl Instant {
 
     /// The instant `micros` µs after the epoch.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
     /// µs since the epoch.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
@@ -50,6 +52,7 @@ impl Instant {
 
 impl core::ops::Add<Duration> for Instant {
     type Output = Self;
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(span.0))
     }
@@ -57,6 +60,7 @@ impl core::ops::Add<Duration> for Instant {
 
 impl core::ops::Sub<Duration> for Instant {
     type Output = Self;
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn sub(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
@@ -64,6 +68,7 @@ impl core::ops::Sub<Duration> for Instant {
 
 /// The first of `deadlines`; `None` where there is none.
 #[doc(hidden)]
+#[cfg_attr(not(target_os = "none"), inline)]
 pub fn earliest(deadlines: &[Option<Instant>]) -> Option<Instant> {
     let mut first = None;
     for at in deadlines.iter().flatten() {
@@ -80,42 +85,49 @@ impl Duration {
 
     /// A span of `micros` µs.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
     /// A span of `millis` ms.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
     /// A span of `secs` s.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000))
     }
 
     /// The span in µs.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
     /// The span in whole ms, rounded down.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_millis(self) -> u64 {
         divided(self.0, 1_000)
     }
 
     /// The span in s, for control laws.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_secs_f32(self) -> f32 {
         to_f32(self.0) * 1e-6
     }
 
     /// The span in s, for reports.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-6
     }
@@ -142,11 +154,13 @@ impl Duration {
 
     /// How often `other` fits into the span; `None` where `other` is zero.
     #[must_use]
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn whole(self, other: Self) -> Option<u64> {
         quotient(self.0, other.0)
     }
 
     /// Returns how many of `other` cover the span; a zero counts as a microsecond.
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn whole_up(self, other: Self) -> u64 {
         let other = if other.0 == 0 { 1 } else { other.0 };
         let whole = divided(self.0, other);
@@ -156,6 +170,7 @@ impl Duration {
 
 impl core::ops::Add for Duration {
     type Output = Self;
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
@@ -163,6 +178,7 @@ impl core::ops::Add for Duration {
 
 impl core::ops::Sub for Duration {
     type Output = Self;
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -170,6 +186,7 @@ impl core::ops::Sub for Duration {
 
 /// The nearest `f32` below 2³², one of the two nearest from there on: what a microcontroller converts needs no routine.
 #[doc(hidden)]
+#[cfg_attr(not(target_os = "none"), inline)]
 pub const fn to_f32(value: u64) -> f32 {
     let (high, low) = ((value >> 32) as u32, value as u32);
     high as f32 * 4_294_967_296.0 + low as f32
@@ -178,6 +195,7 @@ pub const fn to_f32(value: u64) -> f32 {
 /// Returns `dividend / divisor`, or `None` for a divisor of zero. Spans mostly fit 32 bits, and those a microcontroller divides
 /// in one instruction.
 #[doc(hidden)]
+#[cfg_attr(not(target_os = "none"), inline)]
 pub const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {
     if (dividend | divisor) >> 32 != 0 {
         return if divisor == 0 { None } else { Some(long_quotient(dividend, divisor)) };
@@ -190,6 +208,7 @@ pub const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {
 
 /// Returns `dividend / divisor`, for a divisor that is not zero.
 #[doc(hidden)]
+#[cfg_attr(not(target_os = "none"), inline)]
 pub const fn divided(dividend: u64, divisor: u64) -> u64 {
     match quotient(dividend, divisor) {
         Some(quotient) => quotient,
