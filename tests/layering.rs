@@ -44,6 +44,24 @@ const ENGINE_FLOORS: &[(u8, &[&str])] = &[
 const KNOWS_NO_WIRE: &[&str] = &["link", "mode", "command", "law", "trajectory", "kinematics", "recorder"];
 const NO_PROTOCOL: &[&str] = &["math", "robot", "sensor", "time"];
 
+/// The modules of `outrigger-wire` that the simulator may use to say what a controller says. Framing, mathematics and readings of
+/// sensors are its own.
+const SIMULATOR_MAY_USE: &[&str] = &[
+    "dashboard",
+    "external_control",
+    "fields",
+    "forward",
+    "fri",
+    "player",
+    "primary",
+    "program",
+    "realtime",
+    "robot",
+    "robot_api",
+    "rtde",
+    "time",
+];
+
 /// Likewise of ROS 2: messages and how they travel.
 const SIMULATOR_SPEAKS: &[&str] = &["cdr", "endpoint", "messages"];
 
@@ -532,6 +550,9 @@ fn the_floors_in_the_architecture_are_the_ones_held_here() {
 fn the_simulator_shares_no_decision_with_the_core() {
     for (path, text) in sources(&workspace().join("tests/sim/src")) {
         assert!(!code(&text).contains("outrigger_core"), "{}: the simulator uses the core", path.display());
+        for used in names_below(&code(&text), "outrigger_wire::").into_iter().filter(|n| is_module(n)) {
+            assert!(SIMULATOR_MAY_USE.contains(&used.as_str()), "{}: outrigger_wire::{used}", path.display());
+        }
         for used in names_below(&code(&text), "outrigger_ros::") {
             assert!(SIMULATOR_SPEAKS.contains(&used.as_str()), "{}: outrigger_ros::{used}", path.display());
         }
@@ -540,12 +561,17 @@ fn the_simulator_shares_no_decision_with_the_core() {
 
 /// What a board is judged by may read what the board tells, and shares no decision with what runs on it.
 const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot", "telemetry"];
+/// The modules of `outrigger-wire` that a board computes with: what judges it may not use them.
+const EMULATED_MAY_NOT_USE: &[&str] = &["bytes", "checksum", "math", "stuffing"];
 
 #[test]
 fn a_board_is_judged_without_the_code_it_runs() {
     for (path, source) in sources(&workspace().join("tests/emulated/src")) {
         for used in names_below(&code(&source), "outrigger_core::").into_iter().filter(|n| is_module(n)) {
             assert!(EMULATED_MAY_USE.contains(&used.as_str()), "{}: outrigger_core::{used}", path.display());
+        }
+        for used in names_below(&code(&source), "outrigger_wire::") {
+            assert!(!EMULATED_MAY_NOT_USE.contains(&used.as_str()), "{}: outrigger_wire::{used}", path.display());
         }
         if path.starts_with("peer") || path == Path::new("wire.rs") {
             let uses_ours = ["outrigger_core::", "outrigger_wire::"].iter().any(|name| source.contains(name));

@@ -20,7 +20,7 @@ use super::motions::{Point, TOLERANCES, executors, following, line, off, setup, 
 use super::ms;
 
 /// Histories where nobody says how many.
-const HISTORIES: u64 = 1_000;
+const HISTORIES: u64 = 2_000;
 /// Of so many one is lived through on an e-Series, whose cycles are four times as many.
 const E_SERIES: u64 = 20;
 /// The limit of each joint \[rad/s\].

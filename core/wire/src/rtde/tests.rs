@@ -143,6 +143,9 @@ fn a_comma_after_the_last_item_adds_none() {
     assert_eq!(names("a,b,"), [b"a", b"b"]);
     assert_eq!(names("a,,b"), [&b"a"[..], b"", b"b"]);
     assert!(names("").is_empty());
+    for list in ["", "a", "a,b", "a,b,", "a,,b", ",a", ",", "a,,"] {
+        assert_eq!(super::names(list).map(str::as_bytes).collect::<Vec<_>>(), names(list), "{list}");
+    }
     let words: Vec<_> = TypeList(b"BOOL,NOT_FOUND,IN_USE,FLOAT,").iter().collect();
     assert_eq!(words, [TypeWord::Type(DataType::Bool), TypeWord::NotFound, TypeWord::InUse, TypeWord::Other(b"FLOAT")]);
 }

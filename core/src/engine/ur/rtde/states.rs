@@ -37,15 +37,6 @@ const OPTIONAL: &str = StateOutputs::OPTIONAL;
 const MIRRORED: &str = ",output_int_register_24,output_int_register_25";
 /// The optional ones without these.
 const WITHOUT_MIRRORED: &str = OPTIONAL.split_at(OPTIONAL.len() - MIRRORED.len()).0;
-/// The number of needed ones.
-const NEEDED_COUNT: usize = {
-    let (mut bytes, mut commas) = (NEEDED.as_bytes(), 0);
-    while let [first, rest @ ..] = bytes {
-        commas += (*first == b',') as usize;
-        bytes = rest;
-    }
-    commas + 1
-};
 /// How many they are.
 pub(super) const COUNT: usize = StateOutputs::COUNT;
 
@@ -114,7 +105,7 @@ impl StateVariable {
 
     /// Returns whether a state needs it.
     fn is_needed(self) -> bool {
-        usize::from(self.0) < NEEDED_COUNT
+        usize::from(self.0) < names(NEEDED).count()
     }
 
     fn named(name: &str) -> Self {
