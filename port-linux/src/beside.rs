@@ -3,17 +3,22 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
-use outrigger_config::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration, RobotAddress, RosSettings};
+use outrigger_config::{
+    AnyConfiguration, Board, Configuration, HostSettings, KrcBoard, KrcConfiguration, RobotAddress, RosSettings,
+    RunSettings, ServeSettings, SourceInput, SourceSettings, files,
+};
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::{StatesFrom, UrConfig};
 use outrigger_core::engine::{Config, ReplayError};
 use outrigger_core::law::{AnyLaw, LawConfig};
 
 use crate::args::{
-    CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC, ViewArgs,
+    CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC, ViewArgs, Web,
 };
 use crate::clock::Clock;
+use crate::companion::Companions;
 use crate::doctor::{self, DoctorArgs};
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
@@ -23,8 +28,11 @@ use crate::maker::ur::{self, UrController};
 use crate::motion::Motion;
 use crate::motion::pieces::Pieces;
 use crate::moves::{self, By, MoveArgs};
+use crate::page::OnPage;
 use crate::robot::Robot;
 use crate::run::Plan;
+use crate::serve::Readers;
+use crate::show::Format;
 use crate::show::sheet::Sheet;
 use crate::target::Target;
 use crate::{check, monitor, record, replay, run, view};
@@ -238,23 +246,50 @@ fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
     }
 }
 
-/// The same run with a node beside it, where there is to be one.
-fn with_node<const N: usize, C: Controller<N>>(
-    plan: Plan,
-    ros: &RosSettings,
+/// Returns what runs beside a run: readers, a node of ROS 2, a page, where they are wanted.
+fn companions<const N: usize, C: Controller<N>>(
+    (serve, ros): (&ServeSettings, &RosSettings),
+    args: &RunArgs,
     controller: &C,
     joins: Option<&Joins>,
-) -> Result<Plan, Failure> {
-    #[cfg(feature = "ros2")]
-    return Ok(match joins {
-        Some(joins) => plan.with_node(joins.settings(ros, N, controller.target().as_ref())?, ros.command),
-        None => plan,
-    });
-    #[cfg(not(feature = "ros2"))]
-    {
-        let (_, _, _) = (ros, controller, joins);
-        Ok(plan)
+) -> Result<Companions<N>, Failure> {
+    let mut companions: Companions<N> = vec![];
+    if let Some(readers) = Readers::of(serve) {
+        companions.push(Arc::new(readers));
     }
+    #[cfg(feature = "ros2")]
+    if let Some(joins) = joins {
+        let settings = joins.settings(ros, N, controller.target().as_ref())?;
+        companions.push(Arc::new(crate::ros2::Beside::a_run(settings, ros.command)));
+    }
+    #[cfg(not(feature = "ros2"))]
+    let (_, _, _) = (ros, controller, joins);
+    if let Some(Web(at)) = args.web {
+        companions.push(Arc::new(OnPage::new("run", at)));
+    }
+    Ok(companions)
+}
+
+/// Returns the plan of `outrigger run`.
+fn plan<const N: usize>(
+    robot: String,
+    sources: Vec<SourceSettings>,
+    mut run: RunSettings,
+    host: HostSettings,
+    args: &RunArgs,
+) -> Result<Plan<N>, Failure> {
+    if let Some(file) = &args.record {
+        run.record = Some(file.clone());
+    }
+    let path = args.config.display();
+    let text = files::read_text(&args.config, files::CONFIGURATION)
+        .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
+    let format = match Format::choose(args.json) {
+        // The view would read the sensor's lines as keys.
+        Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
+        format => format,
+    };
+    Ok(Plan::new(robot, sources, run, host, format).asked(true).with_text(text).ending_after(args.seconds))
 }
 
 fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
@@ -267,9 +302,9 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Jo
     }
     let (config, law) = (control.engine(), law(control.law, &args.config)?);
     let controller = UrController::new(Target::resolve(&control.robot.address)?);
-    let plan = Plan::new(control.robot.address.to_string(), control.sources, run, host, serve, args)?;
-    let plan = with_node(plan, &ros, &controller, joins)?;
-    run::run(controller, config, law, &plan)
+    let companions = companions((&serve, &ros), args, &controller, joins)?;
+    let plan = plan(control.robot.address.to_string(), control.sources, run, host, args)?;
+    run::run(controller, config, law, &plan.with_companions(companions))
 }
 
 fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
@@ -283,10 +318,10 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option
         configuration;
     let law = law(named, &args.config)?;
     let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
-    let plan = Plan::new(format!("KRC, measurements at {listen}"), sources, run, host, serve, args)?;
     let controller = KrcController::new(robot, listen);
-    let plan = with_node(plan.with_variables(variables), &ros, &controller, joins)?;
-    run::run(controller, config, law, &plan)
+    let companions = companions((&serve, &ros), args, &controller, joins)?;
+    let plan = plan(format!("KRC, measurements at {listen}"), sources, run, host, args)?;
+    run::run(controller, config, law, &plan.with_variables(variables).with_companions(companions))
 }
 
 /// `outrigger move`: beside the controller that a configuration names, else beside a controller of Universal Robots.

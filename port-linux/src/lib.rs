@@ -50,6 +50,7 @@ mod check;
 #[doc(hidden)]
 pub mod cli;
 mod clock;
+pub mod companion;
 mod dashboard;
 mod decode;
 mod demo;
@@ -88,7 +89,7 @@ mod recordings;
 mod released;
 mod replay;
 mod report;
-mod requests;
+pub mod requests;
 mod robot;
 #[cfg(feature = "ros2")]
 mod ros2;

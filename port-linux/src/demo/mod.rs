@@ -14,6 +14,7 @@ mod world;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
 use outrigger_config::RobotAddress;
@@ -35,13 +36,14 @@ use self::story::{Effect, Story};
 use self::world::World;
 use crate::args::Web;
 use crate::clock::{Clock, utc_now};
+use crate::companion::{Beside, Companion, Companions, Ends, Shown};
 use crate::exit::{Failure, Outcome};
-use crate::feed::Feed;
+use crate::feed::{EVENTS, Feed};
 use crate::law::BoxedLaw;
 use crate::machine::{self, RealTime};
 use crate::maker::Controller as _;
 use crate::maker::ur::{self, UrController};
-use crate::page::{About, ENTRIES, OnPage, Page, Tap};
+use crate::page::OnPage;
 use crate::panel::{Operators, Panel, Wish};
 use crate::reactor;
 use crate::report::picture::Picture;
@@ -181,16 +183,20 @@ async fn play(
         broken.spoil_config(&mut config);
         broken.spoil_law(&mut law);
     }
-    let shown = controller.clone();
+    let mut ends = Ends::default();
+    let companions: Companions<6> = page(args, &world).into_iter().collect();
+    let (mut taps, feed) = (vec![], (!companions.is_empty()).then(|| Feed::new(EVENTS)));
+    let mut notices = vec![];
+    if let Some(feed) = &feed {
+        let names = ["distance".to_owned()];
+        let beside = Beside::start(&companions, &controller, &names, clock, feed, || None, &mut ends)?;
+        (taps, notices) = (beside.taps, beside.notices);
+    }
     let mut panel = Panel::new("demo", Format::choose(false), clock, controller, operators, None);
-    let (page, shown) = match page(args, &world)? {
-        Some((page, tap, feed)) => {
-            panel = panel.with_feed(feed);
-            panel.say("page", page.announced(), vec![("url", page.url())]);
-            (Some(page), Some((shown, tap)))
-        }
-        None => (None, None),
-    };
+    if let Some(feed) = feed {
+        panel = panel.with_feed(feed);
+    }
+    notices.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
     panel.say("machine", real_time.to_string(), vec![]);
     panel.say("machine", allowance.text(), vec![]);
     let demo = Demo {
@@ -203,13 +209,13 @@ async fn play(
         world,
         ended_early: false,
     };
-    let mut demo = OnPage::new(demo, shown);
+    let mut demo = Shown::new(demo, taps);
     ur::run(config, BoxedLaw::new(Standoff::new(law)), &mut net, &mut demo, 0).await?;
 
     let Demo { panel, story, world, watch, ended_early, .. } = demo.inner;
     let finished = panel.finish();
-    if let Some(page) = page {
-        tell(&format!("{}\n", page.finish().text()))?;
+    for ended in ends.finish() {
+        tell(&format!("{}\n", ended.text))?;
     }
     if ended_early {
         return Err(interrupted());
@@ -229,13 +235,10 @@ fn law() -> StandoffConfig {
     StandoffConfig { proportional: 12.0, integral: 30.0, travel: [0.004, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }
 }
 
-/// A page where one is wanted, what it takes states by, and what it hears events from.
-fn page(args: &DemoArgs, world: &World) -> Result<Option<(Page, Tap<UrController, 6>, Feed)>, Failure> {
-    let Some(Web(at)) = args.web else { return Ok(None) };
-    let feed = Feed::new(ENTRIES);
-    let about = About { command: "demo", sources: vec!["distance".into()], workpiece: Some(world.workpiece()) };
-    let (page, tap) = Page::start(at, about, feed.reader())?;
-    Ok(Some((page, tap, feed)))
+/// Returns the page, where one is wanted.
+fn page(args: &DemoArgs, world: &World) -> Option<Arc<dyn Companion<6>>> {
+    let Web(at) = args.web?;
+    Some(Arc::new(OnPage::new("demo", at).with_workpiece(world.workpiece())))
 }
 
 /// One value by UDP in binary form, on a port that is free.

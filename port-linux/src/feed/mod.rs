@@ -43,6 +43,9 @@ pub fn name_of(port: u16) -> String {
 /// Entries that are kept for slow readers: eight seconds of the fastest stream.
 pub const CAPACITY: usize = 4096;
 
+/// Entries of a feed of events alone: those of some minutes.
+pub const EVENTS: usize = 256;
+
 /// Something that arrived, went out or happened.
 #[derive(Clone, Debug)]
 pub struct Entry {

@@ -190,7 +190,6 @@ pub(crate) trait Controller<const N: usize>:
     }
 
     /// Where it is asked for its modes and programs, where it can be.
-    #[cfg(feature = "ros2")]
     fn target(&self) -> Option<crate::target::Target> {
         None
     }

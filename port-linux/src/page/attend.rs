@@ -51,7 +51,7 @@ const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'se
                      X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                      Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\nConnection: close\r\n";
 
-/// What the page's thread and the control loop share.
+/// What connections, and whoever ends the page, share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     watching: AtomicUsize,
@@ -101,13 +101,8 @@ impl Counts {
 
 impl Shared {
     /// Whether anybody looks: for nobody nothing is made.
-    pub(super) fn is_watched(&self) -> bool {
+    fn is_watched(&self) -> bool {
         self.watching.load(Ordering::Relaxed) > 0
-    }
-
-    /// A state found the slot looked at, and was left out.
-    pub(super) fn left_out(&self) {
-        self.left_out.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The session is over: readers are told, and nothing more is served.
@@ -182,7 +177,9 @@ pub(super) async fn serve(
                     // An error says that nobody listens.
                     let _ = told.events.send(event);
                 }
-                if let Some(state) = messages.state() {
+                let state = messages.state(shared.is_watched());
+                shared.left_out.store(messages.left_out(), Ordering::Relaxed);
+                if let Some(state) = state {
                     told.states.send_replace(Some(state));
                 }
                 if over {

@@ -12,12 +12,11 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::robot::JointPositions;
 
 use super::About;
-use super::frame::{Frame, Settled, Slot};
 use super::outline::{outline, tool_axis};
+use crate::companion::{Frame, SessionView, Settled, Views};
 use crate::feed::{Item, Reader, What};
 use crate::json::Json;
 use crate::law::sensed;
-use crate::maker::Maker;
 use crate::show::{Arm, Notice, Snapshot, words};
 
 /// Events that whoever comes later is told.
@@ -51,8 +50,11 @@ pub(super) trait Messages: Send {
     /// What is told first of all.
     fn about(&self) -> Arc<str>;
 
-    /// The newest state, where there is a new one.
-    fn state(&mut self) -> Option<Numbered>;
+    /// The newest state, where there is a new one. While it is not `watched`, none is made.
+    fn state(&mut self, watched: bool) -> Option<Numbered>;
+
+    /// How many states were not made, because another one was being taken.
+    fn left_out(&self) -> u64;
 
     /// The next event, `None` where there is none yet.
     fn event(&mut self) -> Option<Numbered>;
@@ -65,12 +67,9 @@ pub(super) trait Messages: Send {
 }
 
 /// Messages of a session with `N` joints.
-pub(super) struct Lines<M: Maker, const N: usize> {
+pub(super) struct Lines<const N: usize> {
     about: About,
-    slot: Slot<M, N>,
-    /// As of the newest state, as the next.
-    maker: Option<M>,
-    settled: Option<Settled<N>>,
+    views: Option<Views<N>>,
     reader: Reader,
     json: Json,
     states: u64,
@@ -80,14 +79,14 @@ pub(super) struct Lines<M: Maker, const N: usize> {
     remembered: VecDeque<Numbered>,
 }
 
-impl<M: Maker, const N: usize> Lines<M, N> {
-    pub(super) fn new(about: About, slot: Slot<M, N>, reader: Reader) -> Self {
+impl<const N: usize> Lines<N> {
+    pub(super) fn new(about: About, views: Option<Views<N>>, reader: Reader) -> Self {
         let (json, remembered) = (Json::default(), VecDeque::with_capacity(REMEMBERED));
-        Self { about, slot, maker: None, settled: None, reader, json, states: 0, events: 0, here: false, remembered }
+        Self { about, views, reader, json, states: 0, events: 0, here: false, remembered }
     }
 }
 
-impl<M: Clone + Maker + Send, const N: usize> Messages for Lines<M, N> {
+impl<const N: usize> Messages for Lines<N> {
     fn about(&self) -> Arc<str> {
         let mut json = Json::default();
         json.begin_object().key("type").text("about").key("command").text(self.about.command);
@@ -99,12 +98,10 @@ impl<M: Clone + Maker + Send, const N: usize> Messages for Lines<M, N> {
         format!("data: {}\n\n", json.as_str()).into()
     }
 
-    fn state(&mut self) -> Option<Numbered> {
-        let (frame, settled, maker) = self.slot.take()?;
-        self.maker = maker.or_else(|| self.maker.take());
-        self.settled = settled.or(self.settled);
-        let settled = self.settled?;
-        let snapshot = self.maker.as_ref()?.snapshot(&frame.sight);
+    fn state(&mut self, watched: bool) -> Option<Numbered> {
+        let views = self.views.as_mut()?;
+        views.want(watched);
+        let SessionView { snapshot, frame, settled } = views.take()?;
         (self.states, self.here) = (self.states + 1, snapshot.here);
         let Self { json, about, .. } = self;
         json.clear();
@@ -115,6 +112,10 @@ impl<M: Clone + Maker + Send, const N: usize> Messages for Lines<M, N> {
         live(json, (&frame, &settled), &snapshot, &about.sources, workpiece.as_ref());
         text.push_str(&format!("data: {}\n", json.as_str()));
         Some(Numbered { number: self.states, text: text.into() })
+    }
+
+    fn left_out(&self) -> u64 {
+        self.views.as_ref().map_or(0, Views::left_out)
     }
 
     fn event(&mut self) -> Option<Numbered> {
@@ -171,9 +172,9 @@ fn reason(json: &mut Json, reason: Reason, text: &str, remedy: &str) {
 }
 
 /// What only a picture needs.
-fn live<S, const N: usize>(
+fn live<const N: usize>(
     json: &mut Json,
-    (frame, settled): (&Frame<S, N>, &Settled<N>),
+    (frame, settled): (&Frame<N>, &Settled<N>),
     snapshot: &Snapshot,
     sources: &[String],
     workpiece: Option<&Workpiece>,
@@ -235,7 +236,7 @@ fn live<S, const N: usize>(
     json.end_object();
 }
 
-fn of_arm<S, const N: usize>(json: &mut Json, frame: &Frame<S, N>, chain: Option<&KinematicChain<N>>, arm: &Arm) {
+fn of_arm<const N: usize>(json: &mut Json, frame: &Frame<N>, chain: Option<&KinematicChain<N>>, arm: &Arm) {
     let mut q = JointPositions::<N>::ZERO;
     q.0.iter_mut().zip(&arm.joints).for_each(|(q, joint)| *q = joint.angle);
     if let Some(wanted) = &frame.wanted {

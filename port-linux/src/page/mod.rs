@@ -1,54 +1,88 @@
 //! A page in a browser that shows a session live: states up to 60 times a second, events, and how the link is. It reads only.
 //!
-//! The control loop leaves its newest state in a slot ([`Tap`]) and waits for nobody; everything else happens on a thread of its
-//! own ([`Page`]): lines of JSON, HTTP, and one bounded place for each who looks. Who is slow misses states, and is told how many.
+//! It is a [companion](crate::companion): everything happens on a thread of its own ([`Page`]), lines of JSON, HTTP, and one
+//! bounded place for each who looks. Who is slow misses states, and is told how many.
 
 mod attend;
-mod frame;
 mod http;
 mod lines;
 mod outline;
-mod tap;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub(crate) use self::attend::Counts;
 use self::attend::{Shared, serve};
-use self::frame::Slot;
 use self::lines::Lines;
 pub(crate) use self::lines::{SIDE, Workpiece};
 pub(crate) use self::outline::outline;
-pub(crate) use self::tap::{OnPage, Tap};
+use crate::companion::{Companion, Ended, Needs, Session, Started, Views};
 use crate::exit::Failure;
 use crate::feed::Reader;
-use crate::maker::Maker;
 use crate::show::complain;
 use crate::worker::Worker;
 
 /// Where the page is, unless told otherwise.
 pub(crate) const ADDRESS: &str = "127.0.0.1:8750";
 
-/// Entries of a feed that only the page reads: events of some minutes.
-pub(crate) const ENTRIES: usize = 256;
-
 /// At the end, whoever still reads gets so long to hear of it.
 const FAREWELL: Duration = Duration::from_millis(200);
 
+/// The page of a session as its companion: where it is wanted, and what it says of the session.
+pub(crate) struct OnPage {
+    /// An address, or the usual one.
+    wanted: Option<SocketAddr>,
+    command: &'static str,
+    workpiece: Mutex<Option<Look>>,
+}
+
+/// Returns what lies before the tool, where that is known.
+type Look = Box<dyn FnMut() -> Option<Workpiece> + Send>;
+
+impl OnPage {
+    /// Returns the page of this command, at `wanted`, else at [`ADDRESS`] or, where another process has that, on a free port of
+    /// the loopback.
+    pub(crate) const fn new(command: &'static str, wanted: Option<SocketAddr>) -> Self {
+        Self { wanted, command, workpiece: Mutex::new(None) }
+    }
+
+    /// Returns the same, which shows what lies before the tool of one session.
+    pub(crate) fn with_workpiece(self, look: impl FnMut() -> Option<Workpiece> + Send + 'static) -> Self {
+        Self { workpiece: Mutex::new(Some(Box::new(look))), ..self }
+    }
+}
+
+impl<const N: usize> Companion<N> for OnPage {
+    fn needs(&self) -> Needs {
+        Needs { views: true, ..Needs::default() }
+    }
+
+    fn start(&self, session: Session<N>) -> Result<Started, Failure> {
+        let Session { sources, views, feed, .. } = session;
+        let workpiece = self.workpiece.lock().ok().and_then(|mut look| look.take());
+        let about = About { command: self.command, sources, workpiece };
+        let page = Page::start(self.wanted, about, views, feed)?;
+        let started = Started::saying("page", page.announced(), vec![("url", page.url())]);
+        Ok(started.ending(move || {
+            let counts = page.finish();
+            Some(Ended { text: counts.text(), json: counts.json() })
+        }))
+    }
+}
+
 /// What the page is told once.
-pub(crate) struct About {
+struct About {
     /// The command that it belongs to.
-    pub(crate) command: &'static str,
+    command: &'static str,
     /// Names of the sensors, by the numbers of their sources.
-    pub(crate) sources: Vec<String>,
-    /// What lies before the tool, where that is known.
-    pub(crate) workpiece: Option<Box<dyn FnMut() -> Option<Workpiece> + Send>>,
+    sources: Vec<String>,
+    workpiece: Option<Look>,
 }
 
 /// A page at work; it ends with the session, or when its feed does.
 #[derive(Debug)]
-pub(crate) struct Page {
+struct Page {
     address: SocketAddr,
     shared: Arc<Shared>,
     worker: Worker,
@@ -56,15 +90,16 @@ pub(crate) struct Page {
 
 impl Page {
     /// Listens on `wanted`, else on [`ADDRESS`] or, where another process has that, on a free port of the loopback. Events come
-    /// from `reader`, states by the tap.
+    /// from `reader`, states from `views`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the address cannot be had.
-    pub(crate) fn start<M: Clone + Maker + Send + 'static, const N: usize>(
+    fn start<const N: usize>(
         wanted: Option<SocketAddr>,
         about: About,
+        views: Option<Views<N>>,
         reader: Reader,
-    ) -> Result<(Self, Tap<M, N>), Failure> {
+    ) -> Result<Self, Failure> {
         let usual = || {
             ADDRESS
                 .parse()
@@ -85,9 +120,7 @@ impl Page {
         listener.set_nonblocking(true).map_err(failed)?;
         let runtime = crate::runtime::one_threaded()?;
         let shared = Arc::new(Shared::default());
-        let slot = Slot::default();
-        let tap = Tap::new(slot.clone(), Arc::clone(&shared));
-        let mut lines = Lines::<M, N>::new(about, slot, reader);
+        let mut lines = Lines::new(about, views, reader);
         let theirs = Arc::clone(&shared);
         let work = move || {
             if let Err(error) = runtime.block_on(serve(listener, theirs, &mut lines)) {
@@ -95,11 +128,11 @@ impl Page {
             }
         };
         let worker = Worker::start("page", work).map_err(failed)?;
-        Ok((Self { address, shared, worker }, tap))
+        Ok(Self { address, shared, worker })
     }
 
     /// Where it is, for a browser.
-    pub(crate) fn url(&self) -> String {
+    fn url(&self) -> String {
         let Self { address, .. } = self;
         if address.ip().is_unspecified() {
             format!("http://THIS-MACHINE:{}/", address.port())
@@ -109,7 +142,7 @@ impl Page {
     }
 
     /// What is said of it at the start.
-    pub(crate) fn announced(&self) -> String {
+    fn announced(&self) -> String {
         let open = if self.address.ip().is_loopback() {
             "it is for this machine only"
         } else {
@@ -119,7 +152,7 @@ impl Page {
     }
 
     /// Waits for its end, and says how it went.
-    pub(crate) fn finish(self) -> Counts {
+    fn finish(self) -> Counts {
         self.shared.end();
         // A panic of the thread has been printed by then; there is nothing to add.
         let _ = self.worker.join(5 * FAREWELL);

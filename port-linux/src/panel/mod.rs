@@ -114,12 +114,6 @@ impl<M: Maker> Panel<M> {
         self
     }
 
-    /// Where events and figures go as well.
-    #[cfg(feature = "ros2")]
-    pub(crate) const fn feed(&self) -> Option<&Feed> {
-        self.feed.as_ref()
-    }
-
     /// The operator's next wish. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Wish {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();

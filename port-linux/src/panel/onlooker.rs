@@ -6,10 +6,11 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::{Engine, Event, Input, Peer};
 use outrigger_core::law::Law;
 use outrigger_wire::time::Instant;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::{Panel, Wish};
 use crate::attached::Ends;
+use crate::companion::{Remark, next_remark};
 use crate::exit::Outcome;
 use crate::feed::{Feed, Progress};
 use crate::maker::{Maker, Shows};
@@ -19,24 +20,35 @@ use crate::released::ReleasedBy;
 #[derive(Debug)]
 pub(crate) struct Onlooker<M> {
     panel: Panel<M>,
-    /// Of the recorder, where there is one.
-    progress: Option<Arc<Progress>>,
-    /// What happens beside the session, in words.
+    /// Of the recorder or of companions, where there are some.
+    progress: Vec<Arc<Progress>>,
+    /// What happens on the connection for further variables, in words.
     remarks: Option<UnboundedReceiver<String>>,
-    /// What a node of ROS 2 says.
-    told: Option<UnboundedReceiver<String>>,
+    /// What companions say.
+    companions: Option<Receiver<Remark>>,
     /// Set where the command ends once nobody reads its output.
     for_a_reader: bool,
 }
 
 impl<M: Maker> Onlooker<M> {
     pub(crate) const fn new(panel: Panel<M>) -> Self {
-        Self { panel, progress: None, remarks: None, told: None, for_a_reader: false }
+        Self { panel, progress: vec![], remarks: None, companions: None, for_a_reader: false }
     }
 
-    /// Makes one that ends once nobody reads the output.
-    pub(crate) fn for_a_reader(panel: Panel<M>) -> Self {
-        Self { for_a_reader: true, ..Self::new(panel) }
+    /// Returns the same, which ends once nobody reads the output.
+    pub(crate) fn for_a_reader(self) -> Self {
+        Self { for_a_reader: true, ..self }
+    }
+
+    /// Returns the same beside companions: shows their `progress`, what happens on the connection for their variables, and what
+    /// they say.
+    pub(crate) fn beside(
+        self,
+        progress: Vec<Arc<Progress>>,
+        variables: Option<UnboundedReceiver<String>>,
+        companions: Option<Receiver<Remark>>,
+    ) -> Self {
+        Self { progress, remarks: variables, companions, ..self }
     }
 
     /// The same beside a recorder: ends where `progress` has failed, and shows the `remarks` of what is recorded apart.
@@ -46,14 +58,8 @@ impl<M: Maker> Onlooker<M> {
         progress: Arc<Progress>,
         remarks: UnboundedReceiver<String>,
     ) -> Self {
-        let (progress, remarks) = (Some(progress), Some(remarks));
+        let (progress, remarks) = (vec![progress], Some(remarks));
         Self { progress, remarks, ..Self::new(panel.with_feed(feed)) }
-    }
-
-    /// The same, showing what a node of ROS 2 says.
-    #[cfg(feature = "ros2")]
-    pub(crate) fn hearing(self, told: UnboundedReceiver<String>) -> Self {
-        Self { told: Some(told), ..self }
     }
 
     pub(crate) fn finish(self) -> Outcome {
@@ -74,12 +80,12 @@ where
                     self.panel.say("rtde", text, vec![]);
                     continue;
                 }
-                text = next_of(&mut self.told) => {
-                    self.panel.say("ros2", text, vec![]);
+                (kind, text) = next_remark(&mut self.companions) => {
+                    self.panel.say(kind, text, vec![]);
                     continue;
                 }
             };
-            let failed = self.progress.as_ref().is_some_and(|progress| progress.has_failed());
+            let failed = self.progress.iter().any(|progress| progress.has_failed());
             let unread = self.for_a_reader && self.panel.is_unread();
             match wish {
                 Wish::Look if (failed || unread) && !self.panel.is_ending() => {
@@ -97,8 +103,8 @@ where
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
-        let progress = self.progress.as_deref();
-        self.panel.observe(engine, now, || progress.map_or_else(Vec::new, Progress::shown));
+        let progress = &self.progress;
+        self.panel.observe(engine, now, || progress.iter().flat_map(|progress| progress.shown()).collect());
     }
 }
 

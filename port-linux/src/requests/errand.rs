@@ -20,19 +20,11 @@ pub(super) struct Errands(Arc<AtomicU8>);
 
 /// The client's side. Leave that is not used when this is dropped, in whatever way that comes about, is taken back.
 #[derive(Debug)]
-#[cfg_attr(
-    not(any(feature = "ros2", test)),
-    expect(dead_code, reason = "only a node of ROS 2 sends programs of others")
-)]
-pub(crate) struct Errand(Errands);
+pub struct Errand(Errands);
 
 /// A program is on its way until this is dropped.
 #[derive(Debug)]
-#[cfg_attr(
-    not(any(feature = "ros2", test)),
-    expect(dead_code, reason = "only a node of ROS 2 sends programs of others")
-)]
-pub(crate) struct OnItsWay(Errands);
+pub struct OnItsWay(Errands);
 
 impl Errands {
     fn turn(&self, from: u8, to: u8) -> bool {
@@ -55,16 +47,14 @@ impl Errands {
     }
 
     /// Returns the side of a client that has asked for leave.
-    #[cfg(any(feature = "ros2", test))]
     pub(super) fn errand(&self) -> Errand {
         Errand(self.clone())
     }
 }
 
-#[cfg(any(feature = "ros2", test))]
 impl Errand {
     /// Uses the leave: the program may be sent now. `None` where it was taken back.
-    pub(crate) fn set_out(&self) -> Option<OnItsWay> {
+    pub fn set_out(&self) -> Option<OnItsWay> {
         self.0.turn(GIVEN, USED).then(|| OnItsWay(self.0.clone()))
     }
 }

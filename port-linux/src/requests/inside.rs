@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use outrigger_core::law::Forward;
-use outrigger_core::mode::{Asker, Epoch};
+use outrigger_core::mode::{Asker, Epoch, Mode};
 use outrigger_core::request::FRESH_FOR;
 use tokio::sync::mpsc;
 
@@ -15,13 +15,14 @@ use super::said;
 use super::shared::Shared;
 use super::slot::Status;
 use crate::motion::asked::{Moving, Ready, Stands};
+use crate::released::ReleasedBy;
 
 /// Answers that it is owed at most.
 const OWED: usize = 32;
 
-/// One client of a run in the same process.
+/// A client of a session in the same process: it asks as `outrigger ask` does, and never waits.
 #[derive(Debug)]
-pub(crate) struct Inside<const N: usize> {
+pub struct Client<const N: usize> {
     shared: Arc<Shared<N>>,
     asker: Asker,
     lines: mpsc::Sender<Line>,
@@ -31,59 +32,82 @@ pub(crate) struct Inside<const N: usize> {
 
 /// What came of something that was asked.
 #[derive(Debug)]
-pub(crate) struct Decided {
+pub struct Decided {
     /// The number that it was given.
-    pub(crate) id: u32,
+    pub id: u32,
     /// How the run stood then.
-    pub(crate) status: Status,
+    pub status: Status,
     /// Why it is not done, in the words of `outrigger ask`.
-    pub(crate) done: Result<(), String>,
+    pub done: Result<(), String>,
 }
 
-impl<const N: usize> Inside<N> {
+impl<const N: usize> Client<N> {
     pub(super) fn new(shared: Arc<Shared<N>>) -> Self {
         let (lines, answers) = mpsc::channel(OWED);
         Self { asker: shared.next_asker(), shared, lines, answers, next: 0 }
     }
 
+    /// Requests command, as somebody who has seen the session as it stands now. Returns `false` where too much has been asked
+    /// just now.
+    pub fn request(&mut self) -> bool {
+        let epoch = self.status().epoch;
+        self.ask(Asked::Request(epoch)).is_some()
+    }
+
+    /// Releases the arm: it is stopped. Returns `false` where the session is over.
+    pub fn release(&mut self) -> bool {
+        self.ask(Asked::Release(ReleasedBy::Program)).is_some()
+    }
+
+    /// Acknowledges the reason of the last fallback. Returns `false` where too much has been asked just now.
+    pub fn acknowledge(&mut self) -> bool {
+        self.ask(Asked::Acknowledge).is_some()
+    }
+
+    /// Returns the mode of the session at its engine's last input.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.status().mode
+    }
+
     /// How the run stands.
-    pub(crate) fn status(&self) -> Status {
+    pub fn status(&self) -> Status {
         self.shared.newest()
     }
 
     /// Where the arm stands.
-    pub(crate) fn stands(&self) -> Stands<N> {
+    pub fn stands(&self) -> Stands<N> {
         self.shared.stands()
     }
 
     /// What its motions are held to.
-    pub(crate) fn moving(&self) -> Moving<N> {
+    pub fn moving(&self) -> Moving<N> {
         self.shared.moving()
     }
 
     /// Who it is, for what somebody has to answer for.
-    pub(crate) const fn asker(&self) -> Asker {
+    pub const fn asker(&self) -> Asker {
         self.asker
     }
 
     /// What leave to send a program is used by, once [`Asked::Script`] is done.
-    pub(crate) fn errand(&self) -> Errand {
+    pub fn errand(&self) -> Errand {
         self.shared.errand()
     }
 
     /// Asks: the number that its outcome will have. `None` where too much has been asked just now.
-    pub(crate) fn ask(&mut self, asked: Asked) -> Option<u32> {
+    pub fn ask(&mut self, asked: Asked) -> Option<u32> {
         self.pass_on(asked, None)
     }
 
     /// Asks to begin what is ready, having seen this epoch.
-    pub(crate) fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
+    pub fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
         self.pass_on(Asked::Move(epoch, self.asker), Some(motion))
     }
 
     /// From now on these speeds or positions, as long as they hold: the newest counts, and how it goes is told by
     /// [`status`](Self::status).
-    pub(crate) fn stream(&self, forward: Forward<N>) {
+    pub fn stream(&self, forward: Forward<N>) {
         self.shared.stream(forward);
     }
 
@@ -105,7 +129,7 @@ impl<const N: usize> Inside<N> {
     }
 
     /// What came of something that was asked, where there is any news.
-    pub(crate) fn decided(&mut self) -> Option<Decided> {
+    pub fn decided(&mut self) -> Option<Decided> {
         loop {
             match self.answers.try_recv().ok()? {
                 Line::Answer(Answer { id: None, .. }) | Line::Text(_) => {}
@@ -121,7 +145,7 @@ impl<const N: usize> Inside<N> {
     }
 }
 
-impl<const N: usize> Drop for Inside<N> {
+impl<const N: usize> Drop for Client<N> {
     fn drop(&mut self) {
         // What it answers for ends with it.
         let letter = Letter::new(Asked::Gone(self.asker), Reply { id: None, to: None });

@@ -14,7 +14,7 @@ use crate::released::ReleasedBy;
 
 /// What was asked, understood.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Asked {
+pub enum Asked {
     Request(Epoch),
     Resume(Epoch),
     /// A release, for this cause.
@@ -25,7 +25,6 @@ pub(crate) enum Asked {
     HandBack(Epoch),
     Resend(Epoch),
     /// Leave to send a program of somebody else's: see [`Errand`](super::errand::Errand).
-    #[cfg_attr(not(any(feature = "ros2", test)), expect(dead_code, reason = "only a node of ROS 2 asks for it"))]
     Script(Epoch),
     Guide(Epoch, Asker, Guidance, GuideLimits),
     ToolContact(Epoch, bool),

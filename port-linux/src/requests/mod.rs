@@ -12,7 +12,6 @@ mod client;
 mod desk;
 mod errand;
 pub(crate) mod guidance;
-#[cfg(feature = "ros2")]
 mod inside;
 mod letter;
 mod places;
@@ -37,16 +36,13 @@ pub(crate) use self::board::line as board_line;
 use self::client::{Presence, attend};
 use self::desk::Spent;
 pub(crate) use self::desk::{Desk, next_asked};
+pub use self::errand::{Errand, OnItsWay};
+pub use self::inside::{Client, Decided};
+pub use self::letter::Asked;
 use self::places::Places;
 use self::shared::Shared;
-#[cfg(feature = "ros2")]
-pub(crate) use self::{
-    errand::{Errand, OnItsWay},
-    inside::{Decided, Inside},
-    letter::Asked,
-    slot::Status,
-    streamed::Streaming,
-};
+pub use self::slot::{Contacts, Status};
+pub use self::streamed::{Streaming, Unheeded};
 use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::motion::asked::Moving;
@@ -63,45 +59,45 @@ const FAREWELL: Duration = Duration::from_millis(100);
 
 /// Where a client in the same process asks.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 is such a client"))]
 pub(crate) struct Local<const N: usize>(Arc<Shared<N>>);
 
-#[cfg(feature = "ros2")]
 impl<const N: usize> Local<N> {
     /// One client.
-    pub(crate) fn client(&self) -> Inside<N> {
-        Inside::new(Arc::clone(&self.0))
+    pub(crate) fn client(&self) -> Client<N> {
+        Client::new(Arc::clone(&self.0))
     }
 }
 
 /// Listens, until it is dropped or [finished](Requests::finish).
 #[derive(Debug)]
 pub(crate) struct Requests {
-    place: Place,
+    /// `None` where only clients of this process ask.
+    place: Option<Place>,
     /// Dropped to end the thread.
     open: watch::Sender<()>,
     worker: Worker,
 }
 
 impl Requests {
-    /// Listens for requests to the run beside the robot at `seat`, whose lock this process holds, and which has `sources`
-    /// and these `variables`.
+    /// Takes requests to the run beside the robot at `seat`, whose lock this process holds, and which has `sources` and these
+    /// `variables`: of other processes where it `listens`, of clients in this process always.
     ///
     /// # Errors
     /// [`Failure::BadInput`] with what the kernel refuses, and for a directory that is somebody else's.
     pub(crate) fn start<const N: usize>(
         seat: SocketAddr,
+        listens: bool,
         robot: &str,
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
         moving: Moving<N>,
         clock: Clock,
     ) -> Result<(Self, Desk<N>, Local<N>), Failure> {
-        let place = Place::take(&local::directory(), seat)?;
+        let place = if listens { Some(Place::take(&local::directory(), seat)?) } else { None };
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
         let runtime = crate::runtime::one_threaded()?;
         let listener = {
             let _inside = runtime.enter();
-            place.listener().map_err(failed)?
+            place.as_ref().map(Place::listener).transpose().map_err(failed)?
         };
         let (releases, released) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
@@ -122,9 +118,9 @@ impl Requests {
         Ok((Self { place, open, worker }, desk, local))
     }
 
-    /// Where it listens.
-    pub(crate) fn path(&self) -> &Path {
-        self.place.path()
+    /// Returns where it listens, where it does.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.place.as_ref().map(Place::path)
     }
 
     /// Sends clients away, and gives the place back.
@@ -141,7 +137,7 @@ type Attended = (Id, Arc<Presence>, oneshot::Sender<()>);
 
 /// Takes clients until it is `closing`, each of the process that `whose` makes of what the kernel says.
 async fn serve<const N: usize>(
-    listener: Listener,
+    listener: Option<Listener>,
     shared: Arc<Shared<N>>,
     mut spent: mpsc::UnboundedReceiver<Spent>,
     mut closing: watch::Receiver<()>,
@@ -156,7 +152,7 @@ async fn serve<const N: usize>(
         }
         tokio::select! {
             _ = closing.changed() => break,
-            accepted = listener.accept() => match accepted {
+            accepted = accept(listener.as_ref()) => match accepted {
                 Ok(None) => {}
                 Ok(Some((stream, process))) => {
                     let (presence, (leave, leaves)) = (Arc::<Presence>::default(), oneshot::channel());
@@ -196,6 +192,14 @@ async fn serve<const N: usize>(
     Ok(())
 }
 
+/// Accepts the next client, where there is a place to come to.
+async fn accept(listener: Option<&Listener>) -> std::io::Result<Option<(local::Stream, Option<i32>)>> {
+    match listener {
+        Some(listener) => listener.accept().await,
+        None => std::future::pending().await,
+    }
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::io::{BufRead as _, BufReader, Write as _};
@@ -225,7 +229,8 @@ mod tests {
             let _inside = runtime.enter();
             place.listener().expect("a listener")
         };
-        let serving = std::thread::spawn(move || runtime.block_on(serve(listener, shared, dropped, closing, whose)));
+        let serving =
+            std::thread::spawn(move || runtime.block_on(serve(Some(listener), shared, dropped, closing, whose)));
         let connect = || UnixStream::connect(place.path()).expect("a connection");
 
         let mut watcher = BufReader::new(connect());

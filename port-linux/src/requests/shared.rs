@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use outrigger_config::{SourceInput, SourceSettings, VariableSettings};
-#[cfg(feature = "ros2")]
 use outrigger_core::law::Forward;
 use outrigger_core::mode::Asker;
 use outrigger_core::request::{Ask, Challenge, Fault, Message};
@@ -16,7 +15,6 @@ use tokio::sync::mpsc;
 use super::answer::{self, Answer, Effect, Verdict};
 use super::bell::Bell;
 use super::claim::{Claims, Withdrawal};
-#[cfg(feature = "ros2")]
 use super::errand::Errand;
 use super::errand::Errands;
 use super::guidance;
@@ -25,7 +23,6 @@ use super::plans::{Planner, Plans};
 use super::slot::{Slot, Status};
 use super::step::Step;
 use super::streamed::Newest;
-#[cfg(feature = "ros2")]
 use super::streamed::Streamed;
 use crate::clock::Clock;
 use crate::io::Setting;
@@ -67,9 +64,7 @@ pub(super) struct Shared<const N: usize> {
     /// Where the arm stands, as of a moment ago, and what its motions are held to.
     stands: Arc<Mutex<Stands<N>>>,
     /// For who sends programs of others.
-    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 does"))]
     errand: Errands,
-    #[cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 streams"))]
     newest: Newest<N>,
     moving: Moving<N>,
     /// The motion that a client sends piece by piece.
@@ -153,7 +148,6 @@ impl<const N: usize> Shared<N> {
     }
 
     /// Hands a letter to the loop at once, or not at all.
-    #[cfg(feature = "ros2")]
     pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
         let ends = letter.asked.stops() || matches!(letter.asked, Asked::Gone(_));
         let lane = if letter.asked.stops() { &self.releases } else { &self.asks };
@@ -162,7 +156,6 @@ impl<const N: usize> Shared<N> {
     }
 
     /// Hands the newest command of a stream to the loop.
-    #[cfg(feature = "ros2")]
     pub(super) fn stream(&self, forward: Forward<N>) {
         let (epoch, at) = (self.newest().epoch, self.clock.now());
         self.newest.put(Streamed { forward, epoch, at });
@@ -170,32 +163,26 @@ impl<const N: usize> Shared<N> {
     }
 
     /// One more who asks.
-    #[cfg(feature = "ros2")]
     pub(super) fn next_asker(&self) -> Asker {
         Asker(self.askers.fetch_add(1, Ordering::Relaxed))
     }
 
-    #[cfg(feature = "ros2")]
     pub(super) fn errand(&self) -> Errand {
         self.errand.errand()
     }
 
-    #[cfg(feature = "ros2")]
     pub(super) fn newest(&self) -> Status {
         self.slot.get()
     }
 
-    #[cfg(feature = "ros2")]
     pub(super) fn stands(&self) -> Stands<N> {
         self.stands.lock().map(|stands| *stands).unwrap_or_default()
     }
 
-    #[cfg(feature = "ros2")]
     pub(super) fn moving(&self) -> Moving<N> {
         self.moving.clone()
     }
 
-    #[cfg(feature = "ros2")]
     pub(super) const fn is_here(&self) -> bool {
         self.here
     }

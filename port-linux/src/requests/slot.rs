@@ -13,43 +13,43 @@ use crate::show::Variables;
 
 /// What is known of contacts of the tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Contacts {
+pub struct Contacts {
     /// One ends what the program on the controller makes by itself, since somebody asked for that, until commanding ends.
-    pub(crate) watched: bool,
+    pub watched: bool,
     /// How many have ended such a motion in this run.
-    pub(crate) seen: u32,
+    pub seen: u32,
 }
 
 /// How a run stood at its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Status {
-    pub(crate) epoch: Epoch,
-    pub(crate) mode: Mode,
-    pub(crate) grade: Grade,
+pub struct Status {
+    pub epoch: Epoch,
+    pub mode: Mode,
+    pub grade: Grade,
     /// The first reason since the last acknowledge.
-    pub(crate) latch: Option<Reason>,
+    pub latch: Option<Reason>,
     /// What commanding ended by last, latched or not.
-    pub(crate) left: Option<Reason>,
+    pub left: Option<Reason>,
     /// The cause of that, where it was a release.
-    pub(crate) released: Option<ReleasedBy>,
+    pub released: Option<ReleasedBy>,
     /// What a request would be refused for; nothing while commanding.
-    pub(crate) unmet: ReasonSet,
+    pub unmet: ReasonSet,
     /// The cause of a low grade, if a request would be refused for it.
-    pub(crate) low: Option<GradeLow>,
+    pub low: Option<GradeLow>,
     /// The run is about to end.
-    pub(crate) ending: bool,
+    pub ending: bool,
     /// What a program on the controller sends, at the last look.
-    pub(crate) variables: Option<Variables>,
+    pub variables: Option<Variables>,
     /// The motion that was begun last, of those that somebody asked for.
-    pub(crate) motion: Option<Standing>,
+    pub motion: Option<Standing>,
     /// The next command overrides a stop at the pendant.
-    pub(crate) overrides_pendant: bool,
+    pub overrides_pendant: bool,
     /// The reason that holds the motion while commanding lasts.
-    pub(crate) held: Option<Reason>,
+    pub held: Option<Reason>,
     /// The tool's contacts.
-    pub(crate) contacts: Contacts,
+    pub contacts: Contacts,
     /// How streams of speeds and positions have gone.
-    pub(crate) streaming: Streaming,
+    pub streaming: Streaming,
 }
 
 impl Default for Status {

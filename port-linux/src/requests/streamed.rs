@@ -1,7 +1,5 @@
 //! Speeds or positions that a client streams, on their way to the loop: a slot with the newest, no queue, and no answer to each.
 
-#![cfg_attr(not(feature = "ros2"), expect(dead_code, reason = "only a node of ROS 2 streams"))]
-
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -46,7 +44,7 @@ impl<const N: usize> Newest<N> {
 
 /// Why a command is not heeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Unheeded {
+pub enum Unheeded {
     /// The law refuses it.
     Law(ForwardError),
     /// A motion is under way, or the run is for one alone.
@@ -61,7 +59,7 @@ pub(crate) enum Unheeded {
 
 impl Unheeded {
     /// As it stands in figures.
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Law(error) => error.name(),
             Self::Motion => "MotionUnderWay",
@@ -87,14 +85,14 @@ impl fmt::Display for Unheeded {
 
 /// How streams have gone so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Streaming {
+pub struct Streaming {
     /// What is under way.
-    pub(crate) stage: Forwarding,
+    pub stage: Forwarding,
     /// How often speeds have lapsed.
-    pub(crate) lapses: u32,
+    pub lapses: u32,
     /// How many commands were refused, and why the last one.
-    pub(crate) refused: u32,
-    pub(crate) why: Option<Unheeded>,
+    pub refused: u32,
+    pub why: Option<Unheeded>,
 }
 
 impl Streaming {

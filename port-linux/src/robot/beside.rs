@@ -11,6 +11,7 @@ use outrigger_core::engine::{Config, Peer};
 use super::Robot;
 use crate::attached::{Attached, Watcher};
 use crate::clock::Clock;
+use crate::companion::Companions;
 use crate::exit::{Failure, Outcome};
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
@@ -34,6 +35,7 @@ pub(super) struct Job<const N: usize, P: Peer<N>> {
     pub(super) task: Option<Task<N>>,
     /// Other processes can ask how it goes, and stop it.
     pub(super) asked: bool,
+    pub(super) companions: Companions<N>,
 }
 
 /// How one robot is run beside: in the thread that calls.
@@ -69,8 +71,8 @@ where
         operators: Operators,
         watcher: Watcher<N, C::Event>,
     ) -> Result<Finished, Failure> {
-        let Job { robot, config, law, sources, run, host, format, task, asked } = job;
-        let plan = Plan::of_program(robot, sources, run, host, format, asked);
+        let Job { robot, config, law, sources, run, host, format, task, asked, companions } = job;
+        let plan = Plan::new(robot, sources, run, host, format).asked(asked).with_companions(companions);
         session((self.controller)(), config, law, &plan, operators, Some(watcher), task)
     }
 

@@ -25,6 +25,7 @@ pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;
 pub use self::states::States;
 pub use crate::attached::Seen;
+use crate::companion::{Companion, Companions};
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
 use crate::record::can_create;
@@ -43,6 +44,7 @@ pub struct Robot<const N: usize, P: Peer<N>> {
     format: Format,
     asked: bool,
     motion: Option<String>,
+    companions: Companions<N>,
     beside: Arc<dyn Beside<N, P>>,
 }
 
@@ -50,7 +52,7 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     fn new(name: String, config: Config<N, P::Options>, beside: Arc<dyn Beside<N, P>>) -> Self {
         let run = RunSettings { request: Start::Start, end: End::Over, ..RunSettings::default() };
         let (host, format) = (HostSettings::default(), Format::Remarks);
-        Self { name, config, host, run, format, asked: false, motion: None, beside }
+        Self { name, config, host, run, format, asked: false, motion: None, companions: vec![], beside }
     }
 
     /// What the engine is told: limits, link, modes, and what only this kind of controller has. Its sensors are those given to
@@ -93,6 +95,13 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     #[must_use]
     pub fn recording_fallbacks_to(mut self, directory: impl Into<PathBuf>) -> Self {
         self.run.recordings = Some(directory.into());
+        self
+    }
+
+    /// Runs `companion` beside each session that commands, after those that were added before it.
+    #[must_use]
+    pub fn with_companion(mut self, companion: impl Companion<N> + 'static) -> Self {
+        self.companions.push(Arc::new(companion));
         self
     }
 
@@ -204,6 +213,7 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
             format: self.format,
             task: None,
             asked: self.asked,
+            companions: self.companions.clone(),
         })
     }
 }

@@ -111,7 +111,7 @@ impl Watching {
     ) -> Result<(Net, Apart), Failure> {
         let (feed, apart) = Feed::pair(C::ENTRIES);
         let _ = self.readers.send(feed.reader());
-        let wanted = Wanted::Variables(variables(&[]));
+        let wanted = Wanted::Variables(variables());
         let (apart, _) = Apart::start(controller, config, wanted, clock, apart)?;
         Ok((net.with_feed(&feed, None), apart))
     }

@@ -23,7 +23,7 @@ use super::wanted::compared;
 use crate::exit::Failure;
 use crate::motion::asked::MadeBy;
 use crate::released::ReleasedBy;
-use crate::requests::{Asked, Decided, Inside, Status};
+use crate::requests::{Asked, Client, Decided, Status};
 use crate::target::Target;
 
 /// A force that a call began is renewed so often, for a call says nothing more.
@@ -50,7 +50,7 @@ struct Several {
 
 /// The side of the node that is asked.
 pub(super) struct Face<const N: usize> {
-    client: Option<Inside<N>>,
+    client: Option<Client<N>>,
     offers: Vec<(In, &'static Offer)>,
     natives: Vec<(In, &'static Offer)>,
     freedrive: In,
@@ -75,7 +75,7 @@ impl<const N: usize> Face<N> {
         dds: &mut impl Offers,
         settings: &Settings,
         (arm, target): (Arm, Option<&Target>),
-        client: Option<Inside<N>>,
+        client: Option<Client<N>>,
     ) -> Result<Self, Failure> {
         let mut offers = vec![];
         for offer in calls::OFFERS.iter().filter(|_| settings.surface.has_driver()) {
@@ -120,7 +120,7 @@ impl<const N: usize> Face<N> {
 
     /// How the run beside it stands, where it may command.
     pub(super) fn status(&self) -> Option<Status> {
-        self.client.as_ref().map(Inside::status)
+        self.client.as_ref().map(Client::status)
     }
 
     /// What is told of controllers.

@@ -27,7 +27,7 @@ use super::wanted::{compared, motion, nanos_of};
 use crate::exit::Failure;
 use crate::motion::Stage;
 use crate::motion::asked::{MadeBy, Ready, Wish, ready};
-use crate::requests::{Asked, Decided, Inside};
+use crate::requests::{Asked, Client, Decided};
 use crate::worker::Worker;
 
 /// Feedback is published so often.
@@ -147,7 +147,7 @@ impl<const N: usize> Followed<N> {
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
-        mut client: Option<&mut Inside<N>>,
+        mut client: Option<&mut Client<N>>,
         dds: &mut Dds,
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
@@ -193,7 +193,7 @@ impl<const N: usize> Followed<N> {
         &self,
         index: usize,
         bytes: &[u8],
-        client: Option<&mut Inside<N>>,
+        client: Option<&mut Client<N>>,
         (now, stamp): (Instant, Time),
     ) -> Result<Coming<N>, (Option<GoalId>, Unfit)> {
         let served = self.served.get(index).ok_or_else(|| (None, invalid("there is no such action")))?;
@@ -224,7 +224,7 @@ impl<const N: usize> Followed<N> {
         &mut self,
         index: usize,
         bytes: &[u8],
-        mut client: Option<&mut Inside<N>>,
+        mut client: Option<&mut Client<N>>,
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) {
@@ -258,7 +258,7 @@ impl<const N: usize> Followed<N> {
         by: By,
         replaces: bool,
         wanted: &Wanted,
-        client: Option<&mut Inside<N>>,
+        client: Option<&mut Client<N>>,
         now: Instant,
     ) -> Result<Coming<N>, String> {
         let client = client.ok_or(ONLY_LOOKS)?;
@@ -277,7 +277,7 @@ impl<const N: usize> Followed<N> {
     }
 
     /// Begins to make it ready, from where the arm stands now.
-    fn read(&self, wanted: &Wanted, client: &Inside<N>) -> Result<At<N>, String> {
+    fn read(&self, wanted: &Wanted, client: &Client<N>) -> Result<At<N>, String> {
         let (moving, stands) = (client.moving(), client.stands());
         let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;
         let (tell, told) = sync_channel(1);
@@ -290,7 +290,7 @@ impl<const N: usize> Followed<N> {
     /// Goes on with what is under way, and tells of it.
     pub(super) fn step(
         &mut self,
-        client: &mut Inside<N>,
+        client: &mut Client<N>,
         dds: &mut Dds,
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
@@ -312,7 +312,7 @@ impl<const N: usize> Followed<N> {
         }
     }
 
-    fn advance(&mut self, coming: &mut Coming<N>, client: &mut Inside<N>, now: Instant) -> Result<(), String> {
+    fn advance(&mut self, coming: &mut Coming<N>, client: &mut Client<N>, now: Instant) -> Result<(), String> {
         if now > coming.until {
             return Err(format!("it could not be begun within {} s", PATIENCE.as_secs_f32()));
         }
@@ -432,7 +432,7 @@ impl<const N: usize> Followed<N> {
     }
 
     /// How the motion under way stands, and whether it has ended.
-    fn look(&mut self, client: &Inside<N>, dds: &mut Dds, (now, stamp): (Instant, Time)) {
+    fn look(&mut self, client: &Client<N>, dds: &mut Dds, (now, stamp): (Instant, Time)) {
         let Some(mut current) = self.current.take() else { return };
         let status = client.status();
         let standing = status.motion.filter(|motion| motion.number == current.number);
@@ -480,7 +480,7 @@ impl<const N: usize> Followed<N> {
         }
     }
 
-    fn tell_progress(&self, client: &Inside<N>, dds: &Dds, stamp: Time) {
+    fn tell_progress(&self, client: &Client<N>, dds: &Dds, stamp: Time) {
         let Some(Current { by: Some((index, goal_id)), .. }) = self.current else { return };
         let Some(served) = self.served.get(index) else { return };
         let Some((desired, actual, error)) = compared(&client.stands()) else { return };

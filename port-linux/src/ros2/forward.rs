@@ -11,7 +11,7 @@ use super::dds::{In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use crate::exit::Failure;
 use crate::motion::asked::MadeBy;
-use crate::requests::{Inside, Streaming};
+use crate::requests::{Client, Streaming};
 
 /// What is said where the law moves nothing.
 const BY_CONTROLLER: &str =
@@ -64,7 +64,7 @@ impl<const N: usize> Streams<N> {
     pub(super) fn arrival(
         &mut self,
         (at, bytes): (In, &[u8]),
-        client: Option<&Inside<N>>,
+        client: Option<&Client<N>>,
         now: Instant,
         remarks: &mut Remarks,
     ) -> bool {
@@ -112,7 +112,7 @@ impl<const N: usize> Streams<N> {
     }
 
     /// Passes the newest on, and tells what came of others.
-    pub(super) fn step(&mut self, client: &Inside<N>, at: Instant, remarks: &mut Remarks) {
+    pub(super) fn step(&mut self, client: &Client<N>, at: Instant, remarks: &mut Remarks) {
         if let Some(what) = self.newest.take() {
             client.stream(Forward { what, holds: self.holds });
         }

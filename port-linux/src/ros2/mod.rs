@@ -32,6 +32,8 @@ mod surface;
 mod touch;
 mod wanted;
 
+use std::sync::Arc;
+
 use outrigger_config::{RosSettings, Surface};
 use outrigger_core::engine::Config;
 use outrigger_ros::arm::{LWR_JOINTS, UR_JOINTS};
@@ -40,30 +42,26 @@ use outrigger_ros::{environment, native};
 
 pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::doctor::Watching;
-pub(crate) use self::node::{Beside, Node};
+pub(crate) use self::node::Beside;
 use self::place::Place;
 pub(crate) use self::scripts::{Scripts, ScriptsArgs};
 pub(crate) use self::settings::Settings;
-use crate::clock::Clock;
+use crate::companion::Companion;
 use crate::exit::{Failure, Outcome};
-use crate::feed::Feed;
-use crate::law::BoxedLaw;
-use crate::maker::{Controller, Wanted};
-use crate::panel::{Onlooker, Operators, Panel};
-use crate::record::Apart;
-use crate::show::{Format, tell};
-use crate::signals::Leaves;
+use crate::maker::Controller;
+use crate::run::{Look, look};
+use crate::show::Format;
 use crate::target::Target;
 
 /// Variables of RTDE that Surface D is filled by, beside those of Surface N.
 const OF_DRIVER: &[&str] =
     &["actual_current", "tool_analog_input_types", "standard_analog_input0", "standard_analog_input1", "tool_mode"];
 
-/// Variables of a controller that are asked for beside those of a session, and beside `others`.
-pub(crate) fn variables(others: &[String]) -> Vec<String> {
-    let mut names = others.to_vec();
+/// Returns the variables of a controller that are asked for beside those of a session.
+fn variables() -> Vec<String> {
     // The controller's time comes with any of them: twice, a table of a recording would have it twice.
     let ours = OF_DRIVER.iter().chain(native::VARIABLES).filter(|name| **name != "timestamp");
+    let mut names: Vec<String> = vec![];
     for name in ours {
         if !names.iter().any(|known| known == name) {
             names.push((*name).to_owned());
@@ -128,31 +126,12 @@ impl JoinArgs {
 /// # Errors
 /// [`Failure::Usage`] and [`Failure::BadInput`] for how it is to join, [`Failure::Connection`] where there never was a session.
 pub(crate) fn run<const N: usize, C: Controller<N>>(
-    mut controller: C,
+    controller: C,
     config: Config<N, C::Options>,
     args: &Ros2Args,
 ) -> Outcome {
     let settings = args.joins.settings(&RosSettings::default(), N, controller.target().as_ref())?;
-    let clock = Clock::start();
-    let (feed, apart) = Feed::pair(C::ENTRIES);
-    let (node, told) = Node::start::<N>(&settings, &Beside::of(&controller), feed.reader(), clock, None)?;
-    let progress = node.progress();
-    let session = crate::runtime::block_on(async move {
-        let (_apart, remarks) =
-            Apart::start(&mut controller, &config, Wanted::Variables(variables(&[])), clock, apart)?;
-        let mut net = controller.open(clock, None).await?.with_feed(&feed, None);
-        let operators = Operators::here(Leaves::Nothing)?;
-        let panel = Panel::new("ros2", Format::choose(args.json), clock, controller, operators, args.seconds);
-        let mut onlooker = Onlooker::recorded(panel, feed, progress, remarks).hearing(told);
-        C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
-        onlooker.finish()
-    });
-    let progress = node.progress();
-    let left = node.finish();
-    session?;
-    if args.json {
-        return Ok(());
-    }
-    let goodbye = if left { "" } else { "; others see it until their lease of it ends" };
-    tell(&format!("ROS 2: {} messages published, {} entries lost{goodbye}\n", progress.messages(), progress.lost()))
+    let node: Arc<dyn Companion<N>> = Arc::new(Beside::an_onlooker(settings));
+    let (format, seconds) = (Format::choose(args.json), args.seconds);
+    look(controller, config, &Look { title: "ros2", format, seconds, for_a_reader: false, companions: vec![node] })
 }

@@ -20,8 +20,6 @@ use outrigger_ros::readings::Readings;
 use outrigger_ros::rosout::{self, ROSOUT};
 use outrigger_wire::time::Instant;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
 use super::dashboard::Dashboard;
 use super::dds::{Dds, Offers as _, Out, Remark};
 use super::face::Face;
@@ -34,12 +32,10 @@ use super::remarked::Remarked;
 use super::settings::{Remarks, Settings};
 use super::{learned, surface};
 use crate::clock::Clock;
+use crate::companion::{self, Companion, Ended, Needs, Session, Started};
 use crate::exit::Failure;
 use crate::feed::{Entry, Item, Message, Progress, Reader, Streams, What, stream_memory};
 use crate::json::Json;
-use crate::maker::Controller;
-use crate::requests::Inside;
-use crate::target::Target;
 use crate::worker::{Joined, Worker};
 
 /// How often it looks.
@@ -53,41 +49,70 @@ const MOST_FOUND: usize = 64;
 /// How often others are looked at.
 const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(1);
 
-/// Which controller it is beside.
-#[derive(Clone, Debug)]
+/// A node of ROS 2 as a companion.
+#[derive(Debug)]
 pub(crate) struct Beside {
-    robot: String,
-    target: Option<Target>,
+    settings: Settings,
+    /// It may command.
+    commands: bool,
+    /// It is what the command is for: at its end, it is told how that went.
+    alone: bool,
 }
 
 impl Beside {
-    /// Of this one.
-    pub(crate) fn of<const N: usize, C: Controller<N>>(controller: &C) -> Self {
-        Self { robot: controller.robot(), target: controller.target() }
+    /// Returns one beside a run, which it may command or not.
+    pub(crate) const fn a_run(settings: Settings, commands: bool) -> Self {
+        Self { settings, commands, alone: false }
+    }
+
+    /// Returns one beside a session that only looks.
+    pub(crate) const fn an_onlooker(settings: Settings) -> Self {
+        Self { settings, commands: false, alone: true }
+    }
+}
+
+impl<const N: usize> Companion<N> for Beside {
+    fn needs(&self) -> Needs {
+        Needs { traffic: true, variables: super::variables(), views: false, commands: self.commands }
+    }
+
+    fn start(&self, session: Session<N>) -> Result<Started, Failure> {
+        let Self { settings, alone, .. } = self;
+        let may = if session.client.is_some() { "commands by calls and goals" } else { "commands nothing" };
+        let node = Node::start(settings, session)?;
+        let started = if *alone {
+            Started::default()
+        } else {
+            let text = format!("node of ROS 2 in domain {}, by {}: it {may}", settings.domain, settings.interface);
+            Started::saying("ros2", text, vec![])
+        };
+        let (alone, progress) = (*alone, node.progress());
+        Ok(started.counting(Arc::clone(&progress)).ending(move || {
+            let left = node.finish();
+            let goodbye = if left { "" } else { "; others see it until their lease of it ends" };
+            let (messages, lost) = (progress.messages(), progress.lost());
+            let text = format!("ROS 2: {messages} messages published, {lost} entries lost{goodbye}");
+            alone.then(|| Ended { text, json: String::new() })
+        }))
     }
 }
 
 /// A node on its thread. Ends with this.
 #[derive(Debug)]
-pub(crate) struct Node {
+struct Node {
     worker: Option<Worker>,
     leaves: Arc<AtomicBool>,
     progress: Arc<Progress>,
 }
 
 impl Node {
-    /// Joins, publishes what `reader` hears, and is a `client` of the run beside it, where it may command; what is refused is told in
-    /// words.
+    /// Joins, publishes what the feed of `session` has, and is a client of it, where it may command; what is refused is told in words.
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the domain cannot be joined.
-    pub(crate) fn start<const N: usize>(
-        settings: &Settings,
-        beside: &Beside,
-        reader: Reader,
-        clock: Clock,
-        client: Option<Inside<N>>,
-    ) -> Result<(Self, UnboundedReceiver<String>), Failure> {
+    fn start<const N: usize>(settings: &Settings, session: Session<N>) -> Result<Self, Failure> {
+        let Session { robot, clock, feed: reader, client, remarks: told, target, .. } = session;
+        let told = told.of_kind("ros2");
         // It hears the first words of the participant.
         let peers = Listening::start(settings.domain, &settings.peers)?;
         let mut dds = Dds::join(settings.domain, settings.interface, settings.distro, clock)?;
@@ -102,21 +127,20 @@ impl Node {
         for (topic, name, qos) in surface::topics(settings) {
             topics.push((topic, dds.publishes(&name, topic.message, qos)?));
         }
-        let dashboard = beside.target.as_ref().filter(|_| settings.surface.has_driver());
+        let dashboard = target.as_ref().filter(|_| settings.surface.has_driver());
         let dashboard = dashboard.map(|target| Dashboard::start(target, clock)).transpose()?;
         let commands = client.is_some();
         let pendant = match dashboard {
             Some(dashboard) => Some(Pendant::new(pendant::offer(&mut dds, &settings.names)?, dashboard, commands)),
             None => None,
         };
-        let face = Face::offer(&mut dds, settings, (arm, beside.target.as_ref()), client)?;
-        let health = Health::new(beside.robot.clone());
+        let face = Face::offer(&mut dds, settings, (arm, target.as_ref()), client)?;
+        let health = Health::new(robot);
         let stated = parameters::offer(&mut dds, settings)?;
-        let offered = surface::offered(settings, beside.target.as_ref())?;
+        let offered = surface::offered(settings, target.as_ref())?;
         dds.announce(&settings.names.namespace, surface::NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));
         let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
-        let (told, remarks) = unbounded_channel();
         let work = move || {
             let mut memory = stream_memory();
             let Some(streams) = Streams::new(&mut memory) else { return };
@@ -148,16 +172,16 @@ impl Node {
         };
         let worker = Worker::start("ros2", work)
             .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-        Ok((Self { worker: Some(worker), leaves, progress }, remarks))
+        Ok(Self { worker: Some(worker), leaves, progress })
     }
 
     /// What it has done so far.
-    pub(crate) fn progress(&self) -> Arc<Progress> {
+    fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
 
     /// Leaves, and says so to the others; whether it did in time.
-    pub(crate) fn finish(mut self) -> bool {
+    fn finish(mut self) -> bool {
         self.leaves.store(true, Ordering::Release);
         self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
     }
@@ -189,7 +213,7 @@ struct Working<'m, const N: usize> {
     bytes: u64,
     /// How many of those about others have been told.
     remarks: usize,
-    told: UnboundedSender<String>,
+    told: companion::Remarks,
     remarked: Remarked,
     /// Of the newest state \[ns since 1970\].
     last_stamp: u64,
@@ -345,7 +369,7 @@ impl<const N: usize> Working<'_, N> {
             let Some(remark) = self.remarked.line(remark, now) else { continue };
             self.publish(vec![(&ROSOUT, rosout::log(self.stamp(now), &self.offered.node, remark.clone()))]);
             // Nobody listens any more at the end.
-            let _ = self.told.send(format!("ROS 2: {remark}"));
+            self.told.say(format!("ROS 2: {remark}"));
         }
     }
 }

@@ -17,7 +17,7 @@ use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use super::wanted::nanos_of;
 use crate::exit::{Failure, Outcome};
-use crate::requests::{Asked, Decided, Errand, Inside, OnItsWay};
+use crate::requests::{Asked, Client, Decided, Errand, OnItsWay};
 use crate::script::{Hears, Words, upload};
 use crate::target::Target;
 use crate::worker::Worker;
@@ -87,7 +87,7 @@ impl Scripts {
     pub(super) fn arrival<const N: usize>(
         &mut self,
         arrival: Arrival,
-        client: Option<&mut Inside<N>>,
+        client: Option<&mut Client<N>>,
         dds: &mut Dds,
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
@@ -118,7 +118,7 @@ impl Scripts {
         None
     }
 
-    fn command<const N: usize>(&mut self, bytes: &[u8], client: Option<&mut Inside<N>>) -> Result<(), String> {
+    fn command<const N: usize>(&mut self, bytes: &[u8], client: Option<&mut Client<N>>) -> Result<(), String> {
         let text: Text = decode(bytes).map_err(|error| error.to_string())?;
         let text = script::command(&text).map_err(|error| error.to_string())?.to_owned();
         self.ask(By::Topic, Program { text, start_within: None, fails_on_reports: false }, client)
@@ -128,7 +128,7 @@ impl Scripts {
         &mut self,
         bytes: &[u8],
         asker: Asker,
-        client: Option<&mut Inside<N>>,
+        client: Option<&mut Client<N>>,
     ) -> Result<(), String> {
         let SendGoalRequest::<SendScriptGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
         if self.action.knows(&goal_id) {
@@ -139,7 +139,7 @@ impl Scripts {
     }
 
     /// Asks the run for leave.
-    fn ask<const N: usize>(&mut self, by: By, program: Program, client: Option<&mut Inside<N>>) -> Result<(), String> {
+    fn ask<const N: usize>(&mut self, by: By, program: Program, client: Option<&mut Client<N>>) -> Result<(), String> {
         let client = client.ok_or(ONLY_LOOKS)?;
         if self.current.is_some() {
             return Err(BUSY.into());
@@ -154,7 +154,7 @@ impl Scripts {
     pub(super) fn decided<const N: usize>(
         &mut self,
         outcome: &Decided,
-        client: &Inside<N>,
+        client: &Client<N>,
         dds: &mut Dds,
         stamp: Time,
         remarks: &mut Remarks,
@@ -197,7 +197,7 @@ impl Scripts {
     /// Tells what has become of the program meanwhile.
     pub(super) fn step<const N: usize>(
         &mut self,
-        client: &mut Inside<N>,
+        client: &mut Client<N>,
         dds: &mut Dds,
         stamp: Time,
         remarks: &mut Remarks,
@@ -245,7 +245,7 @@ impl Scripts {
 }
 
 impl Current {
-    fn ask_to_stop<const N: usize>(&mut self, client: &mut Inside<N>) {
+    fn ask_to_stop<const N: usize>(&mut self, client: &mut Client<N>) {
         self.asked = client.ask(Asked::Script(client.status().epoch));
         if self.asked.is_none() {
             // Whoever cancels may do so again.

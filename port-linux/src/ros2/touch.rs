@@ -12,7 +12,7 @@ use super::settings::{ONLY_LOOKS, Remarks};
 use super::wanted::nanos_of;
 use crate::exit::Failure;
 use crate::motion::asked::MadeBy;
-use crate::requests::{Asked, Decided, Inside, Status};
+use crate::requests::{Asked, Client, Decided, Status};
 
 /// On whose behalf contacts are watched for, or are about to be.
 enum Holder {
@@ -50,7 +50,7 @@ impl Touch {
     pub(super) fn arrival<const N: usize>(
         &mut self,
         arrival: Arrival,
-        client: Option<&mut Inside<N>>,
+        client: Option<&mut Client<N>>,
         dds: &mut Dds,
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
@@ -78,7 +78,7 @@ impl Touch {
         &mut self,
         bytes: &[u8],
         asker: Asker,
-        client: Option<&mut Inside<N>>,
+        client: Option<&mut Client<N>>,
     ) -> Result<(), String> {
         let SendGoalRequest::<Nothing> { goal_id, .. } = decode(bytes).map_err(|error| error.to_string())?;
         if self.action.knows(&goal_id) {
@@ -90,7 +90,7 @@ impl Touch {
     }
 
     /// Asks for contacts to be watched for.
-    fn ask<const N: usize>(&mut self, client: &mut Inside<N>) -> Result<(), String> {
+    fn ask<const N: usize>(&mut self, client: &mut Client<N>) -> Result<(), String> {
         let status = client.status();
         if client.moving().by != MadeBy::Controller {
             return Err("a contact ends what the controller makes by itself: run with session.path = \"player\"".into());
@@ -110,7 +110,7 @@ impl Touch {
     ///
     /// # Errors
     /// Why they are not.
-    pub(super) fn motion<const N: usize>(&mut self, client: &mut Inside<N>) -> Result<Option<u32>, String> {
+    pub(super) fn motion<const N: usize>(&mut self, client: &mut Client<N>) -> Result<Option<u32>, String> {
         match &self.holder {
             Holder::MotionComing => Ok(None),
             Holder::Motion(contacts) => contacts.clone().map(Some),
@@ -157,7 +157,7 @@ impl Touch {
     /// Looks whether the tool has touched something.
     pub(super) fn step<const N: usize>(
         &mut self,
-        client: &mut Inside<N>,
+        client: &mut Client<N>,
         dds: &mut Dds,
         stamp: Time,
         remarks: &mut Remarks,

@@ -1,22 +1,19 @@
-//! Who listens to a run beside its operator: the recorder and the readers of `[serve]`, each on a thread of its own.
+//! The feed of a run, and the recorder that listens to it.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use outrigger_config::ServeSettings;
-
+use super::plan::Plan;
 use crate::clock::Clock;
+use crate::companion::Needs;
 use crate::exit::{Failure, Outcome};
-use crate::feed::{Feed, Progress};
-use crate::page::ENTRIES;
+use crate::feed::{EVENTS, Feed, Progress, What};
 use crate::record::Recorder;
-use crate::serve::Server;
 use crate::show::{Format, tell};
 
 /// A remark about a listener at the start: kind, text, fields.
 type Remark = (&'static str, String, Vec<(&'static str, String)>);
 
-/// Those that were asked for.
+/// What is put into a feed, where somebody listens to it.
 pub(super) struct Listeners {
     feed: Feed,
     /// Whether anybody wants the bytes, too.
@@ -24,54 +21,42 @@ pub(super) struct Listeners {
     /// For the connection of further variables.
     variables: Option<Feed>,
     recorder: Option<Recorder>,
-    server: Option<Server>,
 }
 
 /// What the loop needs of them.
 pub(super) struct Listening {
     pub(super) feed: Feed,
-    /// Whether anybody wants what arrives and goes out, too: a page wants events alone.
+    /// Whether anybody wants what arrives and goes out, too.
     pub(super) bytes: bool,
     /// For the connection of further variables, where there are some.
     pub(super) variables: Option<Feed>,
     pub(super) progress: Option<Arc<Progress>>,
-    pub(super) remarks: Vec<Remark>,
-}
-
-/// Who else hears of a run.
-pub(super) struct Further {
-    /// A node of ROS 2.
-    pub(super) node: bool,
-    /// A page in a browser, which hears of events alone.
-    pub(super) page: bool,
+    pub(super) remark: Option<Remark>,
 }
 
 impl Listeners {
-    /// Starts those that the configuration of a run beside `robot` asks for, with a queue of `capacity` entries, and another one
-    /// for `variables`, or for a `node` of ROS 2. A `page` hears events alone. `None` where
-    /// nobody is to listen.
+    /// Starts the recorder that `plan` asks for, with a queue of `capacity` entries for it and for companions with these `needs`.
+    /// `None` where nobody is to listen.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] for a file or an address that cannot be had, and for variables without a file.
-    pub(super) fn start(
-        robot: &str,
-        record: Option<&Path>,
-        variables: &[String],
-        serve: &ServeSettings,
-        Further { node, page }: Further,
+    /// [`Failure::BadInput`] for a file that cannot be had, and for variables without a file.
+    pub(super) fn start<const N: usize>(
+        plan: &Plan<N>,
+        needs: &Needs,
         capacity: usize,
         clock: Clock,
     ) -> Result<Option<Self>, Failure> {
-        if record.is_none() && !variables.is_empty() {
+        let record = plan.run.record.as_deref();
+        if record.is_none() && !plan.run.record_variables.is_empty() {
             let what = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
             return Err(Failure::BadInput(what.into()));
         }
-        let bytes = record.is_some() || serve.listen.is_some() || node;
-        if !bytes && !page {
+        let bytes = record.is_some() || needs.traffic;
+        if !bytes && plan.companions.is_empty() {
             return Ok(None);
         }
-        let capacity = if bytes { capacity } else { ENTRIES };
-        let (feed, variables) = if variables.is_empty() && !node {
+        let capacity = if bytes { capacity } else { EVENTS };
+        let (feed, variables) = if plan.further_variables(needs).is_empty() {
             (Feed::new(capacity), None)
         } else {
             // Of a thread of its own, for which the one that commands does not wait.
@@ -79,48 +64,39 @@ impl Listeners {
             (feed, Some(variables))
         };
         let recorder = match record {
-            Some(path) => Some(Recorder::start(path, feed.reader(), clock, robot, true)?),
+            Some(path) => Some(Recorder::start(path, feed.reader(), clock, &plan.robot, true)?),
             None => None,
         };
-        let server = match serve.listen {
-            Some(listen) => Some(Server::start(listen, serve.readers, feed.reader(), clock.origin_unix_nanos())?),
-            None => None,
-        };
-        Ok(Some(Self { feed, bytes, variables, recorder, server }))
+        if recorder.is_some() && !plan.text.is_empty() {
+            feed.put(clock.now(), What::Configuration(plan.text.clone()));
+        }
+        Ok(Some(Self { feed, bytes, variables, recorder }))
     }
 
     pub(super) fn feed(&self) -> Listening {
-        let recording = self
-            .recorder
-            .as_ref()
-            .map(|recorder| ("record", format!("recording to {}", recorder.path().display()), vec![]));
-        let serving = self.server.as_ref().map(|server| {
-            let address = server.address().to_string();
-            ("serve", format!("states and events for readers at {address}"), vec![("address", address)])
-        });
+        let said = |recorder: &Recorder| format!("recording to {}", recorder.path().display());
         Listening {
             feed: self.feed.clone(),
             bytes: self.bytes,
             variables: self.variables.clone(),
             progress: self.recorder.as_ref().map(Recorder::progress),
-            remarks: recording.into_iter().chain(serving).collect(),
+            remark: self.recorder.as_ref().map(|recorder| ("record", said(recorder), vec![])),
         }
     }
 
-    /// Ends them.
-    ///
-    /// # Errors
-    /// [`Failure::BadInput`] where the recording is not complete.
-    pub(super) fn finish(self, format: Format) -> Outcome {
-        let Self { feed, bytes: _, variables, recorder, server } = self;
-        drop((feed, variables));
-        let recorded = recorder.map(Recorder::finish).transpose();
-        if let Some(server) = server {
-            server.finish();
-        }
-        match recorded? {
-            Some(said) if matches!(format, Format::View | Format::Lines) => tell(&format!("{said}\n")),
-            _ => Ok(()),
-        }
+    /// Ends the feed, and returns the recorder, which has to be finished.
+    pub(super) fn end(self) -> Option<Recorder> {
+        self.recorder
+    }
+}
+
+/// Ends the recorder.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the recording is not complete.
+pub(super) fn finish(recorder: Option<Recorder>, format: Format) -> Outcome {
+    match recorder.map(Recorder::finish).transpose()? {
+        Some(said) if matches!(format, Format::View | Format::Lines) => tell(&format!("{said}\n")),
+        _ => Ok(()),
     }
 }

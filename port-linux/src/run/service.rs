@@ -14,17 +14,18 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::trajectory::Progress;
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::{Duration, Instant};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::ending::{Ending, Releases};
 use super::finished::Finished;
 use super::listeners::Listening;
 use super::operator::{operator_help, unknown_word};
-use super::plan::{AROUND, Beside, Plan, RECORDER};
+use super::plan::{AROUND, Plan, RECORDER};
 use super::start::away_from;
 use super::tail::Tail;
 use crate::attached::Ends;
 use crate::clock::{Clock, utc_now};
+use crate::companion::{Remark, next_remark};
 use crate::dashboard::{LockedPendant, next_news};
 use crate::exit::Failure;
 use crate::json::Json;
@@ -32,14 +33,13 @@ use crate::law::{BoxedLaw, axis_error, sensed};
 use crate::machine;
 use crate::maker::{Maker, Shows, Summary, Tally};
 use crate::motion::{Standing, UnderWay};
-use crate::page::Page;
 use crate::panel::{Operators, Panel, Wish, next_of};
 use crate::recordings::{Recordings, Report, next_report};
 use crate::released::ReleasedBy;
 use crate::requests::{Desk, next_asked};
 use crate::sensor::{Arrival, Sources};
 use crate::show::events::PeerEvent as _;
-use crate::show::{Format, tell, words};
+use crate::show::{Format, words};
 
 /// What is not a reading is said once per this time and source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
@@ -85,8 +85,8 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     tail: Option<Tail>,
     /// Of what is recorded apart, in words.
     pub(super) remarks: Option<UnboundedReceiver<String>>,
-    /// What a node of ROS 2 says.
-    told: Option<UnboundedReceiver<String>>,
+    /// Of companions, with their kinds.
+    pub(super) companions: Option<Receiver<Remark>>,
     /// What other processes ask.
     pub(super) desk: Option<Desk<N>>,
     /// Set while the arm is away from the start of the law's motion, which is reported once.
@@ -100,22 +100,23 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
 impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     /// Opens the sensors and asks the operating system for what the plan wants.
     pub(super) fn start(
-        plan: &Plan,
+        plan: &Plan<N>,
         clock: Clock,
         maker: M,
         coast: Coast<M::Event>,
         operators: Operators,
-        beside: Beside,
+        listening: Option<Listening>,
+        recordings: Option<Recordings>,
     ) -> Result<Self, Failure> {
         let format = plan.format;
         let sources = Sources::open(&plan.sources, clock, matches!(format, Format::Lines | Format::Json))?;
         let mut panel = Panel::new("run", format, clock, maker, operators, plan.seconds);
         let (mut progress, mut tail) = (None, None);
-        if let Some(Listening { feed, progress: recorder, remarks, .. }) = beside.listening {
+        if let Some(Listening { feed, progress: recorder, remark, .. }) = listening {
             tail = recorder.as_ref().map(|_| Tail::new(feed.clone()));
             progress = recorder;
             panel = panel.with_feed(feed);
-            remarks.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+            remark.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
         }
         // After the threads that only show things: they need none of it.
         let in_force = machine::apply(&plan.host)?;
@@ -143,35 +144,17 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             lapsed: false,
             refused: None,
             unrecorded: None,
-            recordings: beside.recordings,
+            recordings,
             recorded: 0,
             progress,
             tail,
             remarks: None,
-            told: None,
+            companions: None,
             desk: None,
             away: false,
             under_way: UnderWay::new(None),
             pendant: None,
         })
-    }
-
-    /// The node of ROS 2 beside it, where there is to be one, as a client of this run where it may command.
-    #[cfg(feature = "ros2")]
-    pub(super) fn beside_node(
-        &mut self,
-        plan: &Plan,
-        beside: &crate::ros2::Beside,
-        local: Option<crate::requests::Local<N>>,
-    ) -> Result<Option<crate::ros2::Node>, Failure> {
-        let (Some((settings, commands)), Some(feed)) = (&plan.node, self.panel.feed()) else { return Ok(None) };
-        let client = local.filter(|_| *commands).map(|local| local.client());
-        let may = if client.is_some() { "commands by calls and goals" } else { "commands nothing" };
-        let (node, told) = crate::ros2::Node::start(settings, beside, feed.reader(), self.clock, client)?;
-        self.told = Some(told);
-        let text = format!("node of ROS 2 in domain {}, by {}: it {may}", settings.domain, settings.interface);
-        self.panel.say("ros2", text, vec![]);
-        Ok(Some(node))
     }
 
     /// How many bytes the engine records into.
@@ -299,7 +282,8 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         self.panel.say("recording", text, fields);
     }
 
-    pub(super) fn finish(mut self, format: Format, page: Option<Page>) -> Result<Finished, Failure> {
+    /// Ends what is shown, and returns how the run ended, with its summary.
+    pub(super) fn finish(mut self, format: Format) -> Result<(Finished, String), Failure> {
         let given_back = self.pendant.take().map(LockedPendant::finish).unwrap_or_default();
         given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
@@ -307,11 +291,6 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         let here = self.panel.is_here();
         let Self { panel, tally, ending, releases, fell_back, latch, refused, .. } = self;
         panel.finish()?;
-        if let Some(counts) = page.map(Page::finish)
-            && !matches!(format, Format::Remarks | Format::Silent)
-        {
-            tell(&format!("{}\n", if format == Format::Json { counts.json() } else { counts.text() }))?;
-        }
         let standing = latch.or(fell_back);
         let text = if format == Format::Json {
             let mut json = Json::default();
@@ -327,10 +306,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         } else {
             tally.text()
         };
-        if !text.is_empty() && !matches!(format, Format::Remarks | Format::Silent) {
-            tell(&format!("{text}\n"))?;
-        }
-        Ok(Finished { fallback: standing, released: releases.last(ending), refused, here })
+        Ok((Finished { fallback: standing, released: releases.last(ending), refused, here }, text))
     }
 }
 
@@ -361,7 +337,7 @@ where
                 report = next_report(&mut self.recordings) => { self.recorded(&report); None }
                 text = next_news(&mut self.pendant) => { self.panel.say("pendant", text, vec![]); None }
                 text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
-                text = next_of(&mut self.told) => { self.panel.say("ros2", text, vec![]); None }
+                (kind, text) = next_remark(&mut self.companions) => { self.panel.say(kind, text, vec![]); None }
             };
             if let Some(input) = input {
                 return input;

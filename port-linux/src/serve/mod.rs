@@ -1,7 +1,7 @@
 //! States and events for others, over TCP: one JSON object per line, to everybody who connects.
 //!
-//! It runs on a thread of its own and hears from the control loop by a [`Feed`](crate::feed::Feed), which waits for
-//! nobody. Lines are made once for all readers; one that is slow, or stands still, loses old lines and is told how many.
+//! It is a [companion](crate::companion): it runs on a thread of its own, and hears from the control loop by a
+//! [`Feed`](crate::feed::Feed), which waits for nobody. Lines are made once for all readers; one that is slow, or stands still, loses old lines and is told how many.
 
 mod lines;
 
@@ -14,7 +14,10 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 
+use outrigger_config::ServeSettings;
+
 use self::lines::Lines;
+use crate::companion::{Companion, Needs, Session, Started};
 use crate::exit::Failure;
 use crate::feed::{CAPACITY, Reader, Streams, stream_memory};
 use crate::json::Json;
@@ -24,9 +27,40 @@ use crate::worker::Worker;
 /// At the end, readers that still read get so long to take what they have not taken yet.
 const FAREWELL: Duration = Duration::from_millis(200);
 
+/// The readers of `[serve]` as a companion.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    listen: SocketAddr,
+    most: usize,
+}
+
+impl Readers {
+    /// Returns those that `settings` want; `None` where they want none.
+    pub(crate) fn of(settings: &ServeSettings) -> Option<Self> {
+        settings.listen.map(|listen| Self { listen, most: settings.readers })
+    }
+}
+
+impl<const N: usize> Companion<N> for Readers {
+    fn needs(&self) -> Needs {
+        Needs { traffic: true, ..Needs::default() }
+    }
+
+    fn start(&self, session: Session<N>) -> Result<Started, Failure> {
+        let server = Server::start(self.listen, self.most, session.feed, session.clock.origin_unix_nanos())?;
+        let address = server.address.to_string();
+        let text = format!("states and events for readers at {address}");
+        let started = Started::saying("serve", text, vec![("address", address)]);
+        Ok(started.ending(move || {
+            server.finish();
+            None
+        }))
+    }
+}
+
 /// A server at work; it ends when its feed does.
 #[derive(Debug)]
-pub(crate) struct Server {
+struct Server {
     address: SocketAddr,
     worker: Worker,
 }
@@ -37,7 +71,7 @@ impl Server {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the address cannot be had.
-    pub(crate) fn start(listen: SocketAddr, most: usize, reader: Reader, origin: u64) -> Result<Self, Failure> {
+    fn start(listen: SocketAddr, most: usize, reader: Reader, origin: u64) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| {
             Failure::BadInput(format!(
                 "serve.listen: cannot listen on {listen}: {error}; does another process have it, has this machine \
@@ -57,14 +91,8 @@ impl Server {
         Ok(Self { address, worker })
     }
 
-    /// Where it listens.
-    #[must_use]
-    pub(crate) const fn address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// Waits for its end.
-    pub(crate) fn finish(self) {
+    fn finish(self) {
         // A panic of the thread has been printed by then; there is nothing to add.
         let _ = self.worker.join(5 * FAREWELL);
     }

@@ -255,7 +255,6 @@ impl Controller<6> for UrController {
         Some(self.target.socket(outrigger_wire::dashboard::PORT))
     }
 
-    #[cfg(feature = "ros2")]
     fn target(&self) -> Option<Target> {
         Some(self.target.clone())
     }

@@ -1,0 +1,290 @@
+//! The lane of pictures from the thread that commands to a companion: one place, which holds the newest.
+
+use std::fmt::{self, Debug};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use outrigger_core::command::MAX_SOURCES;
+use outrigger_core::drive::Application;
+use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_wire::time::{Duration, Instant};
+
+use super::view::{Frame, SessionView, Settled};
+use crate::maker::{Maker, Shows, Sight};
+
+/// Between two pictures: 60 a second.
+const PERIOD: Duration = Duration::from_micros(16_667);
+/// States are counted for their rate over this time.
+const RATED_OVER: Duration = Duration::from_millis(500);
+
+/// What hardly changes is left there anew after this time, and at each event of the controller.
+const SETTLED_FOR: Duration = Duration::from_millis(500);
+
+/// What a companion and the thread that commands share.
+#[derive(Debug, Default)]
+struct Demand {
+    wanted: AtomicBool,
+    left_out: AtomicU64,
+}
+
+/// Pictures of a session, up to 60 a second, for one companion. None is made before [`want`](Self::want).
+pub struct Views<const N: usize> {
+    demand: Arc<Demand>,
+    taking: Box<dyn FnMut() -> Option<SessionView<N>> + Send>,
+}
+
+impl<const N: usize> Views<N> {
+    /// Asks for pictures from now on, or for none: while nobody looks, none should be made.
+    pub fn want(&self, wanted: bool) {
+        self.demand.wanted.store(wanted, Ordering::Relaxed);
+    }
+
+    /// Returns the newest picture, where there is one that has not been taken. Never waits.
+    pub fn take(&mut self) -> Option<SessionView<N>> {
+        (self.taking)()
+    }
+
+    /// Returns how many pictures were not made because another one was being taken.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.demand.left_out.load(Ordering::Relaxed)
+    }
+}
+
+impl<const N: usize> Debug for Views<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Views").field("demand", &self.demand).finish_non_exhaustive()
+    }
+}
+
+/// The newest numbers, and what was left with them or with earlier ones that nobody took.
+#[derive(Debug)]
+struct Place<M: Maker, const N: usize> {
+    newest: Option<(Sight<M::Seen>, Frame<N>)>,
+    settled: Option<Settled<N>>,
+    /// As of the newest event that it takes.
+    maker: Option<M>,
+}
+
+/// Where the thread that commands leaves numbers. Neither side ever waits for the other: numbers that come while the place is
+/// looked at are left out. Words are made of them on the companion's thread.
+#[derive(Debug)]
+struct Slot<M: Maker, const N: usize>(Arc<Mutex<Place<M, N>>>);
+
+impl<M: Maker, const N: usize> Slot<M, N> {
+    /// Returns the place; `None` while it is looked at.
+    fn place(&self) -> Option<MutexGuard<'_, Place<M, N>>> {
+        self.0.try_lock().ok()
+    }
+}
+
+/// Makes pictures of what is left in `slot`.
+fn taking<M: Maker + Send + 'static, const N: usize>(
+    slot: Slot<M, N>,
+) -> impl FnMut() -> Option<SessionView<N>> + Send {
+    // As of the newest picture, as the next.
+    let (mut maker, mut settled) = (None, None);
+    move || {
+        let ((sight, frame), newest_settled, newest_maker) = {
+            let mut place = slot.place()?;
+            (place.newest.take()?, place.settled.take(), place.maker.take())
+        };
+        maker = newest_maker.or_else(|| maker.take());
+        settled = newest_settled.or(settled);
+        let (maker, settled): (&M, _) = (maker.as_ref()?, settled?);
+        Some(SessionView { snapshot: maker.snapshot(&sight), frame, settled })
+    }
+}
+
+/// The side of the thread that commands.
+#[derive(Debug)]
+pub(crate) struct Tap<M: Maker, const N: usize> {
+    slot: Slot<M, N>,
+    demand: Arc<Demand>,
+    /// Hears of every event, for this lane.
+    maker: M,
+    /// The maker has heard of something that the companion does not know.
+    heard: bool,
+    due: Instant,
+    settle_due: Instant,
+    last_fallback: Option<Reason>,
+    /// States counted at that time, and their rate before \[1/s\].
+    counted: (Instant, u64),
+    rate: f32,
+}
+
+impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
+    /// Returns the two sides of a lane beside `maker`.
+    pub(crate) fn pair(maker: M) -> (Self, Views<N>) {
+        let place = Arc::new(Mutex::new(Place { newest: None, settled: None, maker: None }));
+        let demand = Arc::<Demand>::default();
+        let views = Views { demand: Arc::clone(&demand), taking: Box::new(taking(Slot(Arc::clone(&place)))) };
+        let tap = Self {
+            slot: Slot(place),
+            demand,
+            maker,
+            heard: true,
+            due: Instant::ZERO,
+            settle_due: Instant::ZERO,
+            last_fallback: None,
+            counted: (Instant::ZERO, 0),
+            rate: 0.0,
+        };
+        (tap, views)
+    }
+
+    fn is_due(&mut self, now: Instant) -> bool {
+        if !self.demand.wanted.load(Ordering::Relaxed) || now < self.due {
+            return false;
+        }
+        // In step with the time, where it is not behind by more than one.
+        let next = self.due + PERIOD;
+        self.due = if next + PERIOD < now { now + PERIOD } else { next };
+        true
+    }
+
+    fn rate(&mut self, now: Instant, accepted: u64) -> f32 {
+        let (at, before) = self.counted;
+        let span = now.since(at);
+        if span >= RATED_OVER {
+            self.rate = accepted.saturating_sub(before) as f32 / span.as_secs_f32();
+            self.counted = (now, accepted);
+        }
+        self.rate
+    }
+
+    fn put<P, L>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant)
+    where
+        P: Peer<N, Event = M::Event>,
+        L: Law<N>,
+        M: Shows<N, P>,
+    {
+        self.maker.observe(engine);
+        let figures = engine.peer().is_established().then(|| engine.figures(now));
+        let rate = self.rate(now, figures.map_or(0, |figures| figures.sequence.accepted));
+        // Nothing is made for a frame that would be left out.
+        let Some(mut place) = self.slot.place() else {
+            self.demand.left_out.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        let (commands, law) = (engine.mode() == Mode::Command, engine.law());
+        let mut samples = [None; MAX_SOURCES];
+        for (sample, monitor) in samples.iter_mut().zip(engine.sources().monitors()) {
+            *sample = monitor.newest().copied();
+        }
+        let sight = self.maker.sight(engine, now, self.last_fallback, (figures, rate));
+        let frame = Frame {
+            commanded: engine.commanded(),
+            wanted: law.setpoint().filter(|_| commands).map(|setpoint| setpoint.positions),
+            standoff_error: law.standoff_error().filter(|_| commands),
+            axis_errors: law.axis_errors().map(|error| error.filter(|_| commands)),
+            samples,
+            held_by: engine.held_by(),
+        };
+        place.newest = Some((sight, frame));
+        if self.heard {
+            place.maker = Some(self.maker.clone());
+        }
+        if self.heard || now >= self.settle_due {
+            place.settled = Some(settled(engine));
+            self.settle_due = now + SETTLED_FOR;
+        }
+        self.heard = false;
+    }
+}
+
+fn settled<const N: usize, P: Peer<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) -> Settled<N> {
+    let mut sources = [None; MAX_SOURCES];
+    for (source, monitor) in sources.iter_mut().zip(engine.sources().monitors()) {
+        *source = Some(*monitor.config());
+    }
+    Settled {
+        chain: engine.kinematics().copied(),
+        sources,
+        oldest_state: engine.mode_machine().config().state_timeout,
+        fastest: engine.config().limits.velocity,
+    }
+}
+
+/// An application whose engine is shown to companions.
+#[derive(Debug)]
+pub(crate) struct Shown<A, M: Maker, const N: usize> {
+    pub(crate) inner: A,
+    taps: Vec<Tap<M, N>>,
+}
+
+impl<A, M: Maker, const N: usize> Shown<A, M, N> {
+    pub(crate) const fn new(inner: A, taps: Vec<Tap<M, N>>) -> Self {
+        Self { inner, taps }
+    }
+}
+
+impl<const N: usize, P, L, A, M> Application<N, P, L> for Shown<A, M, N>
+where
+    P: Peer<N, Event = M::Event>,
+    L: Law<N>,
+    A: Application<N, P, L>,
+    M: Clone + Shows<N, P> + Send + 'static,
+{
+    fn next(&mut self) -> impl Future<Output = Input> {
+        self.inner.next()
+    }
+
+    fn handed_over(&mut self) {
+        self.inner.handed_over();
+    }
+
+    fn event(&mut self, event: Event<P::Event>) {
+        for tap in &mut self.taps {
+            if let Event::Peer(of_peer) = &event
+                && let Some(notice) = tap.maker.notice(&event, Instant::ZERO)
+            {
+                tap.maker.take(of_peer, &notice);
+                tap.heard = true;
+            }
+        }
+        self.inner.event(event);
+    }
+
+    fn answered(&mut self, turnaround: Duration) {
+        self.inner.answered(turnaround);
+    }
+
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        for tap in &mut self.taps {
+            tap.last_fallback = engine.latch().or(tap.last_fallback);
+            if tap.is_due(now) {
+                tap.put(engine, now);
+            }
+        }
+        self.inner.observe(engine, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::maker::ur::UrController;
+    use crate::target::Target;
+
+    #[test]
+    fn sixty_pictures_a_second_at_any_rate_of_states_and_none_while_nobody_looks() {
+        let target = Target::resolve(&"127.0.0.1".parse().expect("an address")).expect("no name is looked up");
+        for cycle_millis in [1, 2, 8, 10] {
+            let (mut tap, views) = Tap::<_, 6>::pair(UrController::new(target.clone()));
+            let mut pictures = |from: u64| {
+                let states = (from * 1_000..(from + 10) * 1_000).step_by(cycle_millis);
+                states.filter(|millis| tap.is_due(Instant::from_micros(millis * 1_000))).count()
+            };
+            assert_eq!(pictures(0), 0, "nobody looks");
+            views.want(true);
+            let taken = pictures(100);
+            assert!((598..=602).contains(&taken), "{taken} in 10 s at {cycle_millis} ms");
+            views.want(false);
+            assert_eq!(pictures(200), 0, "nobody looks any more");
+        }
+    }
+}

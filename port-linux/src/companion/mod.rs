@@ -1,0 +1,152 @@
+//! What runs beside a session, away from the thread that commands: a page in a browser, readers of a network, a node of ROS 2, or
+//! a program's own.
+//!
+//! A [`Companion`] says what it [needs](Companion::needs) and is [started](Companion::start) with a [`Session`]: the feed of what
+//! the session's connections carry and report, pictures of how it stands, and, where it asks for one, a [`Client`] that commands
+//! as `outrigger ask` does. None of these makes the thread that commands wait: the feed and the pictures drop what is not taken in
+//! time, and a release has a lane of its own.
+//!
+//! # Order
+//!
+//! 1. Companions start in the order in which they were added, before the first connection to the robot and before the thread that
+//!    commands takes its scheduling. The first that fails ends the run, and those before it are ended.
+//! 2. The session runs. A companion that ends early, or hangs, changes nothing for it.
+//! 3. The session ends: the arm is at rest, and the feed is over.
+//! 4. Companions end in the order in which they started ([`Started::ending`]), and what they return is shown.
+
+mod beside;
+mod lane;
+mod view;
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{Sender, error::TrySendError};
+
+pub(crate) use self::beside::{Beside, Ends, next_remark};
+pub(crate) use self::lane::Shown;
+pub use self::lane::Views;
+pub use self::view::{Frame, SessionView, Settled};
+use crate::clock::Clock;
+use crate::exit::Failure;
+use crate::feed::{Progress, Reader};
+pub use crate::requests::Client;
+use crate::target::Target;
+
+/// Something that runs beside a session of an arm with `N` joints, on threads of its own.
+pub trait Companion<const N: usize>: Send + Sync {
+    /// Returns what the session has to provide.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Starts beside `session`, before the first connection to the robot. The session waits for this call.
+    ///
+    /// # Errors
+    /// [`Failure`] where it cannot start, e.g. because an address is taken: the session does not begin.
+    fn start(&self, session: Session<N>) -> Result<Started, Failure>;
+}
+
+/// What a session has to provide for a companion. Everything costs the thread that commands a little.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The bytes of all connections in the feed, not events alone.
+    pub traffic: bool,
+    /// Variables of RTDE in the feed beside those of the session. Unknown ones are reported and left out.
+    pub variables: Vec<String>,
+    /// Pictures of the session: see [`Session::views`].
+    pub views: bool,
+    /// A client that may command: see [`Session::client`].
+    pub commands: bool,
+}
+
+/// A session, as a companion has it.
+#[derive(Debug)]
+pub struct Session<const N: usize> {
+    /// The controller, as it was named.
+    pub robot: String,
+    /// The names of the sensors, by the numbers of their sources.
+    pub sources: Vec<String>,
+    /// The clock of every time in the feed.
+    pub clock: Clock,
+    /// What the connections carry and what the session reports.
+    pub feed: Reader,
+    /// Pictures of the session, where they were [needed](Needs::views).
+    pub views: Option<Views<N>>,
+    /// A client of the session, where it was [needed](Needs::commands) and the session takes requests.
+    pub client: Option<Client<N>>,
+    /// A way to tell the operator something.
+    pub remarks: Remarks,
+    /// Where a controller of Universal Robots is asked for its modes and programs.
+    pub(crate) target: Option<Target>,
+}
+
+/// Tells the operator of a session what a companion has to say.
+#[derive(Clone, Debug)]
+pub struct Remarks {
+    kind: &'static str,
+    lane: Sender<Remark>,
+}
+
+/// The kind of a remark, and its text.
+pub(crate) type Remark = (&'static str, String);
+
+impl Remarks {
+    /// Returns the same for events of this kind, e.g. `"page"`. Without it they are of the kind `"companion"`.
+    #[must_use]
+    pub fn of_kind(self, kind: &'static str) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// Shows `text` as an event of the session. Returns `false` where too many wait to be shown: then it is lost.
+    pub fn say(&self, text: impl Into<String>) -> bool {
+        !matches!(self.lane.try_send((self.kind, text.into())), Err(TrySendError::Full(_)))
+    }
+}
+
+/// What a companion says and does beside what happens on its threads.
+#[derive(Default)]
+#[must_use]
+pub struct Started {
+    notice: Option<Notice>,
+    progress: Option<Arc<Progress>>,
+    end: Option<Box<dyn FnOnce() -> Option<Ended> + Send>>,
+}
+
+/// Kind, text and fields of an event.
+pub(crate) type Notice = (&'static str, String, Vec<(&'static str, String)>);
+
+impl Started {
+    /// Returns one that shows `text` as an event of this `kind` at the start, with `fields` for scripts.
+    pub fn saying(kind: &'static str, text: String, fields: Vec<(&'static str, String)>) -> Self {
+        Self { notice: Some((kind, text, fields)), ..Self::default() }
+    }
+
+    /// Returns the same with what it has done so far, which is shown beside a session that only looks.
+    pub fn counting(self, progress: Arc<Progress>) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+
+    /// Returns the same with what is called once the session and its feed are over. It should return within a second.
+    pub fn ending(self, end: impl FnOnce() -> Option<Ended> + Send + 'static) -> Self {
+        Self { end: Some(Box::new(end)), ..self }
+    }
+}
+
+impl fmt::Debug for Started {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Started").field("notice", &self.notice).finish_non_exhaustive()
+    }
+}
+
+/// How it went for a companion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// A line for people.
+    pub text: String,
+    /// A JSON object for scripts, on one line; nothing is shown to them where it is empty.
+    pub json: String,
+}
+
+/// A list of companions.
+pub(crate) type Companions<const N: usize> = Vec<Arc<dyn Companion<N>>>;

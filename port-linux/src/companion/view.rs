@@ -1,0 +1,52 @@
+//! A session at one instant, as a companion sees it.
+
+use outrigger_core::command::{MAX_SOURCES, SourceConfig};
+use outrigger_core::kinematics::KinematicChain;
+use outrigger_core::law::PerAxis;
+use outrigger_core::robot::Reason;
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::sensor::Sample;
+use outrigger_wire::time::Duration;
+
+use crate::show::Snapshot;
+
+/// A session at one instant: what is shown of it everywhere, and what only a picture of the arm needs.
+#[derive(Clone, Debug)]
+pub struct SessionView<const N: usize> {
+    /// What is shown everywhere.
+    pub snapshot: Snapshot,
+    /// The newest numbers.
+    pub frame: Frame<N>,
+    /// What hardly changes.
+    pub settled: Settled<N>,
+}
+
+/// The newest numbers of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<const N: usize> {
+    /// Joint speeds that were commanded last \[rad/s\].
+    pub commanded: JointVelocities<N>,
+    /// Where the law wants the joints \[rad\], while it commands.
+    pub wanted: Option<JointPositions<N>>,
+    /// The error of a law that holds a distance \[m\], while it commands.
+    pub standoff_error: Option<f32>,
+    /// The errors of a law that moves axes of the tool by sensors \[m, rad\], while it commands.
+    pub axis_errors: PerAxis<Option<f32>>,
+    /// The newest sample of each source, by its number.
+    pub samples: [Option<Sample>; MAX_SOURCES],
+    /// The reason that holds the motion while commanding lasts.
+    pub held_by: Option<Reason>,
+}
+
+/// What a session hardly changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Settled<const N: usize> {
+    /// The chain from the base to the tool, where the model is known.
+    pub chain: Option<KinematicChain<N>>,
+    /// The sources, by their numbers.
+    pub sources: [Option<SourceConfig>; MAX_SOURCES],
+    /// The age of a state that ends commanding.
+    pub oldest_state: Duration,
+    /// The limit of each joint's speed \[rad/s\].
+    pub fastest: JointVelocities<N>,
+}

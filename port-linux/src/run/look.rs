@@ -1,0 +1,106 @@
+//! A session that is looked at, and asked for nothing.
+
+use outrigger_core::engine::Config;
+
+use crate::clock::Clock;
+use crate::companion::{Beside, Companions, Ended, Ends, Needs, Shown};
+use crate::exit::Outcome;
+use crate::feed::{EVENTS, Feed};
+use crate::law::BoxedLaw;
+use crate::maker::{Controller, Wanted};
+use crate::panel::{Onlooker, Operators, Panel};
+use crate::record::Apart;
+use crate::show::{Format, tell};
+use crate::signals::Leaves;
+
+/// How a session is looked at.
+pub(crate) struct Look<const N: usize> {
+    /// The name of the command.
+    pub(crate) title: &'static str,
+    pub(crate) format: Format,
+    /// The time after which it ends by itself.
+    pub(crate) seconds: Option<u64>,
+    /// It ends once nobody reads its output.
+    pub(crate) for_a_reader: bool,
+    /// What runs beside it; it may not command.
+    pub(crate) companions: Companions<N>,
+}
+
+/// Looks at `controller` until the operator or the time ends it.
+///
+/// # Errors
+/// Those of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
+pub(crate) fn look<const N: usize, C: Controller<N>>(
+    controller: C,
+    config: Config<N, C::Options>,
+    look: &Look<N>,
+) -> Outcome {
+    let mut ends = Ends::default();
+    let session = session(controller, config, look, &mut ends);
+    let ended = ends.finish();
+    session?;
+    let json = look.format == Format::Json;
+    let of = |ended: Ended| if json { ended.json } else { ended.text };
+    let mut lines = ended.into_iter().map(of).filter(|line| !line.is_empty());
+    lines.try_for_each(|line| tell(&format!("{line}\n")))
+}
+
+fn session<const N: usize, C: Controller<N>>(
+    mut controller: C,
+    config: Config<N, C::Options>,
+    look: &Look<N>,
+    ends: &mut Ends,
+) -> Outcome {
+    let Look { title, format, seconds, for_a_reader, ref companions } = *look;
+    let (clock, needs) = (Clock::start(), Needs::of(companions));
+    // A view shows what no engine keeps.
+    let traffic = needs.traffic || format == Format::View;
+    let (feed, variables) = match (traffic, needs.variables.is_empty()) {
+        (true, false) => {
+            let (feed, variables) = Feed::pair(C::ENTRIES);
+            (Some(feed), Some(variables))
+        }
+        (true, true) => (Some(Feed::new(C::ENTRIES)), None),
+        (false, _) => ((!companions.is_empty()).then(|| Feed::new(EVENTS)), None),
+    };
+    let beside = match &feed {
+        Some(feed) => Some(Beside::start(companions, &controller, &[], clock, feed, || None, ends)?),
+        None => None,
+    };
+    let (taps, notices, progress, remarks) = match beside {
+        Some(Beside { taps, notices, progress, remarks }) => (taps, notices, progress, Some(remarks)),
+        None => (vec![], vec![], vec![], None),
+    };
+    if format == Format::Remarks {
+        for (_, text, _) in &notices {
+            tell(&format!("{text}\nCtrl-C ends it\n"))?;
+        }
+    }
+    crate::runtime::block_on(async {
+        let (_apart, of_variables) = match variables {
+            Some(variables) => {
+                let wanted = Wanted::Variables(needs.variables);
+                let (apart, remarks) = Apart::start(&mut controller, &config, wanted, clock, variables)?;
+                (Some(apart), Some(remarks))
+            }
+            None => (None, None),
+        };
+        let operators = Operators::here(Leaves::Nothing)?;
+        let mut net = controller.open(clock, None).await?;
+        if let Some(feed) = feed.as_ref().filter(|_| traffic) {
+            net = net.with_feed(feed, None);
+        }
+        let mut panel = Panel::new(title, format, clock, controller, operators, seconds);
+        if let Some(feed) = feed {
+            panel = panel.with_feed(feed);
+        }
+        if format != Format::Remarks {
+            notices.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
+        }
+        let onlooker = Onlooker::new(panel).beside(progress, of_variables, remarks);
+        let onlooker = if for_a_reader { onlooker.for_a_reader() } else { onlooker };
+        let mut onlooker = Shown::new(onlooker, taps);
+        C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
+        onlooker.inner.finish()
+    })
+}
