@@ -15,6 +15,8 @@ const PLAIN: &[&str] = &[
     "core/tests",
     "core/wire",
     "port-embassy",
+    "port-linux/cli/src",
+    "port-linux/cli/tests",
     "port-linux/config",
     "port-linux/ros",
     "port-linux/src",

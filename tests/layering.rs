@@ -84,17 +84,11 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("boards/eqos", "outrigger-eqos", &[]),
     ("port-linux/config", "outrigger-config", &["outrigger-core", "outrigger-wire"]),
     ("port-linux/ros", "outrigger-ros", &["outrigger-core", "outrigger-wire"]),
+    ("port-linux", "outrigger", &["outrigger-config", "outrigger-core", "outrigger-wire"]),
     (
-        "port-linux",
-        "outrigger",
-        &[
-            "outrigger-config",
-            "outrigger-core",
-            "outrigger-ros",
-            "outrigger-sim",
-            "outrigger-urscript",
-            "outrigger-wire",
-        ],
+        "port-linux/cli",
+        "outrigger-cli",
+        &["outrigger", "outrigger-config", "outrigger-core", "outrigger-ros", "outrigger-sim", "outrigger-wire"],
     ),
 ];
 
@@ -287,16 +281,18 @@ fn circle(mut imported: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, 
 }
 
 #[test]
-fn modules_of_the_port_for_linux_import_each_other_in_no_circle() {
-    let mut imported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (path, text) in sources(&workspace().join("port-linux/src")) {
-        // What is at the root is above all of them.
-        if path != Path::new("lib.rs") && !path.iter().any(|part| part == "tests.rs") {
-            imported.entry(module_of(&path)).or_default().extend(imports(&path, &text));
+fn modules_of_the_port_for_linux_and_of_its_command_import_each_other_in_no_circle() {
+    for root in ["port-linux/src", "port-linux/cli/src"] {
+        let mut imported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (path, text) in sources(&workspace().join(root)) {
+            // What is at the root is above all of them.
+            if path != Path::new("lib.rs") && !path.iter().any(|part| part == "tests.rs") {
+                imported.entry(module_of(&path)).or_default().extend(imports(&path, &text));
+            }
         }
+        let circle = circle(imported);
+        assert!(circle.is_empty(), "{root}: in a circle: {circle:?}");
     }
-    let circle = circle(imported);
-    assert!(circle.is_empty(), "in a circle: {circle:?}");
 }
 
 /// Libraries whose files are looked at folder by folder.
@@ -305,6 +301,7 @@ const FOLDERS: &[&str] = &[
     "core/src",
     "core/wire/src",
     "port-embassy/src",
+    "port-linux/cli/src",
     "port-linux/config/src",
     "port-linux/ros/src",
     "port-linux/src",
@@ -353,10 +350,10 @@ fn a_circle_is_found_whatever_is_above_and_below_it() {
 const CHOOSING: &[&str] = &[
     "port-linux/src/lib.rs",
     "port-linux/src/robot/beside.rs",
-    "port-linux/src/args.rs",
-    "port-linux/src/cli.rs",
-    "port-linux/src/beside.rs",
-    "port-linux/src/watch/device.rs",
+    "port-linux/cli/src/args.rs",
+    "port-linux/cli/src/cli.rs",
+    "port-linux/cli/src/beside.rs",
+    "port-linux/cli/src/watch/device.rs",
     "boards/nucleo-h743zi/src/main.rs",
     "boards/qemu-mps2/src/main.rs",
     "boards/w5500-evb-pico2/src/main.rs",
@@ -385,7 +382,7 @@ const MAKERS: &[Maker] = &[
             ),
             ("choosing a maker", CHOOSING),
             ("configuration files", &["port-linux/config/src"]),
-            ("what is fuzzed beside each maker", &["port-linux/src/fuzzing.rs"]),
+            ("what is fuzzed beside each maker", &["port-linux/cli/src/fuzzing.rs"]),
             ("the log lines of boards", &["boards/app/src/milestone.rs"]),
             (
                 "lists of all wire formats",
@@ -393,17 +390,17 @@ const MAKERS: &[Maker] = &[
                     "core/wire/src/frame.rs",
                     "core/wire/src/frame",
                     "core/wire/src/layout.rs",
-                    "port-linux/src/decode.rs",
-                    "port-linux/src/export",
+                    "port-linux/cli/src/decode.rs",
+                    "port-linux/cli/src/export",
                     "port-linux/src/feed",
                     "port-linux/src/motion/recording.rs",
                     "port-linux/src/record/recording.rs",
-                    "port-linux/src/ros2/learned.rs",
-                    "port-linux/src/serve/lines.rs",
-                    "port-linux/src/show/view/overheard.rs",
+                    "port-linux/cli/src/ros2/learned.rs",
+                    "port-linux/cli/src/serve/lines.rs",
+                    "port-linux/cli/src/screen/overheard.rs",
                 ],
             ),
-            ("its simulator", &["port-linux/src/simulate/krc"]),
+            ("its simulator", &["port-linux/cli/src/simulate/krc"]),
         ],
     },
     Maker {
@@ -414,19 +411,22 @@ const MAKERS: &[Maker] = &[
             ("its side of the engine", &["core/src/engine/ur"]),
             (
                 "its side of each port, which is what the port for microcontrollers was first made for",
-                &["port-embassy/src", "boards/app/src/ur.rs", "port-linux/src/maker/ur", "port-linux/src/net.rs"],
+                &["port-embassy/src", "boards/app/src/ur.rs", "port-linux/src/maker/ur", "port-linux/src/net/mod.rs"],
             ),
             ("choosing a maker", CHOOSING),
             ("configuration files", &["port-linux/config/src"]),
-            ("what is fuzzed beside each maker", &["port-linux/src/fuzzing.rs", "port-linux/src/watch/fuzzing.rs"]),
+            (
+                "what is fuzzed beside each maker",
+                &["port-linux/cli/src/fuzzing.rs", "port-linux/cli/src/watch/fuzzing.rs"],
+            ),
             ("the log lines of boards", &["boards/app/src/milestone.rs"]),
             (
                 "commands that only its controllers have",
                 &[
-                    "port-linux/src/demo",
-                    "port-linux/src/init",
-                    "port-linux/src/io",
-                    "port-linux/src/moves",
+                    "port-linux/cli/src/demo",
+                    "port-linux/cli/src/init",
+                    "port-linux/cli/src/io",
+                    "port-linux/cli/src/moves",
                     "port-linux/src/robot/place.rs",
                     "port-linux/src/robot/play.rs",
                 ],
@@ -437,7 +437,7 @@ const MAKERS: &[Maker] = &[
             ),
             (
                 "an option for which of them states come by",
-                &["port-linux/src/doctor/args.rs", "port-linux/src/ros2/args.rs"],
+                &["port-linux/cli/src/doctor/args.rs", "port-linux/cli/src/ros2/args.rs"],
             ),
         ],
     },
@@ -449,6 +449,7 @@ const NAMING: &[&str] = &[
     "core/wire/src",
     "port-embassy/src",
     "port-linux/src",
+    "port-linux/cli/src",
     "port-linux/config/src",
     "boards/app/src",
     "boards/eqos/src",

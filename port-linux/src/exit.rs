@@ -92,14 +92,14 @@ pub(crate) fn is_too_few_files(error: &std::io::Error) -> bool {
 }
 
 /// What a command returns.
-pub(crate) type Outcome = Result<(), Failure>;
+pub type Outcome = Result<(), Failure>;
 
 /// A write to standard output that failed. A reader that has gone away (`| head`) ends the command
 /// quietly and successfully; anything else is reported.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for anything but a closed pipe.
-pub(crate) fn output_closed(error: &std::io::Error) -> Outcome {
+pub fn output_closed(error: &std::io::Error) -> Outcome {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         return Ok(());
     }
@@ -139,19 +139,19 @@ impl Unwritten {
 static UNWRITTEN: Unwritten = Unwritten::new();
 
 /// Notes a failed write of standard output, for a command that goes on to its end: the process ends with it.
-pub(crate) fn output_failed(error: &std::io::Error) {
+pub fn output_failed(error: &std::io::Error) {
     UNWRITTEN.note(error);
 }
 
 /// Returns the outcome of a command that `ended` so. Each failed write among `written` is noted: it decides the exit code only where
 /// `ended` is a success.
-pub(crate) fn despite(written: impl IntoIterator<Item = Outcome>, ended: Outcome) -> Outcome {
+pub fn despite(written: impl IntoIterator<Item = Outcome>, ended: Outcome) -> Outcome {
     UNWRITTEN.despite(written, ended)
 }
 
 /// Returns the messages for standard error at the end of a command, the reason first and then what of its output is missing, and the
 /// exit code of the process.
-pub(crate) fn ending(ended: Outcome) -> (Vec<String>, u8) {
+pub fn ending(ended: Outcome) -> (Vec<String>, u8) {
     last_words(ended, UNWRITTEN.failures())
 }
 

@@ -15,14 +15,15 @@ use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
 /// A law on the heap.
-pub(crate) struct BoxedLaw<const N: usize> {
+pub struct BoxedLaw<const N: usize> {
     law: Box<dyn Law<N> + Send>,
     /// What each step needs, where that is not the law's to say.
     sources: Option<Vec<SourceId>>,
 }
 
 impl<const N: usize> BoxedLaw<N> {
-    pub(crate) fn new(law: impl Law<N> + Send + 'static) -> Self {
+    /// Returns a law that is given no readings but those it asks for by itself.
+    pub fn new(law: impl Law<N> + Send + 'static) -> Self {
         Self { law: Box::new(law), sources: None }
     }
 
@@ -32,18 +33,18 @@ impl<const N: usize> BoxedLaw<N> {
     }
 
     /// For sessions in which nobody requests, and for recordings, which have the law in them.
-    pub(crate) fn idle() -> Self {
+    pub fn idle() -> Self {
         Self::new(AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default())))
     }
 }
 
 /// How far each axis that a sensor moves has yet to go, where there is one.
-pub(crate) fn sensed(errors: PerAxis<Option<f32>>) -> impl Iterator<Item = (ToolAxis, f32)> {
+pub fn sensed(errors: PerAxis<Option<f32>>) -> impl Iterator<Item = (ToolAxis, f32)> {
     ToolAxis::WORDS.iter().zip(errors).filter_map(|((_, axis), error)| error.map(|error| (*axis, error)))
 }
 
 /// For people: `z +0.120 mm`, `rx -1.200 mrad`.
-pub(crate) fn axis_error((axis, error): (ToolAxis, f32)) -> String {
+pub fn axis_error((axis, error): (ToolAxis, f32)) -> String {
     format!("{} {:+.3} {}", axis.name(), error * 1e3, if axis.turns() { "mrad" } else { "mm" })
 }
 

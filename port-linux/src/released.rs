@@ -6,7 +6,7 @@ use std::fmt;
 
 use outrigger_core::robot::Reason;
 
-use crate::os::{HANG_UP, INTERRUPT};
+use crate::host::os::{HANG_UP, INTERRUPT};
 
 /// The cause of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +48,9 @@ pub enum ReleasedBy {
 }
 
 impl ReleasedBy {
-    /// The wish to end this process that [`Signals`](crate::signals::Signals) reports by this word.
+    /// The wish to end this process that [`Signals`](crate::host::signals::Signals) reports by this word.
     #[must_use]
-    pub(crate) fn of_signal(word: &'static str) -> Self {
+    pub fn of_signal(word: &'static str) -> Self {
         if word == QUIT { Self::Quit } else { Self::Signal(word) }
     }
 
@@ -113,7 +113,7 @@ impl fmt::Display for ReleasedBy {
 }
 
 /// The word by which keys and lines end this process.
-pub(crate) const QUIT: &str = "quit";
+pub const QUIT: &str = "quit";
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Axes of the tool, each moved by a sensor of its own, as `port-linux/examples/axes.toml` has them.
+//! Axes of the tool, each moved by a sensor of its own, as `port-linux/cli/examples/axes.toml` has them.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use outrigger_wire::sensor::{SampleValue, SourceId};
 
 use super::{SOFTWARE, ms, secs};
 
-const EXAMPLE: &str = include_str!("../../port-linux/examples/axes.toml");
+const EXAMPLE: &str = include_str!("../../port-linux/cli/examples/axes.toml");
 /// What the example's axes are moved to.
 const GAP: f64 = 0.05;
 const FORCE: f64 = -10.0;

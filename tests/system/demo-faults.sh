@@ -7,7 +7,7 @@
 # A minute or two for each on a busy machine, less on a quiet one.
 set -euo pipefail
 program=${1:-target/release/outrigger}
-[ -x "$program" ] || { echo "no program $program: cargo build --release -p outrigger" >&2; exit 2; }
+[ -x "$program" ] || { echo "no program $program: cargo build --release -p outrigger-cli" >&2; exit 2; }
 faults=("${@:2}")
 if [ ${#faults[@]} -eq 0 ]; then
     # The program names them where it is given none of them.

@@ -4,4 +4,4 @@
 use libfuzzer_sys::fuzz_target;
 use outrigger_fuzz_host::{discard_output, limited};
 
-fuzz_target!(init: discard_output(), |bytes: &[u8]| limited(|| outrigger::fuzzing::recording(bytes)));
+fuzz_target!(init: discard_output(), |bytes: &[u8]| limited(|| outrigger_cli::fuzzing::recording(bytes)));

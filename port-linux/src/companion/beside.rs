@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::lane::Tap;
-use super::{Companions, Ended, Needs, Notice, Remark, Remarks, Session, Started};
-use crate::clock::Clock;
-use crate::exit::Failure;
+use super::{Companions, End, Ended, Needs, Notice, Remark, Remarks, Session, Started};
+use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Progress};
+use crate::host::clock::Clock;
 use crate::maker::Controller;
 use crate::requests::Client;
 
@@ -17,11 +17,11 @@ const WAITING: usize = 256;
 
 /// What the thread that commands has of its companions.
 #[derive(Debug)]
-pub(crate) struct Beside<C: Controller<N>, const N: usize> {
+pub struct Beside<C: Controller<N>, const N: usize> {
     /// Lanes of those that want pictures.
-    pub(crate) taps: Vec<Tap<C, N>>,
+    pub taps: Vec<Tap<C, N>>,
     /// What they say at the start, in their order.
-    pub(crate) notices: Vec<Notice>,
+    pub notices: Vec<Notice>,
     /// What they have done so far.
     pub(crate) progress: Vec<Arc<Progress>>,
     /// What they say later.
@@ -30,12 +30,20 @@ pub(crate) struct Beside<C: Controller<N>, const N: usize> {
 
 /// What ends those that have started, in their order.
 #[derive(Default)]
-pub(crate) struct Ends(Vec<Box<dyn FnOnce() -> Option<Ended> + Send>>);
+pub struct Ends(Vec<End>);
 
 impl Ends {
-    /// Ends them, once nothing is put into their feed any more.
-    pub(crate) fn finish(self) -> Vec<Ended> {
-        self.0.into_iter().filter_map(|end| end()).collect()
+    /// Ends them, once nothing is put into their feed any more: what they return, and the first failure. `heard` is `false` where
+    /// there never was a session.
+    pub fn finish(self, heard: bool) -> (Vec<Ended>, Outcome) {
+        let (mut ended, mut outcome) = (vec![], Ok(()));
+        for end in self.0 {
+            match end(heard) {
+                Ok(one) => ended.extend(one),
+                Err(failure) => outcome = outcome.and(Err(failure)),
+            }
+        }
+        (ended, outcome)
     }
 }
 
@@ -43,8 +51,10 @@ impl Needs {
     /// Returns what all of `companions` need together.
     pub(crate) fn of<const N: usize>(companions: &Companions<N>) -> Self {
         let mut all = Self::default();
-        for Self { traffic, variables, views, commands } in companions.iter().map(|companion| companion.needs()) {
+        for Self { traffic, engine, variables, views, commands } in companions.iter().map(|companion| companion.needs())
+        {
             all.traffic |= traffic;
+            all.engine |= engine;
             all.views |= views;
             all.commands |= commands;
             for name in variables {
@@ -63,7 +73,7 @@ impl<C: Controller<N>, const N: usize> Beside<C, N> {
     ///
     /// # Errors
     /// The failure of the first that cannot start.
-    pub(crate) fn start(
+    pub fn start(
         companions: &Companions<N>,
         controller: &C,
         sources: &[String],

@@ -101,7 +101,7 @@ fn taking<M: Maker + Send + 'static, const N: usize>(
 
 /// The side of the thread that commands.
 #[derive(Debug)]
-pub(crate) struct Tap<M: Maker, const N: usize> {
+pub struct Tap<M: Maker, const N: usize> {
     slot: Slot<M, N>,
     demand: Arc<Demand>,
     /// Hears of every event, for this lane.
@@ -211,13 +211,15 @@ fn settled<const N: usize, P: Peer<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) 
 
 /// An application whose engine is shown to companions.
 #[derive(Debug)]
-pub(crate) struct Shown<A, M: Maker, const N: usize> {
-    pub(crate) inner: A,
+pub struct Shown<A, M: Maker, const N: usize> {
+    /// The application.
+    pub inner: A,
     taps: Vec<Tap<M, N>>,
 }
 
 impl<A, M: Maker, const N: usize> Shown<A, M, N> {
-    pub(crate) const fn new(inner: A, taps: Vec<Tap<M, N>>) -> Self {
+    /// Returns `inner` with these lanes.
+    pub const fn new(inner: A, taps: Vec<Tap<M, N>>) -> Self {
         Self { inner, taps }
     }
 }
@@ -267,8 +269,8 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::target::Target;
     use crate::maker::ur::UrController;
-    use crate::target::Target;
 
     #[test]
     fn sixty_pictures_a_second_at_any_rate_of_states_and_none_while_nobody_looks() {

@@ -16,6 +16,8 @@
 
 mod beside;
 mod lane;
+#[cfg(feature = "record")]
+mod recording;
 mod view;
 
 use std::fmt;
@@ -23,21 +25,33 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::{Sender, error::TrySendError};
 
-pub(crate) use self::beside::{Beside, Ends, next_remark};
-pub(crate) use self::lane::Shown;
+pub use self::beside::Beside;
+pub use self::beside::Ends;
+pub(crate) use self::beside::next_remark;
+pub use self::lane::Shown;
 pub use self::lane::Views;
+#[cfg(feature = "record")]
+pub use self::recording::Recording;
 pub use self::view::{Frame, SessionView, Settled};
-use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::{Progress, Reader};
+use crate::host::clock::Clock;
+use crate::host::target::Target;
 pub use crate::requests::Client;
-use crate::target::Target;
 
 /// Something that runs beside a session of an arm with `N` joints, on threads of its own.
 pub trait Companion<const N: usize>: Send + Sync {
     /// Returns what the session has to provide.
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+
+    /// Checks, before anything is asked of the robot, that it will be able to start.
+    ///
+    /// # Errors
+    /// [`Failure`] with the obstacle.
+    fn check(&self) -> Result<(), Failure> {
+        Ok(())
     }
 
     /// Starts beside `session`, before the first connection to the robot. The session waits for this call.
@@ -52,6 +66,8 @@ pub trait Companion<const N: usize>: Send + Sync {
 pub struct Needs {
     /// The bytes of all connections in the feed, not events alone.
     pub traffic: bool,
+    /// What the engine is given and does in the feed, as its recorder holds it, and the configuration of the run.
+    pub engine: bool,
     /// Variables of RTDE in the feed beside those of the session. Unknown ones are reported and left out.
     pub variables: Vec<String>,
     /// Pictures of the session: see [`Session::views`].
@@ -78,7 +94,7 @@ pub struct Session<const N: usize> {
     /// A way to tell the operator something.
     pub remarks: Remarks,
     /// Where a controller of Universal Robots is asked for its modes and programs.
-    pub(crate) target: Option<Target>,
+    pub target: Option<Target>,
 }
 
 /// Tells the operator of a session what a companion has to say.
@@ -110,8 +126,11 @@ impl Remarks {
 pub struct Started {
     notice: Option<Notice>,
     progress: Option<Arc<Progress>>,
-    end: Option<Box<dyn FnOnce() -> Option<Ended> + Send>>,
+    end: Option<End>,
 }
+
+/// Ends a companion; `false` where there never was a session.
+type End = Box<dyn FnOnce(bool) -> Result<Option<Ended>, Failure> + Send>;
 
 /// Kind, text and fields of an event.
 pub(crate) type Notice = (&'static str, String, Vec<(&'static str, String)>);
@@ -122,13 +141,15 @@ impl Started {
         Self { notice: Some((kind, text, fields)), ..Self::default() }
     }
 
-    /// Returns the same with what it has done so far, which is shown beside a session that only looks.
+    /// Returns the same with what it has done so far, which is shown beside a session that only looks. Where that
+    /// [has failed](Progress::has_failed), it is shown, and a session that only looks ends.
     pub fn counting(self, progress: Arc<Progress>) -> Self {
         Self { progress: Some(progress), ..self }
     }
 
-    /// Returns the same with what is called once the session and its feed are over. It should return within a second.
-    pub fn ending(self, end: impl FnOnce() -> Option<Ended> + Send + 'static) -> Self {
+    /// Returns the same with what is called once the session and its feed are over, with `false` where there never was a session.
+    /// It should return within a second. A failure is the failure of the run, where that has none of its own.
+    pub fn ending(self, end: impl FnOnce(bool) -> Result<Option<Ended>, Failure> + Send + 'static) -> Self {
         Self { end: Some(Box::new(end)), ..self }
     }
 }
@@ -149,4 +170,4 @@ pub struct Ended {
 }
 
 /// A list of companions.
-pub(crate) type Companions<const N: usize> = Vec<Arc<dyn Companion<N>>>;
+pub type Companions<const N: usize> = Vec<Arc<dyn Companion<N>>>;

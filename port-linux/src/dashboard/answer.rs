@@ -7,7 +7,7 @@ use crate::json::Json;
 
 /// What a controller wrote, fit for a terminal: UTF-8 where it is, Latin-1 otherwise, control characters spelt out.
 #[must_use]
-pub(super) fn readable(text: Text<'_>) -> String {
+pub fn readable(text: Text<'_>) -> String {
     let decoded = std::str::from_utf8(text.0).map_or_else(|_| text.to_string(), str::to_owned);
     let spelt = decoded.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() });
     spelt.collect()
@@ -15,7 +15,7 @@ pub(super) fn readable(text: Text<'_>) -> String {
 
 /// The answer in words; what an answer of success says by itself is `done`.
 #[must_use]
-pub(crate) fn words(reply: &Reply<'_>) -> String {
+pub fn words(reply: &Reply<'_>) -> String {
     match reply {
         Reply::Done(added) if added.0.is_empty() => "done".into(),
         // Nothing else answers with a number.
@@ -44,7 +44,7 @@ pub(crate) fn words(reply: &Reply<'_>) -> String {
 }
 
 /// The answer as the value of a JSON key; what is no answer is null.
-pub(crate) fn value(reply: &Reply<'_>, json: &mut Json) {
+pub fn value(reply: &Reply<'_>, json: &mut Json) {
     match reply {
         Reply::Done(_) => json.boolean(true),
         Reply::Running(yes) | Reply::RemoteControl(yes) | Reply::ProgramSaved { saved: yes, .. } => json.boolean(*yes),

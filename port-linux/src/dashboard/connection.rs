@@ -12,15 +12,15 @@ use outrigger_wire::time::Duration;
 use tokio::net::TcpStream;
 
 use super::transport::{Transport, Trouble};
-use crate::clock::Clock;
+use crate::host::clock::Clock;
 use crate::net::cannot_connect;
 
 /// Memory for one line of a dashboard server: replies hold at most a path.
-pub(crate) const LINE_MEMORY: usize = 4096;
+pub const LINE_MEMORY: usize = 4096;
 
 /// One service of one controller.
 #[derive(Debug)]
-pub(crate) struct Connection<S> {
+pub struct Connection<S> {
     at: SocketAddr,
     /// Of a service over HTTP.
     url: Option<String>,
@@ -33,21 +33,22 @@ pub(crate) struct Connection<S> {
 
 impl<S: Service> Connection<S> {
     /// The service at this address, not connected yet.
-    pub(crate) const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
+    pub const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
         Self { at, url: None, clock, service, stream: None, error: None }
     }
 
     /// The same, over HTTP.
-    pub(crate) fn over_http(self) -> Self {
+    pub fn over_http(self) -> Self {
         Self { url: Some(format!("http://{}{BASE}", self.at)), ..self }
     }
 
-    pub(crate) const fn service(&self) -> &S {
+    /// Returns what speaks over it.
+    pub const fn service(&self) -> &S {
         &self.service
     }
 
     /// Connects, and waits until the service answers.
-    pub(crate) async fn connect(&mut self) -> Result<(), Trouble> {
+    pub async fn connect(&mut self) -> Result<(), Trouble> {
         self.service.handle(self.clock.now(), Input::Start);
         loop {
             self.carry_out().await;

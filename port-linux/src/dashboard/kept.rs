@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use outrigger_config::files;
 use outrigger_wire::dashboard::UserRole;
 
-use crate::os;
+use crate::host::os;
 
 /// The most bytes of a file: no role is named that long.
 const LONGEST: u64 = 256;

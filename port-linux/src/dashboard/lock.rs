@@ -11,9 +11,9 @@ use tokio::sync::watch;
 use super::connection::{Connection, LINE_MEMORY};
 use super::kept::KeptRole;
 use super::transport::Transport as _;
-use crate::clock::{Clock, std_duration};
 use crate::exit::Failure;
-use crate::worker::{Joined, Worker};
+use crate::host::clock::{Clock, std_duration};
+use crate::host::worker::{Joined, Worker};
 
 /// At the end the controller has so long to take the lock away.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -50,7 +50,7 @@ impl LockedPendant {
             let text = format!("an earlier run has left the pendant locked: its role {} is given back", role.word());
             let _ = tell.send(text);
         }
-        let runtime = crate::runtime::one_threaded()?;
+        let runtime = crate::host::runtime::one_threaded()?;
         let lock = left.map_or_else(PendantLock::new, PendantLock::left_behind);
         let work = move || runtime.block_on(attend(dashboard, kept, lock, clock, modes, tell));
         let worker = Worker::start("pendant", work)

@@ -8,13 +8,13 @@ use outrigger_wire::primary::Text;
 use outrigger_wire::robot::SoftwareVersion;
 
 use super::answer::words;
-use crate::clock::Clock;
+use crate::host::clock::Clock;
 
 /// The newest software that has no question for its version.
 const WITHOUT_VERSION: SoftwareVersion = SoftwareVersion::new(1, 7);
 
 /// Carries one request at a time, and connects where there is no connection.
-pub(crate) trait Transport {
+pub trait Transport {
     /// Puts a request.
     fn ask(&mut self, request: Request<'_>);
 
@@ -31,28 +31,32 @@ pub(crate) trait Transport {
     ///
     /// # Errors
     /// Those of [`Self::answer_with_line`].
-    async fn answer<R>(&mut self, read: impl FnOnce(&Reply<'_>) -> R) -> Result<R, Trouble> {
-        self.answer_with_line(|reply, _| read(reply)).await
+    fn answer<R>(&mut self, read: impl FnOnce(&Reply<'_>) -> R) -> impl Future<Output = Result<R, Trouble>> {
+        self.answer_with_line(|reply, _| read(reply))
     }
 
     /// Puts a request, and hands its answer to `read`.
     ///
     /// # Errors
     /// Those of [`Self::answer`].
-    async fn execute<R>(&mut self, request: Request<'_>, read: impl FnOnce(&Reply<'_>) -> R) -> Result<R, Trouble> {
+    fn execute<R>(
+        &mut self,
+        request: Request<'_>,
+        read: impl FnOnce(&Reply<'_>) -> R,
+    ) -> impl Future<Output = Result<R, Trouble>> {
         self.ask(request);
-        self.answer(read).await
+        self.answer(read)
     }
 }
 
 /// Why a request has no answer: what happened, and what to check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Trouble(pub(crate) String);
+pub struct Trouble(pub String);
 
 /// Why a [`Sequence`] did not reach its goal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Ended {
+pub enum Ended {
     /// The controller could not be asked.
     #[error("{0}")]
     Trouble(#[from] Trouble),
@@ -65,7 +69,7 @@ pub(crate) enum Ended {
 ///
 /// # Errors
 /// [`Trouble`] where it does not tell.
-pub(crate) async fn software(transport: &mut impl Transport) -> Result<SoftwareVersion, Trouble> {
+pub async fn software(transport: &mut impl Transport) -> Result<SoftwareVersion, Trouble> {
     let software = transport.execute(Request::PolyscopeVersion, |reply| match reply {
         Reply::Software { version, .. } => Ok(*version),
         Reply::Refused(Refusal::NotUnderstood(_)) => Ok(WITHOUT_VERSION),
@@ -78,7 +82,7 @@ pub(crate) async fn software(transport: &mut impl Transport) -> Result<SoftwareV
 ///
 /// # Errors
 /// [`Ended`] where it does not reach its goal.
-pub(crate) async fn run(
+pub async fn run(
     sequence: &mut impl Sequence,
     transport: &mut impl Transport,
     clock: Clock,

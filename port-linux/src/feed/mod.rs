@@ -6,6 +6,7 @@
 //! one copy of its bytes, into memory that is there from the beginning. Readers look by themselves, some fifty times a second:
 //! to wake one would cost the loop a call of the kernel for each entry.
 
+pub mod notice;
 mod progress;
 mod ring;
 mod rtde;
@@ -21,11 +22,11 @@ use outrigger_wire::time::Instant;
 pub use self::progress::Progress;
 use self::ring::{Found, Kept, Ring};
 pub use self::rtde::Columns;
-pub(crate) use self::rtde::Conversation;
+pub use self::rtde::Conversation;
 pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
 pub use self::tap::Tap;
-use crate::notice::Notice;
-use crate::worker::LOOK;
+use crate::feed::notice::Notice;
+use crate::host::worker::LOOK;
 
 /// What stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
 pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;

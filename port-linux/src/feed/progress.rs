@@ -23,7 +23,7 @@ impl Default for Progress {
 
 impl Progress {
     /// Of somebody whose messages are `done` so.
-    pub(crate) const fn of(done: &'static str) -> Self {
+    pub const fn of(done: &'static str) -> Self {
         Self {
             done,
             messages: AtomicU64::new(0),
@@ -64,14 +64,14 @@ impl Progress {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Nothing more is written, for this reason.
-    pub(crate) fn fail(&self, why: String) {
+    /// Notes that nothing more is written, for this reason.
+    pub fn fail(&self, why: String) {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
         self.failed.store(true, Ordering::Release);
     }
 
     /// So much is written, and so much lost.
-    pub(crate) fn note(&self, messages: u64, bytes: u64, lost: u64) {
+    pub fn note(&self, messages: u64, bytes: u64, lost: u64) {
         self.messages.store(messages, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
         self.lost.store(lost, Ordering::Relaxed);

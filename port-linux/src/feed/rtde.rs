@@ -30,7 +30,7 @@ pub(super) enum Content<'a> {
 
 /// What is known of one connection.
 #[derive(Debug)]
-pub(crate) struct Conversation {
+pub struct Conversation {
     protocol: Protocol,
     /// Bytes we sent that are no whole package yet.
     unfinished: Vec<u8>,
@@ -47,7 +47,7 @@ impl Default for Conversation {
 
 impl Conversation {
     /// Bytes that went to the controller.
-    pub(crate) fn sent(&mut self, bytes: &[u8]) {
+    pub fn sent(&mut self, bytes: &[u8]) {
         self.unfinished.extend_from_slice(bytes);
         let mut rest = self.unfinished.as_slice();
         while let Some(size) = rest.first_chunk().map(|size| usize::from(u16::from_be_bytes(*size)))
@@ -66,7 +66,7 @@ impl Conversation {
     }
 
     /// The names of the last request for outputs.
-    pub(crate) fn names(&self) -> &[String] {
+    pub fn names(&self) -> &[String] {
         &self.asked
     }
 

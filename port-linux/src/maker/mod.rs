@@ -1,8 +1,10 @@
 //! One kind of controller each: how it is reached and run beside, its events in words, its arm, its figures and counts.
 //! Whatever runs, shows and records a session is the same for all.
 
-pub(crate) mod krc;
-pub(crate) mod ur;
+pub mod apart;
+pub mod krc;
+pub mod lines;
+pub mod ur;
 
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -18,9 +20,9 @@ use outrigger_core::telemetry::{Motion, Status};
 use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::{CAPACITY, Feed};
+use crate::host::clock::Clock;
 use crate::json::Json;
 use crate::net::Net;
 use crate::show::events::PeerEvent;
@@ -29,7 +31,7 @@ use crate::show::words::Observer;
 use crate::show::{Arm, Notice, Snapshot, States, Terminals, Variables, Word};
 
 /// A controller, as whoever sits before the screen knows it.
-pub(crate) trait Maker {
+pub trait Maker {
     /// What only this kind of controller reports.
     type Event: PeerEvent;
     /// What an engine beside it has to show, as it stands there: one copy, which goes into words on any thread.
@@ -86,7 +88,7 @@ pub(crate) trait Maker {
 
 /// A session at one instant, as it stands in the engine: `seen` is what its maker alone knows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sight<S> {
+pub struct Sight<S> {
     /// When, since the start of the process.
     pub(crate) at: Instant,
     /// The controller runs on this machine.
@@ -107,7 +109,7 @@ pub(crate) struct Sight<S> {
 
 /// How an event of a controller is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Showing {
+pub enum Showing {
     /// As it comes.
     Always,
     /// It was shown before, in the same words.
@@ -117,7 +119,7 @@ pub(crate) enum Showing {
 }
 
 /// The same beside an engine with `N` joints.
-pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
+pub trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
     /// Looks at the engine, after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
 
@@ -159,7 +161,7 @@ pub(crate) trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
 }
 
 /// A controller beside which an engine with `N` joints runs: what a command needs of its maker.
-pub(crate) trait Controller<const N: usize>:
+pub trait Controller<const N: usize>:
     Clone + Send + 'static + Maker + for<'m> Shows<N, <Self as Controller<N>>::Peer<'m>>
 {
     /// What only this kind of controller needs to be told.
@@ -190,7 +192,7 @@ pub(crate) trait Controller<const N: usize>:
     }
 
     /// Where it is asked for its modes and programs, where it can be.
-    fn target(&self) -> Option<crate::target::Target> {
+    fn target(&self) -> Option<crate::host::target::Target> {
         None
     }
 
@@ -198,19 +200,19 @@ pub(crate) trait Controller<const N: usize>:
     ///
     /// # Errors
     /// Those of [`Net::listening`].
-    async fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Net, Failure>;
+    fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> impl Future<Output = Result<Net, Failure>>;
 
     /// Runs an engine until the application has shut it down, with a recorder of `recorder` bytes.
     ///
     /// # Errors
     /// [`Failure::BadInput`] for a configuration that the core refuses.
-    async fn run<L: Law<N>>(
+    fn run<L: Law<N>>(
         config: Config<N, Self::Options>,
         law: L,
         net: &mut Net,
         application: &mut impl for<'m> Application<N, Self::Peer<'m>, L>,
         recorder: usize,
-    ) -> Result<(), Failure>;
+    ) -> impl Future<Output = Result<(), Failure>>;
 
     /// Whether a program of ours on the controller makes whole motions by itself.
     fn makes_moves(config: &Config<N, Self::Options>) -> bool {
@@ -238,7 +240,7 @@ pub(crate) trait Controller<const N: usize>:
 
 /// What a recorder takes beside the engine's links.
 #[derive(Clone, Debug)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// Everything there is, in place of the link [`Controller::APART`].
     Everything,
     /// These variables, beside it: into [`VARIABLES`](crate::feed::VARIABLES).
@@ -247,7 +249,7 @@ pub(crate) enum Wanted {
 
 /// What a snapshot has of one kind of controller alone.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub struct Facts {
     /// Who it is, while there is one.
     pub identity: Option<String>,
     /// Its arm, by the newest state.
@@ -266,24 +268,31 @@ pub(crate) struct Facts {
 
 /// Where a board says that its session stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
-    pub(crate) mode: Mode,
-    pub(crate) overrides_pendant: bool,
-    pub(crate) latch: Option<Reason>,
-    pub(crate) unmet: ReasonSet,
-    pub(crate) link: Figures,
+pub struct Standing {
+    /// The mode.
+    pub mode: Mode,
+    /// The next command overrides a stop at the pendant.
+    pub overrides_pendant: bool,
+    /// The reason that nobody has acknowledged.
+    pub latch: Option<Reason>,
+    /// What a request would be refused for; nothing while commanding.
+    pub unmet: ReasonSet,
+    /// Figures of the link that brings states.
+    pub link: Figures,
     /// The link that brings states stands.
-    pub(crate) has_states: bool,
-    pub(crate) has_session: bool,
+    pub has_states: bool,
+    /// A session stands.
+    pub has_session: bool,
     /// Who the controller is.
-    pub(crate) identity: Option<String>,
+    pub identity: Option<String>,
     /// What it says of itself.
-    pub(crate) words: Vec<Word>,
+    pub words: Vec<Word>,
     /// Why there is no session, where the board knows nothing better.
-    pub(crate) silence: Option<&'static str>,
+    pub silence: Option<&'static str>,
     /// For scripts, with their keys.
-    pub(crate) counters: Vec<(&'static str, u64)>,
-    pub(crate) events_lost: u32,
+    pub counters: Vec<(&'static str, u64)>,
+    /// Events that found no room in the board.
+    pub events_lost: u32,
 }
 
 impl Standing {
@@ -310,7 +319,7 @@ impl Standing {
 }
 
 /// What a board with `N` joints tells of one kind of controller.
-pub(crate) trait OnBoard<const N: usize>: PeerStatus {
+pub trait OnBoard<const N: usize>: PeerStatus {
     /// Where its session stands.
     fn standing(status: &Status<Self>) -> Standing;
 
@@ -322,19 +331,19 @@ pub(crate) trait OnBoard<const N: usize>: PeerStatus {
 }
 
 /// What is kept of a session beside an engine with `N` joints that is looked at for some seconds.
-pub(crate) trait Observed<const N: usize, P: Peer<N>>: Sized {
+pub trait Observed<const N: usize, P: Peer<N>>: Sized {
     /// What is to be seen now, after what was seen `before`; `None` while no session stands.
     fn of<L: Law<N>>(engine: &Engine<'_, N, P, L>, now: Instant, before: Option<&Self>) -> Option<Self>;
 }
 
 /// What `doctor` keeps of it.
-pub(crate) trait Examined<const N: usize, P: Peer<N>>: Observed<N, P> {
+pub trait Examined<const N: usize, P: Peer<N>>: Observed<N, P> {
     /// Adds to `sheet` the session as it was seen, judged by `config`.
     fn report(&self, config: &Config<N, P::Options>, sheet: &mut Sheet);
 }
 
 /// How a run went: what only one kind of controller counts.
-pub(crate) trait Summary: Default {
+pub trait Summary: Default {
     /// What only this kind of controller reports.
     type Event;
 
@@ -352,7 +361,7 @@ pub(crate) trait Summary: Default {
 }
 
 /// The same beside an engine with `N` joints.
-pub(crate) trait Tally<const N: usize, P: Peer<N>>: Summary {
+pub trait Tally<const N: usize, P: Peer<N>>: Summary {
     /// Looks at the engine, after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant);
 }

@@ -20,7 +20,7 @@ const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger 
 
 /// Who makes the motions that a session is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MadeBy {
+pub enum MadeBy {
     /// The law follows them.
     Law,
     /// The controller makes them by itself.
@@ -29,19 +29,24 @@ pub(crate) enum MadeBy {
 
 /// What has to be known of a session to make a motion ready for it.
 #[derive(Clone, Debug)]
-pub(crate) struct Moving<const N: usize> {
-    pub(crate) limits: Limits<N>,
-    pub(crate) by: MadeBy,
+pub struct Moving<const N: usize> {
+    /// The limits of its motions.
+    pub limits: Limits<N>,
+    /// The side that makes its motions.
+    pub by: MadeBy,
 }
 
 /// Where the arm stands, and how far apart its states are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Stands<const N: usize> {
-    pub(crate) at: Option<JointPositions<N>>,
-    pub(crate) speed: JointVelocities<N>,
+pub struct Stands<const N: usize> {
+    /// The newest measured joint positions \\[rad\\].
+    pub at: Option<JointPositions<N>>,
+    /// The newest measured joint speeds \\[rad/s\\].
+    pub speed: JointVelocities<N>,
     /// Where the motion under way wants it.
-    pub(crate) wanted: Option<Setpoint<N>>,
-    pub(crate) cycle: Option<Duration>,
+    pub wanted: Option<Setpoint<N>>,
+    /// The time between two states.
+    pub cycle: Option<Duration>,
 }
 
 impl<const N: usize> Default for Stands<N> {
@@ -52,10 +57,10 @@ impl<const N: usize> Default for Stands<N> {
 
 /// A motion that is ready to be begun.
 #[derive(Debug)]
-pub(crate) struct Ready<const N: usize> {
+pub struct Ready<const N: usize> {
     pub(super) how: How<N>,
     /// It may take the place of another one that the law follows.
-    pub(crate) replaces: bool,
+    pub replaces: bool,
     /// How long it takes at full speed, as far as that is known.
     pub(super) whole: Duration,
 }
@@ -78,15 +83,14 @@ impl<const N: usize> Ready<N> {
     const STAY: Self = Self { how: How::Stay, whole: Duration::ZERO, replaces: false };
 
     /// Returns whether the arm is already at the goal, so that nothing is sent.
-    #[cfg(feature = "ros2")]
-    pub(crate) const fn stays(&self) -> bool {
+    pub const fn stays(&self) -> bool {
         matches!(self.how, How::Stay)
     }
 }
 
 /// What is asked for, in words.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Wish<const N: usize> {
+pub enum Wish<const N: usize> {
     /// A motion with all its waypoints.
     Motion(Box<Motion<N>>),
     /// One place.
@@ -142,7 +146,7 @@ fn above_zero(name: &str, value: &str) -> Result<f32, String> {
 ///
 /// # Errors
 /// Why the arm cannot make it, with the waypoint and the joint, and what to do.
-pub(crate) fn ready<const N: usize>(wish: Wish<N>, moving: &Moving<N>, stands: &Stands<N>) -> Result<Ready<N>, String> {
+pub fn ready<const N: usize>(wish: Wish<N>, moving: &Moving<N>, stands: &Stands<N>) -> Result<Ready<N>, String> {
     let at = stands.at.ok_or("where the arm stands is not known yet: ask again once there are states")?;
     match wish {
         Wish::Motion(motion) => along(*motion, moving, at, stands),

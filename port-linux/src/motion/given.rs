@@ -20,15 +20,18 @@ const FARTHEST: f32 = 5.0;
 
 /// A move that was asked for: joint speeds \[rad/s, rad/s²\], or those of the tool on a line \[m/s, m/s²\].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Asked<const N: usize> {
-    pub(crate) target: MoveTarget<N>,
-    pub(crate) speed: f32,
-    pub(crate) acceleration: f32,
+pub struct Asked<const N: usize> {
+    /// The goal.
+    pub target: MoveTarget<N>,
+    /// The speed.
+    pub speed: f32,
+    /// The acceleration.
+    pub acceleration: f32,
 }
 
 impl<const N: usize> Asked<N> {
     /// A move there; as fast as suits one of its kind, where nothing is said.
-    pub(crate) fn new(target: MoveTarget<N>, speed: Option<f32>, acceleration: Option<f32>) -> Self {
+    pub fn new(target: MoveTarget<N>, speed: Option<f32>, acceleration: Option<f32>) -> Self {
         let (usual, steep) = if target.is_linear() { (0.1, 0.5) } else { (0.5, 0.8) };
         Self { target, speed: speed.unwrap_or(usual), acceleration: acceleration.unwrap_or(steep) }
     }
@@ -161,14 +164,16 @@ pub(crate) struct Giving<const N: usize> {
 
 /// How a move goes that the controller makes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<const N: usize> {
+pub struct Given<const N: usize> {
     /// Where the arm is.
-    pub(crate) at: Option<JointPositions<N>>,
+    pub at: Option<JointPositions<N>>,
     pub(crate) tool: Option<Pose>,
     /// Where the move leads, once that is known.
-    pub(crate) destination: Option<Destination<N>>,
-    pub(crate) mode: Mode,
-    pub(crate) step: Step,
+    pub destination: Option<Destination<N>>,
+    /// The mode of the session.
+    pub mode: Mode,
+    /// The stage of the move.
+    pub step: Step,
     /// The controller has begun with it.
     pub(crate) begun: bool,
     /// Somebody has ended it.
@@ -176,16 +181,19 @@ pub(crate) struct Given<const N: usize> {
     /// A contact of the tool has ended it.
     pub(crate) touched: bool,
     /// The reason that holds it; it goes on by itself.
-    pub(crate) held: Option<Reason>,
+    pub held: Option<Reason>,
 }
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
+    /// It has not been given to the controller yet.
     Waiting,
+    /// The controller makes it.
     Runs,
     /// The program says that it has ended, and the arm rests.
     Ended,
+    /// It was refused, for this reason.
     Refused(Reason),
     /// There is no such place.
     NotFound(LocateError),

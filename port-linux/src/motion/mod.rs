@@ -1,12 +1,12 @@
 //! Motions of any length: read from a file, judged, followed, and shown.
 
-pub(crate) mod asked;
+pub mod asked;
 mod columns;
 mod csv;
 mod fed;
 mod given;
 mod json;
-pub(crate) mod pieces;
+pub mod pieces;
 mod played;
 mod reading;
 mod recording;
@@ -28,13 +28,19 @@ use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
 pub(crate) use self::fed::{Feeding, Task};
-pub(crate) use self::given::{Asked, Given, Giving, Off, Step, is_within};
+pub use self::given::Asked;
+pub use self::given::Given;
+pub use self::given::Step;
+pub(crate) use self::given::{Giving, Off, is_within};
 pub(crate) use self::played::{Played, Playing};
-pub(crate) use self::reading::Reading;
+pub use self::reading::Reading;
 pub(crate) use self::spaced::thinned;
-pub(crate) use self::stage::{Stage, Standing};
-pub(crate) use self::start::{SAME, Start, rests};
-pub(crate) use self::trace::{Moment, Trace};
+pub use self::stage::Stage;
+pub(crate) use self::stage::Standing;
+pub use self::start::Start;
+pub(crate) use self::start::{SAME, rests};
+pub use self::trace::Moment;
+pub use self::trace::Trace;
 pub(crate) use self::under_way::{Against, UnderWay};
 use crate::exit::Failure;
 
@@ -79,7 +85,7 @@ impl std::error::Error for Unfit {}
 
 impl Unfit {
     /// Returns it in words, with a remedy.
-    pub(crate) fn with_remedy(&self) -> String {
+    pub fn with_remedy(&self) -> String {
         match self {
             Self::Empty | Self::Waypoints(_) => self.to_string(),
             Self::Beyond { excess, .. } => match excess.quantity {
@@ -140,7 +146,7 @@ impl<const N: usize> Motion<N> {
     ///
     /// # Errors
     /// Those of [`read`](Self::read), and [`Failure::Usage`] for options that do not apply to a recording.
-    pub(crate) fn read_as(path: &Path, reading: Reading) -> Result<Self, Failure> {
+    pub fn read_as(path: &Path, reading: Reading) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
         let unread = |error| wrong(format!("cannot be read: {error}"));
         let is = |name| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
@@ -300,11 +306,15 @@ fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {
 }
 
 /// One waypoint as others give it: when \[s\], where, and as far as they say, how fast and how steep.
-pub(crate) struct Row<const N: usize> {
-    pub(crate) at: f64,
-    pub(crate) positions: [f32; N],
-    pub(crate) velocities: Option<[f32; N]>,
-    pub(crate) accelerations: Option<[f32; N]>,
+pub struct Row<const N: usize> {
+    /// The time since the motion's begin \\[s\\].
+    pub at: f64,
+    /// Joint positions \\[rad\\].
+    pub positions: [f32; N],
+    /// Joint speeds \\[rad/s\\], where they are given.
+    pub velocities: Option<[f32; N]>,
+    /// Joint accelerations \\[rad/s²\\], where they are given.
+    pub accelerations: Option<[f32; N]>,
 }
 
 /// Largest file that is read as text \[B\]: more than a million waypoints with everything.
@@ -326,7 +336,7 @@ fn micros(seconds: f64) -> Duration {
 
 /// The motion of these rows: a speed that is not given is the mean of the slopes on both sides, each weighed by the time on the other
 /// side, and zero at both ends and where a joint turns back.
-pub(crate) fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfit> {
+pub fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfit> {
     let slope = |a: &Row<N>, b: &Row<N>, joint: usize| {
         let span = b.at - a.at;
         let way = f64::from(b.positions[joint]) - f64::from(a.positions[joint]);

@@ -122,22 +122,22 @@ pub(crate) fn waypoint<const N: usize>(row: &str) -> Result<Waypoint<N>, String>
 }
 
 /// A motion to be sent piece by piece.
-pub(crate) struct Pieces {
+pub struct Pieces {
     /// The first piece.
-    pub(crate) begin: String,
+    pub begin: String,
     /// Those with waypoints, made as they are asked for.
-    pub(crate) rows: Box<dyn Iterator<Item = String>>,
+    pub rows: Box<dyn Iterator<Item = String>>,
 }
 
 impl Pieces {
     /// The last piece.
-    pub(crate) const END: &'static str = "end";
+    pub const END: &'static str = "end";
 
     /// Makes the pieces of a motion.
     ///
     /// # Errors
     /// A message for more waypoints than a run takes.
-    pub(crate) fn of<const N: usize>(motion: Motion<N>) -> Result<Self, String> {
+    pub fn of<const N: usize>(motion: Motion<N>) -> Result<Self, String> {
         let count = motion.waypoints().len();
         if count > MOST_POINTS {
             return Err(format!("found {count} waypoints, expected at most {MOST_POINTS}: cut the motion in two"));

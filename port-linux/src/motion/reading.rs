@@ -4,11 +4,11 @@ use super::LONGEST;
 
 /// Options for a file that does not state them itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Reading {
+pub struct Reading {
     /// Angles, speeds and accelerations are in degrees.
-    pub(crate) degrees: bool,
+    pub degrees: bool,
     /// The motion starts at the first waypoint, whatever its time.
-    pub(crate) from_first_time: bool,
+    pub from_first_time: bool,
 }
 
 /// A first waypoint later than this is taken for a clock time \[s\]: moving there takes no arm this long.

@@ -6,9 +6,10 @@ use outrigger_core::trajectory::Progress;
 
 /// How far a motion is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub enum Stage {
     /// It is to begin once the arm rests.
     Waits,
+    /// The arm follows it.
     Runs,
     /// It came to its end, and the arm rests there.
     Done,
@@ -52,10 +53,10 @@ impl Stage {
 
 /// How a motion stands, for who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub struct Standing {
     /// Its number in this session, from 1.
-    pub(crate) number: u32,
-    pub(crate) stage: Stage,
+    pub number: u32,
+    pub stage: Stage,
     /// How much of it is behind, in percent.
     pub(crate) percent: u8,
     /// How long it takes at full speed, in tenths of a second.

@@ -22,7 +22,7 @@ const RESTS: f32 = 0.02;
 
 /// The outcome of [`Motion::start_at`].
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Start<const N: usize> {
+pub enum Start<const N: usize> {
     /// The motion has no length and the arm is already there; the distance of each joint \[rad\].
     There(JointPositions<N>),
     /// The motion to follow; its first waypoint is at 0 s.
@@ -34,7 +34,7 @@ impl<const N: usize> Motion<N> {
     ///
     /// # Errors
     /// A message if the motion has no length and the arm is elsewhere or moving.
-    pub(crate) fn start_at(self, at: JointPositions<N>, speeds: &JointVelocities<N>) -> Result<Start<N>, String> {
+    pub fn start_at(self, at: JointPositions<N>, speeds: &JointVelocities<N>) -> Result<Start<N>, String> {
         let motion = self.from_rest_at(at);
         if motion.has_length() {
             return Ok(Start::Moves(motion));
@@ -52,7 +52,7 @@ impl<const N: usize> Motion<N> {
     }
 
     /// Returns whether a joint leaves the first waypoint's position, at or between waypoints.
-    pub(crate) fn has_length(&self) -> bool {
+    pub fn has_length(&self) -> bool {
         let Some(first) = self.waypoints().first().map(|first| first.setpoint.positions) else { return false };
         let leaves = |to: &JointPositions<N>| {
             let way = to.zip_with(first.as_array(), |to, from| to - from).max_abs();

@@ -11,19 +11,20 @@ const KEPT: usize = 16_384;
 
 /// How an arm follows a motion.
 #[derive(Clone, Debug)]
-pub(crate) struct Trace<const N: usize> {
+pub struct Trace<const N: usize> {
     /// Where it is wanted and where it is, and when by the controller's clock, from the first of them.
-    pub(crate) moments: Vec<Moment<N>>,
+    pub moments: Vec<Moment<N>>,
     /// How far each joint was off at most while the motion ran \[rad\].
     pub(crate) worst: JointPositions<N>,
     /// How much of the motion's own time has passed.
-    pub(crate) elapsed: Duration,
+    pub elapsed: Duration,
     pub(crate) progress: Progress,
     /// How much of it has passed since the motion's end.
-    pub(crate) late: Duration,
-    pub(crate) mode: Mode,
+    pub late: Duration,
+    /// The mode of the session.
+    pub mode: Mode,
     /// The reason that holds it; it goes on by itself.
-    pub(crate) held: Option<Reason>,
+    pub held: Option<Reason>,
     /// The newest measured joints, of whatever mode \[rad\].
     pub(crate) at: Option<JointPositions<N>>,
     /// Somebody has ended it on its way.
@@ -36,12 +37,15 @@ pub(crate) struct Trace<const N: usize> {
 
 /// One state while the motion runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment<const N: usize> {
-    pub(crate) seconds: f64,
-    pub(crate) wanted: JointPositions<N>,
-    pub(crate) actual: JointPositions<N>,
+pub struct Moment<const N: usize> {
+    /// The time since the first moment, by the controller's clock \\[s\\].
+    pub seconds: f64,
+    /// Where the motion wants the joints \\[rad\\].
+    pub wanted: JointPositions<N>,
+    /// Where they are measured \\[rad\\].
+    pub actual: JointPositions<N>,
     /// What the robot's slider and limiter let through.
-    pub(crate) scaling: f32,
+    pub scaling: f32,
 }
 
 impl<const N: usize> Default for Trace<N> {

@@ -8,10 +8,10 @@ use std::task::Poll;
 use outrigger_core::drive;
 
 use super::pace::Pace;
-use crate::clock::Clock;
 use crate::exit::Failure;
 use crate::feed::Tap;
-use crate::reactor::{self, For};
+use crate::host::clock::Clock;
+use crate::host::reactor::{self, For};
 
 /// A socket that listens since it was made.
 #[derive(Debug)]

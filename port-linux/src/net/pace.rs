@@ -2,8 +2,8 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-use crate::clock::Clock;
-use crate::reactor;
+use crate::host::clock::Clock;
+use crate::host::reactor;
 
 /// Arrivals closer than this are one.
 const TOGETHER: Duration = Duration::from_micros(200);

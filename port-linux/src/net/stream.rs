@@ -12,11 +12,11 @@ use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
 
 use super::Trouble;
 use super::pace::Pace;
-use crate::clock::Clock;
 use crate::exit::{TOO_FEW_FILES, is_too_few_files};
 use crate::feed::Tap;
-use crate::os;
-use crate::reactor::{self, For, Watched};
+use crate::host::clock::Clock;
+use crate::host::os;
+use crate::host::reactor::{self, For, Watched};
 
 /// So long apart a connection is read that brings nothing the cycle waits for.
 const PUT_OFF: Duration = Duration::from_millis(50);
@@ -120,7 +120,7 @@ impl Link {
 
 /// What a failed connection attempt means, and what to check.
 #[must_use]
-pub(crate) fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
+pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
     let advice = match error.kind() {
         io::ErrorKind::ConnectionRefused => {
             "nothing listens there: is the controller started, and this interface enabled in its security settings?"

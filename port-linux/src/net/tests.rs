@@ -14,10 +14,10 @@ use outrigger_wire::fri::{COMMAND_LEN, Command, MEASUREMENT_LEN, MeasurementRepr
 use outrigger_wire::time::Duration;
 
 use super::*;
+use crate::host::reactor;
 use crate::law::BoxedLaw;
 use crate::maker::krc::KrcTally;
 use crate::maker::{Summary as _, Tally as _};
-use crate::reactor;
 
 /// So many datagrams are received at most before the newest measurement among them is answered.
 const BURST: usize = 64;

@@ -11,27 +11,38 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub(crate) use self::onlooker::{Onlooker, next_of};
-pub(crate) use self::operators::{Operators, Wish};
-use crate::clock::Clock;
+pub use self::onlooker::Onlooker;
+pub(crate) use self::onlooker::next_of;
+pub use self::operators::Operators;
+pub use self::operators::Wish;
 use crate::exit::Failure;
 use crate::feed::{Feed, What};
+use crate::host::clock::Clock;
+use crate::host::reactor;
+use crate::host::signals::{Signals, end_is_under_way};
 use crate::maker::{Maker, Showing, Shows};
-use crate::reactor;
 use crate::released::ReleasedBy;
 use crate::show::events::{PeerEvent as _, name_figures, time_of};
 use crate::show::grade::LastSeconds;
 use crate::show::log::{Episodes, PACE, Unmet};
 use crate::show::words::Observer;
 use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables, is_verbose};
-use crate::signals::{Signals, end_is_under_way};
 
 /// Longest wait for the first session; afterwards a lost one is waited for without end.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
+/// The part of a session's state that its engine does not know.
+pub(crate) trait Ends {
+    /// Returns whether the session is about to end.
+    fn is_ending(&self) -> bool;
+
+    /// Returns the cause of the last release since commanding began.
+    fn released(&self) -> Option<ReleasedBy>;
+}
+
 /// The operator's side of a session with `maker`.
 #[derive(Debug)]
-pub(crate) struct Panel<M> {
+pub struct Panel<M> {
     clock: Clock,
     maker: M,
     show: Show,
@@ -69,7 +80,7 @@ pub(crate) struct Panel<M> {
 impl<M: Maker> Panel<M> {
     /// A panel for these `operators` that speaks in `format` and ends after `seconds`.
     #[must_use]
-    pub(crate) fn new(
+    pub fn new(
         title: &str,
         format: Format,
         clock: Clock,
@@ -108,14 +119,19 @@ impl<M: Maker> Panel<M> {
 
     /// From now on events, also those that people are spared, and figures of the link are put into `feed` as well.
     #[must_use]
-    pub(crate) fn with_feed(mut self, feed: Feed) -> Self {
+    pub fn with_feed(mut self, feed: Feed) -> Self {
         self.show.hear(feed.reader());
         self.feed = Some(feed);
         self
     }
 
+    /// Returns where events and figures go as well.
+    pub(crate) const fn feed(&self) -> Option<&Feed> {
+        self.feed.as_ref()
+    }
+
     /// The operator's next wish. Dropping the future loses nothing.
-    pub(crate) async fn next(&mut self) -> Wish {
+    pub async fn next(&mut self) -> Wish {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
         let (first, time_up) = match deadline {
             Some(at) if at <= self.next_look => (at, true),
@@ -151,12 +167,12 @@ impl<M: Maker> Panel<M> {
     }
 
     /// Whether the end was asked for.
-    pub(crate) const fn is_ending(&self) -> bool {
+    pub const fn is_ending(&self) -> bool {
         self.ending
     }
 
     /// Shows what happened.
-    pub(crate) fn event(&mut self, event: &Event<M::Event>) {
+    pub fn event(&mut self, event: &Event<M::Event>) {
         self.event_of(event, None);
     }
 
@@ -220,7 +236,7 @@ impl<M: Maker> Panel<M> {
     }
 
     /// Says something of the command's own.
-    pub(crate) fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
+    pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
         let notice = Notice { at: self.clock.now(), kind, text, fields };
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
@@ -256,7 +272,7 @@ impl<M: Maker> Panel<M> {
     }
 
     /// Looks at the session, and shows nothing of it.
-    pub(crate) fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
+    pub fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
     where
         P: Peer<N, Event = M::Event>,
         M: Shows<N, P>,
@@ -266,7 +282,7 @@ impl<M: Maker> Panel<M> {
     }
 
     /// Shows the session where it is time to.
-    pub(crate) fn observe<const N: usize, P, L: Law<N>>(
+    pub fn observe<const N: usize, P, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,
         now: Instant,
@@ -317,7 +333,7 @@ impl<M: Maker> Panel<M> {
     ///
     /// # Errors
     /// [`Failure::Connection`] where there never was a session.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> Result<(), Failure> {
         self.show_newest(self.clock.now(), true);
         self.show.finish();
         if self.begun { Ok(()) } else { Err(self.maker.nothing_came()) }
@@ -344,7 +360,7 @@ mod tests {
     use outrigger_core::mode::Epoch;
 
     use super::*;
-    use crate::os::INTERRUPT;
+    use crate::host::os::INTERRUPT;
     use crate::show::events::{PeerEvent, Surroundings, Words, notice};
 
     struct NoPeer;

@@ -8,8 +8,8 @@ use outrigger_core::law::Law;
 use outrigger_wire::time::Instant;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
+use super::Ends;
 use super::{Panel, Wish};
-use crate::attached::Ends;
 use crate::companion::{Remark, next_remark};
 use crate::exit::Outcome;
 use crate::feed::{Feed, Progress};
@@ -18,7 +18,7 @@ use crate::released::ReleasedBy;
 
 /// Looks at a session and asks for nothing, until the operator, the time or the disk ends it.
 #[derive(Debug)]
-pub(crate) struct Onlooker<M> {
+pub struct Onlooker<M> {
     panel: Panel<M>,
     /// Of the recorder or of companions, where there are some.
     progress: Vec<Arc<Progress>>,
@@ -52,17 +52,16 @@ impl<M: Maker> Onlooker<M> {
     }
 
     /// The same beside a recorder: ends where `progress` has failed, and shows the `remarks` of what is recorded apart.
-    pub(crate) fn recorded(
-        panel: Panel<M>,
-        feed: Feed,
-        progress: Arc<Progress>,
-        remarks: UnboundedReceiver<String>,
-    ) -> Self {
+    pub fn recorded(panel: Panel<M>, feed: Feed, progress: Arc<Progress>, remarks: UnboundedReceiver<String>) -> Self {
         let (progress, remarks) = (vec![progress], Some(remarks));
         Self { progress, remarks, ..Self::new(panel.with_feed(feed)) }
     }
 
-    pub(crate) fn finish(self) -> Outcome {
+    /// Ends what is shown.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
+    pub fn finish(self) -> Outcome {
         self.panel.finish()
     }
 }

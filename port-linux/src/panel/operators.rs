@@ -5,14 +5,14 @@ use outrigger_core::mode::Epoch;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::exit::Failure;
-use crate::os::HANG_UP;
+use crate::host::os::HANG_UP;
+use crate::host::signals::{Leaves, Signals};
 use crate::released::ReleasedBy;
 use crate::show::Key;
-use crate::signals::{Leaves, Signals};
 
 /// What the operator wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub enum Wish {
     /// End the command, for this cause.
     End(ReleasedBy),
     /// Ask to command, having seen this epoch.
@@ -30,7 +30,7 @@ pub(crate) enum Wish {
 impl Wish {
     /// The same for the engine.
     #[must_use]
-    pub(crate) const fn input(self) -> Input {
+    pub const fn input(self) -> Input {
         match self {
             Self::End(_) => Input::Shutdown,
             Self::Request(epoch) => Input::Request(epoch),
@@ -77,7 +77,7 @@ impl From<Key> for Wish {
 
 /// Who speaks to a session: this process's signals and the keys of its view, or a handle in the same process.
 #[derive(Debug)]
-pub(crate) struct Operators {
+pub struct Operators {
     /// `None` where signals are somebody else's.
     pub(super) signals: Option<Signals>,
     pub(super) sender: UnboundedSender<Key>,
@@ -89,7 +89,7 @@ impl Operators {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where signals cannot be handled.
-    pub(crate) fn here(leaves: Leaves) -> Result<Self, Failure> {
+    pub fn here(leaves: Leaves) -> Result<Self, Failure> {
         Ok(Self { signals: Some(Signals::listen(leaves)?), ..Self::elsewhere() })
     }
 
@@ -101,7 +101,7 @@ impl Operators {
     }
 
     /// Returns whether a signal has asked for the end.
-    pub(crate) fn has_ended(&mut self) -> bool {
+    pub fn has_ended(&mut self) -> bool {
         self.signals.as_mut().is_some_and(|signals| signals.heard().is_some())
     }
 

@@ -11,21 +11,8 @@ use outrigger_wire::time::Instant;
 use super::LOG;
 use super::derived::timestamp;
 use super::schema::schema_of;
-use crate::feed::VARIABLES;
-use crate::fields::Fields;
 use crate::json::Json;
-
-/// Topic of the bytes that came from a port.
-#[must_use]
-pub fn raw_topic(port: u16) -> String {
-    if port == VARIABLES { "/raw/30004/variables".into() } else { format!("/raw/{port}") }
-}
-
-/// Topic of the bytes that went to a port.
-#[must_use]
-pub fn sent_topic(port: u16) -> String {
-    raw_topic(port) + "/sent"
-}
+use crate::json::fields::Fields;
 
 /// How serious a line of the log is, in Foxglove's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

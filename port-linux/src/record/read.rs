@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use super::file::{raw_topic, sent_topic};
 use super::reader::{self, Fault, MAGIC};
+use super::{raw_topic, sent_topic};
 use crate::exit::Failure;
-use crate::os;
+use crate::host::os;
 
 /// The remark on a pipe, a device or a directory.
 const NO_FILE: &str = "it is no regular file";
@@ -68,10 +68,7 @@ pub fn each_raw(
 ///
 /// # Errors
 /// Those of [`each_raw`].
-pub(crate) fn each_message(
-    path: &Path,
-    mut take: impl FnMut(&str, u64, &[u8]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+pub fn each_message(path: &Path, mut take: impl FnMut(&str, u64, &[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
     let shown = path.display();
     is_none(path).map_or(Ok(()), Err)?;
     let cannot = |what, error| Failure::BadInput(format!("cannot {what} {shown}: {error}"));

@@ -16,7 +16,7 @@ use crc32fast::Hasher;
 pub(crate) const MAGIC: [u8; 8] = *b"\x89MCAP0\r\n";
 
 /// The most bytes of a record, and of a chunk without its compression.
-pub(crate) const LARGEST: u64 = 64 << 20;
+pub const LARGEST: u64 = 64 << 20;
 
 /// The most bytes of a topic.
 const LONGEST_TOPIC: usize = 1024;

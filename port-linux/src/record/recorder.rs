@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use super::file::File;
 use super::recording::Recording;
-use crate::clock::{Clock, utc_now};
 use crate::exit::Failure;
 use crate::feed::{Item, Progress, Reader, Streams, stream_memory};
-use crate::worker::{Joined, Worker};
+use crate::host::clock::{Clock, utc_now};
+use crate::host::worker::{Joined, Worker};
 use mcap::McapError;
 
 /// What still waits for the file at the end has so long to get there.
@@ -92,7 +92,7 @@ impl Recorder {
 ///
 /// # Errors
 /// [`Failure::BadInput`] if the file exists or cannot be created.
-pub(crate) fn can_create(path: &Path) -> Result<(), Failure> {
+pub fn can_create(path: &Path) -> Result<(), Failure> {
     drop(create(path)?);
     fs::remove_file(path).map_err(|error| Failure::BadInput(format!("cannot remove {}: {error}", path.display())))
 }

@@ -13,8 +13,9 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
 
 use super::derived::{Io, Modes, State, pose_in_frame};
-use super::file::{File, Level, raw_topic, sent_topic};
+use super::file::{File, Level};
 use super::{CONFIGURATION, ENGINE};
+use super::{raw_topic, sent_topic};
 use crate::feed::{Entry, FRI, Message, Streams, VARIABLES, What, name_of};
 use crate::show::Notice;
 

@@ -410,7 +410,7 @@ const fn name(mode: Mode) -> &'static str {
 mod tests {
     use super::*;
 
-    use crate::os::INTERRUPT;
+    use crate::host::os::INTERRUPT;
 
     #[test]
     fn a_client_that_gives_its_place_away_is_told_how_many_there_are() {

@@ -6,11 +6,11 @@ use outrigger_core::request::keyed::{News, Reply, Verdict as Theirs};
 use outrigger_core::request::{Ask, Fault};
 
 use super::answer::{self, Answer, Verdict};
+use super::setting::Setting;
 use super::slot::Status;
-use crate::io::Setting;
 
 /// The line. `robot` is what is asked, as it is called in a status.
-pub(crate) fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot: &str) -> String {
+pub fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot: &str) -> String {
     let Reply { verdict, mode, grade, latch, unmet, ending } = *reply;
     let status = Status { epoch: present, mode, grade, latch, unmet, ending, ..Status::default() };
     let (id, word) = (Some(id), ask.word());

@@ -22,9 +22,9 @@ use super::plans::Planner;
 use super::shared::Shared;
 use super::slot::Status;
 use super::step::Step;
-use crate::clock::std_duration;
-use crate::os::local::Stream;
-use crate::pace::Pace;
+use crate::host::clock::std_duration;
+use crate::host::os::local::Stream;
+use crate::host::pace::Pace;
 
 /// Lines per second that one client may send in the long run, and how many at once.
 const LINES: (f32, f32) = (200.0, 50.0);
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_status_is_answered_without_the_loop_and_faults_with_their_place() {
         let mut bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             let mut stream = client(&bench, 4096);
             stream
                 .write_all(b"{\"id\":1,\"do\":\"status\"}\nrubbish\n{\"do\":\"set\",\"epoch\":0,\"output\":\"x\"}\n")
@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn whoever_watches_is_told_of_changes_and_a_reader_that_stands_still_gets_the_newest() {
         let bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             let mut stream = client(&bench, 1 << 16);
             stream.write_all(b"{\"id\":6,\"do\":\"watch\"}\n").await.unwrap();
             let mut lines = BufReader::new(stream).lines();
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn a_release_is_passed_on_though_its_sender_reads_no_answers_and_others_fill_the_lane() {
         let mut bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             // Nobody takes what these ask: the lane is full, and they wait.
             let mut flooding = client(&bench, 64);
             let flood =
@@ -441,7 +441,7 @@ mod tests {
     #[test]
     fn a_release_waits_for_no_pace_that_other_lines_have_used_up() {
         let mut bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             // Of all clients together, for a minute and more.
             for _ in 0..150_000 {
                 bench.shared.share(&bench.shared.lines);
@@ -456,7 +456,7 @@ mod tests {
     #[test]
     fn a_release_overtakes_a_motion_that_is_checked_and_other_lines_wait_behind_it() {
         let mut bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             let (mut client, mut from) = tokio::io::duplex(4096);
             client.write_all(b"{\"do\":\"release\"}\n{\"do\":\"cancel\"}\n{\"do\":\"release\"}\n").await.unwrap();
             let (mut received, mut behind, presence) = (Lines::new(), None, Presence::default());
@@ -550,7 +550,7 @@ mod tests {
     #[test]
     fn whoever_sends_no_more_is_told_what_it_is_owed() {
         let mut bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             let mut stream = client(&bench, 4096);
             stream.write_all(b"{\"id\":1,\"do\":\"resend\",\"epoch\":0}\n").await.unwrap();
             stream.shutdown().await.unwrap();

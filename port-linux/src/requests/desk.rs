@@ -27,7 +27,7 @@ use super::errand::Errands;
 use super::letter::{Asked, Letter, Reply};
 use super::slot::{Contacts, Slot, Status};
 use super::streamed::{Newest, Streamed, Streaming, Unheeded};
-use crate::clock::Clock;
+use crate::host::clock::Clock;
 use crate::motion::asked::{Ready, Stands};
 use crate::motion::{Against, Standing, UnderWay};
 use crate::released::ReleasedBy;

@@ -13,7 +13,7 @@ const LIMITS: &str = "renew=S, tool-speed=M/S, joint-speed=RAD/S, deviation=M";
 ///
 /// # Errors
 /// What was expected.
-pub(crate) fn freedrive(how: &str) -> Result<(Guidance, GuideLimits), String> {
+pub fn freedrive(how: &str) -> Result<(Guidance, GuideLimits), String> {
     let mut limits = GuideLimits::default();
     for word in how.split_whitespace() {
         let (name, value) = pair(word)?;
@@ -28,7 +28,7 @@ pub(crate) fn freedrive(how: &str) -> Result<(Guidance, GuideLimits), String> {
 ///
 /// # Errors
 /// What was expected.
-pub(crate) fn force(how: &str) -> Result<(Guidance, GuideLimits), String> {
+pub fn force(how: &str) -> Result<(Guidance, GuideLimits), String> {
     let mut limits = GuideLimits::default();
     let mut mode = ForceMode::pushing([0.0; 3]);
     for word in how.split_whitespace() {
@@ -73,7 +73,7 @@ pub(crate) fn force(how: &str) -> Result<(Guidance, GuideLimits), String> {
 ///
 /// # Errors
 /// What was expected.
-pub(crate) fn contact(how: &str) -> Result<bool, String> {
+pub fn contact(how: &str) -> Result<bool, String> {
     match how {
         "on" => Ok(true),
         "off" => Ok(false),

@@ -15,23 +15,35 @@ use crate::released::ReleasedBy;
 /// What was asked, understood.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asked {
+    /// Requests command, having seen this epoch.
     Request(Epoch),
+    /// Requests command, to go on with a suspended motion.
     Resume(Epoch),
     /// A release, for this cause.
     Release(ReleasedBy),
+    /// Acknowledges the latched reason.
     Acknowledge,
+    /// Sets an output.
     Set(Epoch, Write),
+    /// A reading of a source that takes them by request.
     Sample(Epoch, Sample),
+    /// Hands a program on the controller back to the pendant.
     HandBack(Epoch),
+    /// Sends our program to the controller once more.
     Resend(Epoch),
     /// Leave to send a program of somebody else's: see [`Errand`](super::errand::Errand).
     Script(Epoch),
+    /// Lets a hand or a force move the arm, within these limits.
     Guide(Epoch, Asker, Guidance, GuideLimits),
+    /// Ends motions at a contact of the tool, or not.
     ToolContact(Epoch, bool),
+    /// Renews what its asker answers for.
     Renew(Asker),
+    /// Ends what a hand or a force moves.
     Stiffen,
     /// What is ready comes with the letter.
     Move(Epoch, Asker),
+    /// Ends the motion that was asked for.
     Cancel,
     /// This request of its sender is taken back, which the loop has had already.
     Withdraw(Named),

@@ -11,13 +11,14 @@ mod claim;
 mod client;
 mod desk;
 mod errand;
-pub(crate) mod guidance;
+pub mod guidance;
 mod inside;
 mod letter;
 mod places;
 mod planned;
 mod plans;
-pub(crate) mod said;
+pub mod said;
+mod setting;
 mod shared;
 mod slot;
 mod step;
@@ -32,7 +33,7 @@ use outrigger_config::{SourceSettings, VariableSettings};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{Id, JoinSet};
 
-pub(crate) use self::board::line as board_line;
+pub use self::board::line as board_line;
 use self::client::{Presence, attend};
 use self::desk::Spent;
 pub(crate) use self::desk::{Desk, next_asked};
@@ -40,15 +41,16 @@ pub use self::errand::{Errand, OnItsWay};
 pub use self::inside::{Client, Decided};
 pub use self::letter::Asked;
 use self::places::Places;
+pub use self::setting::{FORMS, Setting};
 use self::shared::Shared;
 pub use self::slot::{Contacts, Status};
 pub use self::streamed::{Streaming, Unheeded};
-use crate::clock::Clock;
 use crate::exit::Failure;
+use crate::host::clock::Clock;
+use crate::host::os::local::{self, Listener, Place};
+use crate::host::worker::Worker;
 use crate::motion::asked::Moving;
-use crate::os::local::{self, Listener, Place};
 use crate::show::complain;
-use crate::worker::Worker;
 
 /// Room for what waits for the loop; who finds none waits.
 const WAITING: usize = 64;
@@ -94,7 +96,7 @@ impl Requests {
     ) -> Result<(Self, Desk<N>, Local<N>), Failure> {
         let place = if listens { Some(Place::take(&local::directory(), seat)?) } else { None };
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
-        let runtime = crate::runtime::one_threaded()?;
+        let runtime = crate::host::runtime::one_threaded()?;
         let listener = {
             let _inside = runtime.enter();
             place.as_ref().map(Place::listener).transpose().map_err(failed)?
@@ -224,7 +226,7 @@ mod tests {
         let place = Place::take(&folder, SocketAddr::from(([192, 0, 2, 1], 30_003))).expect("a new directory");
         let Bench { shared, mut releases, open, asks: _asks, .. } = bench();
         let (clock, closing, (_spent, dropped)) = (Clock::start(), open.subscribe(), mpsc::unbounded_channel());
-        let runtime = crate::runtime::one_threaded().expect("a runtime");
+        let runtime = crate::host::runtime::one_threaded().expect("a runtime");
         let listener = {
             let _inside = runtime.enter();
             place.listener().expect("a listener")
@@ -246,7 +248,7 @@ mod tests {
         let mut operator = connect();
         operator.write_all(b"{\"do\":\"release\"}\n").expect("room");
         let release = async { tokio::time::timeout(Duration::from_secs(60), releases.recv()).await };
-        let letter = crate::runtime::one_threaded().expect("a runtime").block_on(release);
+        let letter = crate::host::runtime::one_threaded().expect("a runtime").block_on(release);
         let took = clock.now().since(began);
         let letter = letter.expect("a release is never kept waiting").expect("the run goes on");
         assert_eq!(letter.asked, Asked::Release(ReleasedBy::Request));
@@ -284,7 +286,7 @@ mod tests {
         let _ = std::fs::remove_dir_all(&folder);
         let place = Place::take(&folder, SocketAddr::from(([192, 0, 2, 1], 30_003))).expect("a new directory");
         let Bench { shared, mut releases, open, .. } = bench();
-        crate::runtime::one_threaded().expect("a runtime").block_on(async {
+        crate::host::runtime::one_threaded().expect("a runtime").block_on(async {
             let listener = place.listener().expect("a listener");
             let mut client = UnixStream::connect(place.path()).expect("a connection");
             let (stream, _) = listener.accept().await.expect("a client").expect("of this user");

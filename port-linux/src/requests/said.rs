@@ -7,12 +7,12 @@ use crate::exit::Failure;
 use crate::show::words::{causes_first, one_per_line};
 
 /// The text of `key`, where there is one.
-pub(crate) fn text<'v>(of: &'v Value, key: &str) -> &'v str {
+pub fn text<'v>(of: &'v Value, key: &str) -> &'v str {
     of.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A reason, with what to do.
-pub(crate) fn reason(of: &Value) -> String {
+pub fn reason(of: &Value) -> String {
     format!("{} ({}); {}", text(of, "text"), text(of, "name"), text(of, "advice"))
 }
 
@@ -28,7 +28,7 @@ fn by_cause(reasons: &[Value]) -> Vec<&Value> {
 }
 
 /// What is wrong, and of which kind that is; `None` where it is done.
-pub(crate) fn failure(answer: &Value) -> Option<Failure> {
+pub fn failure(answer: &Value) -> Option<Failure> {
     if answer.get("ok").and_then(Value::as_bool) == Some(true) {
         return None;
     }

@@ -20,15 +20,15 @@ use super::errand::Errands;
 use super::guidance;
 use super::letter::{Asked, Letter, Reply};
 use super::plans::{Planner, Plans};
+use super::setting::Setting;
 use super::slot::{Slot, Status};
 use super::step::Step;
 use super::streamed::Newest;
 use super::streamed::Streamed;
-use crate::clock::Clock;
-use crate::io::Setting;
+use crate::host::clock::Clock;
+use crate::host::pace::Pace;
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
 use crate::motion::pieces::{Piece, Pieces};
-use crate::pace::Pace;
 use crate::released::ReleasedBy;
 
 /// Lines per second of all clients together, in the long run, and how many at once: what this thread is busy with.
@@ -438,7 +438,7 @@ pub(super) mod tests {
     #[test]
     fn an_asker_that_is_gone_ends_its_motion_once_and_one_without_a_motion_nothing() {
         let mut bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             bench.shared.gone(Asker(3), &AtomicBool::new(false)).await;
             assert!(bench.asks.try_recv().is_err());
             let moves = AtomicBool::new(true);
@@ -452,7 +452,7 @@ pub(super) mod tests {
     #[test]
     fn a_client_that_is_gone_while_its_motion_is_read_leaves_nothing_busy() {
         let bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             let read = |shared: &Arc<Shared<6>>| {
                 let (open, opened) = std::sync::mpsc::channel::<()>();
                 let shared = Arc::clone(shared);
@@ -485,7 +485,7 @@ pub(super) mod tests {
     #[test]
     fn the_end_of_an_asker_is_passed_on_though_the_first_attempt_is_dropped_at_a_full_lane() {
         let mut bench = bench();
-        crate::runtime::one_threaded().unwrap().block_on(async {
+        crate::host::runtime::one_threaded().unwrap().block_on(async {
             let letter = || Letter::new(Asked::Cancel, Reply { id: None, to: None });
             while bench.shared.asks.try_send(letter()).is_ok() {}
             let moves = AtomicBool::new(true);

@@ -23,8 +23,11 @@ pub struct Contacts {
 /// How a run stood at its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status {
+    /// The epoch of the mode machine: requests name the one that they have seen.
     pub epoch: Epoch,
+    /// The mode.
     pub mode: Mode,
+    /// The grade of the link that brings states.
     pub grade: Grade,
     /// The first reason since the last acknowledge.
     pub latch: Option<Reason>,

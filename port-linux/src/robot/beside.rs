@@ -3,25 +3,25 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use outrigger_config::{HostSettings, RobotAddress, RunSettings, SourceSettings, wrong_variable};
+use outrigger_config::{HostSettings, RobotAddress, RunSettings, SourceSettings};
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcOptions, KrlConvention};
 use outrigger_core::engine::ur::{Ur, UrConfig};
 use outrigger_core::engine::{Config, Peer};
 
 use super::Robot;
-use crate::attached::{Attached, Watcher};
-use crate::clock::Clock;
 use crate::companion::Companions;
 use crate::exit::{Failure, Outcome};
+use crate::host::clock::Clock;
+use crate::host::target::Target;
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
 use crate::maker::krc::KrcController;
 use crate::maker::ur::{UrController, judging_as};
 use crate::motion::Task;
 use crate::panel::{Onlooker, Operators, Panel};
+use crate::run::attached::{Attached, Watcher};
 use crate::run::{Finished, Plan, session};
 use crate::show::Format;
-use crate::target::Target;
 
 /// What is to be done beside a robot.
 pub(super) struct Job<const N: usize, P: Peer<N>> {
@@ -84,7 +84,7 @@ where
         watcher: Watcher<N, C::Event>,
     ) -> Outcome {
         let (clock, mut controller) = (Clock::start(), (self.controller)());
-        crate::runtime::block_on(async {
+        crate::host::runtime::block_on(async {
             let mut net = controller.open(clock, None).await?;
             let onlooker = Onlooker::new(Panel::new("states", format, clock, controller, operators, None));
             let mut attached = Attached::new(onlooker, Some(watcher));
@@ -125,10 +125,11 @@ impl Robot<6, Ur<'static>> {
     ///
     /// # Errors
     /// [`Failure::Usage`] for what is no variable that a controller sends, and for one named twice.
+    #[cfg(feature = "record")]
     pub fn recording_variables(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, Failure> {
         for name in names.into_iter().map(Into::into) {
             let before = &mut self.run.record_variables;
-            if let Some(expected) = wrong_variable(before, &name) {
+            if let Some(expected) = outrigger_config::wrong_variable(before, &name) {
                 return Err(Failure::Usage(format!("found '{name}', expected {expected}")));
             }
             before.push(name);

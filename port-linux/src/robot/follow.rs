@@ -52,7 +52,8 @@ pub struct Followed<const N: usize> {
     pub worst: JointPositions<N>,
     /// The distance of each measured joint from the goal, once the session has ended \[rad\].
     pub end_error: JointPositions<N>,
-    pub(crate) moments: Vec<Moment<N>>,
+    /// The states while it ran, at most some thousands.
+    pub moments: Vec<Moment<N>>,
 }
 
 impl<const N: usize> Followed<N> {
@@ -125,13 +126,13 @@ where
     }
 
     /// Follows it, and `watch` is called several times a second; without `asks` the first stop is the end.
-    pub(crate) fn follow_watched(
+    pub fn follow_watched(
         &self,
         motion: &Motion<N>,
         mut watch: impl FnMut(&Mutex<Trace<N>>),
         asks: Option<&mut dyn FnMut(&Stopped) -> bool>,
     ) -> Result<Followed<N>, Failure> {
-        self.can_record()?;
+        self.check_companions()?;
         let goal = motion.goal();
         let (state, cycle) = self.stands_as()?;
         let at = state.positions;
@@ -335,10 +336,10 @@ mod tests {
 
     use super::super::beside::{Beside, Job};
     use super::*;
-    use crate::attached::{Seen, Watcher};
-    use crate::os::INTERRUPT;
+    use crate::host::os::INTERRUPT;
     use crate::panel::Operators;
     use crate::run::Finished;
+    use crate::run::attached::{Seen, Watcher};
 
     const GOAL: JointPositions<2> = JointPositions([0.5, 0.0]);
 

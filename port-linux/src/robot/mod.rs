@@ -24,11 +24,10 @@ pub use self::place::Arrival;
 pub use self::running::{Ended, Running};
 pub use self::sensor::Sensor;
 pub use self::states::States;
-pub use crate::attached::Seen;
 use crate::companion::{Companion, Companions};
 use crate::exit::Failure;
 use crate::law::BoxedLaw;
-use crate::record::can_create;
+pub use crate::run::attached::Seen;
 use crate::show::Format;
 
 /// A robot with `N` joints, and how it is to be run beside: [`Robot::ur`], [`Robot::krc`].
@@ -85,6 +84,7 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     }
 
     /// Records everything that crosses the links, and what the engine did, to this file, as `outrigger run --record` does.
+    #[cfg(feature = "record")]
     #[must_use]
     pub fn recording_to(mut self, file: impl Into<PathBuf>) -> Self {
         self.run.record = Some(file.into());
@@ -107,14 +107,14 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
 
     /// Answers `outrigger ask` of other processes, as a run does.
     #[must_use]
-    pub(crate) const fn answering(mut self) -> Self {
+    pub const fn answering(mut self) -> Self {
         self.asked = true;
         self
     }
 
     /// Begins messages about a motion with this name, as that of its file.
     #[must_use]
-    pub(crate) fn naming_the_motion(mut self, name: String) -> Self {
+    pub fn naming_the_motion(mut self, name: String) -> Self {
         self.motion = Some(name);
         self
     }
@@ -127,9 +127,20 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
         })
     }
 
-    /// Checks that the recording asked for can be written.
-    fn can_record(&self) -> Result<(), Failure> {
-        self.run.record.as_deref().map_or(Ok(()), can_create)
+    /// Checks that what is to run beside a session will be able to start.
+    fn check_companions(&self) -> Result<(), Failure> {
+        self.companions().iter().try_for_each(|companion| companion.check())
+    }
+
+    /// Returns what runs beside a session: the recording first, where there is one.
+    fn companions(&self) -> Companions<N> {
+        #[cfg(feature = "record")]
+        if let Some(path) = &self.run.record {
+            let recording = crate::companion::Recording::new(path.clone(), self.run.record_variables.clone());
+            let recording: Arc<dyn Companion<N>> = Arc::new(recording);
+            return std::iter::once(recording).chain(self.companions.iter().cloned()).collect();
+        }
+        self.companions.clone()
     }
 
     /// Says nothing on standard error.
@@ -213,7 +224,7 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
             format: self.format,
             task: None,
             asked: self.asked,
-            companions: self.companions.clone(),
+            companions: self.companions(),
         })
     }
 }
@@ -224,7 +235,7 @@ impl<const N: usize, P: Peer<N>> fmt::Debug for Robot<N, P> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "record"))]
 mod tests {
     use outrigger_core::trajectory::{Setpoint, Waypoint};
     use outrigger_wire::robot::JointPositions;

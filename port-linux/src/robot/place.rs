@@ -10,8 +10,8 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{JointPositions, State};
 
 use super::{Ended, Robot, Running};
-use crate::clock::Clock;
 use crate::exit::Failure;
+use crate::host::clock::Clock;
 use crate::motion::{Asked, Given, Giving, Off, SAME, Step, Task, is_within, rests};
 use crate::released::ReleasedBy;
 
@@ -73,13 +73,13 @@ impl Robot<6, Ur<'static>> {
     }
 
     /// The same, and `watch` is called several times a second, with where the arm stood at first.
-    pub(crate) fn move_to_watched(
+    pub fn move_to_watched(
         &self,
         asked: Asked<6>,
         mut watch: impl FnMut(&Given<6>, &JointPositions<6>),
     ) -> Result<Arrival, Failure> {
         asked.check(&self.config.limits).map_err(Failure::BadInput)?;
-        self.can_record()?;
+        self.check_companions()?;
         let ((stood, _), clock) = (self.stands_as()?, Clock::start());
         let (from, started) = (stood.positions, clock.now());
         if is_there(&asked.target, &stood) {

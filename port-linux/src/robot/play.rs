@@ -42,13 +42,13 @@ impl Robot<6, Ur<'static>> {
     }
 
     /// Has it made, and `watch` is called several times a second; without `asks` the first stop is the end.
-    pub(crate) fn play_watched(
+    pub fn play_watched(
         &self,
         motion: &Motion<6>,
         mut watch: impl FnMut(&Trace<6>),
         asks: Option<&mut dyn FnMut(&Stopped) -> bool>,
     ) -> Result<Followed<6>, Failure> {
-        self.can_record()?;
+        self.check_companions()?;
         let wrong = |what: String| self.unfit(what);
         let (goal, (state, _), tolerances) = (motion.goal(), self.stands_as()?, *motion.tolerances());
         let at = state.positions;

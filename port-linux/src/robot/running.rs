@@ -12,13 +12,13 @@ use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::beside::{Beside, Job};
-use crate::attached::{Seen, Watcher};
 use crate::exit::Failure;
+use crate::host::signals::Leaves;
 use crate::panel::Operators;
 use crate::released::ReleasedBy;
 use crate::run::Finished;
+use crate::run::attached::{Seen, Watcher};
 use crate::show::Key;
-use crate::signals::Leaves;
 
 /// Events that wait for whoever asks for them; what finds no room is counted.
 const EVENTS: usize = 1024;

@@ -11,10 +11,10 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::beside::Beside;
 use super::running::in_thread;
-use crate::attached::Watcher;
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;
 use crate::released::ReleasedBy;
+use crate::run::attached::Watcher;
 use crate::show::{Format, Key};
 
 /// States that wait for their reader: an eighth of a second at 500 Hz.

@@ -2,47 +2,45 @@
 
 use outrigger_core::engine::Config;
 
-use crate::clock::Clock;
 use crate::companion::{Beside, Companions, Ended, Ends, Needs, Shown};
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::feed::{EVENTS, Feed};
+use crate::host::clock::Clock;
+use crate::host::signals::Leaves;
 use crate::law::BoxedLaw;
+use crate::maker::apart::Apart;
 use crate::maker::{Controller, Wanted};
 use crate::panel::{Onlooker, Operators, Panel};
-use crate::record::Apart;
 use crate::show::{Format, tell};
-use crate::signals::Leaves;
 
 /// How a session is looked at.
-pub(crate) struct Look<const N: usize> {
+pub struct Look<const N: usize> {
     /// The name of the command.
-    pub(crate) title: &'static str,
-    pub(crate) format: Format,
+    pub title: &'static str,
+    /// How it is shown.
+    pub format: Format,
     /// The time after which it ends by itself.
-    pub(crate) seconds: Option<u64>,
+    pub seconds: Option<u64>,
     /// It ends once nobody reads its output.
-    pub(crate) for_a_reader: bool,
+    pub for_a_reader: bool,
     /// What runs beside it; it may not command.
-    pub(crate) companions: Companions<N>,
+    pub companions: Companions<N>,
 }
 
 /// Looks at `controller` until the operator or the time ends it.
 ///
 /// # Errors
-/// Those of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
-pub(crate) fn look<const N: usize, C: Controller<N>>(
-    controller: C,
-    config: Config<N, C::Options>,
-    look: &Look<N>,
-) -> Outcome {
+/// Those of the companions' starts; [`Failure::Connection`] where there never was a session.
+pub fn look<const N: usize, C: Controller<N>>(controller: C, config: Config<N, C::Options>, look: &Look<N>) -> Outcome {
     let mut ends = Ends::default();
     let session = session(controller, config, look, &mut ends);
-    let ended = ends.finish();
+    let (ended, outcome) = ends.finish(!matches!(session, Err(Failure::Connection(_))));
     session?;
     let json = look.format == Format::Json;
     let of = |ended: Ended| if json { ended.json } else { ended.text };
     let mut lines = ended.into_iter().map(of).filter(|line| !line.is_empty());
-    lines.try_for_each(|line| tell(&format!("{line}\n")))
+    lines.try_for_each(|line| tell(&format!("{line}\n")))?;
+    outcome
 }
 
 fn session<const N: usize, C: Controller<N>>(
@@ -76,7 +74,7 @@ fn session<const N: usize, C: Controller<N>>(
             tell(&format!("{text}\nCtrl-C ends it\n"))?;
         }
     }
-    crate::runtime::block_on(async {
+    crate::host::runtime::block_on(async {
         let (_apart, of_variables) = match variables {
             Some(variables) => {
                 let wanted = Wanted::Variables(needs.variables);

@@ -1,44 +1,44 @@
 //! A session that commands: the co-controller as a service, or beside a program of its own.
 
+pub(crate) mod attached;
 mod ending;
 mod finished;
-mod listeners;
 mod look;
 mod operator;
 mod plan;
 mod service;
 mod start;
-pub(crate) mod tail;
+pub mod tail;
 
 use outrigger_core::engine::Config;
 
 pub(crate) use self::finished::Finished;
-use self::listeners::{Listeners, Listening};
-pub(crate) use self::look::{Look, look};
-pub(crate) use self::plan::Plan;
+pub use self::look::{Look, look};
+pub use self::plan::Plan;
 use self::service::Service;
-use crate::attached::{Attached, Watcher};
-use crate::clock::Clock;
 use crate::companion::{Beside, Ended, Ends, Needs, Shown};
 use crate::dashboard::LockedPendant;
 use crate::exit::{Failure, Outcome};
+use crate::feed::{EVENTS, Feed, What};
+use crate::host::clock::Clock;
+use crate::host::lock::RobotLock;
+use crate::host::signals::Leaves;
 use crate::law::BoxedLaw;
-use crate::lock::RobotLock;
+use crate::maker::apart::Apart;
 use crate::maker::{Controller, Wanted};
 use crate::motion::asked::{MadeBy, Moving};
 use crate::motion::{Task, UnderWay};
 use crate::panel::Operators;
-use crate::record::Apart;
 use crate::requests::{Desk, Local};
+use crate::run::attached::{Attached, Watcher};
 use crate::show::{Format, tell};
-use crate::signals::Leaves;
 
 /// Runs an engine with `law` beside `controller`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for what the core or the kernel refuses, [`Failure::Connection`] where there never was a session
 /// or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
-pub(crate) fn run<const N: usize, C: Controller<N>>(
+pub fn run<const N: usize, C: Controller<N>>(
     controller: C,
     config: Config<N, C::Options>,
     law: BoxedLaw<N>,
@@ -84,24 +84,40 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         }
         Err(failure) => Some((format!("nobody can ask this run: {failure}"), vec![])),
     });
-    let listeners = Listeners::start(plan, &needs, C::ENTRIES, clock)?;
+    let feeds = Feeds::of(plan, &needs, C::ENTRIES);
     let mut ends = Ends::default();
     let sides = Sides { operators, watcher, task, asked, desk, local };
-    let served = serve(controller, config, law, (plan, &needs), clock, sides, (listeners.as_ref(), &mut ends));
-    // What they listen to has ended: companions end, and the file is completed.
-    let recorder = listeners.and_then(Listeners::end);
-    let ended = ends.finish();
+    let served = serve(controller, config, law, (plan, &needs), clock, sides, (feeds, &mut ends));
+    // What they listen to has ended.
+    let (ended, outcome) = ends.finish(!matches!(served, Err(Failure::Connection(_))));
     let served = served.and_then(|(finished, summary)| told(&ended, &summary, plan.format).map(|()| finished));
-    let recorded = listeners::finish(recorder, plan.format);
-    if let (Err(Failure::Connection(_)), Some(file)) = (&served, &plan.run.record) {
-        // Nothing was heard: the next try may have the name.
-        let _ = std::fs::remove_file(file);
-    }
     // Before the lock: the next process has the place to itself.
     if let Some(Ok(requests)) = requests {
         requests.finish();
     }
-    served.and_then(|served| recorded.map(|()| served))
+    served.and_then(|served| outcome.map(|()| served))
+}
+
+/// What companions hear of a session.
+struct Feeds {
+    feed: Feed,
+    /// For the connection of further variables: of a thread of its own, for which the one that commands does not wait.
+    variables: Option<Feed>,
+}
+
+impl Feeds {
+    /// Returns a feed of up to `capacity` entries; `None` where nobody is to listen.
+    fn of<const N: usize>(plan: &Plan<N>, needs: &Needs, capacity: usize) -> Option<Self> {
+        if plan.companions.is_empty() {
+            return None;
+        }
+        let capacity = if needs.traffic { capacity } else { EVENTS };
+        if needs.variables.is_empty() {
+            return Some(Self { feed: Feed::new(capacity), variables: None });
+        }
+        let (feed, variables) = Feed::pair(capacity);
+        Some(Self { feed, variables: Some(variables) })
+    }
 }
 
 /// Who takes part in a session beside its companions.
@@ -123,45 +139,52 @@ fn serve<const N: usize, C: Controller<N>>(
     (plan, needs): (&Plan<N>, &Needs),
     clock: Clock,
     sides: Sides<N, C::Event>,
-    (listeners, ends): (Option<&Listeners>, &mut Ends),
+    (feeds, ends): (Option<Feeds>, &mut Ends),
 ) -> Result<(Finished, String), Failure> {
     let recordings = plan.recordings().transpose()?;
     let Sides { operators, watcher, task, asked, desk, local } = sides;
-    let mut listening = listeners.map(Listeners::feed);
+    let (feed, variables) = feeds.map_or((None, None), |Feeds { feed, variables }| (Some(feed), variables));
     let client = || local.as_ref().map(Local::client);
-    let beside = match &listening {
-        Some(Listening { feed, .. }) => {
+    let beside = match &feed {
+        Some(feed) => {
             let names = plan.source_names();
-            Some(Beside::start(&plan.companions, &controller, &names, clock, feed, client, ends)?)
+            let beside = Beside::start(&plan.companions, &controller, &names, clock, feed, client, ends)?;
+            if needs.engine && !plan.text.is_empty() {
+                feed.put(clock.now(), What::Configuration(plan.text.clone()));
+            }
+            Some(beside)
         }
         None => None,
     };
     drop(local);
-    let (taps, notices, companions) = match beside {
-        Some(Beside { taps, notices, remarks, .. }) => (taps, notices, Some(remarks)),
-        None => (vec![], vec![], None),
+    let (taps, notices, progress, companions) = match beside {
+        Some(Beside { taps, notices, progress, remarks }) => (taps, notices, progress, Some(remarks)),
+        None => (vec![], vec![], vec![], None),
     };
-    crate::runtime::block_on(async {
+    crate::host::runtime::block_on(async {
         // Ended with this: a loss of it ends nothing else.
-        let (_apart, remarks) = match listening.as_mut().and_then(|listening| listening.variables.take()) {
-            Some(feed) => {
-                let wanted = Wanted::Variables(plan.further_variables(needs));
-                let (apart, remarks) = Apart::start(&mut controller, &config, wanted, clock, feed)?;
+        let (_apart, remarks) = match variables {
+            Some(variables) => {
+                let wanted = Wanted::Variables(needs.variables.clone());
+                let (apart, remarks) = Apart::start(&mut controller, &config, wanted, clock, variables)?;
                 (Some(apart), Some(remarks))
             }
             None => (None, None),
         };
         let mut net = controller.open(clock, plan.host.busy_poll_micros).await?;
-        if let Some(listening) = listening.as_ref().filter(|listening| listening.bytes) {
-            net = net.with_feed(&listening.feed, None);
+        if let Some(feed) = feed.as_ref().filter(|_| needs.traffic) {
+            net = net.with_feed(feed, None);
         }
         let listens = controller.listens();
         let locks = plan.run.lock_pendant;
         let pendant = controller.dashboard().map(|at| LockedPendant::start(at, locks, clock)).transpose()?.flatten();
         let coast = Box::new(move |event: &C::Event| C::coast(&config, event));
         let mut service =
-            Service::<_, C::Tally, N>::start(plan, clock, controller, coast, operators, listening, recordings)?;
-        (service.remarks, service.companions) = (remarks, companions);
+            Service::<_, C::Tally, N>::start(plan, clock, controller, coast, operators, feed, recordings)?;
+        (service.remarks, service.companions, service.progress) = (remarks, companions, progress);
+        if needs.engine {
+            service.record();
+        }
         service.desk = desk;
         service.under_way = UnderWay::new(task);
         if let Some(desk) = &service.desk {

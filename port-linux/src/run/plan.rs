@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use outrigger_config::{HostSettings, RunSettings, SourceSettings, VariableSettings};
 
-use crate::clock::Clock;
-use crate::companion::{Companion, Companions, Needs};
+use crate::companion::{Companion, Companions};
 use crate::exit::Failure;
+use crate::host::clock::Clock;
 use crate::motion::asked::Moving;
-use crate::recordings::{Kept, Recordings, Whose};
+use crate::record::fallbacks::{Kept, Recordings, Whose};
 use crate::requests::{Desk, Local, Requests};
 use crate::show::Format;
 
@@ -19,9 +19,9 @@ pub(super) const RECORDER: usize = 8 << 20;
 pub(super) const AROUND: usize = 4096;
 
 /// What a run is to do, whatever the controller.
-pub(crate) struct Plan<const N: usize> {
+pub struct Plan<const N: usize> {
     /// The controller, for the facts of a recording.
-    pub(super) robot: String,
+    robot: String,
     pub(super) sources: Vec<SourceSettings>,
     variables: Vec<VariableSettings>,
     pub(super) run: RunSettings,
@@ -38,7 +38,7 @@ pub(crate) struct Plan<const N: usize> {
 
 impl<const N: usize> Plan<N> {
     /// Returns the plan of a run of the controller that is called `robot`, which nobody can ask and nobody is beside.
-    pub(crate) fn new(
+    pub fn new(
         robot: String,
         sources: Vec<SourceSettings>,
         run: RunSettings,
@@ -50,41 +50,33 @@ impl<const N: usize> Plan<N> {
     }
 
     /// Returns the same, which other processes can ask where `asked`, and the configuration wants it.
-    pub(crate) fn asked(self, asked: bool) -> Self {
+    pub fn asked(self, asked: bool) -> Self {
         Self { asked, ..self }
     }
 
     /// Returns the same with the text of its configuration, for a recording.
-    pub(crate) fn with_text(self, text: String) -> Self {
+    pub fn with_text(self, text: String) -> Self {
         Self { text, ..self }
     }
 
     /// Returns the same, which ends by itself after `seconds`.
-    pub(crate) fn ending_after(self, seconds: Option<u64>) -> Self {
+    pub fn ending_after(self, seconds: Option<u64>) -> Self {
         Self { seconds, ..self }
     }
 
     /// Returns the same beside a program on the controller that shares these variables.
-    pub(crate) fn with_variables(self, variables: Vec<VariableSettings>) -> Self {
+    pub fn with_variables(self, variables: Vec<VariableSettings>) -> Self {
         Self { variables, ..self }
     }
 
     /// Returns the same with these beside it.
-    pub(crate) fn with_companions(self, companions: impl IntoIterator<Item = Arc<dyn Companion<N>>>) -> Self {
+    pub fn with_companions(self, companions: impl IntoIterator<Item = Arc<dyn Companion<N>>>) -> Self {
         Self { companions: self.companions.into_iter().chain(companions).collect(), ..self }
     }
 
     /// Returns the names of the sensors.
     pub(super) fn source_names(&self) -> Vec<String> {
         self.sources.iter().map(|source| source.name.clone()).collect()
-    }
-
-    /// Returns the variables of RTDE that are asked for beside those of the session: those to be recorded, then those that
-    /// companions need.
-    pub(super) fn further_variables(&self, needs: &Needs) -> Vec<String> {
-        let recorded = &self.run.record_variables;
-        let further = needs.variables.iter().filter(|name| !recorded.contains(name));
-        recorded.iter().chain(further).cloned().collect()
     }
 
     /// Takes requests to the run beside the robot at `seat`: of other processes where they are wanted, of companions where one

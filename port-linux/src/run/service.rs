@@ -18,23 +18,23 @@ use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::ending::{Ending, Releases};
 use super::finished::Finished;
-use super::listeners::Listening;
 use super::operator::{operator_help, unknown_word};
 use super::plan::{AROUND, Plan, RECORDER};
 use super::start::away_from;
 use super::tail::Tail;
-use crate::attached::Ends;
-use crate::clock::{Clock, utc_now};
 use crate::companion::{Remark, next_remark};
 use crate::dashboard::{LockedPendant, next_news};
 use crate::exit::Failure;
+use crate::feed::{self, Feed};
+use crate::host::clock::{Clock, utc_now};
+use crate::host::machine;
 use crate::json::Json;
 use crate::law::{BoxedLaw, axis_error, sensed};
-use crate::machine;
 use crate::maker::{Maker, Shows, Summary, Tally};
 use crate::motion::{Standing, UnderWay};
+use crate::panel::Ends;
 use crate::panel::{Operators, Panel, Wish, next_of};
-use crate::recordings::{Recordings, Report, next_report};
+use crate::record::fallbacks::{Recordings, Report, next_report};
 use crate::released::ReleasedBy;
 use crate::requests::{Desk, next_asked};
 use crate::sensor::{Arrival, Sources};
@@ -79,9 +79,9 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     recordings: Option<Recordings>,
     /// Fallbacks that were to be recorded.
     recorded: u32,
-    /// Of the recorder of everything, until it has failed.
-    progress: Option<Arc<crate::feed::Progress>>,
-    /// What the engine was given, for the same recorder.
+    /// Of companions that have not failed.
+    pub(super) progress: Vec<Arc<feed::Progress>>,
+    /// What the engine was given, for those that want it.
     tail: Option<Tail>,
     /// Of what is recorded apart, in words.
     pub(super) remarks: Option<UnboundedReceiver<String>>,
@@ -105,18 +105,14 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         maker: M,
         coast: Coast<M::Event>,
         operators: Operators,
-        listening: Option<Listening>,
+        feed: Option<Feed>,
         recordings: Option<Recordings>,
     ) -> Result<Self, Failure> {
         let format = plan.format;
         let sources = Sources::open(&plan.sources, clock, matches!(format, Format::Lines | Format::Json))?;
         let mut panel = Panel::new("run", format, clock, maker, operators, plan.seconds);
-        let (mut progress, mut tail) = (None, None);
-        if let Some(Listening { feed, progress: recorder, remark, .. }) = listening {
-            tail = recorder.as_ref().map(|_| Tail::new(feed.clone()));
-            progress = recorder;
+        if let Some(feed) = feed {
             panel = panel.with_feed(feed);
-            remark.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
         }
         // After the threads that only show things: they need none of it.
         let in_force = machine::apply(&plan.host)?;
@@ -146,8 +142,8 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             unrecorded: None,
             recordings,
             recorded: 0,
-            progress,
-            tail,
+            progress: vec![],
+            tail: None,
             remarks: None,
             companions: None,
             desk: None,
@@ -155,6 +151,11 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             under_way: UnderWay::new(None),
             pendant: None,
         })
+    }
+
+    /// From now on, what the engine is given and does goes into the feed.
+    pub(super) fn record(&mut self) {
+        self.tail = self.panel.feed().cloned().map(Tail::new);
     }
 
     /// How many bytes the engine records into.
@@ -387,9 +388,10 @@ where
         }
         self.under_way.observe(engine, now);
         let (mode, law) = (engine.mode(), engine.law());
-        if let Some(why) = self.progress.as_ref().filter(|progress| progress.has_failed()).and_then(|p| p.failure()) {
-            (self.progress, self.tail) = (None, None);
+        if let Some(failed) = self.progress.iter().position(|progress| progress.has_failed()) {
+            let why = self.progress.remove(failed).failure().unwrap_or_default();
             self.panel.say("record", format!("the recording ended, the run goes on: {why}"), vec![]);
+            self.tail = None;
         }
         if let Some(tail) = &mut self.tail {
             tail.put(engine, now);

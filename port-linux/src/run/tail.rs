@@ -8,7 +8,7 @@ use crate::feed::Feed;
 
 /// How much of the recorder is in the feed.
 #[derive(Debug)]
-pub(crate) struct Tail {
+pub struct Tail {
     feed: Feed,
     begun: bool,
     /// Bytes of the newer half.
@@ -16,13 +16,14 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    pub(crate) const fn new(feed: Feed) -> Self {
+    /// Returns one that has put nothing into `feed` yet.
+    pub const fn new(feed: Feed) -> Self {
         Self { feed, begun: false, taken: 0 }
     }
 
     /// Puts in what came since it was called last: to be called after every input, so that no more than one half has been
     /// turned over since.
-    pub(crate) fn put<const N: usize, P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
+    pub fn put<const N: usize, P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         let [older, newer] = engine.recorder().halves();
         if !self.begun {
             let mut header = [0; 1024];

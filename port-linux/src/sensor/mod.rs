@@ -15,11 +15,11 @@ use outrigger_wire::sensor::{Decoder, Form, NotAReading, Reading, SampleValue, S
 use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-use crate::clock::Clock;
 use crate::exit::Failure;
-use crate::os::serial;
-use crate::reactor::{self, Datagrams};
-use crate::show::shown;
+use crate::host::clock::Clock;
+use crate::host::os::serial;
+use crate::host::reactor::{self, Datagrams};
+use crate::show;
 
 /// Room for readings that wait for the engine; far more than can be fresh. When it is full the newest is dropped,
 /// and the engine sees the source age.
@@ -289,7 +289,7 @@ fn read_stdin(mut feed: Option<Feed>, sender: &mpsc::Sender<Arrival>) {
             }
             _ => {
                 let text = String::from_utf8_lossy(&line).trim().to_owned();
-                if sender.blocking_send(Arrival::Line { text, seen: shown::seen() }).is_err() {
+                if sender.blocking_send(Arrival::Line { text, seen: show::seen() }).is_err() {
                     return;
                 }
             }

@@ -140,7 +140,7 @@ pub const fn time_of<E>(event: &Event<E>) -> Option<Instant> {
 }
 
 /// Puts the figures of `low` in place of the general words for [`Reason::GradeLow`], in the notice that follows it.
-pub(crate) fn name_figures(notice: &mut Notice, low: &GradeLow, observer: Observer) {
+pub fn name_figures(notice: &mut Notice, low: &GradeLow, observer: Observer) {
     notice.text = notice.text.replacen(Reason::GradeLow.text(), &grade::of_link(low, observer), 1);
 }
 

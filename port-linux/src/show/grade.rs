@@ -98,7 +98,7 @@ fn count(number: u32, noun: &str) -> String {
 }
 
 /// Returns the condition of the next better grade and its figure as measured now; `None` for the best grade.
-pub(crate) fn next_grade(low: &GradeLow) -> Option<String> {
+pub fn next_grade(low: &GradeLow) -> Option<String> {
     let GradeLow { grade, next, .. } = low;
     let GradeCause { metric, measured, limit, .. } = *next;
     let (better, is) = (grade.better(), value(metric, measured));
@@ -132,7 +132,7 @@ pub(crate) fn quality(low: &GradeLow) -> String {
 }
 
 /// A fall by its figure, and when it was.
-pub(crate) fn fell(fell: &GradeChange, observer: Observer) -> String {
+pub fn fell(fell: &GradeChange, observer: Observer) -> String {
     format!("{} at {}", fell_by(fell, observer), moment(fell.at))
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
 }
 
 /// The grade, and why it is not better, in one sentence.
-pub(crate) fn of_link(low: &GradeLow, observer: Observer) -> String {
+pub fn of_link(low: &GradeLow, observer: Observer) -> String {
     let cause = cause(low, observer);
     let colon = if cause.is_empty() { "" } else { ": " };
     format!("{}{colon}{cause}", quality(low))
@@ -159,7 +159,7 @@ pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String 
 }
 
 /// The thing to do about a low grade.
-pub(crate) fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
+pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     match &low.fell {
         Some(fell) if low.next.is_within() || fell.cause.metric == low.next.metric => remedy_of(fell, here, observer),
         Some(_) | None => advice::of_metric(low.next.metric, here, observer),
@@ -226,7 +226,7 @@ pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
 }
 
 /// The cause of a low grade, as fields of an event.
-pub(crate) fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
+pub fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     let mut words = vec![("grade", low.grade.name().into()), ("needed", low.needed.name().into())];
     words.extend(low.fell.iter().flat_map(fields));
     let GradeCause { metric, measured, limit, .. } = low.next;
@@ -333,7 +333,7 @@ const fn of_seconds(metric: Metric) -> &'static str {
 ///
 /// A board keeps none of it: who shows its telemetry has the figures, and its memory is short.
 #[derive(Debug, Default)]
-pub(crate) struct LastSeconds {
+pub struct LastSeconds {
     seconds: VecDeque<Second>,
     next: Option<Instant>,
     /// Epoch and totals of the last look.
@@ -342,12 +342,12 @@ pub(crate) struct LastSeconds {
 
 impl LastSeconds {
     /// Whether it is time to look.
-    pub(crate) fn is_due(&self, now: Instant) -> bool {
+    pub fn is_due(&self, now: Instant) -> bool {
         self.next.is_none_or(|next| now >= next)
     }
 
     /// Looks at the link.
-    pub(crate) fn look(&mut self, now: Instant, figures: &Figures) {
+    pub fn look(&mut self, now: Instant, figures: &Figures) {
         self.next = Some(now + LOOK);
         // A clock that began anew counts from zero.
         let before = self.before.replace((figures.epoch, totals(figures)));
@@ -370,7 +370,7 @@ impl LastSeconds {
     }
 
     /// All figures as a table, a line per second.
-    pub(crate) fn table(&self) -> String {
+    pub fn table(&self) -> String {
         let head = [
             "s ago",
             "states",
@@ -414,7 +414,7 @@ impl LastSeconds {
     }
 
     /// Completes the notice of a [`GradeLow`] by them.
-    pub(crate) fn explain(&self, low: &GradeLow, notice: &mut Notice) {
+    pub fn explain(&self, low: &GradeLow, notice: &mut Notice) {
         notice.fields.push(("last_seconds", self.of_low(low)));
     }
 

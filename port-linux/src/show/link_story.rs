@@ -9,9 +9,10 @@ use super::words::Observer;
 
 /// The reports of an engine about its link: each change of grade, and why a grade was too low.
 #[derive(Debug, Default)]
-pub(crate) struct LinkStory {
+pub struct LinkStory {
     last_seconds: LastSeconds,
-    pub(crate) lines: Vec<(Instant, String)>,
+    /// The reports, with their times.
+    pub lines: Vec<(Instant, String)>,
 }
 
 impl LinkStory {

@@ -18,7 +18,7 @@ const LONG: Duration = Duration::from_secs(5);
 /// Episodes of a grade below the one that commanding needs: a line each, with the worst grade, how long it took and the
 /// figure of the worst fall. Falls within [`PACE`] of a recovery belong to the same episode.
 #[derive(Debug, Default)]
-pub(crate) struct Episodes {
+pub struct Episodes {
     open: Option<Episode>,
 }
 
@@ -43,7 +43,7 @@ enum End {
 
 impl Episodes {
     /// Takes a change of the grade, of which commanding needs `needed`.
-    pub(crate) fn note(&mut self, change: &GradeChange, needed: Grade) {
+    pub fn note(&mut self, change: &GradeChange, needed: Grade) {
         if change.to >= needed {
             if let Some(episode) = &mut self.open {
                 episode.end.get_or_insert((change.at, End::Recovered));
@@ -60,14 +60,14 @@ impl Episodes {
     }
 
     /// Takes the end of the session at `at`: nothing is known of the link from then on.
-    pub(crate) fn disconnected(&mut self, at: Instant) {
+    pub fn disconnected(&mut self, at: Instant) {
         if let Some(episode) = &mut self.open {
             episode.end.get_or_insert((at, End::Disconnected));
         }
     }
 
     /// The line that is due at `now`; `last` where nothing follows.
-    pub(crate) fn next(&mut self, now: Instant, last: bool, here: bool, observer: Observer) -> Option<Notice> {
+    pub fn next(&mut self, now: Instant, last: bool, here: bool, observer: Observer) -> Option<Notice> {
         let episode = self.open.as_mut()?;
         let over = match episode.end {
             Some((_, End::Disconnected)) => true,

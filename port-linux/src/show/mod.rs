@@ -5,59 +5,57 @@
 
 mod advice;
 pub mod events;
-pub(crate) mod grade;
+pub mod grade;
 pub mod histogram;
-mod keys;
-pub(crate) mod link_story;
-pub(crate) mod log;
-mod place;
+pub mod link_story;
+pub mod log;
 mod progress;
-pub(crate) mod sheet;
-pub(crate) mod shown;
-mod snapshot;
+pub mod sheet;
+mod shown;
+pub mod snapshot;
 mod states;
 mod straight;
 mod terminals;
 mod variables;
-mod view;
 pub mod words;
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
-use self::place::Place;
-pub(crate) use self::progress::Progress;
+pub use self::progress::Progress;
+pub use self::shown::seen;
 pub use self::snapshot::{Arm, Joint, LawError, Snapshot, Word};
 pub use self::states::States;
+pub use self::straight::complain;
+pub use self::straight::tell;
 use self::straight::{Standard, Straight};
-pub(crate) use self::straight::{complain, tell};
 pub use self::terminals::Terminals;
 pub use self::variables::Variables;
 use crate::exit::output_failed;
 use crate::feed::Reader;
+pub use crate::feed::notice::Notice;
+use crate::host::signals::before_exit;
+use crate::host::worker::{Joined, LOOK, Worker, within};
 use crate::json::Json;
-pub use crate::notice::Notice;
 use crate::released::ReleasedBy;
-use crate::terminal;
-use crate::worker::{Joined, LOOK, Worker, within};
 
 /// People asked for everything.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 
 /// From now on people are shown everything: each change of grade, each histogram.
-pub(crate) fn be_verbose() {
+pub fn be_verbose() {
     VERBOSE.store(true, Ordering::Relaxed);
 }
 
 /// Returns `true` if people asked for everything.
-pub(crate) fn is_verbose() -> bool {
+pub fn is_verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
 }
 
@@ -71,29 +69,32 @@ const GIVEN_BACK: StdDuration = StdDuration::from_millis(100);
 
 /// `println!` for commands that speak without a view. Where the reader has gone away (`| head`) the line is lost, and the
 /// command goes on to its end and its exit code. After any other failed write the process ends with that failure.
+#[macro_export]
 macro_rules! say {
     ($($text:tt)*) => {{
         let line = format_args!("{}\n", format_args!($($text)*)).to_string();
         if let Err(error) = std::io::Write::write_all(&mut std::io::stdout(), line.as_bytes()) {
-            crate::exit::output_failed(&error);
+            $crate::exit::output_failed(&error);
         }
     }};
 }
-pub(crate) use say;
+pub use crate::say;
 
 /// `eprint!` that loses the text where standard error has no reader, and panics never.
+#[macro_export]
 macro_rules! eprint_lossy {
     ($($text:tt)*) => {{
         let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!($($text)*));
     }};
 }
-pub(crate) use eprint_lossy;
+pub use crate::eprint_lossy;
 
 /// `eprintln!` that loses the line where standard error has no reader, and panics never.
+#[macro_export]
 macro_rules! eprintln_lossy {
-    ($($text:tt)*) => { crate::show::eprint_lossy!("{}\n", format_args!($($text)*)) };
+    ($($text:tt)*) => { $crate::show::eprint_lossy!("{}\n", format_args!($($text)*)) };
 }
-pub(crate) use eprintln_lossy;
+pub use crate::eprintln_lossy;
 
 /// How a command speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,10 +112,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// JSON where it is asked for, otherwise what fits standard output.
+    /// Returns JSON where it is asked for, otherwise what fits standard output; the view where this process [has one](use_screen).
     #[must_use]
     pub fn choose(json: bool) -> Self {
-        match (json, io::stdout().is_terminal() && io::stdin().is_terminal()) {
+        match (json, SCREEN.get().is_some() && io::stdout().is_terminal() && io::stdin().is_terminal()) {
             (true, _) => Self::Json,
             (false, true) => Self::View,
             (false, false) => Self::Lines,
@@ -128,7 +129,7 @@ impl Format {
     }
 }
 
-/// A key pressed in the view, or what became of it. Those that end the command are [`Signals`](crate::signals::Signals).
+/// A key pressed in the view, or what became of it. Those that end the command are [`Signals`](crate::host::signals::Signals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The terminal was closed: end the command.
@@ -148,12 +149,68 @@ pub enum Key {
 /// Something to say, and the epoch that it is of.
 type Dated = (Epoch, Message);
 
-enum Message {
+/// Something to say.
+#[derive(Debug)]
+pub enum Message {
+    /// How things stand.
     Snapshot(Box<Snapshot>),
+    /// What happened.
     Notice(Notice),
+    /// Lines as they are.
     Text(String),
-    /// What else is to be heard of the session, for the view.
+    /// What else is to be heard of the session, for a full-screen view.
     Feed(Reader),
+}
+
+/// What a full-screen view shows.
+#[derive(Debug)]
+pub struct Messages(Receiver<Dated>);
+
+impl Messages {
+    /// Returns the next message within `wait`, with its epoch, or `None`; an error when there will be none any more.
+    ///
+    /// # Errors
+    /// [`Over`] when the session has ended.
+    pub fn next(&self, wait: StdDuration) -> Result<Option<(Epoch, Message)>, Over> {
+        next(&self.0, wait).map_err(|()| Over)
+    }
+
+    /// Notes that whoever sits before the screen has seen this epoch: what is typed from now on was decided by it.
+    pub fn show(&self, epoch: Epoch) {
+        shown::show(epoch);
+    }
+}
+
+/// The session has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Over;
+
+/// A full-screen view, which takes the terminal of this process.
+pub trait Screen: Send + Sync {
+    /// Starts to show `messages` of the command `title`, on the thread that is returned, and sends keys that are pressed.
+    ///
+    /// # Errors
+    /// Those of the operating system where it gives no thread.
+    fn start(&self, title: &str, messages: Messages, keys: UnboundedSender<Key>) -> io::Result<Worker>;
+
+    /// Gives the terminal back where the view has it, whatever its thread hangs in.
+    fn give_back(&self);
+}
+
+static SCREEN: OnceLock<&'static dyn Screen> = OnceLock::new();
+
+/// Shows sessions on this full-screen view from now on, where standard output is a terminal: see [`Format::choose`]. The first one
+/// that is given stays.
+pub fn use_screen(screen: &'static dyn Screen) {
+    let _ = SCREEN.set(screen);
+    before_exit(give_back);
+}
+
+/// Gives the terminal back where a full-screen view has it.
+fn give_back() {
+    if let Some(screen) = SCREEN.get() {
+        screen.give_back();
+    }
 }
 
 /// The way to the thread that speaks.
@@ -206,22 +263,20 @@ impl Show {
     #[must_use]
     pub fn start(format: Format, title: &str, keys: UnboundedSender<Key>) -> Self {
         let (sender, receiver) = sync_channel(WAITING);
-        let (title, lost) = (title.to_owned(), Arc::new(Lost::default()));
+        let lost = Arc::new(Lost::default());
         let missed = Arc::clone(&lost);
         let unread = Arc::new(AtomicBool::new(false));
         let gone = Arc::clone(&unread);
-        let place = Arc::new(Place::default());
-        if format == Format::View && keys::listen(keys.clone(), Arc::clone(&place)).is_err() {
-            // Without them nobody could stop an arm.
-            let _ = keys.send(Key::HangUp);
-        }
-        let speaker = Worker::start("output", move || match format {
-            Format::View => view::run(&title, &receiver, &keys, &place),
-            Format::Lines => speak(&receiver, (&missed, &gone), Standard::Output, line),
-            Format::Json => speak(&receiver, (&missed, &gone), Standard::Output, json),
-            Format::Remarks => speak(&receiver, (&missed, &gone), Standard::Error, remark),
-            Format::Silent => receiver.into_iter().for_each(drop),
-        });
+        let screen = SCREEN.get().filter(|_| format == Format::View);
+        let speaker = match screen {
+            Some(screen) => screen.start(title, Messages(receiver), keys),
+            None => Worker::start("output", move || match format {
+                Format::View | Format::Lines => speak(&receiver, (&missed, &gone), Standard::Output, line),
+                Format::Json => speak(&receiver, (&missed, &gone), Standard::Output, json),
+                Format::Remarks => speak(&receiver, (&missed, &gone), Standard::Error, remark),
+                Format::Silent => receiver.into_iter().for_each(drop),
+            }),
+        };
         let (sender, speaker) = match speaker {
             Ok(speaker) => (Some(sender), Some(speaker)),
             Err(_) => (None, None),
@@ -230,7 +285,7 @@ impl Show {
     }
 
     /// Returns `true` once the reader of the output has gone away (`| head`).
-    pub(crate) fn is_unread(&self) -> bool {
+    pub fn is_unread(&self) -> bool {
         self.unread.load(Ordering::Relaxed)
     }
 
@@ -263,7 +318,7 @@ impl Show {
     }
 
     /// Says lines as they are, without a time.
-    pub(crate) fn text(&mut self, text: String) {
+    pub fn text(&mut self, text: String) {
         self.send(Message::Text(text));
     }
 
@@ -292,7 +347,7 @@ impl Show {
             // As many as still wait for it, at least the one it hangs in.
             self.lost.add(1);
             straight::takes_nothing();
-            within(GIVEN_BACK, terminal::give_back);
+            within(GIVEN_BACK, give_back);
         }
     }
 }
@@ -332,7 +387,9 @@ fn json(message: &Message) -> Option<String> {
     Some(json.as_str().to_owned())
 }
 
-fn notice_line(notice: &Notice) -> String {
+/// Returns a notice as a line, without its end.
+#[must_use]
+pub fn notice_line(notice: &Notice) -> String {
     format!("{:9.3} s  {}", notice.at.since(Instant::ZERO).as_secs_f64(), notice.text)
 }
 

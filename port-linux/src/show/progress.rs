@@ -13,7 +13,7 @@ const ANEW: &str = "\r\x1b[K";
 
 /// The progress of a command. Dropping it ends its line.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     terminal: bool,
     step: Option<u64>,
 }
@@ -26,7 +26,7 @@ impl Default for Progress {
 
 impl Progress {
     /// Shows `text`: on a terminal in place of what was shown before, elsewhere as one more line with each new `step`.
-    pub(crate) fn show(&mut self, text: &str, step: u64) {
+    pub fn show(&mut self, text: &str, step: u64) {
         if self.terminal {
             let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = Straight::new(Standard::Error).write_all(format!("{ANEW}{text}").as_bytes());
@@ -37,12 +37,12 @@ impl Progress {
     }
 
     /// Forgets the line, which the operator has ended by an answer.
-    pub(crate) fn answered(&mut self) {
+    pub fn answered(&mut self) {
         let _ = LINE.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Leaves the line as it is, and goes on behind it.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         if self.terminal && LINE.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
             let _ = Straight::new(Standard::Error).write_all(b"\n");
         }

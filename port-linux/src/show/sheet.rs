@@ -5,7 +5,7 @@ use crate::exit::{Failure, Outcome};
 
 /// The result of an examination, until it is shown.
 #[derive(Debug, Default)]
-pub(crate) struct Sheet {
+pub struct Sheet {
     fixes: Vec<String>,
     suggestions: Vec<String>,
     lines: Vec<String>,
@@ -14,34 +14,34 @@ pub(crate) struct Sheet {
 
 impl Sheet {
     /// An empty one, with details where they were asked for.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { verbose: is_verbose(), ..Self::default() }
     }
 
     /// Adds a thing to fix.
-    pub(crate) fn fix(&mut self, text: impl Into<String>) {
+    pub fn fix(&mut self, text: impl Into<String>) {
         self.fixes.push(text.into());
     }
 
     /// Adds advice that commanding does not depend on.
-    pub(crate) fn suggest(&mut self, text: impl Into<String>) {
+    pub fn suggest(&mut self, text: impl Into<String>) {
         self.suggestions.push(text.into());
     }
 
     /// Adds a line.
-    pub(crate) fn line(&mut self, text: impl Into<String>) {
+    pub fn line(&mut self, text: impl Into<String>) {
         self.lines.push(text.into());
     }
 
     /// Adds lines that only matter to those who ask for everything.
-    pub(crate) fn detail(&mut self, text: &str) {
+    pub fn detail(&mut self, text: &str) {
         if self.verbose {
             self.lines.push(text.trim_end().to_owned());
         }
     }
 
     /// Returns the whole: verdict first, things to fix, suggestions, then the lines.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let suggestions = match self.suggestions.as_slice() {
             [] => None,
             [_] => Some("1 suggestion:".to_owned()),
@@ -64,7 +64,7 @@ impl Sheet {
     ///
     /// # Errors
     /// [`Failure::Fault`] where there is something to fix.
-    pub(crate) fn show(self) -> Outcome {
+    pub fn show(self) -> Outcome {
         say!("{}", self.text());
         match self.fixes.len() {
             0 => Ok(()),
@@ -73,7 +73,7 @@ impl Sheet {
     }
 
     /// Shows what is known where the examination could not be finished: no verdict.
-    pub(crate) fn show_unfinished(self) {
+    pub fn show_unfinished(self) {
         for line in self.lines {
             say!("{line}");
         }

@@ -15,6 +15,6 @@ pub(super) fn show(epoch: Epoch) {
 
 /// The newest epoch that was told of.
 #[must_use]
-pub(crate) fn seen() -> Epoch {
+pub fn seen() -> Epoch {
     Epoch::from_number(SEEN.load(Ordering::Acquire))
 }

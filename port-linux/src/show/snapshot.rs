@@ -158,7 +158,7 @@ pub struct Joint {
 }
 
 /// One value of a joint.
-pub(super) type Field = fn(&Joint) -> Option<f32>;
+pub type Field = fn(&Joint) -> Option<f32>;
 
 /// Something the controller says of itself.
 #[derive(Clone, Copy, Debug)]
@@ -224,7 +224,7 @@ impl Arm {
 
 impl Snapshot {
     /// The reason why a request would be refused, with its figures where it is the link, and what to do.
-    pub(crate) fn why(&self, reason: Reason) -> (String, String) {
+    pub fn why(&self, reason: Reason) -> (String, String) {
         let (here, observer) = (self.here, self.observer);
         match self.figures {
             Some(figures) if reason == Reason::GradeLow => {
@@ -238,7 +238,7 @@ impl Snapshot {
     }
 
     /// The thing to do about `reason`.
-    pub(crate) const fn advice(&self, reason: Reason) -> &'static str {
+    pub const fn advice(&self, reason: Reason) -> &'static str {
         match self.observer {
             Observer::Process => words::advice(reason, self.here),
             Observer::Board | Observer::Recorded => reason.advice(),

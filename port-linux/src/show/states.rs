@@ -41,7 +41,7 @@ impl States {
     }
 
     /// One line for people.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         match &self.rtde {
             // Of this connection, by the controller's clock: other counts than those of the link beside it, so other names.
             Some((_, cadence)) => {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::exit::{Failure, Outcome, output_closed};
-pub(super) use crate::os::Standard;
-use crate::os::{takes_something, write_around};
-use crate::worker::within;
+pub(super) use crate::host::os::Standard;
+use crate::host::os::{takes_something, write_around};
+use crate::host::worker::within;
 
 /// So long what is said at the end may take.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -55,7 +55,7 @@ pub(super) fn takes_nothing() {
 ///
 /// # Errors
 /// [`Failure::BadInput`] where it cannot be written.
-pub(crate) fn tell(text: &str) -> Outcome {
+pub fn tell(text: &str) -> Outcome {
     let hangs = || Err(Failure::BadInput("cannot write the output: nobody reads it".into()));
     if OUTPUT_HANGS.load(Ordering::Acquire) {
         return hangs();
@@ -70,7 +70,7 @@ pub(crate) fn tell(text: &str) -> Outcome {
 }
 
 /// Says `what` on standard error, and waits for that no longer than a second.
-pub(crate) fn complain(what: &str) {
+pub fn complain(what: &str) {
     // There is nowhere else to say that it cannot be said.
     let _ = write_within(Standard::Error, format!("outrigger: {what}\n"));
 }

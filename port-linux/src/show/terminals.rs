@@ -11,20 +11,26 @@ use crate::json::Json;
 /// What is shown now; `None` for what this controller does not publish, or has not yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terminals {
-    software: SoftwareVersion,
+    /// The controller's software.
+    pub software: SoftwareVersion,
     /// Levels, by `digital_bit`.
-    inputs: u32,
-    outputs: Option<u32>,
-    board: Option<BoardIo>,
-    tool: Option<ToolIo>,
-    speed_slider: Option<f32>,
-    payload: Option<Payload>,
+    pub inputs: u32,
+    /// Levels of the outputs, likewise.
+    pub outputs: Option<u32>,
+    /// The terminals of the control box.
+    pub board: Option<BoardIo>,
+    /// The terminals of the tool.
+    pub tool: Option<ToolIo>,
+    /// The speed slider, 0 to 1.
+    pub speed_slider: Option<f32>,
+    /// The payload.
+    pub payload: Option<Payload>,
 }
 
 impl Terminals {
     /// What `engine` knows; `None` without a session.
     #[must_use]
-    pub(crate) fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
+    pub fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
         let (identity, state, facts) = (engine.peer().identity()?, engine.state()?, engine.peer().facts());
         let generation = identity.software.generation();
         let levels = |bits: u64| digital_levels((bits & 0xffff_ffff) as u32, generation);
@@ -41,7 +47,7 @@ impl Terminals {
     }
 
     /// Levels row by row: the name of a group, its inputs, and its outputs where they are shown.
-    pub(crate) fn digital(&self) -> impl Iterator<Item = (&'static str, String, Option<String>)> + '_ {
+    pub fn digital(&self) -> impl Iterator<Item = (&'static str, String, Option<String>)> + '_ {
         let has_configurable = self.software.generation() != Generation::Cb2;
         let groups = [("digital", 0, 8), ("configurable", 8, 8), ("tool", 16, 2)];
         groups.into_iter().filter(move |(name, ..)| has_configurable || *name != "configurable").map(
@@ -53,7 +59,7 @@ impl Terminals {
     }
 
     /// The analog inputs of the control box and its outputs, each with its unit; `None` where they are not shown.
-    pub(crate) fn analog(&self) -> Option<[String; 2]> {
+    pub fn analog(&self) -> Option<[String; 2]> {
         let board = self.board?;
         let [a, b] = board.analog_inputs;
         let [first, second] = [0, 1].map(|index: usize| {
@@ -68,7 +74,7 @@ impl Terminals {
     }
 
     /// The analog inputs of the tool, and what is drawn from its supply; `None` where they are not shown.
-    pub(crate) fn tool_analog(&self) -> Option<[String; 2]> {
+    pub fn tool_analog(&self) -> Option<[String; 2]> {
         let tool = self.tool?;
         let [a, b] = tool.analog_inputs;
         Some([format!("{a:.3}, {b:.3}"), format!("{} V, {:.0} mA", tool.output_voltage, tool.current * 1e3)])
@@ -76,7 +82,7 @@ impl Terminals {
 
     /// A few lines for people.
     #[must_use]
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = format!("software {}\n", self.software);
         for (name, inputs, outputs) in self.digital() {
             let outputs = outputs.unwrap_or_else(|| "not shown".into());
@@ -98,7 +104,7 @@ impl Terminals {
     }
 
     /// One object for scripts: levels as arrays of 0 and 1, number 0 first; `null` for what is not shown.
-    pub(crate) fn json(&self, json: &mut Json) {
+    pub fn json(&self, json: &mut Json) {
         json.begin_object().key("software").text(&self.software.to_string());
         let cb2 = self.software.generation() == Generation::Cb2;
         for (name, first, count) in [("digital", 0, 8), ("configurable", 8, 8), ("tool", 16, 2)] {
@@ -151,32 +157,4 @@ fn levels(bits: u32, first: u32, count: u32) -> String {
 /// The interface has amperes.
 fn milliamperes(value: f32) -> f32 {
     if value.abs() > 0.1 { value } else { value * 1e3 }
-}
-
-#[cfg(test)]
-impl Terminals {
-    /// Those of a controller that shows all of them.
-    pub(crate) fn sample() -> Self {
-        Self {
-            software: SoftwareVersion::new(5, 15),
-            inputs: 0b11 << 16 | 0b101,
-            outputs: Some(0b1 << 8 | 0b10),
-            board: Some(BoardIo {
-                digital_inputs: 0,
-                digital_outputs: 0,
-                analog_inputs: [1.25, 0.004],
-                analog_input_ranges: [1, 0],
-                analog_outputs: [5.0, 0.012],
-                analog_output_domains: [1, 0],
-            }),
-            tool: Some(ToolIo {
-                analog_inputs: [0.0, 3.3],
-                analog_input_ranges: [1, 1],
-                output_voltage: 24,
-                current: 0.21,
-            }),
-            speed_slider: Some(0.8),
-            payload: None,
-        }
-    }
 }

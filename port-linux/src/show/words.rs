@@ -61,7 +61,7 @@ pub(crate) fn one_per_line(lines: &[String]) -> String {
 }
 
 /// A reason in words, with the figures of `low` where it is the grade of the link.
-pub(crate) fn of_reason(reason: Reason, low: Option<&GradeLow>, observer: Observer) -> String {
+pub fn of_reason(reason: Reason, low: Option<&GradeLow>, observer: Observer) -> String {
     match low {
         Some(low) if reason == Reason::GradeLow => grade::of_link(low, observer),
         Some(_) | None => reason.text().to_owned(),
@@ -150,7 +150,7 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
 }
 
 /// Names of an arm's joints, base first, as its vendor calls them: KRL's for an LWR.
-pub(crate) fn joint_names(joints: usize) -> &'static [&'static str] {
+pub fn joint_names(joints: usize) -> &'static [&'static str] {
     match joints {
         7 => &["A1", "A2", "E1", "A3", "A4", "A5", "A6"],
         _ => &["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"],

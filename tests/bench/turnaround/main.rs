@@ -2,11 +2,11 @@
 //! listeners cost the thread that answers.
 //!
 //! That is the way through the kernel twice and the waking up, with our own part between them: from the end of reading a
-//! state to the end of writing its command, which `demo` and `run` tell and `port-linux/examples/turnaround-trace.sh`
+//! state to the end of writing its command, which `demo` and `run` tell and `port-linux/cli/examples/turnaround-trace.sh`
 //! compares with a trace of the system calls.
 //!
 //! ```sh
-//! cargo build --release -p outrigger
+//! cargo build --release -p outrigger-cli
 //! cargo run --release -p outrigger-bench --bin turnaround [ROUNDS [CYCLES]]
 //! cargo run --release -p outrigger-bench --bin turnaround -- --counts
 //! ```

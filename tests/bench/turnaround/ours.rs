@@ -6,7 +6,9 @@ use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr};
 
 use outrigger::config::RobotAddress;
-use outrigger::host::{Clock, Net, beside_ur, block_on};
+use outrigger::host::{Clock, block_on};
+use outrigger::maker::ur::run as beside_ur;
+use outrigger::net::Net;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};

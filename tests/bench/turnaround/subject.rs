@@ -104,7 +104,7 @@ impl Programs {
         compile(&lockstep, "lockstep.c", &["-shared", "-fPIC"])?;
         let outrigger = us.parent().map(|profile| profile.join("outrigger"));
         let outrigger = outrigger.filter(|path| path.exists());
-        let outrigger = outrigger.ok_or("no program beside this one: cargo build --release -p outrigger")?;
+        let outrigger = outrigger.ok_or("no program beside this one: cargo build --release -p outrigger-cli")?;
         let folder = std::env::temp_dir().join(format!("outrigger-turnaround-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let processors = sched_getaffinity(None).map_err(|error| error.to_string())?;
@@ -119,12 +119,12 @@ impl Programs {
         let help =
             Command::new(&self.outrigger).args(["ros2", "--help"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
         if !help.is_ok_and(|status| status.success()) {
-            return Err("that program has no ROS 2: cargo build --release -p outrigger --features ros2".into());
+            return Err("that program has no ROS 2: cargo build --release -p outrigger-cli --features ros2".into());
         }
         if let Some(missing) = Need::Python.missing() {
             return Err(missing);
         }
-        let script = workspace().join("port-linux/examples/ros2/readers.py");
+        let script = workspace().join("port-linux/cli/examples/ros2/readers.py");
         let readers = Command::new(python()).arg(script).args([ROS_DOMAIN, ROS_READERS]).stdin(Stdio::null()).spawn();
         self.ros_readers = Some(readers.map_err(|error| error.to_string())?);
         Ok(())

@@ -5,7 +5,7 @@
 
 mod driver;
 #[expect(dead_code, unused_imports, reason = "the report pages of `outrigger` use the rest")]
-#[path = "../../../port-linux/src/report/plot/mod.rs"]
+#[path = "../../../port-linux/cli/src/report/plot/mod.rs"]
 mod plot;
 
 use std::collections::HashMap;

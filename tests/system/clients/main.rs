@@ -251,7 +251,7 @@ fn reads_a_recording(software: SoftwareVersion) {
     let file = std::env::temp_dir().join(name);
     let out = file.to_str().expect("text");
     let words = ["outrigger", "record", &address, "--out", out, "--seconds", "2", "--json"];
-    outrigger::cli::run_words(&words).expect("a recording");
+    outrigger_cli::cli::run_words(&words).expect("a recording");
     let path = workspace().join("tests/system/clients/mcap_reads.py");
     let understood = run(&python().to_string_lossy(), &[&path.to_string_lossy(), &file.to_string_lossy()]);
     std::fs::remove_file(&file).expect("it was read");

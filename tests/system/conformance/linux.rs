@@ -8,7 +8,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use outrigger::config::RobotAddress;
-use outrigger::host::{Clock, Net, beside_ur};
+use outrigger::host::Clock;
+use outrigger::maker::ur::run as beside_ur;
+use outrigger::net::Net;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::engine::{Event, Input};

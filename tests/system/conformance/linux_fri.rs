@@ -5,7 +5,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use outrigger::host::{Clock, Net, beside_krc, block_on};
+use outrigger::host::{Clock, block_on};
+use outrigger::maker::krc::run as beside_krc;
+use outrigger::net::Net;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcCounts, KrcEvent};
 use outrigger_core::engine::{Engine, Event, Input};

@@ -44,7 +44,7 @@ fn commands_that_need_no_robot_end_quietly() {
         path.to_str().expect("UTF-8").to_owned()
     };
     let script = path("closed-pipe.script", &"set_flag(1, True)\n".repeat(40));
-    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/examples/half-turn.toml");
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/cli/examples/half-turn.toml");
     let wrong = path("closed-pipe.toml", "[robot]\nadress = 1\n");
     let commands: [(&[&str], i32); 11] = [
         (&["--help"], 0),

@@ -333,7 +333,7 @@ fn what_a_krc_does_not_have_is_refused_with_what_to_do() {
     refused(&["monitor", "127.0.0.1", "--kind", "krc", "--listen", "49938"], 2, "such as 127.0.0.1:49938");
     refused(&["doctor", "127.0.0.1", "--kind", "krc", "--model", "ur5"], 2, "--model is for a UR arm");
     refused(&["sim", "krc", "--remote", "127.0.0.1:1", "--surface", "500"], 2, "a height of -1.5 to 1.5 m");
-    let swing = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/examples/krc-swing.toml");
+    let swing = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/cli/examples/krc-swing.toml");
     refused(&["run", swing, "--states", "rtde"], 2, "--states is for the ports of a UR");
     refused(&["replay", swing], 1, "the .mcap of `run --record`");
     let taken = UdpSocket::bind("127.0.0.1:0").expect("a port");

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use outrigger::config::{Format, SourceInput, SourceSettings};
-use outrigger::host::{Arrival, Clock, Sources};
+use outrigger::host::Clock;
+use outrigger::sensor::{Arrival, Sources};
 use outrigger_core::command::SourceConfig;
 use outrigger_wire::sensor::{FRAME_MAX, Reading, SampleValue, SourceId};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

@@ -7,7 +7,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use outrigger::config::{Configuration, SourceSettings};
-use outrigger::host::{Arrival, Clock, Sources, block_on};
+use outrigger::host::{Clock, block_on};
+use outrigger::sensor::{Arrival, Sources};
 use outrigger_wire::sensor::Reading;
 use rustix::process::{Pid, Signal, kill_process};
 

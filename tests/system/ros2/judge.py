@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from rosbags.typesys import Stores, get_typestore
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "port-linux/examples/ros2"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "port-linux/cli/examples/ros2"))
 
 import ros2
 from ros2 import DEFINED, JOINTS, SERVICES, Action, Node, goal, matched, struct, until

@@ -8,7 +8,7 @@ import pathlib
 import socket
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "port-linux/examples/ros2"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "port-linux/cli/examples/ros2"))
 
 import ros2
 from cyclonedds.pub import DataWriter

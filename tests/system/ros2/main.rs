@@ -59,7 +59,7 @@ fn goals_move_an_lwr() {
 /// What the page shows: ten lines that print joint states, and a script with a goal.
 fn examples_do_what_the_page_says() {
     let mut cell = Cell::commanding(version(5, 15), "reverse-speedj");
-    let folder = workspace().join("port-linux/examples/ros2");
+    let folder = workspace().join("port-linux/cli/examples/ros2");
     let script = folder.join("goal.py").to_string_lossy().into_owned();
     let domain = cell.domain.to_string();
     cell.hears(&script, &[&domain]);

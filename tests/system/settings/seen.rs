@@ -8,7 +8,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use outrigger::config::{Configuration, parse_software};
-use outrigger::host::{Arrival, Clock, Sources};
+use outrigger::host::Clock;
+use outrigger::sensor::{Arrival, Sources};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_wire::sensor::{Reading, SampleValue};

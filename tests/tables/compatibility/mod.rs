@@ -97,6 +97,6 @@ const DASHBOARD: &str = "\
 Each sequence was run to its end. *Bring-up*: from power off to running. *Protective stop*: seen, acknowledged, unlocked after
 its lock of 5 s, and the robot ready again. *Safety fault*: the same after a restart of the safety system. *Pendant*: what
 keeps a person at it from moving the arm while somebody else commands. PolyScope X has no dashboard server:
-*Robot API* stands where that has the request, and `outrigger dashboard` asks it (`cargo test -p outrigger --test
+*Robot API* stands where that has the request, and `outrigger dashboard` asks it (`cargo test -p outrigger-cli --test
 dashboard` runs it over HTTP).
 ";

@@ -4,10 +4,10 @@ use outrigger_core::engine::krc::{Control, KrcConfig, TaskFrame};
 use outrigger_wire::time::Duration;
 
 use super::words;
-use crate::lines::{Line, joints};
+use crate::maker::lines::{Line, joints};
 
 /// The robot with measurements to `listen`, and the worst case.
-pub(crate) fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
+pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     let mut robot = vec![];
     let mut say = |name, text| robot.push((name, text));
     let handshake = engine.peer.handshake;

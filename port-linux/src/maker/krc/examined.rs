@@ -19,7 +19,7 @@ use crate::show::sheet::Sheet;
 
 /// What was seen of the session.
 #[derive(Clone, Debug)]
-pub(crate) struct KrcExamined {
+pub struct KrcExamined {
     address: Option<SocketAddr>,
     period: Option<Duration>,
     mode: Mode,

@@ -18,15 +18,15 @@ use outrigger_core::law::Law;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration, Instant};
 
-pub(crate) use self::checked::checked;
+pub use self::checked::checked;
 use self::examined::KrcExamined;
 pub(crate) use self::tally::KrcTally;
 use super::{Controller, Facts, Maker, Showing, Shows};
-use crate::clock::Clock;
-use crate::engine;
 use crate::exit::Failure;
+use crate::host::clock::Clock;
 use crate::law::BoxedLaw;
 use crate::net::Net;
+use crate::net::engine;
 use crate::show::events::{Surroundings, notice};
 use crate::show::link_story::LinkStory;
 use crate::show::{Arm, Notice, Variables, Word};
@@ -54,7 +54,7 @@ pub async fn run<L: Law<7>>(
 ///
 /// # Errors
 /// [`Failure::Usage`] for a port base, which a KRC does not have; [`Failure::Connection`] for a name nobody has.
-pub(crate) fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
+pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
     if robot.port(FIRST_PORT) != FIRST_PORT {
         return Err(Failure::Usage(format!(
             "'{robot}' has a port, and a KRC is not connected to: it sends. Give its address alone, and with --listen where \
@@ -73,7 +73,7 @@ pub(crate) fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
 ///
 /// # Errors
 /// See [`ReplayError`].
-pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
+pub fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
     // Which law it was, and what it remembered, is in the recording.
     replay_watched::<7, Krc, _>(dump, BoxedLaw::idle(), (), |engine, at, event| {
         link.watch(engine, at, event.as_ref());
@@ -82,7 +82,7 @@ pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, Repl
 
 /// A KRC that is listened to.
 #[derive(Clone, Debug)]
-pub(crate) struct KrcController {
+pub struct KrcController {
     robot: String,
     listens: SocketAddr,
     here: bool,
@@ -92,7 +92,7 @@ pub(crate) struct KrcController {
 impl KrcController {
     /// One whose measurements arrive at `listens`, of which none has come yet.
     #[must_use]
-    pub(crate) fn new(robot: String, listens: SocketAddr) -> Self {
+    pub fn new(robot: String, listens: SocketAddr) -> Self {
         Self { robot, listens, here: false, counts: KrcCounts::default() }
     }
 }
@@ -163,7 +163,7 @@ impl Shows<7, Krc> for KrcController {
 
 /// What a session beside a KRC has to show.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KrcSeen {
+pub struct KrcSeen {
     address: Option<SocketAddr>,
     period: Option<Duration>,
     state: Option<State<7>>,

@@ -18,7 +18,7 @@ const GRADES: [&str; 4] = ["perfect", "ok", "bad", "unacceptable"];
 
 /// Counted at each command that is sent.
 #[derive(Debug, Default)]
-pub(crate) struct KrcTally {
+pub struct KrcTally {
     /// A command was sent, and is not counted yet.
     answered: bool,
     commands: u64,

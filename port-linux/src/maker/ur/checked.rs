@@ -6,10 +6,10 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
 use super::{coast, paths};
-use crate::lines::{Line, joints};
+use crate::maker::lines::{Line, joints};
 
 /// The robot, and the worst case.
-pub(crate) fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
+pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
     let mut robot_lines = vec![];
     let mut say = |name, text| robot_lines.push((name, text));
     let Control { robot, limits, .. } = control;

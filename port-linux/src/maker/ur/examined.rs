@@ -16,7 +16,7 @@ use crate::show::sheet::Sheet;
 
 /// What was seen of the session.
 #[derive(Clone, Debug)]
-pub(crate) struct UrExamined {
+pub struct UrExamined {
     identity: Identity,
     /// The first look in this epoch of the controller's clock, and the states received until then.
     since: Instant,

@@ -2,7 +2,7 @@
 
 mod board;
 mod checked;
-pub(crate) mod coast;
+pub mod coast;
 mod examined;
 mod memory;
 mod paths;
@@ -27,23 +27,23 @@ use outrigger_wire::robot::{ProgramState, RobotMode, Safety, SoftwareVersion, St
 use outrigger_wire::time::Instant;
 use tokio::sync::{mpsc, watch};
 
-pub(crate) use self::checked::checked;
+pub use self::checked::checked;
 use self::examined::UrExamined;
-pub(crate) use self::memory::Windows;
+pub use self::memory::Windows;
 use self::states::SeenStates;
 use self::tally::UrTally;
 use super::{Controller, Facts, Maker, Showing, Shows, Wanted};
-use crate::clock::Clock;
-use crate::engine;
 use crate::exit::Failure;
 use crate::feed::Feed;
+use crate::host::clock::Clock;
+use crate::host::target::Target;
 use crate::law::BoxedLaw;
+use crate::net::engine;
 use crate::net::{Net, Trouble};
 use crate::show::events::{Surroundings, notice};
 use crate::show::link_story::LinkStory;
 use crate::show::words::Observer;
 use crate::show::{Arm, Notice, Terminals, Word};
-use crate::target::Target;
 
 /// Runs an engine beside such a controller until the application has shut it down, with a recorder of `recorder` bytes.
 ///
@@ -65,14 +65,14 @@ pub async fn run<L: Law<6>>(
 
 /// What an engine is told that only looks.
 #[must_use]
-pub(crate) fn looking(states: StatesFrom) -> UrConfig {
+pub fn looking(states: StatesFrom) -> UrConfig {
     let connect = ConnectConfig { states, ..ConnectConfig::default() };
     UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() }
 }
 
 /// The same, which judges as `engine` does: its operator's inputs, sensors and claims are not in it, for nothing is sent.
 #[must_use]
-pub(crate) fn judging_as(engine: UrConfig) -> UrConfig {
+pub fn judging_as(engine: UrConfig) -> UrConfig {
     let UrConfig { peer, link, mode, standstill, limits, .. } = engine;
     let UrOptions { software, model, tcp, text, connect, .. } = peer;
     let ConnectConfig { outputs, claims, .. } = ConnectConfig::default();
@@ -91,7 +91,7 @@ pub(crate) fn judging_as(engine: UrConfig) -> UrConfig {
 ///
 /// # Errors
 /// See [`ReplayError`].
-pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
+pub fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
     let mut windows = Windows::new();
     // Which law it was, and what it remembered, is in the recording.
     replay_watched::<6, Ur<'_>, _>(dump, BoxedLaw::idle(), windows.lend(), |engine, at, event| {
@@ -101,7 +101,7 @@ pub(crate) fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, Repl
 
 /// A controller that is connected to, and why it is not.
 #[derive(Clone, Debug)]
-pub(crate) struct UrController {
+pub struct UrController {
     target: Target,
     trouble: Trouble,
     model: Option<String>,
@@ -117,7 +117,7 @@ pub(crate) struct UrController {
 impl UrController {
     /// One of which nothing is known but where it is.
     #[must_use]
-    pub(crate) fn new(target: Target) -> Self {
+    pub fn new(target: Target) -> Self {
         Self {
             target,
             trouble: Trouble::default(),
@@ -212,7 +212,7 @@ impl Maker for UrController {
 
 /// What a session with such a controller has to show.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct UrSeen {
+pub struct UrSeen {
     state: Option<State<6>>,
     /// As the primary link tells them, for a state that does not.
     speed_slider: Option<f32>,

@@ -14,8 +14,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 
-use crate::clock::Clock;
 use crate::feed::{Feed, Tap, VARIABLES, name_of};
+use crate::host::clock::Clock;
 use crate::maker::Wanted;
 use crate::net::cannot_connect;
 

@@ -13,7 +13,7 @@ use crate::show::histogram;
 
 /// How the joints followed, and how quickly commands were written.
 #[derive(Debug, Default)]
-pub(crate) struct UrTally {
+pub struct UrTally {
     tracking: Tracking,
     /// From reading a state to having written its command.
     turnaround: Histogram,

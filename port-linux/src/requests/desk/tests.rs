@@ -63,7 +63,7 @@ impl Bench {
 
     /// What the engine gets, behind another input.
     fn next(&mut self) -> Input {
-        let input = crate::runtime::one_threaded().expect("a runtime").block_on(self.desk.next());
+        let input = crate::host::runtime::one_threaded().expect("a runtime").block_on(self.desk.next());
         self.observe(0, (self.desk.status.epoch, self.desk.status.mode, Grade::Ok, None));
         self.desk.handed_over();
         input

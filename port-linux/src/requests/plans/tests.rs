@@ -10,7 +10,7 @@ use super::super::shared::tests::{Bench, bench, bench_at};
 use super::super::slot::Status;
 use super::super::step::Step;
 use super::*;
-use crate::clock::{Clock, Pace};
+use crate::host::clock::{Clock, Pace};
 use crate::motion::asked::Wish;
 use crate::released::ReleasedBy;
 
@@ -218,7 +218,7 @@ fn client(bench: &Bench, asker: u32) -> DuplexStream {
 fn a_release_waits_for_no_plan_that_has_begun_and_not_ended() {
     let mut bench = bench();
     assert!(bench.slot.put(Status { mode: Mode::Command, ..Status::default() }));
-    crate::runtime::one_threaded().unwrap().block_on(async {
+    crate::host::runtime::one_threaded().unwrap().block_on(async {
         let mut stream = client(&bench, 0);
         let plan = "{\"do\":\"move\",\"epoch\":0,\"how\":\"begin=1000\"}\n{\"do\":\"move\",\"epoch\":0,\"how\":\"rows=1,0,0,0,0,0,0,0,0,0,0,0,0\"}\n";
         stream.write_all((plan.to_owned() + "{\"do\":\"release\"}\n{\"do\":\"cancel\"}\n").as_bytes()).await.unwrap();
@@ -236,7 +236,7 @@ fn a_plan_that_is_complete_is_checked_and_passed_on_and_one_that_the_arm_cannot_
     let mut bench = bench_at(Clock::paced(&STILL));
     bench.stand();
     assert!(bench.slot.put(Status { mode: Mode::Command, ..Status::default() }));
-    crate::runtime::one_threaded().unwrap().block_on(async {
+    crate::host::runtime::one_threaded().unwrap().block_on(async {
         let mut stream = BufReader::new(client(&bench, 0));
         let plan = |angle: &str, challenge: &str| {
             let row = format!("rows=5,{angle},0,0,0,0,0,0,0,0,0,0,0");
@@ -272,7 +272,7 @@ fn a_client_that_is_gone_in_the_middle_of_its_plan_moves_nothing_and_leaves_noth
     let mut bench = bench();
     assert!(bench.slot.put(Status { mode: Mode::Command, ..Status::default() }));
     let begin = b"{\"do\":\"move\",\"epoch\":0,\"how\":\"begin=1\"}\n";
-    crate::runtime::one_threaded().unwrap().block_on(async {
+    crate::host::runtime::one_threaded().unwrap().block_on(async {
         let mut first = BufReader::new(client(&bench, 0));
         let mut other = BufReader::new(client(&bench, 1));
         let mut line = String::new();

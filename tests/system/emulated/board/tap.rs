@@ -82,7 +82,7 @@ impl Simulator {
 /// Builds the program `outrigger`, and says where it is.
 pub(super) fn program() -> String {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(require::workspace()).args(["build", "--locked", "-p", "outrigger", "--bin", "outrigger"]);
+    cargo.current_dir(require::workspace()).args(["build", "--locked", "-p", "outrigger-cli", "--bin", "outrigger"]);
     let built = cargo.arg("--message-format=json-render-diagnostics").output().expect("cargo");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let said = String::from_utf8_lossy(&built.stdout);

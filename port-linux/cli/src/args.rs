@@ -1,0 +1,298 @@
+//! What each command takes.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use outrigger_config::{RobotAddress, parse_states};
+use outrigger_core::engine::ur::StatesFrom;
+use outrigger_wire::robot::RobotModel;
+
+use outrigger::exit::Failure;
+use outrigger::feed::VARIABLES;
+
+/// What kind of controller ROBOT is, for commands without a configuration.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ControllerArgs {
+    /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
+    #[arg(long, value_name = "KIND", default_value = "ur")]
+    kind: Kind,
+    /// With --kind krc: where its measurements arrive; default 0.0.0.0:49938
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    listen: Option<SocketAddr>,
+}
+
+/// Why `--states` says nothing beside a KRC.
+pub(crate) const STATES_OF_A_KRC: &str =
+    "--states is for the ports of a UR controller: a KRC has one way to send its state; leave it out";
+
+/// A kind of controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Kind {
+    /// Universal Robots: connected to.
+    #[default]
+    Ur,
+    /// KUKA's KRC: listened to.
+    Krc,
+}
+
+impl ControllerArgs {
+    /// What ROBOT is; `states` is what --states says.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what only the other kind of controller has.
+    pub(crate) fn kind(&self, states: StatesFrom) -> Result<Kind, Failure> {
+        match (self.kind, self.listen) {
+            (Kind::Krc, _) if states != StatesFrom::default() => Err(Failure::Usage(STATES_OF_A_KRC.into())),
+            (Kind::Ur, Some(_)) => Err(Failure::Usage(
+                "--listen is for a KRC, which sends by itself: add --kind krc; a UR controller is connected to".into(),
+            )),
+            (kind, _) => Ok(kind),
+        }
+    }
+
+    /// A KRC whose measurements arrive there.
+    pub(crate) const fn krc(listen: SocketAddr) -> Self {
+        Self { kind: Kind::Krc, listen: Some(listen) }
+    }
+
+    /// Where measurements arrive.
+    #[must_use]
+    pub(crate) fn listen(&self) -> SocketAddr {
+        self.listen.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], outrigger_wire::fri::DEFAULT_PORT)))
+    }
+}
+
+/// `outrigger monitor`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MonitorArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// What kind of controller it is.
+    #[command(flatten)]
+    pub controller: ControllerArgs,
+    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
+    pub states: StatesFrom,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+}
+
+/// `outrigger view`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ViewArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// What kind of controller it is.
+    #[command(flatten)]
+    pub controller: ControllerArgs,
+    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
+    pub states: StatesFrom,
+    /// Where the page is; default 127.0.0.1:8750, or another port of the loopback where that one is taken
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
+    pub web: Option<SocketAddr>,
+    /// One JSON object per line instead of text, as `monitor --json`; the first names the page
+    #[arg(long)]
+    pub json: bool,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+}
+
+/// `outrigger check-config`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CheckConfigArgs {
+    /// The configuration
+    #[arg(value_name = "CONFIG.toml")]
+    pub config: PathBuf,
+}
+
+/// `outrigger run`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunArgs {
+    /// The configuration
+    #[arg(value_name = "CONFIG.toml")]
+    pub config: PathBuf,
+    /// HOST[:PORT-BASE], instead of the configuration's robot.address
+    #[arg(long, value_name = "ROBOT")]
+    pub robot: Option<RobotAddress>,
+    /// Write everything the robot sends, and what is sent to it, to this file; instead of run.record
+    #[arg(long, value_name = "FILE.mcap")]
+    pub record: Option<PathBuf>,
+    /// Where states come from: auto, realtime (30003) or rtde (30004); instead of the configuration's connect.states
+    #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
+    pub states: Option<StatesFrom>,
+    /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
+    pub web: Option<Web>,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
+    pub seconds: Option<u64>,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `outrigger replay`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReplayArgs {
+    /// The recordings
+    #[arg(value_name = "DUMP", required = true)]
+    pub dumps: Vec<PathBuf>,
+}
+
+/// `outrigger record`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RecordArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// What kind of controller it is.
+    #[command(flatten)]
+    pub controller: ControllerArgs,
+    /// The file to write; it must not exist
+    #[arg(long, value_name = "FILE.mcap")]
+    pub out: PathBuf,
+    /// Where states come from: auto, rtde (30004 beside 30003) or realtime (30003 alone)
+    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
+    pub states: StatesFrom,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+    /// Do not compress: for readers without LZ4
+    #[arg(long)]
+    pub uncompressed: bool,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `outrigger export`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ExportArgs {
+    /// The recording
+    #[arg(value_name = "FILE.mcap")]
+    pub file: PathBuf,
+    /// Write a table of states: one row per state, one column per number; '-' for standard output
+    #[arg(long, value_name = "FILE.csv|-", conflicts_with = "raw", required_unless_present = "raw")]
+    pub csv: Option<PathBuf>,
+    /// Write the bytes of one port as they came; '-' for standard output
+    #[arg(long, value_name = "FILE.bin|-")]
+    pub raw: Option<PathBuf>,
+    /// Which port, or `variables` for those of run.record_variables; a table is made of 30004 where it was recorded, otherwise
+    /// of 30003
+    #[arg(long, value_name = "PORT", value_parser = parse_feed_port)]
+    pub port: Option<u16>,
+}
+
+/// `outrigger script`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ScriptArgs {
+    /// HOST[:PORT-BASE]
+    pub robot: RobotAddress,
+    /// The program, or '-' for standard input
+    #[arg(value_name = "FILE.script|-")]
+    pub file: PathBuf,
+    /// Stay until the program ends, and print what it says
+    #[arg(long)]
+    pub wait: bool,
+    /// How long news of the program are waited for
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: Option<u64>,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `outrigger watch`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WatchArgs {
+    /// The board's address
+    #[arg(value_name = "BOARD")]
+    pub board: String,
+    /// Where its telemetry arrives: device.telemetry of its configuration
+    #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47000", value_parser = parse_socket)]
+    pub listen: SocketAddr,
+    /// Write the recording of each fallback to a file in this directory; the newest hundred of a board stay there
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+}
+
+/// `outrigger decode`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DecodeArgs {
+    /// The port the bytes come from: 30001 to 30004, `variables` for those of run.record_variables on 30004,
+    /// or `fri` for datagrams of KUKA's Fast Research Interface; 30011 to 30013 are the same as 30001 to 30003
+    #[arg(long, value_name = "PORT", value_parser = parse_stream)]
+    pub port: Stream,
+    /// Names of the variables that were asked for, for 30004: its packages do not name them
+    #[arg(long, value_name = "A,B")]
+    pub recipe: Option<String>,
+    /// Recorded bytes, or '-' for standard input
+    #[arg(value_name = "FILE|-")]
+    pub file: PathBuf,
+}
+
+/// What kind of stream a port carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Primary and secondary: 30001, 30002, 30011, 30012.
+    Primary,
+    /// Real-time: 30003, 30013.
+    Realtime,
+    /// What a controller sends on 30004.
+    Rtde,
+    /// The same on the connection for `run.record_variables`.
+    Variables,
+    /// Datagrams of KUKA's Fast Research Interface, in either direction.
+    Fri,
+}
+
+pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "expected an IP address and a port, such as 127.0.0.1:49938; names are not looked up".into())
+}
+
+/// Where a page is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Web(pub Option<SocketAddr>);
+
+pub(crate) fn parse_web(text: &str) -> Result<Web, String> {
+    if text.is_empty() { Ok(Web(None)) } else { parse_socket(text).map(|address| Web(Some(address))) }
+}
+
+pub(crate) fn parse_model(text: &str) -> Result<RobotModel, String> {
+    RobotModel::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = RobotModel::ALL.iter().map(|model| model.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn parse_stream(text: &str) -> Result<Stream, String> {
+    match text {
+        "30001" | "30002" | "30011" | "30012" => Ok(Stream::Primary),
+        "30003" | "30013" => Ok(Stream::Realtime),
+        "30004" => Ok(Stream::Rtde),
+        "variables" => Ok(Stream::Variables),
+        "fri" => Ok(Stream::Fri),
+        _ => Err("expected 30001, 30002, 30003, 30004, 30011, 30012, 30013, variables or fri".into()),
+    }
+}
+
+fn parse_feed_port(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        _ if text == "variables" => Ok(VARIABLES),
+        Ok(port) if port != VARIABLES => Ok(port),
+        _ => Err("expected a port, e.g. 30003, or variables".into()),
+    }
+}

@@ -1,0 +1,223 @@
+//! What `outrigger ask` takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use outrigger_core::client::dashboard::Readying;
+use outrigger_wire::time::Duration;
+
+use super::board::PREFIX;
+use crate::args::ControllerArgs;
+use outrigger::exit::Failure;
+use outrigger::requests::Setting;
+use outrigger::requests::guidance;
+
+/// Of a line of 1024 bytes, with each byte escaped.
+const HOW_MAX: usize = 480;
+
+/// `outrigger ask`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AskArgs {
+    /// HOST[:PORT-BASE], or the configuration that `run` was started with; board:ADDRESS[:PORT] for a board (47001)
+    #[arg(value_name = "ROBOT|CONFIG.toml|board:ADDRESS")]
+    pub robot: String,
+    /// What to ask
+    #[arg(value_enum, hide_possible_values = true)]
+    pub word: Word,
+    /// With set: what to set, as `outrigger io` takes it; with sample: the source's name and its values; with force: forces and
+    /// torques along and around the axes that give way [N, Nm], e.g. z=-20, and perhaps frame=, limits=, type=, damping=, gain=;
+    /// with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with tool-contact: on or off; with move: the file
+    /// with the motion (.csv, .json or .mcap), which is read here and sent to the run; with dashboard, of a board: power-on, brake-release,
+    /// unlock-protective-stop, close-popup or close-safety-popup
+    #[arg(value_name = "WORD", allow_negative_numbers = true)]
+    pub rest: Vec<String>,
+    /// With move, in place of a file: where to, as `outrigger move --to` takes it: q= and each joint's angle [rad]; or, of a run with
+    /// session.path = "player", pose=X,Y,Z,RX,RY,RZ of the tool [m, rotation vector in rad]
+    #[arg(long, value_name = "q=...|pose=...", allow_hyphen_values = true)]
+    pub to: Option<String>,
+    /// With --to: the tool goes there on a straight line; of a run with session.path = "player"
+    #[arg(long, requires = "to")]
+    pub linear: bool,
+    /// With --to: speed of the joint with the longest way [rad/s], default 0.5; with --linear of the tool [m/s], default 0.1
+    #[arg(long, value_name = "RAD/S|M/S", requires = "to")]
+    pub speed: Option<f32>,
+    /// With --to: its acceleration and deceleration [rad/s2], default 0.8; with --linear the tool's [m/s2], default 0.5
+    #[arg(long, value_name = "RAD/S2|M/S2", requires = "to")]
+    pub acceleration: Option<f32>,
+    /// What kind of controller ROBOT is.
+    #[command(flatten)]
+    pub controller: ControllerArgs,
+    /// The epoch that was seen: another one than the present is refused. Default: that of a status asked for just before
+    #[arg(long, value_name = "N")]
+    pub epoch: Option<u32>,
+    /// With sample: the reading's sequence number; default: one more than that of the reading before
+    #[arg(long, value_name = "N")]
+    pub seq: Option<u32>,
+    /// With a board: the file with the key that it was told, or that was compiled into its firmware
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// With freedrive and force: end it after this long; default: it is renewed until this command ends
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: Option<u64>,
+    /// With request and resume: stay until the arm is commanded; with release: until it is at rest
+    #[arg(long)]
+    pub wait: bool,
+    /// How long an answer, or the end of --wait, is waited for
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: u64,
+    /// Print each answer as it came: one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Word {
+    Status,
+    Watch,
+    Request,
+    Resume,
+    Release,
+    Acknowledge,
+    Set,
+    Sample,
+    HandBack,
+    Resend,
+    Freedrive,
+    Force,
+    ToolContact,
+    Renew,
+    Stiffen,
+    Move,
+    Cancel,
+    Dashboard,
+}
+
+/// What is asked, without the epoch that comes later.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Wanted {
+    Plain(Word),
+    Set(Vec<String>),
+    Sample {
+        source: String,
+        values: Vec<f32>,
+        seq: Option<u32>,
+    },
+    /// By a hand, or by a force; how, and how often it is renewed.
+    Guide {
+        hand: bool,
+        how: String,
+        every: Duration,
+    },
+    ToolContact(String),
+    /// A motion to one place, in the words of a run.
+    Move(String),
+    /// The motion in this file.
+    Along(PathBuf),
+    /// A command to the controller's dashboard server.
+    Dashboard(Readying),
+}
+
+impl AskArgs {
+    /// What is asked.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for words that do not fit.
+    pub(super) fn wanted(&self) -> Result<Wanted, Failure> {
+        let usage = |text: &str| Err(Failure::Usage(text.into()));
+        if self.wait && !matches!(self.word, Word::Request | Word::Resume | Word::Release) {
+            return usage("--wait is for request, resume and release: the answer to anything else is the end of it");
+        }
+        if self.seq.is_some() && self.word != Word::Sample {
+            return usage("--seq is for sample: leave it out");
+        }
+        if self.seconds.is_some() && !matches!(self.word, Word::Freedrive | Word::Force) {
+            return usage("--seconds is for freedrive and force: leave it out");
+        }
+        match (self.robot.starts_with(PREFIX), &self.key_file) {
+            (true, None) => return usage("a board is asked with its key: --key-file FILE"),
+            (false, Some(_)) => return usage("--key-file is for a board: a run on this machine knows who asks"),
+            _ => {}
+        }
+        if self.to.is_some() && self.word != Word::Move {
+            return usage("--to is for move: leave it out");
+        }
+        match (self.word, self.rest.as_slice()) {
+            (Word::Move, rest) => self.motion(rest),
+            (Word::Set, []) => usage("set: say what, e.g. digital-out.3=on; `outrigger io --help` lists everything"),
+            (Word::Set, settings) => {
+                let of_a_run = |setting: &&String| self.key_file.is_some() || !Setting::may_be_named(setting);
+                for setting in settings.iter().filter(of_a_run) {
+                    setting.parse::<Setting>().map_err(|why| Failure::Usage(format!("set: '{setting}': {why}")))?;
+                }
+                Ok(Wanted::Set(settings.to_vec()))
+            }
+            (Word::Sample, [source, values @ ..]) if (1..=6).contains(&values.len()) => {
+                let number = |text: &String| {
+                    let number = text.parse::<f32>().ok().filter(|number| number.is_finite());
+                    number.ok_or_else(|| Failure::Usage(format!("sample: expected a number, found '{text}'")))
+                };
+                let values = values.iter().map(number).collect::<Result<_, _>>()?;
+                Ok(Wanted::Sample { source: source.clone(), values, seq: self.seq })
+            }
+            (Word::Sample, _) => usage("sample: say the source's name and 1 to 6 values, e.g. sample seam 0.05"),
+            (Word::Freedrive | Word::Force, words) => {
+                let (hand, how) = (self.word == Word::Freedrive, words.join(" "));
+                let understood = if hand { guidance::freedrive(&how) } else { guidance::force(&how) };
+                let word = if hand { "freedrive" } else { "force" };
+                let (_, limits) = understood.map_err(|why| Failure::Usage(format!("{word}: {why}")))?;
+                // One that is late is no end yet.
+                Ok(Wanted::Guide { hand, how, every: limits.renew_within.percent(40) })
+            }
+            (Word::ToolContact, [how]) if guidance::contact(how).is_ok() => Ok(Wanted::ToolContact(how.clone())),
+            (Word::ToolContact, _) => usage("tool-contact: say on or off"),
+            (Word::Dashboard, _) if self.key_file.is_none() => {
+                usage("dashboard: a board is asked so; from this machine `outrigger dashboard ROBOT` does it")
+            }
+            (Word::Dashboard, words) => {
+                let readying = match words {
+                    [word] => Readying::of_word(word),
+                    _ => None,
+                };
+                let all = Readying::ALL.map(Readying::word).join(", ");
+                readying
+                    .map(Wanted::Dashboard)
+                    .ok_or_else(|| Failure::Usage(format!("dashboard: say one of {all}; found '{}'", words.join(" "))))
+            }
+            (word, []) => Ok(Wanted::Plain(word)),
+            (_, [first, ..]) => Err(Failure::Usage(format!("nothing stands after this word: leave '{first}' out"))),
+        }
+    }
+
+    /// Returns the motion that is wanted.
+    fn motion(&self, rest: &[String]) -> Result<Wanted, Failure> {
+        let usage = |text: String| Err(Failure::Usage(format!("move: {text}")));
+        match (rest, &self.to) {
+            ([_], None) if self.key_file.is_some() => {
+                usage("a board makes no motions by request: ask a run on this machine".into())
+            }
+            ([file], None) => Ok(Wanted::Along(file.into())),
+            ([], Some(to))
+                if ["q=", "pose="].iter().any(|kind| to.starts_with(kind)) && !to.contains(char::is_whitespace) =>
+            {
+                let mut how = to.clone();
+                if self.linear {
+                    how.push_str(" linear");
+                }
+                for (name, value) in [("speed", self.speed), ("acceleration", self.acceleration)] {
+                    if let Some(value) = value {
+                        how.push_str(&format!(" {name}={value}"));
+                    }
+                }
+                if how.len() > HOW_MAX {
+                    return usage(format!("--to: at most {HOW_MAX} bytes fit into a request"));
+                }
+                Ok(Wanted::Move(how))
+            }
+            (_, Some(to)) => usage(format!(
+                "found --to '{to}', expected q= and each joint's angle in rad, or pose= and x,y,z,rx,ry,rz in m and rad, with commas between, and no file"
+            )),
+            (_, None) => usage("say a file with the motion, or --to q=Q0,... or pose=X,Y,Z,RX,RY,RZ".into()),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The other side of a board's port: one question at a time, over UDP, with a key.
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::path::Path;
+
+use outrigger_core::mode::Epoch;
+use outrigger_core::request::keyed::{ANSWER_LEN, Caller, Event, Key, Reply};
+use outrigger_core::request::{Ask, Message};
+use outrigger_wire::time::{Duration, Instant};
+
+use super::{LOOK, interrupted};
+use outrigger::exit::Failure;
+use outrigger::host::clock::{Clock, std_duration};
+use outrigger::host::os;
+use outrigger::host::signals::Signals;
+use outrigger::requests::board_line;
+
+/// A robot that begins so is a board.
+pub(super) const PREFIX: &str = "board:";
+/// Where none is said.
+const PORT: u16 = 47_001;
+/// A session in which nothing is answered for so long is no more: the board has begun anew, or others took its place.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// A board that is asked.
+pub(super) struct Board {
+    name: String,
+    socket: UdpSocket,
+    clock: Clock,
+    key: Key,
+    caller: Caller,
+    /// As of the last answer.
+    epoch: Epoch,
+    lines: VecDeque<String>,
+    /// What is watched: the id, and the last line of it.
+    watched: Option<(u32, String)>,
+    /// The newest request of this session that causes motion: its id, and its counter.
+    asked: Option<(u32, u32)>,
+}
+
+impl Board {
+    /// Begins a session with the board at `name`, until then.
+    pub(super) fn begin(name: &str, key: &Path, clock: Clock, until: Instant) -> Result<Self, Failure> {
+        let key = Key::new(&outrigger_config::key::load(key).map_err(|why| Failure::BadInput(why.to_string()))?);
+        let address = resolved(name)?;
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot ask {address}: {error}"));
+        let local: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
+        let socket = UdpSocket::bind(local).map_err(failed)?;
+        socket.connect(address).map_err(failed)?;
+        let caller = Caller::new(key.clone(), nonce()?, clock.now());
+        let (name, epoch) = (format!("{PREFIX}{address}"), Epoch::default());
+        let mut board =
+            Self { name, socket, clock, key, caller, epoch, lines: VecDeque::new(), watched: None, asked: None };
+        board.open(until)?;
+        Ok(board)
+    }
+
+    /// A session begins with a status: it does nothing, so that it can be asked in another session where this one is lost.
+    fn open(&mut self, until: Instant) -> Result<Reply, Failure> {
+        loop {
+            if let Some(Event::Open(epoch)) = self.until_event(until, &mut None)? {
+                self.epoch = epoch;
+                if let Some(reply) = self.turn(Ask::Status, until, &mut None)? {
+                    return Ok(reply);
+                }
+            }
+            if self.clock.now() >= until {
+                return Err(Failure::Connection(format!(
+                    "{} does not answer: see whether it is on, takes requests at this port, has this key, and a firmware of \
+                     this version (before challenges, its requests were of another layout)",
+                    self.name
+                )));
+            }
+            self.renew()?;
+        }
+    }
+
+    /// Asks for another session. What was asked in this one cannot be withdrawn any more.
+    fn renew(&mut self) -> Result<(), Failure> {
+        self.caller = Caller::new(self.key.clone(), nonce()?, self.clock.now());
+        self.asked = None;
+        Ok(())
+    }
+
+    /// Asks once; `None` where there was no answer.
+    ///
+    /// # Errors
+    /// Also [`Failure::Interrupted`] where a signal was heard before there was one.
+    fn turn(&mut self, ask: Ask<'_>, until: Instant, signals: &mut Option<Signals>) -> Result<Option<Reply>, Failure> {
+        let seen = ask.epoch().unwrap_or(self.epoch);
+        let too_long = |_| Failure::Usage(format!("{}: more than fits into a datagram", ask.word()));
+        self.caller.ask(self.clock.now(), seen, Message { id: None, challenge: None, ask }).map_err(too_long)?;
+        // What became of an output takes its time, and so does a dashboard server.
+        let patience = if matches!(ask, Ask::Set { .. } | Ask::Dashboard { .. }) {
+            until
+        } else {
+            until.min(self.clock.now() + SILENCE)
+        };
+        match self.until_event(patience, signals)? {
+            Some(Event::Answer(epoch, reply)) => {
+                self.epoch = epoch;
+                Ok(Some(reply))
+            }
+            Some(Event::NotUnderstood) => Err(Failure::Connection(format!(
+                "{} answers what is not understood: is it of the same version?",
+                self.name
+            ))),
+            Some(Event::Open(_)) | None => Ok(None),
+        }
+    }
+
+    /// Asks, and keeps the answer.
+    pub(super) fn ask(
+        &mut self,
+        id: u32,
+        ask: Ask<'_>,
+        until: Instant,
+        signals: &mut Option<Signals>,
+    ) -> Result<(), Failure> {
+        let ask = match ask {
+            // A request has no id on this way, but a counter.
+            Ask::Withdraw { what } => match self.asked.take().filter(|(id, _)| *id == what) {
+                Some((_, what)) => Ask::Withdraw { what },
+                None => return Err(Failure::Connection("the session in which it was asked is over".into())),
+            },
+            ask => ask,
+        };
+        if ask.causes_motion() && !self.caller.is_fresh(self.clock.now()) {
+            // A lost session is no reason to ask for motion in another one unseen: it is asked with the epoch that was seen.
+            while self.turn(Ask::Status, until, signals)?.is_none() {
+                self.renew()?;
+                self.open(until)?;
+            }
+        }
+        let reply = loop {
+            if ask.causes_motion() {
+                self.asked = Some((id, self.caller.counter().saturating_add(1)));
+            }
+            if let Some(reply) = self.turn(ask, until, signals)? {
+                break reply;
+            }
+            // What acts may have been carried out, and is not asked twice. To stop twice is to stop.
+            if matches!(ask, Ask::Request(_) | Ask::Resume(_)) {
+                return Err(Failure::Connection(format!("{}: no answer", ask.word())));
+            }
+            if !matches!(ask, Ask::Status | Ask::Watch | Ask::Release) || self.clock.now() >= until {
+                let what = format!("{}: no answer, and it may have been carried out: look at `status`", ask.word());
+                return Err(Failure::Connection(what));
+            }
+            self.renew()?;
+            self.open(until)?;
+        };
+        let line = board_line(id, &ask, self.epoch, &reply, &self.name);
+        if ask == Ask::Watch {
+            self.watched = Some((id, line.clone()));
+        }
+        self.lines.push_back(line);
+        Ok(())
+    }
+
+    /// The next line; of what is watched, once it has changed. `None` where there is none until then.
+    pub(super) fn line(
+        &mut self,
+        until: Option<Instant>,
+        signals: &mut Option<Signals>,
+    ) -> Result<Option<String>, Failure> {
+        loop {
+            if let Some(line) = self.lines.pop_front() {
+                return Ok(Some(line));
+            }
+            let now = self.clock.now();
+            let Some((id, last)) = self.watched.take().filter(|_| until.is_none_or(|until| now < until)) else {
+                return Ok(None);
+            };
+            std::thread::sleep(std_duration(LOOK));
+            let patience = until.unwrap_or(now + Duration::from_secs(15));
+            self.ask(id, Ask::Watch, patience.max(now + LOOK + LOOK), signals)?;
+            if self.lines.back() == Some(&last) {
+                self.lines.clear();
+            }
+        }
+    }
+
+    fn until_event(&mut self, until: Instant, signals: &mut Option<Signals>) -> Result<Option<Event>, Failure> {
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot ask the board: {error}"));
+        loop {
+            let now = self.clock.now();
+            self.caller.handle(now);
+            while let Some(bytes) = self.caller.poll_output() {
+                match self.socket.send(bytes) {
+                    // What one before it was refused for is told here: the board may just be booting.
+                    Err(error) if !is_nobody_there(&error) => return Err(failed(error)),
+                    _ => {}
+                }
+            }
+            if let Some(event) = self.caller.poll_event() {
+                return Ok(Some(event));
+            }
+            if now >= until {
+                return Ok(None);
+            }
+            if let Some(who) = signals.as_mut().and_then(Signals::heard) {
+                return Err(interrupted(who));
+            }
+            let next = self.caller.poll_timeout().map_or(until, |at| at.min(until));
+            let next = if signals.is_some() { next.min(now + LOOK) } else { next };
+            let patience = next.since(now).max(Duration::from_millis(1));
+            self.socket.set_read_timeout(Some(std_duration(patience))).map_err(failed)?;
+            let mut datagram = [0; ANSWER_LEN + 1];
+            match self.socket.recv(&mut datagram) {
+                Ok(length) => {
+                    self.caller.receive_window().copy_from_slice(&datagram);
+                    self.caller.commit(self.clock.now(), length);
+                }
+                Err(error) if is_nobody_there(&error) => std::thread::sleep(std_duration(Duration::from_millis(10))),
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+                    _ => return Err(failed(error)),
+                },
+            }
+        }
+    }
+}
+
+fn resolved(name: &str) -> Result<SocketAddr, Failure> {
+    let host = name.trim_start_matches(PREFIX);
+    let unknown = |why: String| Failure::Usage(format!("'{name}': expected {PREFIX}ADDRESS[:PORT]{why}"));
+    if host.is_empty() {
+        return Err(unknown(String::new()));
+    }
+    let found = if host.contains(':') { host.to_socket_addrs() } else { (host, PORT).to_socket_addrs() };
+    let found = found.map_err(|error| unknown(format!(": {error}")))?.next();
+    found.ok_or_else(|| unknown(": no address".into()))
+}
+
+/// Whether `error` says that nobody listens where the last datagram went; on Windows it is called a reset.
+fn is_nobody_there(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
+}
+
+fn nonce() -> Result<[u8; 16], Failure> {
+    let mut nonce = [0; 16];
+    let read = os::random(&mut nonce);
+    read.map(|()| nonce).map_err(|error| Failure::BadInput(format!("no random numbers of this system: {error}")))
+}

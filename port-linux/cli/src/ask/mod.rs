@@ -1,0 +1,660 @@
+//! `outrigger ask`: requests to a run in another process, or to a board, and what it answers.
+
+mod args;
+mod board;
+mod motion;
+mod words;
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::Shutdown;
+
+use outrigger_core::mode::Epoch;
+use outrigger_core::request::{Ask, Challenge, FRESH_FOR, Message};
+use outrigger_wire::sensor::SampleValue;
+use outrigger_wire::time::{Duration, Instant};
+use serde_json::Value;
+
+pub(crate) use self::args::AskArgs;
+use self::args::{Wanted, Word};
+use self::board::Board;
+use crate::beside;
+use outrigger::exit::{Failure, Outcome, output_closed};
+use outrigger::host::clock::{Clock, std_duration};
+use outrigger::host::os::local::{Client, connect};
+use outrigger::host::signals::{Leaves, Signals};
+use outrigger::released::ReleasedBy;
+use outrigger::requests::said;
+
+/// The longest answer of a run \[B\].
+const LONGEST_ANSWER: usize = 1 << 20;
+
+/// The longest time to ask again after the run gave this place to another client, and the pause in between.
+const NO_PLACE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
+
+/// The time between two looks for a signal while an answer is waited for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Longest wait for the answer to a withdrawal.
+const WITHDRAWAL: Duration = Duration::from_secs(2);
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Usage`] for words that do not fit, [`Failure::Connection`] where nobody runs beside this robot or does not
+/// answer, [`Failure::BadInput`] for what the run does not understand or have, [`Failure::Fault`] where it refuses.
+pub(crate) fn run(args: &AskArgs) -> Outcome {
+    let wanted = args.wanted()?;
+    // A file may take long, and nobody is to be waited for meanwhile.
+    let pieces = || match &wanted {
+        Wanted::Along(file) => beside::pieces(&args.robot, &args.controller, file).map(Some),
+        _ => Ok(None),
+    };
+    let mut read = pieces()?;
+    let clock = Clock::start();
+    let (longest, pause) = NO_PLACE;
+    let until = clock.now() + longest;
+    loop {
+        let mut run = Conversation::new(args)?;
+        let outcome = match (&wanted, read.take()) {
+            (Wanted::Along(file), Some(pieces)) => run.along(pieces, file),
+            _ => run.say(&wanted),
+        };
+        if !run.may_be_repeated() || clock.now() >= until {
+            return outcome;
+        }
+        std::thread::sleep(std_duration(pause));
+        read = pieces()?;
+    }
+}
+
+impl Conversation<'_> {
+    /// Says what is wanted, and waits for what comes of it.
+    fn say(&mut self, wanted: &Wanted) -> Outcome {
+        let run = self;
+        match wanted {
+            // Sent piece by piece: see `along`.
+            Wanted::Along(_) => Ok(()),
+            Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
+            Wanted::Plain(Word::Watch) => run.watch(),
+            Wanted::Plain(Word::Renew) => run.ask(&[Ask::Renew]),
+            Wanted::Plain(Word::Cancel) => run.ask(&[Ask::Cancel]),
+            Wanted::Move(how) => {
+                let epoch = run.epoch()?;
+                run.follow(Ask::Move { epoch, how })
+            }
+            Wanted::Plain(Word::Stiffen) => run.ask(&[Ask::Stiffen]),
+            Wanted::Plain(Word::Acknowledge) => run.ask(&[Ask::Acknowledge]),
+            Wanted::Plain(Word::Release) => {
+                run.ask(&[Ask::Release])?;
+                run.wait_for("the arm to rest", |mode| {
+                    Some(matches!(mode, "monitor" | "offline")).filter(|rests| *rests)
+                })
+            }
+            Wanted::Plain(word) => {
+                let epoch = run.epoch()?;
+                let ask = match word {
+                    Word::HandBack => return run.ask(&[Ask::HandBack(epoch)]),
+                    Word::Resend => return run.ask(&[Ask::Resend(epoch)]),
+                    Word::Resume => Ask::Resume(epoch),
+                    _ => Ask::Request(epoch),
+                };
+                // From now on whoever gives up withdraws it.
+                run.listen()?;
+                run.ask(&[ask])?;
+                run.wait_for("the arm to be commanded", |mode| match mode {
+                    "command" => Some(true),
+                    "arming" => None,
+                    _ => Some(false),
+                })
+            }
+            Wanted::Guide { hand, how, every } => {
+                let epoch = run.epoch()?;
+                run.ask(&[if *hand { Ask::Freedrive { epoch, how } } else { Ask::Force { epoch, how } }])?;
+                run.renew(*every)
+            }
+            Wanted::ToolContact(how) => {
+                let epoch = run.epoch()?;
+                run.ask(&[Ask::ToolContact { epoch, how }])
+            }
+            Wanted::Dashboard(readying) => {
+                let epoch = run.epoch()?;
+                run.ask(&[Ask::Dashboard { epoch, how: readying.word() }])
+            }
+            Wanted::Set(settings) => {
+                let epoch = run.epoch()?;
+                let asks: Vec<_> = settings.iter().map(|output| Ask::Set { epoch, output }).collect();
+                run.ask(&asks)
+            }
+            Wanted::Sample { source, values, seq } => {
+                let epoch = run.epoch()?;
+                let values = SampleValue::new(values).ok_or_else(|| Failure::Usage("sample: 1 to 6 values".into()))?;
+                run.ask(&[Ask::Sample { epoch, source, values, seq: *seq }])
+            }
+        }
+    }
+}
+
+/// One connection to a run.
+struct Conversation<'a> {
+    args: &'a AskArgs,
+    clock: Clock,
+    way: Way,
+    /// When the answers must be there; `None` where there is no end to them.
+    until: Option<Instant>,
+    /// The start of this command.
+    began: Instant,
+    next_id: u32,
+    /// The beginning of a line whose end is not there yet.
+    begun: String,
+    /// Lines that came before the answer that was waited for.
+    passed_over: VecDeque<String>,
+    /// The challenge of the newest status, and when that was asked for.
+    challenge: Option<(Challenge, Instant)>,
+    /// The request that is withdrawn if this command gives up, by its `id`.
+    withdrawable: Option<u32>,
+    /// Set where signals are heard here.
+    signals: Option<Signals>,
+    /// Set once something that is done at most once has been sent.
+    acted: bool,
+    /// Set once the run has given this place to another client.
+    gave_way: bool,
+    /// Set once the reader of the output has gone away (`| head`).
+    unread: Cell<bool>,
+}
+
+/// What is heard of a run.
+enum Heard {
+    Line(String),
+    /// Nothing in time.
+    Nothing,
+    /// It has gone.
+    Gone,
+}
+
+/// How what is asked gets there.
+enum Way {
+    /// With the process that answers, by what the kernel says of it.
+    Run(BufReader<Client>, (Option<i32>, u32)),
+    Board(Box<Board>),
+}
+
+impl<'a> Conversation<'a> {
+    fn new(args: &'a AskArgs) -> Result<Self, Failure> {
+        let clock = Clock::start();
+        let until = clock.now() + Duration::from_secs(args.timeout);
+        let way = match &args.key_file {
+            Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
+            None => {
+                let (client, process) = connect(beside::seat(&args.robot, &args.controller)?)?;
+                // A run that takes nothing any more is not waited for without an end.
+                let longest = Some(std_duration(Duration::from_secs(args.timeout)));
+                client.set_write_timeout(longest).map_err(|error| Failure::Connection(error.to_string()))?;
+                Way::Run(BufReader::new(client), process)
+            }
+        };
+        Ok(Self::by(args, clock, way, until))
+    }
+
+    fn by(args: &'a AskArgs, clock: Clock, way: Way, until: Instant) -> Self {
+        Self {
+            args,
+            clock,
+            way,
+            until: Some(until),
+            began: clock.now(),
+            next_id: 1,
+            begun: String::new(),
+            passed_over: VecDeque::new(),
+            challenge: None,
+            withdrawable: None,
+            signals: None,
+            acted: false,
+            gave_way: false,
+            unread: Cell::new(false),
+        }
+    }
+
+    /// Hears signals from now on.
+    fn listen(&mut self) -> Result<(), Failure> {
+        self.signals = Some(Signals::listen(Leaves::Nothing)?);
+        Ok(())
+    }
+
+    /// The epoch to ask with.
+    fn epoch(&mut self) -> Result<Epoch, Failure> {
+        match self.args.epoch {
+            Some(epoch) => Ok(Epoch::from_number(epoch)),
+            None => self.look(),
+        }
+    }
+
+    /// Asks for the status. Returns the present epoch, and keeps the challenge.
+    fn look(&mut self) -> Result<Epoch, Failure> {
+        let (id, asked) = (self.next_id, self.clock.now());
+        self.send(Ask::Status)?;
+        let mut others = VecDeque::new();
+        let status = loop {
+            let (line, status) = self.answer()?;
+            if number(&status, "id").is_none_or(|other| other == id) {
+                break status;
+            }
+            others.push_back(line);
+        };
+        self.passed_over.append(&mut others);
+        self.challenge = number(&status, "challenge").map(|number| (Challenge::from_number(number), asked));
+        number(&status, "epoch").map(Epoch::from_number).ok_or_else(|| odd(&status))
+    }
+
+    /// Returns a challenge that is young enough for what is asked now. A board's are kept with its session.
+    fn challenge(&mut self) -> Result<Option<Challenge>, Failure> {
+        let young = |asked: Instant, now: Instant| now.since(asked) + now.since(asked) <= FRESH_FOR;
+        if matches!(self.way, Way::Run(..)) && self.challenge.is_none_or(|(_, at)| !young(at, self.clock.now())) {
+            self.look()?;
+        }
+        Ok(self.challenge.take().map(|(challenge, _)| challenge))
+    }
+
+    /// Asks, and returns the answer. What was refused because it was late is asked once more, where this command was given a moment ago.
+    fn exchange(&mut self, ask: Ask<'_>) -> Result<(String, Value), Failure> {
+        for last in [false, true] {
+            self.send(ask)?;
+            let answered = self.answer();
+            if answered.is_err() && ask.causes_motion() && !self.gave_way {
+                return answered.map_err(|failure| self.give_up(failure));
+            }
+            let (line, answer) = answered?;
+            let late = answer.get("error").is_some_and(|error| said::text(error, "what") == "NotFresh");
+            let asked = self.clock.now();
+            if last || !late || asked.since(self.began) > FRESH_FOR {
+                return Ok((line, answer));
+            }
+            self.challenge = number(&answer, "challenge").map(|number| (Challenge::from_number(number), asked));
+        }
+        Err(Failure::Connection("the run does not answer".into()))
+    }
+
+    /// Withdraws the request that was made, because nobody waits for it any more. Returns the failure with what came of that.
+    fn give_up(&mut self, failure: Failure) -> Failure {
+        let Some(what) = self.withdrawable.take() else { return failure };
+        // A second signal ends this process.
+        self.signals = None;
+        self.until = Some(self.clock.now() + WITHDRAWAL);
+        let id = self.next_id;
+        let withdrawn = self.send(Ask::Withdraw { what }).and_then(|()| {
+            loop {
+                let (_, answer) = self.answer()?;
+                if number(&answer, "id") == Some(id) {
+                    return said::failure(&answer).map_or_else(|| Ok(said::text(&answer, "effect").to_owned()), Err);
+                }
+            }
+        });
+        let what = match withdrawn.as_deref() {
+            Ok("released") => "the request was withdrawn, and the arm is released",
+            Ok("none") => "the request was withdrawn, which changes nothing: look at `status`",
+            Ok(_) => "the request was withdrawn",
+            Err(_) => {
+                "the request may have been carried out, and its withdrawal is not answered either: look at `status`, or `release`"
+            }
+        };
+        match failure {
+            Failure::Connection(why) => Failure::Connection(format!("{why}; {what}")),
+            Failure::Fault(why) => Failure::Fault(format!("{why}; {what}")),
+            Failure::Interrupted(why) => Failure::Interrupted(format!("{why}; {what}")),
+            other => other,
+        }
+    }
+
+    /// Asks, and prints what is answered to each. What causes motion is asked one by one: each needs a challenge of its own.
+    fn ask(&mut self, asks: &[Ask<'_>]) -> Outcome {
+        if asks.iter().any(Ask::causes_motion) {
+            let mut outcome = Ok(());
+            for ask in asks {
+                let (line, answer) = self.exchange(*ask)?;
+                outcome = outcome.and(self.tell(&line, &answer));
+            }
+            return outcome;
+        }
+        let first = self.next_id;
+        asks.iter().try_for_each(|ask| self.send(*ask))?;
+        let (mut failure, mut missing) = (Ok(()), asks.len());
+        while missing > 0 {
+            let (line, answer) = self.answer()?;
+            let id = answer.get("id").and_then(Value::as_u64);
+            let ours = id.is_some_and(|id| (u64::from(first)..u64::from(self.next_id)).contains(&id));
+            let outcome = self.tell(&line, &answer);
+            // A line without an id is about the connection itself.
+            if !ours && id.is_none() {
+                return outcome;
+            }
+            missing -= usize::from(ours);
+            failure = failure.and(outcome);
+        }
+        failure
+    }
+
+    /// Where that was asked for, waits until `over` says for a mode whether it is the one that is waited for.
+    fn wait_for(&mut self, what: &str, over: impl Fn(&str) -> Option<bool>) -> Outcome {
+        if !self.args.wait {
+            return Ok(());
+        }
+        let watched = self.send(Ask::Watch);
+        watched.map_err(|failure| self.give_up(failure))?;
+        loop {
+            let answered = self.answer().map_err(|failure| match failure {
+                Failure::Connection(why) => Failure::Fault(format!("waited for {what}: {why}")),
+                other => other,
+            });
+            let (line, status) = answered.map_err(|failure| self.give_up(failure))?;
+            let Some(good) = status.get("mode").and_then(Value::as_str).and_then(&over) else { continue };
+            self.tell(&line, &status)?;
+            return if good { Ok(()) } else { Err(Failure::Fault(format!("waited for {what}, which it is not"))) };
+        }
+    }
+
+    /// Renews what was begun until it is refused, or for as long as was asked for; then ends it.
+    fn renew(&mut self, every: Duration) -> Outcome {
+        let end = self.args.seconds.map(|seconds| self.clock.now() + Duration::from_secs(seconds));
+        loop {
+            let left = end.map_or(every, |end| end.since(self.clock.now()).min(every));
+            std::thread::sleep(std_duration(left));
+            self.until = Some(self.clock.now() + Duration::from_secs(self.args.timeout));
+            if end.is_some_and(|end| self.clock.now() >= end) {
+                return self.ask(&[Ask::Stiffen]);
+            }
+            let (line, answer) = self.exchange(Ask::Renew)?;
+            if said::failure(&answer).is_some() {
+                let refused = self.tell(&line, &answer);
+                return self.end_of_commanding().unwrap_or(refused);
+            }
+        }
+    }
+
+    /// Returns the failure that names why commanding ended, where it has.
+    fn end_of_commanding(&mut self) -> Option<Outcome> {
+        self.send(Ask::Status).ok()?;
+        let (_, status) = self.answer().ok()?;
+        let why = words::end_of_commanding(&status)?;
+        Some(Err(Failure::Fault(format!("{why}; a hand or a force moves the arm no more"))))
+    }
+
+    /// Prints changes until the run ends.
+    fn watch(&mut self) -> Outcome {
+        self.send(Ask::Watch)?;
+        self.until = None;
+        loop {
+            match self.line()? {
+                Some(line) => {
+                    let answer = parsed(&line)?;
+                    self.tell(&line, &answer)?;
+                }
+                None if self.args.json => return Ok(()),
+                None => return self.print("the run has ended\n"),
+            }
+            if self.unread.get() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Prints an answer; what is wrong, where something is.
+    fn tell(&self, line: &str, answer: &Value) -> Outcome {
+        if self.args.json {
+            self.print(line)?;
+        }
+        if let Some(failure) = said::failure(answer) {
+            return Err(failure);
+        }
+        if self.args.json {
+            return Ok(());
+        }
+        let by = match self.way {
+            Way::Run(_, process) => words::answered_by(answer, process),
+            Way::Board(_) => None,
+        };
+        self.print(&(words::of(answer) + &by.unwrap_or_default()))
+    }
+
+    fn print(&self, text: &str) -> Outcome {
+        let mut out = std::io::stdout();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).or_else(|error| {
+            self.unread.set(true);
+            output_closed(&error)
+        })
+    }
+
+    fn send(&mut self, ask: Ask<'_>) -> Outcome {
+        let challenge = if ask.causes_motion() { self.challenge()? } else { None };
+        let id = self.next_id;
+        self.next_id += 1;
+        // With its epoch it is done once, or refused. A release, and a question, may be repeated.
+        self.acted |= !matches!(ask, Ask::Status | Ask::Watch | Ask::Release | Ask::Cancel);
+        // A board takes back only what arms the arm.
+        if matches!(ask, Ask::Request(_) | Ask::Resume(_)) || ask.causes_motion() && matches!(self.way, Way::Run(..)) {
+            self.withdrawable = Some(id);
+        }
+        let stream = match &mut self.way {
+            Way::Run(stream, _) => stream.get_mut(),
+            Way::Board(board) => {
+                let patience = self.clock.now() + Duration::from_secs(self.args.timeout);
+                let asked = board.ask(id, ask, self.until.unwrap_or(patience), &mut self.signals);
+                return asked.map_err(|failure| if ask.causes_motion() { self.give_up(failure) } else { failure });
+            }
+        };
+        let line = format!("{}\n", Message { id: Some(id), challenge, ask });
+        // What the run said before it went away is there all the same.
+        if stream.write_all(line.as_bytes()).is_err() {
+            let _ = stream.shutdown(Shutdown::Write);
+        }
+        Ok(())
+    }
+
+    /// Returns until when an answer to what is asked now is waited for.
+    fn patience(&self) -> Instant {
+        self.clock.now() + Duration::from_secs(self.args.timeout)
+    }
+
+    fn answer(&mut self) -> Result<(String, Value), Failure> {
+        let gone = || Failure::Connection("the run ended before it answered".into());
+        let line = self.line()?.ok_or_else(gone)?;
+        let answer = parsed(&line)?;
+        if answer.get("error").is_some_and(|error| said::text(error, "what") == "NoPlace") {
+            self.gave_way = true;
+            return Err(said::failure(&answer).unwrap_or_else(gone));
+        }
+        Ok((line, answer))
+    }
+
+    /// Returns whether the run gave this place to another client, and all of it may be said again.
+    const fn may_be_repeated(&self) -> bool {
+        self.gave_way && !self.acted
+    }
+
+    /// The next line, with its end; `None` where the run has gone.
+    fn line(&mut self) -> Result<Option<String>, Failure> {
+        if let Some(line) = self.passed_over.pop_front() {
+            return Ok(Some(line));
+        }
+        loop {
+            // Where a signal is to be heard it is looked for again and again.
+            let until = self.signals.as_ref().map(|_| self.clock.now() + LOOK);
+            let until = until.map_or(self.until, |look| Some(self.until.map_or(look, |until| until.min(look))));
+            match self.hear(until)? {
+                Heard::Line(line) => return Ok(Some(line)),
+                Heard::Gone => return Ok(None),
+                Heard::Nothing => {}
+            }
+            if let Some(who) = self.signals.as_mut().and_then(Signals::heard) {
+                return Err(interrupted(who));
+            }
+            if self.until.is_some_and(|until| self.clock.now() >= until) {
+                return Err(Failure::Connection(format!("the run does not answer within {} s", self.args.timeout)));
+            }
+        }
+    }
+
+    /// The next line, waited for until then.
+    fn hear(&mut self, until: Option<Instant>) -> Result<Heard, Failure> {
+        let failed = |error: std::io::Error| Failure::Connection(format!("cannot read what the run answers: {error}"));
+        let patience = until.map(|until| until.since(self.clock.now()));
+        if patience.is_some_and(|left| left == Duration::ZERO) {
+            return Ok(Heard::Nothing);
+        }
+        let stream = match &mut self.way {
+            Way::Run(stream, _) => stream,
+            Way::Board(board) => {
+                let line = board.line(until, &mut self.signals)?;
+                return Ok(line.map_or(Heard::Nothing, Heard::Line));
+            }
+        };
+        stream.get_ref().set_read_timeout(patience.map(std_duration)).map_err(failed)?;
+        let room = LONGEST_ANSWER.saturating_sub(self.begun.len());
+        match stream.take(room as u64).read_line(&mut self.begun) {
+            Ok(_) if self.begun.len() >= LONGEST_ANSWER && !self.begun.ends_with('\n') => {
+                Err(Failure::Connection(format!("the run answers with a line of more than {LONGEST_ANSWER} bytes")))
+            }
+            Ok(0) => Ok(Heard::Gone),
+            Ok(_) => Ok(Heard::Line(std::mem::take(&mut self.begun))),
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(Heard::Nothing),
+                ErrorKind::ConnectionReset => Ok(Heard::Gone),
+                _ => Err(failed(error)),
+            },
+        }
+    }
+}
+
+/// A number of an answer.
+fn number(of: &Value, key: &str) -> Option<u32> {
+    of.get(key).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
+}
+
+/// The end of a wait by a signal.
+fn interrupted(who: &'static str) -> Failure {
+    let by = ReleasedBy::of_signal(who);
+    let text = format!("{by}: the answer was not waited for");
+    if by.is_interrupt() { Failure::Interrupted(text) } else { Failure::Fault(text) }
+}
+
+fn parsed(line: &str) -> Result<Value, Failure> {
+    serde_json::from_str(line).map_err(|_| odd(&Value::String(line.into())))
+}
+
+/// The run is another software than this.
+fn odd(answer: &Value) -> Failure {
+    Failure::Connection(format!("the run answers what is not understood: {answer}; is it of the same version?"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        ask: AskArgs,
+    }
+
+    /// Returns the outcome of these words beside a run that answers so and says no more, whether they may be said again, and what
+    /// was sent.
+    fn spoken(words: &[&str], answers: &str) -> (Outcome, bool, Vec<Value>) {
+        let args = Words::parse_from([&["ask", "127.0.0.1"], words].concat()).ask;
+        let (client, mut run) = Client::pair().expect("a pair");
+        run.write_all(answers.as_bytes()).expect("room");
+        run.shutdown(Shutdown::Write).expect("it is there");
+        let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
+        let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(60));
+        let outcome = talk.say(&args.wanted().expect("words that fit"));
+        let again = talk.may_be_repeated();
+        drop(talk);
+        let lines: Result<Vec<_>, _> = BufReader::new(run).lines().collect();
+        let sent = lines.expect("text").iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        (outcome, again, sent)
+    }
+
+    /// Returns the outcome, and whether the words may be said again.
+    fn said(words: &[&str], answers: &str) -> (Outcome, bool) {
+        let (outcome, again, _) = spoken(words, answers);
+        (outcome, again)
+    }
+
+    #[test]
+    fn what_may_be_done_twice_is_said_again_where_the_run_has_no_place() {
+        let no_place = "{\"id\":null,\"ok\":false,\"error\":{\"what\":\"NoPlace\",\"text\":\"t\"}}\n";
+        for words in [&["status"][..], &["release"], &["request"], &["move", "--to", "q=0"]] {
+            let (outcome, again) = said(words, no_place);
+            let failure = outcome.expect_err("it is not done");
+            assert!(again && failure.code() == 3, "{words:?}: {failure}");
+        }
+        let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\",\"challenge\":9}\n";
+        let (outcome, again) = said(&["request"], &(status.to_owned() + no_place));
+        assert!(outcome.is_err() && !again, "the request itself may have been granted");
+        let (outcome, again) = said(&["release"], "");
+        assert!(outcome.is_err() && !again, "there is no run");
+    }
+
+    /// Returns the outcome, and what was sent.
+    fn sent(words: &[&str], answers: &str) -> (Outcome, Vec<Value>) {
+        let (outcome, _, sent) = spoken(words, answers);
+        (outcome, sent)
+    }
+
+    #[test]
+    fn who_asks_for_motion_takes_a_challenge_first_and_withdraws_by_id_when_it_gives_up() {
+        let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\",\"challenge\":77}\n";
+        for word in ["request", "resume"] {
+            let (outcome, lines) = sent(&[word], status);
+            let words: Vec<_> = lines.iter().map(|line| said::text(line, "do")).collect();
+            assert_eq!(words, ["status", word, "withdraw"]);
+            assert_eq!((number(&lines[1], "challenge"), number(&lines[1], "epoch")), (Some(77), Some(3)));
+            assert_eq!((number(&lines[2], "what"), number(&lines[1], "id")), (Some(2), Some(2)));
+            let failure = outcome.expect_err("no answer");
+            assert!(failure.to_string().contains("its withdrawal is not answered either"), "{failure}");
+            // It gives up while it waits for the arm to be commanded.
+            let granted = format!("{{\"id\":2,\"ok\":true,\"epoch\":3,\"mode\":\"arming\",\"do\":\"{word}\"}}\n");
+            let (outcome, lines) = sent(&[word, "--wait"], &(status.to_owned() + &granted));
+            let words: Vec<_> = lines.iter().map(|line| said::text(line, "do")).collect();
+            assert_eq!(words, ["status", word, "watch", "withdraw"], "{outcome:?}");
+        }
+        // With an epoch that was seen before, too.
+        let (_, lines) = sent(&["request", "--epoch", "2"], status);
+        assert_eq!((number(&lines[1], "challenge"), number(&lines[1], "epoch")), (Some(77), Some(2)));
+        // What stops the arm takes none, and is not withdrawn.
+        let (_, lines) = sent(&["release"], "");
+        assert_eq!(lines.iter().map(|line| said::text(line, "do")).collect::<Vec<_>>(), ["release"]);
+    }
+
+    #[test]
+    fn what_came_late_is_asked_once_more_with_the_challenge_of_the_refusal() {
+        let status = "{\"id\":1,\"ok\":true,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"status\",\"challenge\":77}\n";
+        let late = |id: u32, challenge: u32| {
+            let error = "\"error\":{\"what\":\"NotFresh\",\"text\":\"t\"}";
+            format!(
+                "{{\"id\":{id},\"ok\":false,\"epoch\":3,\"mode\":\"monitor\",\"do\":\"request\",\"challenge\":{challenge},{error}}}\n"
+            )
+        };
+        let (outcome, lines) = sent(&["request"], &(status.to_owned() + &late(2, 78) + &late(3, 79)));
+        let asked: Vec<_> = lines.iter().map(|line| (said::text(line, "do"), number(line, "challenge"))).collect();
+        assert_eq!(asked[..2], [("status", None), ("request", Some(77))]);
+        // Not where this machine stood still for too long meanwhile.
+        assert!(asked[2..].iter().all(|again| *again == ("request", Some(78))) && asked.len() <= 3, "{asked:?}");
+        assert_eq!(outcome.expect_err("it is refused").code(), 4);
+    }
+
+    #[test]
+    fn an_answer_without_an_end_is_read_no_further_than_its_limit() {
+        let (client, mut run) = Client::pair().expect("a pair");
+        // It ends when its reader does.
+        let babble = std::thread::spawn(move || while run.write_all(&[b'y'; 4096]).is_ok() {});
+        let args = Words::parse_from(["ask", "127.0.0.1", "status"]).ask;
+        let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));
+        let mut talk = Conversation::by(&args, clock, way, clock.now() + Duration::from_secs(600));
+        let failure = talk.say(&Wanted::Plain(Word::Status)).expect_err("no answer");
+        assert!(failure.to_string().contains("a line of more than 1048576 bytes"), "{failure}");
+        drop(talk);
+        babble.join().expect("no panic");
+    }
+}

@@ -1,0 +1,131 @@
+//! A motion that a run is asked for: how far it is, until it ends, and its end where that is asked for here.
+
+use std::path::Path;
+
+use outrigger_core::request::Ask;
+use outrigger_wire::time::Duration;
+use serde_json::Value;
+
+use super::{Conversation, Heard, LOOK, parsed, words};
+use outrigger::exit::{Failure, Outcome};
+use outrigger::host::signals::{Leaves, Signals};
+use outrigger::motion::pieces::Pieces;
+use outrigger::released::ReleasedBy;
+use outrigger::requests::said;
+use outrigger::show::{Progress, eprintln_lossy};
+
+/// After so many pieces of a motion is looked whether the run has refused one, for so long.
+const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
+
+impl Conversation<'_> {
+    /// Asks for a motion, and stays with it: it ends with this process.
+    pub(super) fn follow(&mut self, asked: Ask<'_>) -> Outcome {
+        let signals = Signals::listen(Leaves::Nothing)?;
+        let (line, answer) = self.exchange(asked)?;
+        self.stay(signals, &line, &answer)
+    }
+
+    /// Sends the motion in a file, and stays with it. Nothing moves before the run has all of it.
+    pub(super) fn along(&mut self, pieces: Pieces, file: &Path) -> Outcome {
+        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let epoch = self.epoch()?;
+        self.send(Ask::Move { epoch, how: &pieces.begin })?;
+        let (line, answer) = self.answer()?;
+        let named = |failure| match failure {
+            Failure::BadInput(_) => Failure::at(failure, file),
+            other => other,
+        };
+        if said::failure(&answer).is_some() {
+            return self.tell(&line, &answer).map_err(named);
+        }
+        let mut refused = None;
+        for (number, rows) in (1..).zip(pieces.rows) {
+            if let Some(who) = signals.heard() {
+                let by = ReleasedBy::of_signal(who);
+                let text = format!("{by}: the motion was not sent to its end, and has not begun");
+                return Err(if by.is_interrupt() { Failure::Interrupted(text) } else { Failure::Fault(text) });
+            }
+            self.send(Ask::Move { epoch, how: &rows })?;
+            let (pieces, wait) = LOOK_AFTER;
+            if number % pieces == 0 {
+                refused = match self.hear(Some(self.clock.now() + wait))? {
+                    Heard::Line(line) => Some(line),
+                    Heard::Nothing => continue,
+                    Heard::Gone => return Err(Failure::Connection("the run ended before it had the motion".into())),
+                };
+                break;
+            }
+        }
+        self.until = Some(self.patience());
+        let (line, answer) = match refused {
+            Some(line) => (line.clone(), parsed(&line)?),
+            None => self.exchange(Ask::Move { epoch, how: Pieces::END })?,
+        };
+        if said::failure(&answer).is_some() {
+            return self.tell(&line, &answer).map_err(named);
+        }
+        self.stay(signals, &line, &answer)
+    }
+
+    /// Stays with the motion that this answer is about, until it ends.
+    fn stay(&mut self, mut signals: Signals, line: &str, answer: &Value) -> Outcome {
+        self.tell(line, answer)?;
+        let Some(number) = number_of(answer) else { return Err(super::odd(answer)) };
+        self.send(Ask::Watch)?;
+        self.until = None;
+        let (mut said, mut interrupted) = (Progress::default(), false);
+        loop {
+            if let Some(who) = signals.heard() {
+                said.end();
+                let by = ReleasedBy::of_signal(who);
+                interrupted |= by.is_interrupt();
+                eprintln_lossy!("{by}: the motion is cancelled; the arm comes to rest, and stays commanded");
+                self.send(Ask::Cancel)?;
+            }
+            let line = match self.hear(Some(self.clock.now() + LOOK))? {
+                Heard::Line(line) => line,
+                Heard::Nothing => continue,
+                Heard::Gone => {
+                    said.end();
+                    return Err(Failure::Connection("the run ended before the motion did".into()));
+                }
+            };
+            let answer = parsed(&line)?;
+            // Also what came of the word that cancels it, which is told by its end.
+            if answer.get("do").and_then(Value::as_str) != Some("watch") {
+                continue;
+            }
+            if self.args.json {
+                self.print(&line)?;
+            }
+            if number_of(&answer) != Some(number) {
+                said.end();
+                return Err(Failure::Fault(
+                    "another motion was begun: look at `status` for what became of this one".into(),
+                ));
+            }
+            if let Some(end) = words::end_of_motion(&answer, &self.args.robot) {
+                said.end();
+                return match end {
+                    Ok(_) if self.args.json => Ok(()),
+                    Ok(text) => self.print(&text),
+                    Err(why) if interrupted => Err(Failure::Interrupted(why)),
+                    Err(why) => Err(Failure::Fault(why)),
+                };
+            }
+            if !self.args.json {
+                show(&mut said, &answer);
+            }
+        }
+    }
+}
+
+fn number_of(answer: &Value) -> Option<u64> {
+    answer.get("motion")?.get("number")?.as_u64()
+}
+
+/// Shows how far it is.
+fn show(progress: &mut Progress, answer: &Value) {
+    let percent = answer.get("motion").and_then(|motion| motion.get("percent")).and_then(Value::as_u64);
+    percent.into_iter().for_each(|percent| progress.show(&format!("{percent:3} %"), percent / 10));
+}

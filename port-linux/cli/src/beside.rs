@@ -1,0 +1,467 @@
+//! Which kind of controller a command is for, by its arguments or its configuration: here, and nowhere else. The commands
+//! themselves are the same for all.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use outrigger_config::{
+    AnyConfiguration, Board, Configuration, HostSettings, KrcBoard, KrcConfiguration, RobotAddress, RosSettings,
+    RunSettings, ServeSettings, SourceInput, SourceSettings, files,
+};
+use outrigger_core::engine::krc::KrcConfig;
+use outrigger_core::engine::ur::{StatesFrom, UrConfig};
+use outrigger_core::engine::{Config, ReplayError};
+use outrigger_core::law::{AnyLaw, LawConfig};
+
+use crate::args::{
+    CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC, ViewArgs, Web,
+};
+use crate::doctor::{self, DoctorArgs};
+use crate::moves::{self, By, MoveArgs};
+use crate::page::OnPage;
+use crate::serve::Readers;
+use crate::{check, monitor, record, replay, view};
+use outrigger::companion::Companions;
+use outrigger::companion::Recording;
+use outrigger::exit::{Failure, Outcome};
+use outrigger::host::clock::Clock;
+use outrigger::host::target::Target;
+use outrigger::law::BoxedLaw;
+use outrigger::maker::Controller;
+use outrigger::maker::krc::{self, KrcController};
+use outrigger::maker::ur::{self, UrController};
+use outrigger::motion::Motion;
+use outrigger::motion::pieces::Pieces;
+use outrigger::robot::Robot;
+use outrigger::run;
+use outrigger::run::Plan;
+use outrigger::show::Format;
+use outrigger::show::sheet::Sheet;
+
+const NO_ROBOT_OF_A_KRC: &str = "--robot is for a controller that is connected to: a KRC sends by itself";
+
+/// A controller that nobody asks to be commanded, and what its engine is told.
+enum Looked {
+    Ur(UrController, UrConfig),
+    Krc(KrcController, KrcConfig),
+}
+
+fn look(robot: &RobotAddress, args: &ControllerArgs, states: StatesFrom) -> Result<Looked, Failure> {
+    Ok(match args.kind(states)? {
+        Kind::Ur => Looked::Ur(UrController::new(Target::resolve(robot)?), ur::looking(states)),
+        Kind::Krc => {
+            let config = krc::looking(robot)?;
+            Looked::Krc(KrcController::new(robot.to_string(), args.listen()), config)
+        }
+    })
+}
+
+/// `outrigger monitor`.
+///
+/// # Errors
+/// [`Failure::Usage`] for what this kind of controller does not have, [`Failure::Connection`] where there never was a
+/// session.
+pub(crate) fn monitor(args: &MonitorArgs) -> Outcome {
+    match look(&args.robot, &args.controller, args.states)? {
+        Looked::Ur(controller, config) => monitor::run(controller, config, args),
+        Looked::Krc(controller, config) => monitor::run(controller, config, args),
+    }
+}
+
+/// `outrigger view`.
+///
+/// # Errors
+/// Those of [`monitor`]; [`Failure::BadInput`] where the page's address cannot be had.
+pub(crate) fn view(args: &ViewArgs) -> Outcome {
+    match look(&args.robot, &args.controller, args.states)? {
+        Looked::Ur(controller, config) => view::run(controller, config, args),
+        Looked::Krc(controller, config) => view::run(controller, config, args),
+    }
+}
+
+/// `outrigger record`.
+///
+/// # Errors
+/// Those of [`monitor`]; [`Failure::BadInput`] where the file cannot be written.
+pub(crate) fn record(args: &RecordArgs) -> Outcome {
+    match look(&args.robot, &args.controller, args.states)? {
+        Looked::Ur(controller, config) => record::run(controller, config, args),
+        Looked::Krc(controller, config) => record::run(controller, config, args),
+    }
+}
+
+/// `outrigger ros2`: beside the robot that a configuration names, as `run`; else only looking.
+///
+/// # Errors
+/// Those of [`monitor`] and of [`run`]; [`Failure::BadInput`] where the domain cannot be joined.
+#[cfg(feature = "ros2")]
+pub(crate) fn ros2(args: &crate::ros2::Ros2Args) -> Outcome {
+    let path = Path::new(&args.robot);
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let run = args.run(path)?;
+        return run_with(&run, Some(&args.joins));
+    }
+    let robot = args.robot.parse().map_err(|error| Failure::Usage(format!("ROBOT: {error}")))?;
+    match look(&robot, &args.controller, args.states)? {
+        Looked::Ur(controller, config) => crate::ros2::run(controller, config, args),
+        Looked::Krc(controller, config) => crate::ros2::run(controller, config, args),
+    }
+}
+
+/// `outrigger doctor`.
+///
+/// # Errors
+/// Those of [`monitor`]; [`Failure::BadInput`] for the configuration, [`Failure::Fault`] where something is to be fixed.
+pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
+    let states = args.states.unwrap_or_default();
+    let file = args.file()?.map(AnyConfiguration::load).transpose()?;
+    let controller = match &file {
+        Some(AnyConfiguration::Krc(krc)) if args.is_of_file() && args.controller == ControllerArgs::default() => {
+            ControllerArgs::krc(krc.listen)
+        }
+        _ => args.controller,
+    };
+    let kind = controller.kind(states)?;
+    if kind == Kind::Krc && args.model.is_some() {
+        return Err(Failure::Usage("--model is for a UR arm: beside a KRC it is an LWR; leave it out".into()));
+    }
+    let robot = match &file {
+        Some(file) if args.is_of_file() => robot_of(file)?,
+        _ => args.robot.parse().map_err(|error| Failure::Usage(format!("ROBOT: {error}")))?,
+    };
+    // Nobody can send to a board's sensors.
+    let (of, engine, sources) = match &file {
+        Some(AnyConfiguration::Host(host)) => (Kind::Ur, Some(host.control.engine()), host.control.sources.as_slice()),
+        Some(AnyConfiguration::Board(board)) => (Kind::Ur, Some(board.control.engine()), [].as_slice()),
+        Some(AnyConfiguration::Krc(krc)) => (Kind::Krc, None, krc.sources.as_slice()),
+        Some(AnyConfiguration::KrcBoard(_)) => (Kind::Krc, None, [].as_slice()),
+        None => (kind, None, [].as_slice()),
+    };
+    match (of, kind) {
+        (Kind::Krc, Kind::Ur) => return Err(Failure::Usage("the configuration is for a KRC: add --kind krc".into())),
+        (Kind::Ur, Kind::Krc) => {
+            return Err(Failure::Usage("the configuration is for a UR arm: leave --kind krc out".into()));
+        }
+        (Kind::Ur, Kind::Ur) | (Kind::Krc, Kind::Krc) => {}
+    }
+    let ros = match &file {
+        Some(AnyConfiguration::Host(host)) => host.ros.clone(),
+        Some(AnyConfiguration::Krc(krc)) => krc.ros.clone(),
+        _ => RosSettings::default(),
+    };
+    let examine = |clock, sheet: &mut Sheet| match look(&robot, &controller, states)? {
+        Looked::Ur(controller, looking) => {
+            let mut config = engine.map_or(looking, ur::judging_as);
+            config.peer.model = args.model.or(config.peer.model);
+            config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
+            // No program is waited for while it only looks, but what is said is of the path that will be taken.
+            let mut judged = config;
+            if let Some(engine) = engine {
+                (judged.peer.path, judged.peer.program) = (engine.peer.path, engine.peer.program);
+            }
+            examined(controller, config, &judged, &ros, args, clock, sheet)
+        }
+        Looked::Krc(controller, config) => examined(controller, config, &config, &ros, args, clock, sheet),
+    };
+    doctor::run(examine, sources)
+}
+
+/// The robot that a configuration names.
+fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
+    match file {
+        AnyConfiguration::Host(host) => Ok(host.control.robot.address.clone()),
+        AnyConfiguration::Krc(krc) => {
+            let peer = krc.engine.peer.address.map_or_else(|| "0.0.0.0".into(), |peer| peer.to_string());
+            peer.parse().map_err(|error| Failure::BadInput(format!("robot.address: {error}")))
+        }
+        AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
+            "this configuration is a board's: name the robot by its address, and the configuration with --config"
+                .into(),
+        )),
+    }
+}
+
+/// Adds the session to `sheet`, and ROS 2 where that is asked for, which is told of also where there is no session.
+#[cfg(feature = "ros2")]
+fn examined<const N: usize, C: Controller<N>>(
+    controller: C,
+    config: Config<N, C::Options>,
+    judged: &Config<N, C::Options>,
+    ros: &RosSettings,
+    args: &DoctorArgs,
+    clock: Clock,
+    sheet: &mut Sheet,
+) -> Result<(), Failure> {
+    if !args.ros2 {
+        if args.joins != crate::ros2::JoinArgs::default() {
+            let what = "--namespace, --domain and their like say how a node of ROS 2 would join: add --ros2, or leave them out";
+            return Err(Failure::Usage(what.into()));
+        }
+        return doctor::examine(controller, config, judged, (args.seconds, clock), sheet, |_, net| Ok((net, ())));
+    }
+    let target = controller.target();
+    let settings = args.joins.settings(ros, N, target.as_ref())?;
+    let watching = crate::ros2::Watching::start(settings, target, clock)?;
+    let found = doctor::examine(controller, config, judged, (args.seconds, clock), sheet, |controller, net| {
+        watching.hear(controller, &config, clock, net)
+    });
+    watching.finish()?.tell(sheet);
+    found
+}
+
+#[cfg(not(feature = "ros2"))]
+fn examined<const N: usize, C: Controller<N>>(
+    controller: C,
+    config: Config<N, C::Options>,
+    judged: &Config<N, C::Options>,
+    _: &RosSettings,
+    args: &DoctorArgs,
+    clock: Clock,
+    sheet: &mut Sheet,
+) -> Result<(), Failure> {
+    doctor::examine(controller, config, judged, (args.seconds, clock), sheet, |_, net| Ok((net, ())))
+}
+
+/// `outrigger run`.
+///
+/// # Errors
+/// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
+/// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
+pub(crate) fn run(args: &RunArgs) -> Outcome {
+    run_with(args, None)
+}
+
+/// How a node of ROS 2 joins, where there is to be one.
+#[cfg(feature = "ros2")]
+type Joins = crate::ros2::JoinArgs;
+#[cfg(not(feature = "ros2"))]
+type Joins = std::convert::Infallible;
+
+fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
+    match AnyConfiguration::load(&args.config)? {
+        AnyConfiguration::Host(configuration) => run_beside_ur(*configuration, args, joins),
+        AnyConfiguration::Krc(configuration) => run_beside_krc(*configuration, args, joins),
+        // These say what in it is not for a host.
+        AnyConfiguration::Board(_) => run_beside_ur(Configuration::load(&args.config)?, args, joins),
+        AnyConfiguration::KrcBoard(_) => run_beside_krc(KrcConfiguration::load(&args.config)?, args, joins),
+    }
+}
+
+/// Returns what runs beside a run: a recording, readers, a node of ROS 2, a page, where they are wanted.
+fn companions<const N: usize, C: Controller<N>>(
+    run: &RunSettings,
+    (serve, ros): (&ServeSettings, &RosSettings),
+    args: &RunArgs,
+    controller: &C,
+    joins: Option<&Joins>,
+) -> Result<Companions<N>, Failure> {
+    let mut companions: Companions<N> = vec![];
+    match args.record.as_ref().or(run.record.as_ref()) {
+        Some(file) => companions.push(Arc::new(Recording::new(file.clone(), run.record_variables.clone()))),
+        None if run.record_variables.is_empty() => {}
+        None => {
+            let what = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
+            return Err(Failure::BadInput(what.into()));
+        }
+    }
+    if let Some(readers) = Readers::of(serve) {
+        companions.push(Arc::new(readers));
+    }
+    #[cfg(feature = "ros2")]
+    if let Some(joins) = joins {
+        let settings = joins.settings(ros, N, controller.target().as_ref())?;
+        companions.push(Arc::new(crate::ros2::Beside::a_run(settings, ros.command)));
+    }
+    #[cfg(not(feature = "ros2"))]
+    let (_, _, _) = (ros, controller, joins);
+    if let Some(Web(at)) = args.web {
+        companions.push(Arc::new(OnPage::new("run", at)));
+    }
+    Ok(companions)
+}
+
+/// Returns the plan of `outrigger run`.
+fn plan<const N: usize>(
+    robot: String,
+    sources: Vec<SourceSettings>,
+    run: RunSettings,
+    host: HostSettings,
+    args: &RunArgs,
+) -> Result<Plan<N>, Failure> {
+    let path = args.config.display();
+    let text = files::read_text(&args.config, files::CONFIGURATION)
+        .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
+    let format = match Format::choose(args.json) {
+        // The view would read the sensor's lines as keys.
+        Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
+        format => format,
+    };
+    Ok(Plan::new(robot, sources, run, host, format).asked(true).with_text(text).ending_after(args.seconds))
+}
+
+fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
+    let Configuration { mut control, run, host, serve, ros } = configuration;
+    if let Some(robot) = &args.robot {
+        control.robot.address = robot.clone();
+    }
+    if let Some(states) = args.states {
+        control.session.connect.states = states;
+    }
+    let (config, law) = (control.engine(), law(control.law, &args.config)?);
+    let controller = UrController::new(Target::resolve(&control.robot.address)?);
+    let companions = companions(&run, (&serve, &ros), args, &controller, joins)?;
+    let plan = plan(control.robot.address.to_string(), control.sources, run, host, args)?;
+    run::run(controller, config, law, &plan.with_companions(companions))
+}
+
+fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
+    if args.robot.is_some() {
+        return Err(Failure::Usage(NO_ROBOT_OF_A_KRC.into()));
+    }
+    if args.states.is_some() {
+        return Err(Failure::Usage(STATES_OF_A_KRC.into()));
+    }
+    let KrcConfiguration { listen, engine: config, law: named, sources, variables, run, host, serve, ros } =
+        configuration;
+    let law = law(named, &args.config)?;
+    let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
+    let controller = KrcController::new(robot, listen);
+    let companions = companions(&run, (&serve, &ros), args, &controller, joins)?;
+    let plan = plan(format!("KRC, measurements at {listen}"), sources, run, host, args)?;
+    run::run(controller, config, law, &plan.with_variables(variables).with_companions(companions))
+}
+
+/// `outrigger move`: beside the controller that a configuration names, else beside a controller of Universal Robots.
+///
+/// # Errors
+/// [`Failure::BadInput`] for configuration and motion, before anything moves; those of a run; [`Failure::Fault`] where the motion
+/// ended before its end.
+pub(crate) fn moved(args: &MoveArgs) -> Outcome {
+    let path = Path::new(&args.robot);
+    let file = path.extension().is_some_and(|extension| extension == "toml").then(|| AnyConfiguration::load(path));
+    match file.transpose()? {
+        Some(AnyConfiguration::Krc(configuration)) => move_beside_krc(*configuration, args),
+        other => moves::beside_ur(args, other),
+    }
+}
+
+fn move_beside_krc(configuration: KrcConfiguration, args: &MoveArgs) -> Outcome {
+    if args.other.is_some() {
+        return Err(Failure::Usage(NO_ROBOT_OF_A_KRC.into()));
+    }
+    if args.goal.to.is_some() {
+        let what = "found --to, which a UR's controller moves to by itself: beside a KRC name a FILE with the motion";
+        return Err(Failure::Usage(what.into()));
+    }
+    if let Some(by) = args.mode.filter(|by| *by != By::Stream) {
+        return Err(Failure::Usage(format!(
+            "found --mode {}, which is a UR's: a KRC takes joint positions in each cycle, and nothing else; leave --mode out",
+            by.name()
+        )));
+    }
+    let KrcConfiguration { listen, mut engine, host, .. } = configuration;
+    (engine.sources, engine.operator) = (KrcConfig::default().sources, KrcConfig::default().operator);
+    let peer = engine.peer.address.map_or_else(|| "0.0.0.0".into(), |peer| peer.to_string());
+    let name = format!("KRC, measurements at {listen}");
+    moves::follow(
+        args,
+        engine,
+        &name,
+        "joint positions, by FRI in each cycle",
+        || Ok(Robot::krc(&peer, &listen.to_string())?.with_config(engine).with_host(host)),
+        moves::streamed,
+    )
+}
+
+fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<BoxedLaw<N>, Failure> {
+    let law = AnyLaw::new(law);
+    law.map(BoxedLaw::new).map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
+}
+
+/// Where the robot is commanded that `of` names, by its address or by a configuration.
+///
+/// # Errors
+/// [`Failure::Usage`] for what names none, [`Failure::BadInput`] for the configuration, [`Failure::Connection`] for a name
+/// without an address.
+pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failure> {
+    match named(of, args)? {
+        Named::Ur(robot) => Target::resolve(&robot).map(|target| UrController::new(target).seat()),
+        Named::Krc(listen) => Ok(listen),
+    }
+}
+
+/// Reads the motion in a file, for the robot that `of` names, as a run takes it.
+///
+/// # Errors
+/// Those of [`seat`], and [`Failure::BadInput`] for the file.
+pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pieces, Failure> {
+    let pieces = match named(of, args)? {
+        Named::Ur(_) => Pieces::of(Motion::<6>::read(file)?),
+        Named::Krc(_) => Pieces::of(Motion::<7>::read(file)?),
+    };
+    pieces.map_err(|wrong| Failure::BadInput(wrong).at(file))
+}
+
+/// The robot of a run.
+enum Named {
+    Ur(RobotAddress),
+    /// One that sends to this address.
+    Krc(SocketAddr),
+}
+
+fn named(of: &str, args: &ControllerArgs) -> Result<Named, Failure> {
+    let path = Path::new(of);
+    if path.extension().is_none_or(|extension| extension != "toml") && !path.is_file() {
+        let robot = of.parse().map_err(Failure::Usage)?;
+        return Ok(match args.kind(StatesFrom::default())? {
+            Kind::Ur => Named::Ur(robot),
+            Kind::Krc => Named::Krc(args.listen()),
+        });
+    }
+    match AnyConfiguration::load(path)? {
+        AnyConfiguration::Host(configuration) => Ok(Named::Ur(configuration.control.robot.address)),
+        AnyConfiguration::Krc(configuration) => Ok(Named::Krc(configuration.listen)),
+        AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
+            "this configuration is a board's: a board is asked as board:ADDRESS, with --key-file; here give that of a run on this machine".into(),
+        )),
+    }
+}
+
+/// `outrigger check-config`.
+///
+/// # Errors
+/// [`Failure::BadInput`] with one line per problem.
+pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
+    let lines = match AnyConfiguration::load(&args.config)? {
+        AnyConfiguration::Host(configuration) => {
+            let Configuration { control, run, host, serve, ros } = *configuration;
+            check::on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, (&serve, &ros))
+        }
+        AnyConfiguration::Krc(configuration) => {
+            let KrcConfiguration { listen, engine, law, sources, run, host, serve, ros, .. } = *configuration;
+            check::on_host(krc::checked(&engine, &listen.to_string()), &law, &sources, &run, &host, (&serve, &ros))
+        }
+        AnyConfiguration::Board(board) => {
+            let Board { control, device } = *board;
+            check::on_board(ur::checked(&control), &control.law, &control.sources, &device)
+        }
+        AnyConfiguration::KrcBoard(board) => {
+            let KrcBoard { engine, law, sources, device, .. } = *board;
+            let listen = format!("{}:{}", device.address, engine.peer.port);
+            check::on_board(krc::checked(&engine, &listen), &law, &sources, &device)
+        }
+    };
+    check::say(&args.config, &lines)
+}
+
+/// `outrigger replay`.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
+pub(crate) fn replay(args: &ReplayArgs) -> Outcome {
+    replay::run(args, |dump, link| match ur::replay(dump, link) {
+        Err(ReplayError::OtherKind) => krc::replay(dump, link),
+        replayed => replayed,
+    })
+}

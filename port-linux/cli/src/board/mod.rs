@@ -1,0 +1,244 @@
+//! `outrigger board`: a board at the bench, over its serial line: what it runs, and other settings for it without a compiler.
+
+mod args;
+mod port;
+mod words;
+
+use std::io::{IsTerminal as _, Write as _, stdout};
+use std::path::Path;
+
+use outrigger_config::{AnyConfiguration, compile};
+use outrigger_core::engine::settings_kind;
+use outrigger_core::provision::{Caller, Copy, Event, Fingerprint, Here, Image, Origin, Refusal, Refused, admits};
+
+pub(crate) use self::args::BoardCommand;
+use self::args::LineArgs;
+use self::port::Port;
+use outrigger::exit::{Failure, Outcome, output_closed};
+use outrigger::host::clock::Clock;
+
+/// Asks a board, or tells it something.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a file that is none, or that this firmware cannot run; [`Failure::Connection`] where nobody
+/// answers; [`Failure::Fault`] where the board refuses, or does not run what it was told.
+pub(crate) fn run(command: &BoardCommand) -> Outcome {
+    match command {
+        BoardCommand::Show { line, file } => show(line, file.as_deref()),
+        BoardCommand::Set { line, file } => set(line, file),
+        BoardCommand::Default { line } => default(line),
+    }
+}
+
+fn show(line: &LineArgs, file: Option<&Path>) -> Outcome {
+    let image = file.map(image_of).transpose()?;
+    let found = Bench::open(line)?.look()?;
+    say(&found.story())?;
+    let Some((file, image)) = file.zip(image) else { return Ok(()) };
+    let same = found.here.in_force == Fingerprint::of(&image);
+    say(&format!("that is {} {}", if same { "what is in" } else { "something else than" }, file.display()))
+}
+
+fn set(line: &LineArgs, file: &Path) -> Outcome {
+    let image = image_of(file)?;
+    say(&format!("{} is valid: {} bytes", file.display(), image.len()))?;
+    let mut bench = Bench::open(line)?;
+    let found = bench.look()?;
+    say(&found.story())?;
+    if let Some(why) = refused_beforehand(&found.here, &image) {
+        return Err(words::failure(why, "").at(file));
+    }
+    let caller = Caller::put(&image, found.here.boot, bench.clock.now());
+    let (found, _) = bench.tell(caller, image.len()).map_err(|failure| match failure {
+        Failure::BadInput(_) => failure.at(file),
+        other => other,
+    })?;
+    if !found.here.runs(&image) {
+        return Err(Failure::Fault(format!(
+            "the board started anew before all was written, and runs what it did before: {}; give the command again",
+            found.origin()
+        )));
+    }
+    say(&format!("the board runs {}: {}", file.display(), found.origin()))
+}
+
+fn default(line: &LineArgs) -> Outcome {
+    let mut bench = Bench::open(line)?;
+    let found = bench.look()?;
+    say(&found.story())?;
+    admits(found.here.mode).map_err(|why| words::failure(why, ""))?;
+    let caller = Caller::erase(found.here.boot, bench.clock.now());
+    let (found, erased) = bench.tell(caller, 0)?;
+    // Of a copy that was cut off while it was erased, a part may be left behind its beginning.
+    if !erased || found.here.origin != Origin::CompiledIn || found.here.copies != [Copy::Empty; 2] {
+        let what = "the board started anew before all was erased";
+        return Err(Failure::Fault(format!("{what}: it runs {}; give the command again", found.origin())));
+    }
+    say("the board runs what was compiled in, and keeps nothing else")
+}
+
+/// What a board is told by this file.
+fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
+    if !AnyConfiguration::load(file)?.is_for_a_board() {
+        let what = "expected a board's file, with a table [device]; this one is for a host";
+        return Err(Failure::BadInput(what.into()).at(file));
+    }
+    Ok(compile(file)?.image())
+}
+
+/// What the board would say at the end, told before anything is sent.
+fn refused_beforehand(here: &Here<'_>, image: &[u8]) -> Option<Refusal> {
+    let Fingerprint { length: found, .. } = Fingerprint::of(image);
+    let parts = Image::from_bytes(image)?;
+    let (format, kind) = settings_kind(parts.settings)?;
+    if let Err(why) = admits(here.mode) {
+        return Some(why);
+    }
+    let refused = [
+        (kind != here.kind, Refusal::OtherKind { found: kind, expected: here.kind }),
+        (format != here.format, Refusal::OtherFormat { found: format, expected: here.format }),
+        (found > here.room, Refusal::TooLong { found, expected: here.room }),
+        (!parts.requests.is_empty() && !here.requests, Refusal::NoRequests),
+        (!parts.motion.is_empty() && !here.motion, Refusal::NoMotion),
+    ];
+    refused.into_iter().find_map(|(is, why)| is.then_some(why))
+}
+
+fn say(text: &str) -> Outcome {
+    writeln!(stdout(), "{text}").or_else(|error| output_closed(&error))
+}
+
+/// What a board said of itself.
+struct Found {
+    board: String,
+    build: String,
+    why: String,
+    here: Here<'static>,
+}
+
+impl Found {
+    fn of(here: Here<'_>) -> Self {
+        let Here { board, build, boot, kind, format, room, requests, motion, mode, origin, in_force, copies, why } =
+            here;
+        let [board, build, why] = [board, build, why].map(str::to_owned);
+        let here = Here {
+            board: "",
+            build: "",
+            boot,
+            kind,
+            format,
+            room,
+            requests,
+            motion,
+            mode,
+            origin,
+            in_force,
+            copies,
+            why: "",
+        };
+        Self { board, build, why, here }
+    }
+
+    fn origin(&self) -> String {
+        match self.here.origin {
+            Origin::CompiledIn => "what was compiled in".into(),
+            Origin::Flash { copy, sequence } => format!("copy {} in flash, number {sequence}", copy.saturating_add(1)),
+        }
+    }
+
+    fn story(&self) -> String {
+        let Self { board, build, why, here } = self;
+        let mut text = format!("{board}, build {build}: runs {}, {} bytes", self.origin(), here.in_force.length);
+        for (number, copy) in (1..).zip(here.copies) {
+            let state = match copy {
+                Copy::Damaged => "is not whole: it was not written to its end, or is no copy",
+                Copy::Refused => "cannot be run by this firmware",
+                Copy::Empty | Copy::Older | Copy::InForce => continue,
+            };
+            text.push_str(&format!("\n  copy {number} {state}"));
+            if copy == Copy::Refused && !why.is_empty() {
+                text.push_str(&format!(": {why}"));
+            }
+        }
+        text
+    }
+}
+
+/// The board's serial line.
+struct Bench {
+    port: Port,
+    clock: Clock,
+}
+
+impl Bench {
+    fn open(line: &LineArgs) -> Result<Self, Failure> {
+        Ok(Self { port: Port::open(&line.port, line.baud)?, clock: Clock::start() })
+    }
+
+    fn look(&mut self) -> Result<Found, Failure> {
+        let now = self.clock.now();
+        self.talk(Caller::look(now), |event| match event {
+            Event::Here(here) => Some(Ok(Found::of(here))),
+            _ => None,
+        })
+    }
+
+    /// Tells the board something, and says how it goes on; with whether it said that all was erased.
+    fn tell(&mut self, caller: Caller<'_>, length: usize) -> Result<(Found, bool), Failure> {
+        let (shown, mut erased) = (stdout().is_terminal(), false);
+        self.talk(caller, |event| {
+            let said = match event {
+                Event::Restarted(here) => return Some(Ok((Found::of(here), erased))),
+                Event::Sent(bytes) if shown => {
+                    let end = if bytes as usize == length { "\n" } else { "" };
+                    let _ = write!(stdout(), "\rsent {bytes} of {length} bytes{end}");
+                    let _ = stdout().flush();
+                    return None;
+                }
+                Event::Sent(bytes) if bytes as usize == length => say(&format!("sent {length} bytes")),
+                Event::Writing => say("the board stops its control loop, and writes"),
+                Event::Kept { copy, sequence } => {
+                    say(&format!("written as copy {}, number {sequence}; it starts anew", copy.saturating_add(1)))
+                }
+                Event::Erased => {
+                    erased = true;
+                    say("erased; it starts anew")
+                }
+                _ => return None,
+            };
+            said.err().map(Err)
+        })
+    }
+
+    /// Until `each` has something, or nothing more comes.
+    fn talk<T>(
+        &mut self,
+        mut caller: Caller<'_>,
+        mut each: impl FnMut(Event<'_>) -> Option<Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        loop {
+            while let Some(event) = caller.poll_event(self.clock.now()) {
+                match event {
+                    Event::Refused(Refused { why, text }) => return Err(words::failure(why, text)),
+                    Event::Silent { heard } => return Err(words::silent(heard, &self.port)),
+                    Event::Lost => return Err(words::lost()),
+                    Event::NotUnderstood => return Err(words::not_understood()),
+                    event => {
+                        if let Some(ended) = each(event) {
+                            return ended;
+                        }
+                    }
+                }
+            }
+            if let Some(frame) = caller.poll_output() {
+                self.port.send(&frame)?;
+            }
+            let Some(until) = caller.poll_timeout() else {
+                return Err(words::not_understood());
+            };
+            let count = self.port.receive(caller.receive_window(), until.since(self.clock.now()))?;
+            caller.commit(count);
+            caller.handle(self.clock.now());
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! `outrigger check-config`: everything wrong with a configuration, or what it would put in force.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use outrigger_config::{
+    BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SourceInput,
+    SourceSettings, Start, Surface,
+};
+use outrigger_core::law::{AxisConfig, LawConfig, StandoffConfig, ToolAxesConfig, ToolAxis};
+use outrigger_core::mode::RequestAs;
+
+use outrigger::exit::{Outcome, output_closed};
+use outrigger::maker::lines::Line;
+
+/// Says that the configuration `file` is valid, and what it would put in force.
+///
+/// # Errors
+/// [`Failure::BadInput`](outrigger::exit::Failure::BadInput) where that cannot be written.
+pub(crate) fn say(file: &Path, Lines(lines): &Lines) -> Outcome {
+    let text = format!("{} is valid\n{lines}", file.display());
+    write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
+}
+
+/// What is valid and better changed.
+pub(crate) fn warnings(sources: &[SourceSettings]) -> impl Iterator<Item = String> {
+    sources.iter().filter_map(SourceSettings::warning)
+}
+
+/// What the configuration of a process on a host would put in force.
+pub(crate) fn on_host<const N: usize>(
+    [robot, coast]: [Vec<Line>; 2],
+    law: &LawConfig<N>,
+    sources: &[SourceSettings],
+    run: &RunSettings,
+    host: &HostSettings,
+    (serve, ros): (&ServeSettings, &RosSettings),
+) -> Lines {
+    let mut lines = Lines::default();
+    lines.extend(robot);
+    lines.law(law, &names(sources));
+    lines.sources(sources, described);
+    lines.extend(warnings(sources).map(|warning| ("warning", warning)));
+    lines.run(run, host);
+    lines.serve(serve);
+    lines.ros(ros);
+    lines.extend(coast);
+    lines
+}
+
+/// What a board's configuration would put in force.
+pub(crate) fn on_board<const N: usize>(
+    [robot, coast]: [Vec<Line>; 2],
+    law: &LawConfig<N>,
+    sources: &[SourceSettings<BoardInput>],
+    device: &DeviceSettings,
+) -> Lines {
+    let mut lines = Lines::default();
+    lines.extend(robot);
+    lines.law(law, &names(sources));
+    lines.sources(sources, described_on_board);
+    lines.device(device);
+    lines.extend(coast);
+    lines
+}
+
+fn names<I>(sources: &[SourceSettings<I>]) -> Vec<&str> {
+    sources.iter().map(|source| source.name.as_str()).collect()
+}
+
+/// Lines of a name and what is said of it.
+#[derive(Default)]
+pub(crate) struct Lines(String);
+
+impl Lines {
+    fn say(&mut self, name: &str, value: impl std::fmt::Display) {
+        self.0.push_str(&format!("  {name:<10} {value}\n"));
+    }
+
+    fn extend(&mut self, lines: impl IntoIterator<Item = Line>) {
+        lines.into_iter().for_each(|(name, value)| self.say(name, value));
+    }
+
+    fn sources<I>(&mut self, sources: &[SourceSettings<I>], described: impl Fn(&SourceSettings<I>) -> String) {
+        for source in sources {
+            self.say("source", format!("\"{}\": {}", source.name, described(source)));
+        }
+    }
+
+    fn law<const N: usize>(&mut self, law: &LawConfig<N>, sources: &[&str]) {
+        self.say("law", law.name());
+        if let LawConfig::ToolAxes(ToolAxesConfig { axes, .. }) = law {
+            for ((word, axis), config) in ToolAxis::WORDS.iter().zip(axes) {
+                self.axis((word, *axis), config.as_ref(), sources);
+            }
+        }
+        if let LawConfig::Standoff(StandoffConfig { distance, range: [least, most], longest_approach, .. }) = law {
+            let sight = format!("readings from {least} to {most} m are a sight of the surface");
+            self.say("standoff", format!("{distance} m; {sight}; without one it nears at most {longest_approach} m"));
+        }
+    }
+
+    /// What moves an axis of the tool, how fast an error of its reading makes it, and where it ends.
+    fn axis(&mut self, (word, axis): (&str, ToolAxis), config: Option<&AxisConfig>, sources: &[&str]) {
+        let (at, unit) = if axis.turns() { ("about", "rad") } else { ("along", "m") };
+        let Some(AxisConfig { source, value, target, slope, range, proportional, speed_limit, reach, .. }) = config
+        else {
+            return self.say("axis", format!("{word}: held where it stands at arming"));
+        };
+        let name = sources.get(usize::from(source.0)).unwrap_or(&"");
+        let number = if *value == 1 { String::new() } else { format!(", value {value},") };
+        let below = format!("{}", proportional / slope.abs());
+        let way = if *slope > 0.0 { "below" } else { "above" };
+        let range = range.map_or(String::new(), |[least, most]| format!(", while it reads {least} to {most}"));
+        self.say(
+            "axis",
+            format!(
+                "{word}: \"{name}\"{number} to {target}{range}; {below} {unit}/s {at} +{word} for each unit {way} it, at most \
+                 {speed_limit} {unit}/s, and {reach} {unit} either way"
+            ),
+        );
+    }
+
+    fn ros(&mut self, ros: &RosSettings) {
+        if *ros == RosSettings::default() {
+            return;
+        }
+        let RosSettings {
+            command,
+            goals_request,
+            forward_timeout,
+            interface,
+            surface,
+            offer_reliable,
+            legacy_names,
+            peers,
+            namespace,
+            tf_prefix,
+        } = ros;
+        let names = match surface {
+            Surface::Driver => "names of UR's driver",
+            Surface::Native => "names of PolyScope X",
+            Surface::Both => "names of UR's driver and of PolyScope X",
+        };
+        let mut text = format!("with `outrigger ros2 CONFIG.toml` a node at {interface} with {names}");
+        if !namespace.is_empty() {
+            text.push_str(&format!(" below {namespace}"));
+        }
+        if !tf_prefix.is_empty() {
+            text.push_str(&format!(", joints and frames begin with {tf_prefix}"));
+        }
+        if *legacy_names {
+            text.push_str("; names of 2015 as well");
+        }
+        if !peers.is_empty() {
+            text.push_str(&format!(", told of by name to {}", peers.join(", ")));
+        }
+        if !offer_reliable {
+            text.push_str("; native states are sent once");
+        }
+        text.push_str(if *command { "; it commands the arm, for anybody on " } else { "; it commands nothing" });
+        if *command {
+            text.push_str(if interface.is_loopback() {
+                "this machine"
+            } else {
+                "that network: nothing asks who it is"
+            });
+        }
+        if *goals_request {
+            text.push_str("; a goal is a request as well");
+        }
+        if *forward_timeout != RosSettings::default().forward_timeout {
+            text.push_str(&format!("; streamed speeds hold for {} s", forward_timeout.as_secs_f64()));
+        }
+        self.say("ros", text);
+    }
+
+    fn serve(&mut self, serve: &ServeSettings) {
+        if let Some(listen) = serve.listen {
+            self.say("serve", format!("states and events at {listen}, for up to {} readers", serve.readers));
+        }
+    }
+
+    fn run(&mut self, run: &RunSettings, host: &HostSettings) {
+        let request = match run.request {
+            Start::Operator => "when the operator asks".to_owned(),
+            Start::Start => {
+                format!("by itself, once, when every precondition is met within {} s", run.start_within.as_secs_f32())
+            }
+        };
+        let end = match run.end {
+            End::Never => "ends when it is told to".to_owned(),
+            End::Over => format!(
+                "ends {} s after the motion, after a fallback or a release, or where the request is not granted",
+                run.settle.as_secs_f32()
+            ),
+            End::Done => format!("ends {} s after the motion, or after a fallback", run.settle.as_secs_f32()),
+        };
+        self.say("run", format!("commands {request}; {end}"));
+        if let Some(record) = &run.record {
+            self.say("record", format!("everything, to {}", record.display()));
+        }
+        if !run.record_variables.is_empty() {
+            let without = if run.record.is_none() { ", to the file of --record" } else { "" };
+            self.say("variables", format!("{} of RTDE as well{without}", run.record_variables.join(", ")));
+        }
+        let requests = if run.requests { "`outrigger ask`, by this user and root" } else { "none" };
+        self.say("requests", requests);
+        if run.lock_pendant {
+            let what = "the pendant's user role is `locked` while the arm is commanded, and given back afterwards";
+            self.say(
+                "pendant",
+                format!("{what}; CB3 from 3.1 on. It is no safety function, and leaves the emergency stop as it is"),
+            );
+            let death = "a process that is killed cannot: the next run beside this robot does, or `outrigger dashboard ROBOT unlock-pendant`";
+            self.say("", format!("and where this process ends in whatever way but being killed; {death}"));
+        }
+        self.say("host", format!("asks for {}", host.asked()));
+        let recordings = run.recordings.as_ref().map_or("none".into(), |at| {
+            let (files, megabytes) = (run.recordings_kept, run.recordings_bytes / 1_000_000);
+            format!("into {}, the newest {files}, of {megabytes} MB together at most", at.display())
+        });
+        self.say("recordings", recordings);
+    }
+
+    fn device(&mut self, device: &DeviceSettings) {
+        let gateway = device.gateway.map_or("no gateway".into(), |at| format!("gateway {at}"));
+        self.say("device", format!("{}/{}, {gateway}", device.address, device.prefix));
+        let telemetry = device.telemetry.map_or("none".into(), |to| {
+            let also = to.also.map_or(String::new(), |also| format!(" and {also}"));
+            format!("to {}:{}{also}", to.address, to.port)
+        });
+        self.say("telemetry", telemetry);
+        let requests = device.requests.as_ref().map_or("none: the port is closed".into(), |requests| {
+            format!("at UDP port {}, with the key in {}", requests.port, requests.key_file.display())
+        });
+        self.say("requests", requests);
+        let Pins { request, request_as, acknowledge, stop, .. } = device.pins;
+        let held = if request_as == RequestAs::Held { "request (held)" } else { "request (edge)" };
+        let brakes = (device.brake_release_pin, "brake release (edge)");
+        let pins = [(stop, "stop"), (acknowledge, "acknowledge"), (request, held), brakes];
+        let pins: Vec<_> = pins.into_iter().filter_map(|(connected, name)| connected.then_some(name)).collect();
+        self.say("pins", if pins.is_empty() { "none".into() } else { pins.join(", ") });
+        self.say("recorder", device.recorder.map_or("the board's own size".into(), |bytes| format!("{bytes} bytes")));
+    }
+}
+
+fn described_on_board(source: &SourceSettings<BoardInput>) -> String {
+    let from = match (&source.input, source.format) {
+        (BoardInput::Uart { baud }, Format::Text) => format!("lines at the board's serial port, {baud} Bd"),
+        (BoardInput::Uart { baud }, Format::Postcard) => format!("frames at the board's serial port, {baud} Bd"),
+        (BoardInput::Gp2y0e03, _) => "a GP2Y0E03 at the board's I²C bus, 25 times per second".into(),
+        (BoardInput::Adc { port, rate }, _) => format!("the board's analogue input {port}, {rate} times per second"),
+        (BoardInput::Ads131m06 { rate, bridges }, _) => format!(
+            "a force/torque sensor through an ADS131M06 at the board's SPI port, {} times per second, its axes independent by {:.2}",
+            rate.per_second(),
+            bridges.independence()
+        ),
+    };
+    format!("{from}, {}", kept(source))
+}
+
+fn described(source: &SourceSettings) -> String {
+    let input = match &source.input {
+        SourceInput::Udp { listen, from: Some(from) } => format!("datagrams at {listen}, from {from} only"),
+        SourceInput::Udp { listen, from: None } => format!("datagrams at {listen}, from anybody"),
+        SourceInput::Serial { device, baud } => format!("{} at {baud} Bd", device.display()),
+        SourceInput::Stdin => "lines on standard input".into(),
+        SourceInput::Requests => "`outrigger ask ROBOT sample`".into(),
+        SourceInput::Simulated { rate, .. } => format!("simulated, {rate} Hz"),
+    };
+    format!("{input}, {}", kept(source))
+}
+
+/// What is held of a source's readings.
+fn kept<I>(source: &SourceSettings<I>) -> String {
+    format!("{} value(s), at most {} s old", source.values, source.judged.max_age.as_secs_f32())
+}

@@ -1,0 +1,344 @@
+//! One command, from the question for the software to what is said at the end.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use outrigger_core::client::dashboard::{
+    Before, BringUp, BringUpConfig, Diagnosis, Finding, Obstacle, Pendant, ProgramConfig, ProgramControl, ProgramGoal,
+    Progress, Recovery, RecoveryConfig, Sequence,
+};
+use outrigger_wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, Support, UserRole};
+use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
+
+use super::{Command, DashboardArgs};
+use crate::terminal;
+use outrigger::dashboard::answer::{readable, value, words};
+use outrigger::dashboard::transport::{Ended, Transport, run, software};
+use outrigger::exit::{Failure, Outcome, output_closed};
+use outrigger::host::clock::Clock;
+use outrigger::json::Json;
+
+/// What is asked for the overview: its name there and in JSON, and the question.
+const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
+    ("software", "software", Request::PolyscopeVersion),
+    ("model", "model", Request::RobotModel),
+    ("serial number", "serial_number", Request::SerialNumber),
+    ("robot mode", "robot_mode", Request::RobotMode),
+    ("safety mode", "safety_mode", Request::SafetyMode),
+    ("safety status", "safety_status", Request::SafetyStatus),
+    ("remote control", "remote_control", Request::IsInRemoteControl),
+    ("operational mode", "operational_mode", Request::OperationalMode),
+    ("user role", "user_role", Request::UserRole),
+    ("program", "program", Request::ProgramState),
+    ("loaded program", "loaded_program", Request::LoadedProgram),
+];
+
+/// A controller that answers, and what is wanted of it.
+pub(super) struct Conversation<'a, T> {
+    transport: T,
+    software: SoftwareVersion,
+    clock: Clock,
+    args: &'a DashboardArgs,
+    /// A reader of the output that has gone away ends the command, quietly.
+    output: io::Result<()>,
+}
+
+impl<'a, T: Transport> Conversation<'a, T> {
+    /// Asks for the software first: what can be asked depends on it.
+    pub(super) async fn begin(mut transport: T, clock: Clock, args: &'a DashboardArgs) -> Result<Self, Failure> {
+        let software = software(&mut transport).await?;
+        Ok(Self::with(transport, software, clock, args))
+    }
+
+    /// The software is known.
+    pub(super) fn with(transport: T, software: SoftwareVersion, clock: Clock, args: &'a DashboardArgs) -> Self {
+        Self { transport, software, clock, args, output: Ok(()) }
+    }
+
+    /// Does what is wanted.
+    pub(super) async fn command(mut self) -> Outcome {
+        let outcome = match self.args.command.as_ref().unwrap_or(&Command::Status) {
+            Command::Status => self.overview().await,
+            Command::BringUp => self.bring_up().await,
+            Command::Recover { acknowledge } => self.recover(*acknowledge).await,
+            Command::Load { program } => match Argument::new(program) {
+                Ok(program) => self.program(ProgramGoal::Load(program)).await,
+                Err(error) => Err(Failure::Usage(error.to_string())),
+            },
+            Command::Play => self.program(ProgramGoal::Play).await,
+            Command::Pause => self.program(ProgramGoal::Pause).await,
+            Command::Stop => self.program(ProgramGoal::Stop).await,
+            Command::LockPendant => self.lock_pendant().await,
+            Command::UnlockPendant { role, mode } => self.unlock_pendant(*role, *mode).await,
+            single => match single.request() {
+                Some(request) => self.ask(request).await,
+                None => Ok(()),
+            },
+        };
+        let output = std::mem::replace(&mut self.output, Ok(())).or_else(|error| output_closed(&error));
+        outcome.and(output)
+    }
+
+    fn line(&mut self, text: &str) {
+        if self.output.is_ok() {
+            self.output = writeln!(io::stdout(), "{text}");
+        }
+    }
+
+    /// A line that is only for people, or an object with the same words.
+    fn say(&mut self, kind: &str, text: &str) {
+        if self.args.json {
+            let mut json = Json::default();
+            json.begin_object().key("type").text(kind).key("text").text(text).end_object();
+            self.line(json.as_str());
+        } else {
+            self.line(text);
+        }
+    }
+
+    /// Everything the software knows to tell.
+    async fn overview(&mut self) -> Outcome {
+        let mut json = Json::default();
+        json.begin_object().key("type").text("status");
+        if self.software.generation() == Generation::PolyScopeX && !self.args.json {
+            let SoftwareVersion { major, minor, .. } = self.software;
+            self.line(&format!("{:<18}{major}.{minor} or later, by its Robot API", "software"));
+        }
+        for (name, key, question) in OVERVIEW {
+            let asked = question.kind().support(self.software);
+            let known = matches!(asked, Support::Yes | Support::Perhaps);
+            json.key(key);
+            if !known {
+                json.null();
+                continue;
+            }
+            let read = |reply: &Reply<'_>| {
+                value(reply, &mut json);
+                words(reply)
+            };
+            let words = self.transport.execute(question, read).await?;
+            if !self.args.json {
+                self.line(&format!("{name:<18}{words}"));
+            }
+        }
+        json.end_object();
+        if self.args.json {
+            self.line(json.as_str());
+            return Ok(());
+        }
+        self.advise().await
+    }
+
+    /// What stands in the way, and which command leads out.
+    async fn advise(&mut self) -> Outcome {
+        let robot = &self.args.robot;
+        let mut diagnosis = Diagnosis::new(self.software);
+        if run(&mut diagnosis, &mut self.transport, self.clock, |_| {}).await.is_err() {
+            return Ok(());
+        }
+        let Some(finding) = diagnosis.into_finding() else { return Ok(()) };
+        let next = match finding.obstacle() {
+            Some(_) if finding.is_recoverable() => {
+                Some(format!("look for the cause at the robot, then: outrigger dashboard {robot} recover"))
+            }
+            Some(obstacle) => Some(obstacle.advice().to_owned()),
+            None if matches!(finding.robot_mode(), RobotMode::PowerOff | RobotMode::Idle) => {
+                Some(format!("outrigger dashboard {robot} bring-up"))
+            }
+            None => None,
+        };
+        if let Some(next) = next {
+            self.say("next", &format!("next: {next}"));
+        }
+        Ok(())
+    }
+
+    /// One request, one answer.
+    async fn ask(&mut self, request: Request<'_>) -> Outcome {
+        let kind = request.kind();
+        kind.check(self.software).map_err(|unsupported| Failure::Usage(unsupported.to_string()))?;
+        let mut json = Json::default();
+        json.begin_object().key("type").text("answer").key("request").text(kind.words()).key("value");
+        let read = |reply: &Reply<'_>| {
+            value(reply, &mut json);
+            let refused = match reply {
+                Reply::Refused(refusal) => Some(format!("'{}': {}", kind.words(), said(refusal))),
+                Reply::Other(text) => {
+                    Some(format!("'{}' is answered with something unknown: {}", kind.words(), readable(*text)))
+                }
+                _ => None,
+            };
+            (words(reply), refused)
+        };
+        let (text, refused) = self.transport.execute(request, read).await?;
+        if self.args.json {
+            json.key("text").text(&text).end_object();
+            self.line(json.as_str());
+        } else if refused.is_none() {
+            self.line(&text);
+        }
+        match refused {
+            None => Ok(()),
+            Some(refused) => Err(Failure::Fault(refused)),
+        }
+    }
+
+    /// Runs a sequence and tells its steps. Where nothing confirms that its goal is reached, gives what is to be said
+    /// in place of that.
+    async fn carry_out(&mut self, sequence: &mut impl Sequence) -> Result<Option<String>, Failure> {
+        let json = self.args.json;
+        let mut output = std::mem::replace(&mut self.output, Ok(()));
+        let mut unconfirmed = None;
+        let tell = |progress: Progress| {
+            if output.is_err() {
+                return;
+            }
+            let text = progress.to_string();
+            if let Progress::Unconfirmed(_) = progress {
+                unconfirmed = Some(text);
+                return;
+            }
+            output = if json {
+                let mut json = Json::default();
+                json.begin_object().key("type").text("step").key("text").text(&text).end_object();
+                writeln!(io::stdout(), "{}", json.as_str())
+            } else {
+                writeln!(io::stdout(), "{text}")
+            };
+        };
+        let ended = run(sequence, &mut self.transport, self.clock, tell).await;
+        self.output = output;
+        match ended {
+            Ok(()) => Ok(unconfirmed),
+            Err(Ended::Trouble(trouble)) => Err(trouble.into()),
+            Err(Ended::Obstacle(obstacle)) => {
+                if let Obstacle::Refused { .. } | Obstacle::Program { .. } = obstacle {
+                    self.advise().await?;
+                }
+                Err(stopped(&obstacle))
+            }
+        }
+    }
+
+    async fn bring_up(&mut self) -> Outcome {
+        self.carry_out(&mut BringUp::new(self.software, BringUpConfig::default())).await?;
+        self.say("done", "the arm is powered, its brakes are released; no program was started");
+        Ok(())
+    }
+
+    async fn program(&mut self, goal: ProgramGoal<'_>) -> Outcome {
+        let done = match goal {
+            ProgramGoal::Load(_) => "loaded",
+            ProgramGoal::Play => "the program runs",
+            ProgramGoal::Pause => "the program is paused",
+            ProgramGoal::Stop => "the program is stopped",
+        };
+        let sequence = &mut ProgramControl::new(goal, self.software, ProgramConfig::default());
+        let unconfirmed = self.carry_out(sequence).await?;
+        self.say("done", unconfirmed.as_deref().unwrap_or(done));
+        Ok(())
+    }
+
+    /// Shows why the robot stands; acknowledged, leads out of it.
+    async fn recover(&mut self, acknowledged: bool) -> Outcome {
+        let mut diagnosis = Diagnosis::new(self.software);
+        self.carry_out(&mut diagnosis).await?;
+        let Some(finding) = diagnosis.into_finding() else { return Ok(()) };
+        let robot = self.args.robot.clone();
+        if finding.is_clear() {
+            let next = match finding.robot_mode() {
+                RobotMode::Running => "nothing is to be recovered".to_owned(),
+                _ => format!("no stop stands; the arm is not running: outrigger dashboard {robot} bring-up"),
+            };
+            self.say("done", &next);
+            return Ok(());
+        }
+        if finding.is_recoverable() && !acknowledged && !self.asked_person(&finding)? {
+            return Err(Failure::Fault(format!(
+                "not acknowledged, nothing was changed. Look for the cause at the robot, then: outrigger dashboard \
+                 {robot} recover --acknowledge"
+            )));
+        }
+        let acknowledgement = finding.acknowledge().map_err(|obstacle| stopped(&obstacle))?;
+        self.carry_out(&mut Recovery::new(acknowledgement, RecoveryConfig::default())).await?;
+        self.say("done", "the stop is cleared and the arm is RUNNING; nothing moves");
+        self.say(
+            "next",
+            &format!("next: a paused program goes on with `outrigger dashboard {robot} play`, or ends with `stop`"),
+        );
+        self.say(
+            "next",
+            "next: `outrigger run` commands again after `acknowledge` and `request`, once no other program is left",
+        );
+        Ok(())
+    }
+
+    /// Whether the person at the terminal acknowledges. Where there is no terminal, nobody does.
+    fn asked_person(&mut self, finding: &Finding) -> Result<bool, Failure> {
+        if self.args.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Ok(false);
+        }
+        let stop = finding.safety().map_or(String::new(), |mode| mode.to_string());
+        self.line(&format!("Look at the robot: is the cause of {stop} found and gone, and nobody in reach?"));
+        self.line("Type `acknowledge` to recover, anything else to leave it as it is.");
+        let asked = write!(io::stdout(), "> ").and_then(|()| io::stdout().flush());
+        let read = asked.and_then(|()| terminal::typed());
+        let answer = read.map_err(|error| Failure::BadInput(format!("cannot ask on this terminal: {error}")))?;
+        Ok(answer.trim().eq_ignore_ascii_case("acknowledge"))
+    }
+
+    async fn lock_pendant(&mut self) -> Outcome {
+        let mut pendant = Pendant::lock(self.software);
+        self.carry_out(&mut pendant).await?;
+        let option = match pendant.before() {
+            Some(Before::Role(role)) => format!(" --role {}", role.word()),
+            Some(Before::Mode(Some(mode))) => format!(" --mode {}", mode.word()),
+            Some(Before::Mode(None)) | None => String::new(),
+        };
+        let robot = &self.args.robot;
+        self.say("done", &format!("locked; to put it back: outrigger dashboard {robot} unlock-pendant{option}"));
+        Ok(())
+    }
+
+    async fn unlock_pendant(&mut self, role: UserRole, mode: Option<OperationalMode>) -> Outcome {
+        let before = match self.software.generation() {
+            Generation::Cb2 | Generation::Cb3 => Before::Role(role),
+            Generation::ESeries | Generation::PolyScopeX => Before::Mode(mode),
+        };
+        self.carry_out(&mut Pendant::put_back(self.software, before)).await?;
+        self.say("done", "the pendant is what it was");
+        Ok(())
+    }
+}
+
+/// A refusal with what a person can do about it.
+fn said(refusal: &Refusal<'_>) -> String {
+    match refusal {
+        Refusal::NeedsRemoteControl => format!("{refusal}; {}", Obstacle::LocalControl.advice()),
+        Refusal::Failed(text) => readable(*text),
+        other => other.to_string(),
+    }
+}
+
+fn stopped(obstacle: &Obstacle) -> Failure {
+    let text = format!("{obstacle}; {}", obstacle.advice());
+    match obstacle {
+        Obstacle::Unsupported(_) => Failure::Usage(text),
+        _ => Failure::Fault(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_software_lacks_is_usage_and_any_other_obstacle_a_fault_with_what_to_do() {
+        let lacks = Request::SafetyMode.kind().check(SoftwareVersion::new(1, 8)).expect_err("it came with 3.0");
+        let usage = stopped(&Obstacle::Unsupported(lacks));
+        assert!(usage.code() == 2 && usage.to_string().contains("do from 3.0 on"), "{usage:?}");
+        let fault = stopped(&Obstacle::LocalControl);
+        assert!(fault.code() == 4 && fault.to_string().ends_with(Obstacle::LocalControl.advice()), "{fault:?}");
+        let refused = said(&Refusal::NeedsRemoteControl);
+        assert!(refused.ends_with(Obstacle::LocalControl.advice()), "{refused}");
+    }
+}

@@ -1,0 +1,248 @@
+//! `outrigger decode`: recorded traffic as one JSON object per message.
+//!
+//! Messages are told apart and read by the core, as in a session; here they are only printed.
+
+mod rtde;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+
+use outrigger_wire::WireError;
+use outrigger_wire::frame::{Assembler, FrameError, Framing, MAX_PRIMARY_SIZE};
+use outrigger_wire::primary::{self, MessageKind, RobotMessagePayload};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::{fri, realtime};
+
+use crate::args::{DecodeArgs, Stream};
+use outrigger::exit::{Failure, Outcome, output_closed};
+use outrigger::feed::{Conversation, FRI, VARIABLES, name_of};
+use outrigger::json::Json;
+use outrigger::json::fields::Fields;
+use outrigger::record::{each_raw, is_none, is_recording};
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the file cannot be read or is not what the port sends.
+pub(crate) fn run(args: &DecodeArgs) -> Outcome {
+    if args.recipe.is_some() && !matches!(args.port, Stream::Rtde | Stream::Variables) {
+        return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
+    }
+    if is_recording(&args.file) {
+        return decode_recording(args, BufWriter::new(io::stdout().lock()));
+    }
+    is_none(&args.file).map_or(Ok(()), Err)?;
+    let input: Box<dyn Read> = if args.file == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(&args.file)
+            .map_err(|error| Failure::BadInput(format!("cannot open {}: {error}", args.file.display())))?;
+        Box::new(file)
+    };
+    decode(args.port, args.recipe.as_deref(), input, BufWriter::new(io::stdout().lock()))
+}
+
+/// Prints every message of `input` to `output`, until the end or the first thing that is no message. `recipe` names
+/// the variables of 30004.
+///
+/// # Errors
+/// [`Failure::BadInput`] with the byte offset of what is wrong; everything before it has been printed.
+pub(crate) fn decode(stream: Stream, recipe: Option<&str>, mut input: impl Read, mut output: impl Write) -> Outcome {
+    let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
+    let mut messages = Messages::new(stream, recipe, &mut memory)?;
+    let mut line = Json::default();
+    loop {
+        let got = match input.read(messages.assembler.window()) {
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                flush(&mut output)?;
+                return Err(Failure::BadInput(format!("cannot read the input: {error}")));
+            }
+        };
+        messages.assembler.commit(got);
+        if !messages.print(&mut line, &mut output)? {
+            return Ok(());
+        }
+        // Somebody may be watching a live stream: print what is complete before waiting for more.
+        flush(&mut output)?;
+        if got == 0 {
+            return messages.finish();
+        }
+    }
+}
+
+/// Prints every message of one port of a recording. Connections follow one another; a message that the end of one cut
+/// off is left out.
+fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
+    let ports: &[u16] = match args.port {
+        Stream::Primary => &[30_001, 30_002],
+        Stream::Realtime => &[30_003],
+        Stream::Rtde => &[30_004],
+        Stream::Variables => &[VARIABLES],
+        Stream::Fri => &[FRI],
+    };
+    let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
+    let mut messages = Messages::new(args.port, args.recipe.as_deref(), &mut memory)?;
+    let (mut line, mut asked, mut wanted, mut found) = (Json::default(), Conversation::default(), true, false);
+    let read = each_raw(&args.file, ports, |raw| {
+        if !wanted {
+            return Ok(());
+        }
+        // Datagrams of FRI are printed in either direction.
+        if raw.sent && args.port != Stream::Fri {
+            asked.sent(raw.bytes);
+            if args.recipe.is_none() && !asked.names().is_empty() {
+                messages.exchange = rtde::Exchange::new(Some(&asked.names().join(",")));
+            }
+            return Ok(());
+        }
+        found = true;
+        if raw.bytes.is_empty() {
+            messages.begin();
+            asked = Conversation::default();
+        }
+        let mut rest = raw.bytes;
+        while !rest.is_empty() && wanted {
+            let window = messages.assembler.window();
+            let (now, later) = rest.split_at(window.len().min(rest.len()));
+            window[..now.len()].copy_from_slice(now);
+            rest = later;
+            messages.assembler.commit(now.len());
+            wanted = messages.print(&mut line, &mut output)?;
+        }
+        Ok(())
+    });
+    flush(&mut output)?;
+    read?;
+    if !found {
+        let (file, ports) = (args.file.display(), ports.iter().copied().map(name_of).collect::<Vec<_>>().join(" or "));
+        return Err(Failure::BadInput(format!("{file}: nothing came from port {ports}")));
+    }
+    Ok(())
+}
+
+fn flush(output: &mut impl Write) -> Outcome {
+    output.flush().or_else(|error| output_closed(&error))
+}
+
+/// The messages of one stream, with the offset of the next.
+struct Messages<'m> {
+    stream: Stream,
+    assembler: Assembler<'m>,
+    offset: u64,
+    software: Option<SoftwareVersion>,
+    exchange: rtde::Exchange,
+}
+
+impl<'m> Messages<'m> {
+    fn new(stream: Stream, recipe: Option<&str>, memory: &'m mut [u8]) -> Result<Self, Failure> {
+        let framing = match stream {
+            Stream::Primary => Framing::Primary,
+            Stream::Realtime => Framing::Realtime,
+            Stream::Rtde | Stream::Variables => Framing::Rtde,
+            Stream::Fri => Framing::Fri,
+        };
+        let assembler = Assembler::new(framing, memory).map_err(|error| Failure::BadInput(error.to_string()))?;
+        Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
+    }
+
+    /// Puts the next message into `line`; `false` where more bytes are needed.
+    fn next(&mut self, line: &mut Json) -> Result<bool, Failure> {
+        let offset = self.offset;
+        let message = match self.assembler.next_frame() {
+            None => return Ok(false),
+            Some(Ok(message)) => message,
+            Some(Err(error)) => return Err(Self::malformed(offset, &error)),
+        };
+        self.offset = offset.saturating_add(message.len() as u64);
+        line.clear();
+        line.begin_object().key("offset").integer(offset);
+        let wire = |error: WireError| (error.at, error.to_string());
+        let printed = match self.stream {
+            Stream::Realtime => print_realtime(message, line).map_err(wire),
+            Stream::Primary => print_primary(message, &mut self.software, line).map_err(wire),
+            Stream::Fri => print_fri(message, line).map_err(wire),
+            Stream::Rtde | Stream::Variables => self.exchange.print(message, line).map_err(|problem| (0, problem)),
+        };
+        line.end_object();
+        printed.map(|()| true).map_err(|(at, problem)| {
+            let at = offset.saturating_add(u64::from(at));
+            Failure::BadInput(format!("byte {at}: in the message that starts at byte {offset}, {problem}"))
+        })
+    }
+
+    /// Prints everything that is complete; `false` where nobody reads it any more.
+    fn print(&mut self, line: &mut Json, output: &mut impl Write) -> Result<bool, Failure> {
+        loop {
+            match self.next(line) {
+                Ok(true) => {
+                    if let Err(error) = writeln!(output, "{}", line.as_str()) {
+                        return output_closed(&error).map(|()| false);
+                    }
+                }
+                Ok(false) => return Ok(true),
+                Err(trouble) => {
+                    flush(output)?;
+                    return Err(trouble);
+                }
+            }
+        }
+    }
+
+    /// A connection begins: what the one before left unfinished never came.
+    fn begin(&mut self) {
+        self.offset = self.offset.saturating_add(self.assembler.buffered() as u64);
+        self.assembler.reset();
+        self.exchange.begin();
+    }
+
+    fn malformed(offset: u64, error: &FrameError) -> Failure {
+        Failure::BadInput(format!("byte {offset}: {error}; is --port right?"))
+    }
+
+    /// The end of the input: nothing may be left over.
+    fn finish(&self) -> Outcome {
+        match self.assembler.buffered() {
+            0 => Ok(()),
+            left => Err(Failure::BadInput(format!(
+                "byte {}: the input ends inside a message, {left} bytes after its start",
+                self.offset
+            ))),
+        }
+    }
+}
+
+fn print_realtime(message: &[u8], line: &mut Json) -> Result<(), WireError> {
+    let packet = realtime::Packet::new_checked(message)?;
+    packet.visit(&mut Fields::new(line));
+    Ok(())
+}
+
+/// Both directions may be in one recording: the header says which.
+fn print_fri(message: &[u8], line: &mut Json) -> Result<(), WireError> {
+    let header = message.first_chunk().map_or(Ok(fri::Datagram::Measurement), fri::Datagram::of)?;
+    match header {
+        fri::Datagram::Measurement => {
+            line.key("message").text("measurement");
+            fri::Measurement::new_checked(message)?.visit(&mut Fields::new(line));
+        }
+        fri::Datagram::Command => {
+            line.key("message").text("command");
+            fri::Command::new_checked(message)?.visit(&mut Fields::new(line));
+        }
+    }
+    Ok(())
+}
+
+/// Forms that depend on the software are decoded from the version message on, and given as raw bytes before.
+fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &mut Json) -> Result<(), WireError> {
+    let message = primary::Message::new_checked(message)?;
+    if let MessageKind::RobotMessage(robot_message) = message.kind()
+        && let RobotMessagePayload::Version(version) = robot_message.payload(None)?
+    {
+        *software = Some(version.software());
+    }
+    message.visit(*software, &mut Fields::new(line))
+}

@@ -1,0 +1,231 @@
+//! Limits of the link, bounds of the checks and the pace of time, chosen by the pauses that were measured on this machine.
+
+use std::time::Duration as StdDuration;
+
+use outrigger_core::command::SourceConfig;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::link::{GradeLimitsTuning, GradeTuning, LinkConfig, Share};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::sensor::SourceId;
+use outrigger_wire::time::Duration;
+
+/// The software of the demo's controller, whose period limits are multiples of.
+pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
+/// The demo's sensor.
+pub(super) const SENSOR: SourceId = SourceId(0);
+
+/// Pauses up to this leave everything as it is: the default limits have room for several of them in a row.
+const QUIET: Duration = Duration::from_millis(6);
+/// The longest pause in two seconds is exceeded in the minute after them; by more than this rarely \[%\].
+const RESERVE: u64 = 250;
+/// Limits of the link are widened to this, not further: what is judged with wider ones says little. Longer pauses are met by
+/// slower time.
+const WIDEST: Duration = Duration::from_millis(100);
+/// The slowest time: the demo takes minutes in it.
+const SLOWEST: u32 = 8;
+/// Time under the usual limits, once the machine has paused a program all the same.
+const BECAME_BUSY: u32 = 4;
+/// Only where that does not suffice either, limits are widened to this.
+const HOPELESS: Duration = Duration::from_millis(150);
+/// The farthest that the workpiece moves in a second \[mm\], by its heave of 8 mm every 9 s.
+const FASTEST: f64 = 5.6;
+/// The largest standoff error once the arm has settled, on a quiet machine \[mm\].
+const ERROR: f64 = 1.0;
+
+/// Limits and bounds in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Allowance {
+    /// The longest pause that was measured, by the system's clock.
+    worst: Duration,
+    /// A state is stale from this age on, by the session's clock; the default's where nothing is widened.
+    stale_after: Duration,
+    /// The factor by which the session's time passes slower than the system's.
+    slowed: u32,
+}
+
+impl Allowance {
+    /// Limits for a machine that was measured to pause programs for up to `worst`.
+    pub(super) fn for_pauses(worst: StdDuration) -> Self {
+        let worst = Duration::from_micros(u64::try_from(worst.as_micros()).unwrap_or(u64::MAX));
+        if worst <= QUIET {
+            return Self { worst, stale_after: default_link().stale_after, slowed: 1 };
+        }
+        let needed = worst.percent(RESERVE);
+        let stale_after = if needed > WIDEST.times(SLOWEST.into()) { HOPELESS } else { WIDEST };
+        Self { worst, stale_after, slowed: times(needed, stale_after) }
+    }
+
+    /// Returns these limits in slower time, after the machine has paused a program for `length` of the session's time; `None`
+    /// where time is not to be slowed further.
+    pub(super) fn after(&self, length: Duration) -> Option<Self> {
+        let real = length.times(self.slowed.into());
+        // The usual limits are for jitter of a millisecond as well: a machine that has become busy needs more room for that.
+        let least = if self.extra() == Duration::ZERO { BECAME_BUSY } else { 1 };
+        let slowed = times(real.times(2), self.stale_after).max(self.slowed + 1).max(least).min(SLOWEST);
+        (slowed > self.slowed).then_some(Self { worst: self.worst.max(real), slowed, ..*self })
+    }
+
+    /// Returns the factor by which the session's time passes slower than the system's.
+    pub(super) const fn slowed(&self) -> u32 {
+        self.slowed
+    }
+
+    /// Returns the age of the newest state at which commanding ends.
+    pub(super) const fn stale_after(&self) -> Duration {
+        self.stale_after
+    }
+
+    /// Returns the difference to the limits on a quiet machine.
+    pub(super) fn extra(&self) -> Duration {
+        self.stale_after - default_link().stale_after
+    }
+
+    /// Returns the age up to which a reading of the sensor is used.
+    pub(super) fn source_age(&self) -> Duration {
+        Duration::from_millis(100) + self.extra()
+    }
+
+    /// Returns the length of the link stall to inject: clearly longer than the time after which commanding ends.
+    pub(super) fn stall(&self) -> Duration {
+        Duration::from_millis(300) + self.extra().times(4)
+    }
+
+    /// Returns the largest accepted standoff error once the arm has settled \[mm\]: that of a quiet machine, and twice the way
+    /// that the workpiece moves within the time by which the limits are widened.
+    pub(super) fn error(&self) -> f64 {
+        ERROR + 2.0 * FASTEST * self.extra().as_secs_f64()
+    }
+
+    /// Describes the measurement and the limits that follow from it.
+    pub(super) fn text(&self) -> String {
+        let measured = format!("this machine pauses programs for up to {:.0} ms", self.worst.as_micros() as f64 / 1e3);
+        let widened = if self.extra() > Duration::ZERO { "link limits widened" } else { "link limits as usual" };
+        let slowed = match self.slowed {
+            1 => String::new(),
+            times => format!(", time passes {times} times slower"),
+        };
+        format!("{measured}; {widened}{slowed}")
+    }
+
+    /// Returns the demo's configuration with these limits.
+    pub(super) fn config(&self) -> UrConfig {
+        let mut config = UrConfig::default();
+        let [first, ..] = &mut config.sources;
+        *first = Some(self.source());
+        if self.extra() == Duration::ZERO {
+            return config;
+        }
+        let (stale, cycles) = (self.stale_after, whole(self.stale_after, period()));
+        let grade = GradeLimitsTuning {
+            received: Some(Share(500)),
+            delay: Some(stale),
+            jitter: Some(stale),
+            misses: Some(cycles),
+        };
+        config.link.stale_after = Some(stale);
+        config.link.stall = Some(stale);
+        config.link.max_misses = Some(cycles);
+        config.link.margin = Some(stale.percent(50));
+        config.link.limits = GradeTuning { perfect: grade, ok: grade, bad: grade };
+        config.mode.state_timeout = Some(stale);
+        config.mode.good_cycles = Some(25);
+        config.mode.evidence_age = Some(Duration::from_millis(500) + stale);
+        config.mode.remote_evidence_age = Some(Duration::from_millis(500) + stale);
+        config.mode.program_timeout = Some(Duration::from_millis(500) + stale);
+        // A command shows late where either side was paused.
+        let patience = u16::try_from(cycles.saturating_mul(2)).unwrap_or(u16::MAX);
+        config.mode.following.delay = Some(31);
+        config.mode.following.patience = Some(patience);
+        config.mode.following.late_patience = Some(patience.max(100));
+        // The text outlasts a pause that is no fault yet: its program is seen to run when that is over.
+        config.peer.text.hold = stale + Duration::from_millis(20);
+        config
+    }
+
+    /// Returns a configuration under which none of the injected faults ends commanding.
+    pub(super) fn without_fallback() -> UrConfig {
+        let stale_after = Duration::from_millis(900);
+        Self { worst: Duration::ZERO, stale_after, slowed: 1 }.config()
+    }
+
+    /// Returns the settings of the sensor's judge.
+    pub(super) fn source(&self) -> SourceConfig {
+        SourceConfig { max_age: self.source_age(), ..SourceConfig::new(SENSOR, 1, 0.0, 0.5) }
+    }
+}
+
+/// The controller's cycle.
+pub(super) fn period() -> Duration {
+    Duration::from_micros(SOFTWARE.generation().period_micros())
+}
+
+fn default_link() -> LinkConfig {
+    LinkConfig::stream(period())
+}
+
+fn whole(span: Duration, of: Duration) -> u32 {
+    span.whole(of).and_then(|count| u32::try_from(count).ok()).unwrap_or(u32::MAX)
+}
+
+/// Returns `span` in units of `limit`, rounded up and within the factors by which time is slowed.
+fn times(span: Duration, limit: Duration) -> u32 {
+    let count = span.as_micros().div_ceil(limit.as_micros().max(1));
+    u32::try_from(count).unwrap_or(SLOWEST).clamp(1, SLOWEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::engine::ur::UrEngine;
+
+    use super::*;
+    use outrigger::law::BoxedLaw;
+    use outrigger::maker::ur::Windows;
+
+    fn of(millis: u64) -> Allowance {
+        Allowance::for_pauses(StdDuration::from_millis(millis))
+    }
+
+    #[test]
+    fn a_quiet_machine_keeps_the_defaults_and_a_busy_one_is_told_by_how_much_they_are_widened() {
+        let quiet = of(4);
+        let mut config = UrConfig::default();
+        config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 0.5));
+        assert_eq!((quiet.config(), quiet.stall(), quiet.slowed()), (config, Duration::from_millis(300), 1));
+        assert_eq!(quiet.error().to_string(), "1");
+        assert_eq!(quiet.text(), "this machine pauses programs for up to 4 ms; link limits as usual");
+        assert_eq!(of(30).text(), "this machine pauses programs for up to 30 ms; link limits widened");
+        let slowed = "this machine pauses programs for up to 46 ms; link limits widened, time passes 2 times slower";
+        assert_eq!(of(46).text(), slowed);
+    }
+
+    #[test]
+    fn whatever_was_measured_gives_a_configuration_that_the_core_accepts() {
+        for millis in [0, 6, 7, 20, 46, 100, 300, 1_000, 100_000] {
+            let mut windows = Windows::new();
+            let engine = UrEngine::new(of(millis).config(), BoxedLaw::idle(), windows.lend());
+            assert!(engine.is_ok(), "{millis} ms: {:?}", engine.err());
+        }
+    }
+
+    #[test]
+    fn a_pause_that_was_too_long_slows_time_until_it_cannot_be_slowed_further() {
+        let mut allowance = of(30);
+        let mut paces = vec![];
+        while let Some(slower) = allowance.after(Duration::from_millis(120)) {
+            paces.push(slower.slowed());
+            allowance = slower;
+        }
+        assert_eq!(paces, [3, 8]);
+        let became_busy = of(4).after(Duration::from_millis(50));
+        assert_eq!(became_busy.map(|slower| slower.slowed()), Some(4));
+        assert_eq!(of(100_000).slowed(), SLOWEST);
+    }
+
+    #[test]
+    fn no_bound_reaches_what_a_fault_does() {
+        let widest = of(100_000);
+        // A tool that does not follow misses by the whole heave of 8 mm; one at a wrong distance by 5 mm.
+        assert!(widest.error() < 2.5, "{}", widest.error());
+        assert!(widest.stall() > (widest.stale_after() + Duration::from_millis(20)).times(4));
+    }
+}

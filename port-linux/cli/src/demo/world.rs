@@ -1,0 +1,303 @@
+//! What the demo works on: a simulated controller behind kernel TCP, a workpiece that heaves under the tool, and
+//! a distance sensor that sends what it reads as UDP datagrams.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
+use outrigger_sim::controller::{Action, Controller, Moment, Options};
+use outrigger_sim::fault::{Fault, FaultKind};
+use outrigger_sim::port::Port;
+use outrigger_sim::tcp::{self, Running, Server};
+use outrigger_sim::time::SimTime;
+use outrigger_sim::world::{DistanceSensor, Surface, Wave};
+use outrigger_wire::math::Frame;
+use outrigger_wire::robot::{JointPositions, Pose, RobotModel};
+use outrigger_wire::sensor::{DATAGRAM_MAX, Reading, SampleValue};
+use outrigger_wire::time::{Duration, Instant};
+
+use super::allowance::SOFTWARE;
+use super::broken::Broken;
+use crate::page::{SIDE, Workpiece, outline};
+use crate::report::scene::Scene;
+use outrigger::exit::Failure;
+use outrigger::host::clock::{Clock, Pace, std_duration, std_now};
+
+/// The demo's arm.
+pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
+/// How far the tool begins from the workpiece \[m\].
+const START_DISTANCE: f64 = 0.07;
+/// Length of the workpiece that is drawn \[m\].
+const WORKPIECE: f64 = 0.4;
+/// The sensor's pace.
+const READING_EVERY: Duration = Duration::from_millis(2);
+/// Points of the workpiece that a picture shows to each side of the tool, and how far they are from each other \[m\].
+const SEEN: i32 = 30;
+const STEP: f64 = 0.01;
+/// Where to look for free ports first.
+const FIRST_BASE: u16 = 40_000;
+
+/// The simulation's own truth at one instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Truth {
+    pub(super) at: Instant,
+    /// Distance from the tool to the workpiece along the tool's axis \[m\], without the sensor's noise.
+    pub(super) distance: f64,
+    /// Joint speeds \[rad/s\].
+    pub(super) speeds: [f32; 6],
+    /// Joint positions \[rad\].
+    pub(super) joints: [f32; 6],
+    /// Time of the simulation, by which the workpiece heaves.
+    pub(super) simulated: SimTime,
+}
+
+/// The workpiece's amplitude \[m\] and period \[s\].
+const HEAVE: (f64, f64) = (0.008, 9.0);
+/// A fault is done where the workpiece moves at least at this share of its highest speed: an arm at rest stops at once.
+const BRISK: f64 = 0.6;
+
+/// Names of the threads that must not be kept waiting, as the system shows them.
+pub(super) const THREADS: [&str; 2] = ["controller", "distance-sensor"];
+
+/// The clock of the simulator, which is the session's as well.
+#[derive(Debug, Default)]
+pub(super) struct OneClock(pub(super) tcp::Clock);
+
+impl Pace for OneClock {
+    fn now(&self) -> Instant {
+        Instant::from_micros(self.0.now().as_micros())
+    }
+
+    fn std_instant(&self, at: Instant) -> Option<std::time::Instant> {
+        self.0.instant(SimTime::from_micros(at.as_micros()))
+    }
+
+    fn slowed(&self) -> u32 {
+        self.0.slowed()
+    }
+}
+
+/// The workpiece moves fast enough at this time.
+pub(super) fn moves(at: Instant) -> bool {
+    let (_, period) = HEAVE;
+    (std::f64::consts::TAU * at.since(Instant::ZERO).as_secs_f64() / period).cos().abs() >= BRISK
+}
+
+/// The simulated controller's options.
+pub(super) fn options(broken: Option<Broken>) -> Options {
+    let options = Options::new(MODEL, SOFTWARE);
+    Options { after_t: broken.and_then(Broken::after_t).or(options.after_t), ..options }
+}
+
+/// The workpiece under this controller's tool.
+pub(super) fn surface(controller: &Controller) -> Surface {
+    let tool = controller.truth().tool();
+    let [x, y, z] = tool.position;
+    let [ax, ay, az] = tool.z_axis();
+    let below = [x + START_DISTANCE * ax, y + START_DISTANCE * ay, z + START_DISTANCE * az];
+    Surface {
+        waves: vec![Wave { amplitude: 0.003, length: 0.12, direction: 0.4 }],
+        heave: Some(HEAVE),
+        ..Surface::plane(below, [-ax, -ay, -az])
+    }
+}
+
+/// For `span`, from `at` on, nothing crosses the connections of states and commands; then everything at once.
+pub(super) fn stall(controller: &mut Controller, at: Instant, span: Duration) {
+    let at = SimTime::from_micros(at.as_micros()).max(controller.now());
+    let fault = Fault::new(FaultKind::Stall, at, Some(std_duration(span)));
+    for port in [Port::Realtime, Port::Rtde] {
+        controller.inject(Fault { port: Some(port), ..fault });
+    }
+}
+
+/// The truth behind a moment of the controller's arm; none where the tool does not look at the workpiece.
+pub(super) fn truth(surface: &Surface, moment: &Moment) -> Option<Truth> {
+    let distance = surface.distance(moment.tool.position, moment.tool.z_axis(), moment.at)?;
+    let [joints, speeds] = [moment.q, moment.qd].map(|values| values.map(|value| value as f32));
+    let at = Instant::from_micros(moment.at.as_micros());
+    Some(Truth { at, distance, speeds, joints, simulated: moment.at })
+}
+
+/// The simulated controller with its workpiece and sensor.
+pub(super) struct World {
+    controller: Arc<Running>,
+    truths: Arc<Mutex<Vec<Truth>>>,
+    surface: Surface,
+    silent: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+    sensor: Option<JoinHandle<()>>,
+    pub(super) options: Options,
+    tool_centre: Pose,
+}
+
+impl World {
+    /// Starts the controller and the sensor, which sends to `to`, in the time of `pace`.
+    pub(super) fn start(pace: &'static OneClock, to: SocketAddr, broken: Option<Broken>) -> Result<Self, Failure> {
+        let clock = Clock::paced(pace);
+        let options = options(broken);
+        let mut controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
+        controller.take_course();
+        let surface = surface(&controller);
+        let [x, y, z, rx, ry, rz] = controller.truth().tcp.map(|value| value as f32);
+        let tool_centre = Pose { position: [x, y, z], rotation: [rx, ry, rz] };
+        let controller = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), FIRST_BASE)
+            .map_err(|error| Failure::Connection(error.to_string()))?
+            .spawn_by(&pace.0)
+            .map_err(no_thread)?;
+        let controller = Arc::new(controller);
+        let (truths, silent, stop) = <(Arc<Mutex<Vec<Truth>>>, Arc<AtomicBool>, Arc<AtomicBool>)>::default();
+        let sensor = Sensor {
+            clock,
+            socket: UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_socket)?,
+            to,
+            surface: surface.clone(),
+            device: DistanceSensor::new(options.seed),
+            controller: Arc::clone(&controller),
+            truths: Arc::clone(&truths),
+            silent: Arc::clone(&silent),
+            stop: Arc::clone(&stop),
+        };
+        let thread = std::thread::Builder::new().name("distance-sensor".into()).spawn(move || sensor.run());
+        Ok(Self {
+            controller,
+            truths,
+            silent,
+            stop,
+            sensor: Some(thread.map_err(no_thread)?),
+            options,
+            surface,
+            tool_centre,
+        })
+    }
+
+    /// Where the controller's ports begin.
+    pub(super) fn port_base(&self) -> u16 {
+        self.controller.port_base()
+    }
+
+    /// From `at` on, for `span`, nothing crosses the connections of states and commands; then everything at once.
+    pub(super) fn stall(&self, at: Instant, span: Duration) {
+        stall(&mut self.controller.controller(), at, span);
+    }
+
+    /// Another client begins to command the arm.
+    pub(super) fn second_commander(&self) {
+        self.controller.controller().act(Action::SecondCommander(Some(0.05)));
+    }
+
+    /// Pulls the sensor's cable, or plugs it in again.
+    pub(super) fn pull_sensor_cable(&self, pulled: bool) {
+        self.silent.store(pulled, Ordering::Relaxed);
+    }
+
+    /// Arm and workpiece as they were at this instant, to be drawn.
+    pub(super) fn scene(&self, truth: &Truth) -> Scene {
+        let chain = KinematicChain::new(DhParameters::of(MODEL), &self.tool_centre);
+        let joints = JointPositions(truth.joints);
+        let Frame { position: tool, rotation } = chain.posture(&joints).tcp;
+        let wide = |point: [f32; 3]| point.map(f64::from);
+        let looks = wide(rotation.z);
+        let tool = wide(tool);
+        // Along the line on which the arm stands, as far as the picture shows.
+        let away = tool[0].hypot(tool[1]).max(1e-6);
+        let along = [tool[0] / away, tool[1] / away, 0.0];
+        let profile = (-SEEN..=SEEN).filter_map(|step| {
+            let from = std::array::from_fn(|axis| tool[axis] + along[axis] * f64::from(step) * STEP);
+            let distance = self.surface.distance(from, looks, truth.simulated)?;
+            Some(std::array::from_fn(|axis| from[axis] + looks[axis] * distance))
+        });
+        Scene {
+            arm: outline(&chain, &joints).into_iter().map(wide).collect(),
+            workpiece: profile.collect(),
+            distance: truth.distance,
+            looks,
+        }
+    }
+
+    /// The workpiece as it stands whenever that is asked for, for a picture.
+    pub(super) fn workpiece(&self) -> Box<dyn FnMut() -> Option<Workpiece> + Send> {
+        let (surface, controller) = (self.surface.clone(), Arc::clone(&self.controller));
+        Box::new(move || {
+            let now = controller.controller().now();
+            Some(workpiece(&surface, now))
+        })
+    }
+
+    /// Everything the simulation itself knows, in the order of time.
+    pub(super) fn truths(&self) -> Vec<Truth> {
+        self.truths.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(sensor) = self.sensor.take() {
+            // A panic of the sensor's thread has been printed by then; there is nothing to add.
+            let _ = sensor.join();
+        }
+    }
+}
+
+/// Heights of `surface` over a square around its origin.
+fn workpiece(surface: &Surface, now: SimTime) -> Workpiece {
+    let [n, u, v] = surface.basis();
+    let along = |i: usize| (i as f64 / (SIDE - 1) as f64 - 0.5) * WORKPIECE;
+    let heights = std::array::from_fn(|i| std::array::from_fn(|j| surface.height(along(i), along(j), now)));
+    Workpiece { origin: surface.origin, axes: [u, v, n], side: WORKPIECE, heights }
+}
+
+fn no_thread(error: std::io::Error) -> Failure {
+    Failure::BadInput(format!("cannot start a thread: {error}"))
+}
+
+fn no_socket(error: std::io::Error) -> Failure {
+    Failure::BadInput(format!("cannot open a UDP socket on the loopback: {error}"))
+}
+
+/// The sensor on its own thread, as a device on the network would be.
+struct Sensor {
+    clock: Clock,
+    socket: UdpSocket,
+    to: SocketAddr,
+    surface: Surface,
+    device: DistanceSensor,
+    controller: Arc<Running>,
+    truths: Arc<Mutex<Vec<Truth>>>,
+    silent: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Sensor {
+    fn run(mut self) {
+        let mut due = self.clock.now();
+        let mut bytes = [0; DATAGRAM_MAX];
+        for seq in 0_u32.. {
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let reading = self.read();
+            if let Some(value) = reading.filter(|_| !self.silent.load(Ordering::Relaxed)) {
+                let reading = Reading { seq, value: SampleValue::scalar(value) };
+                // Nobody listening is what the far end of a cable looks like.
+                let _ = self.socket.send_to(reading.to_datagram(&mut bytes), self.to);
+            }
+            due = (due + READING_EVERY).max(self.clock.now());
+            std::thread::sleep(self.clock.std_instant(due).saturating_duration_since(std_now()));
+        }
+    }
+
+    /// Notes the truth and returns what the device makes of it.
+    fn read(&mut self) -> Option<f32> {
+        let (course, tool, now) = {
+            let mut controller = self.controller.controller();
+            (controller.take_course(), controller.truth().tool(), controller.now())
+        };
+        let truths = course.iter().filter_map(|moment| truth(&self.surface, moment));
+        self.truths.lock().unwrap_or_else(PoisonError::into_inner).extend(truths);
+        self.device.read(&self.surface, tool, now).map(|distance| distance as f32)
+    }
+}

@@ -1,0 +1,345 @@
+//! The readers of the host program for the fuzz targets in `fuzz/host`. Compiled by cargo-fuzz only; not part of the API.
+//!
+//! Each function takes any bytes, and panics where the reader breaks a promise. The targets limit memory.
+
+use std::path::{Path, PathBuf};
+
+use outrigger_config::AnyConfiguration;
+use outrigger_core::command::Limits;
+use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrcSettings};
+use outrigger_core::engine::ur::{UrConfig, UrEngine, UrSettings};
+use outrigger_core::law::{AnyLaw, LawConfig};
+use outrigger_core::trajectory::{Spacing, Waypoint};
+use outrigger_wire::robot::JointPositions;
+use outrigger_wire::time::Duration;
+
+use crate::args::{CheckConfigArgs, DecodeArgs, ExportArgs, ReplayArgs, Stream};
+use outrigger::exit::{Failure, Outcome};
+use outrigger::feed::{FRI, VARIABLES};
+use outrigger::law::BoxedLaw;
+use outrigger::maker::{krc, ur};
+use outrigger::motion::pieces::{Piece, Pieces as MotionPieces, waypoint};
+use outrigger::motion::{Motion, Reading, thinned};
+use outrigger::record::{CONFIGURATION, ENGINE, LOG, raw_topic, sent_topic};
+
+/// The most characters of an error that is for people.
+const LONGEST_ERROR: usize = 8_192;
+
+/// The largest number that a motion in a file may have.
+const LARGEST_NUMBER: f32 = 1e6;
+
+/// A reader that takes bytes from the front.
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.array().map(|[byte]| byte)
+    }
+
+    /// Returns as many bytes as two bytes say, or those that are left.
+    pub(crate) fn counted(&mut self) -> Option<&'a [u8]> {
+        let count = usize::from(u16::from_le_bytes(self.array()?)).min(self.0.len());
+        let (bytes, rest) = self.0.split_at(count);
+        self.0 = rest;
+        Some(bytes)
+    }
+}
+
+/// Returns the path of a file of this process for readers that take no bytes.
+fn scratch(kind: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("outrigger-fuzz-{}.{kind}", std::process::id()))
+}
+
+/// Returns the path of a file with these bytes.
+fn file(kind: &str, bytes: &[u8]) -> PathBuf {
+    let path = scratch(kind);
+    std::fs::write(&path, bytes).expect("room for a file");
+    path
+}
+
+/// Asserts that a text for people is one line of a bearable length, with nothing that steers a terminal.
+pub(crate) fn assert_line(text: &str) {
+    assert!(!text.is_empty() && text.chars().count() <= LONGEST_ERROR, "{} bytes: {text:.200}", text.len());
+    assert!(!text.chars().any(char::is_control), "a control character: {text:?}");
+}
+
+/// Asserts that a command ended well, or with an error that names its file.
+fn assert_outcome(outcome: Outcome, path: &Path) {
+    if let Err(failure) = outcome {
+        let text = failure.to_string();
+        assert_line(&text);
+        assert!(text.contains(&path.display().to_string()), "no file: {text}");
+    }
+}
+
+/// Reads a motion as a table or as JSON. The first byte selects the form, the number of joints and the options.
+///
+/// Asserts that a motion is finite, in order of time, ends at rest, and is the same after a way through the pieces of a request and
+/// through a table; that an error is one line, and of a table names a line of it.
+pub fn motion(bytes: &[u8]) {
+    let Some((how, bytes)) = bytes.split_first() else { return };
+    match (how >> 3) % 3 {
+        0 => motion_of::<6>(*how, bytes),
+        1 => motion_of::<7>(*how, bytes),
+        _ => motion_of::<2>(*how, bytes),
+    }
+}
+
+fn motion_of<const N: usize>(how: u8, bytes: &[u8]) {
+    let [is_json, degrees, from_first_time] = [1, 2, 4].map(|bit| how & bit != 0);
+    let reading = Reading { degrees, from_first_time };
+    let read = if reading == Reading::default() {
+        Motion::<N>::parse(bytes, is_json)
+    } else {
+        let path = file(if is_json { "json" } else { "csv" }, bytes);
+        Motion::<N>::read_as(&path, reading).map_err(|failure| {
+            let text = failure.to_string();
+            let what = text.strip_prefix(&format!("{}: ", path.display()));
+            what.unwrap_or_else(|| panic!("no file: {text}")).to_owned()
+        })
+    };
+    match read {
+        Ok(motion) => assert_motion(&motion),
+        Err(what) => {
+            assert_line(&what);
+            let is_placed = what.split_once(", column ").is_some_and(|(line, rest)| {
+                let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
+                let line = line.strip_prefix("line ").and_then(number);
+                let column = rest.split_once(": ").and_then(|(column, _)| number(column));
+                let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
+                column.is_some() && line.is_some_and(|line| line <= lines)
+            });
+            let is_whole = is_json || what.starts_with("found no waypoint, ") || what.starts_with("found a byte 0, ");
+            assert!(is_placed || is_whole, "no place: {what}");
+        }
+    }
+}
+
+/// Asserts what holds of every motion that was read.
+fn assert_motion<const N: usize>(motion: &Motion<N>) {
+    let waypoints = motion.waypoints();
+    let (first, last) = (waypoints.first().expect("a waypoint"), waypoints.last().expect("a waypoint"));
+    assert!(waypoints.windows(2).all(|pair| pair[0].at < pair[1].at), "in order");
+    assert!(last.at <= Duration::from_secs(86_400), "a day at most");
+    let speeds = |at: &Waypoint<N>| at.setpoint.velocities.iter().any(|speed| speed != 0.0);
+    assert!(!speeds(last) && (first.at > Duration::ZERO || !speeds(first)), "it ends, and begins, at rest");
+    motion.tolerances().check().expect("tolerances in range");
+    let numbers = || {
+        waypoints.iter().flat_map(|at| {
+            let accelerations = at.accelerations.iter().flat_map(|accelerations| accelerations.iter());
+            at.setpoint.positions.iter().chain(at.setpoint.velocities.iter()).chain(accelerations)
+        })
+    };
+    assert!(numbers().all(f32::is_finite));
+
+    if let Err(unfit) = motion.check(&Limits::default()) {
+        assert_line(&unfit.with_remedy());
+    }
+    let from_rest = motion.clone().from_rest_at(JointPositions::ZERO);
+    if from_rest.waypoints().len() > 1 {
+        let (_, count) = from_rest.beginning().expect("waypoints of a motion");
+        assert!((2..=from_rest.waypoints().len()).contains(&count));
+    }
+    if let Ok(spaced) = motion.clone().spaced(&Spacing::for_cycle(Duration::from_millis(100), 0.1)) {
+        assert_eq!((spaced.goal(), spaced.duration()), (motion.goal(), motion.duration()));
+    }
+    if let Ok(kept) = thinned(waypoints.to_vec()) {
+        assert_eq!(kept.last(), Some(last));
+    }
+
+    // Speeds that are not given are slopes, which may be steeper than what may be given.
+    if numbers().any(|number| number.abs() > LARGEST_NUMBER) {
+        return;
+    }
+    let MotionPieces { begin, rows } = MotionPieces::of(motion.clone()).expect("few enough");
+    let Some(Ok(Piece::<N>::Begin(heading))) = Piece::of(&begin) else { panic!("{begin}") };
+    let mut sent = vec![];
+    for piece in rows {
+        let Some(Ok(Piece::<N>::Rows(rows))) = Piece::of(&piece) else { panic!("{piece}") };
+        sent.extend(rows.split(' ').map(|row| waypoint::<N>(row).unwrap_or_else(|what| panic!("{row}: {what}"))));
+    }
+    assert_eq!(heading.count, sent.len());
+    let again = Motion::through(sent).expect("a motion").with_tolerances(heading.tolerances);
+    assert_eq!(again, *motion, "the same in pieces");
+
+    let accelerations = waypoints.iter().filter(|at| at.accelerations.is_some()).count();
+    // A table has accelerations in every row or in none, no tolerances, and begins within a minute.
+    if (accelerations == 0 || accelerations == waypoints.len()) && first.at <= Duration::from_secs(60) {
+        let again = Motion::<N>::parse(table(motion, accelerations > 0).as_bytes(), false);
+        assert_eq!(again.map(|again| again.with_tolerances(*motion.tolerances())).as_ref(), Ok(motion), "as a table");
+    }
+}
+
+/// Returns a motion as a table.
+fn table<const N: usize>(motion: &Motion<N>, has_accelerations: bool) -> String {
+    let groups = if has_accelerations { &["q", "qd", "qdd"][..] } else { &["q", "qd"] };
+    let mut text = String::from("t");
+    for group in groups {
+        (0..N).for_each(|joint| text.push_str(&format!(",{group}{joint}")));
+    }
+    text.push('\n');
+    for at in motion.waypoints() {
+        let micros = at.at.as_micros();
+        text.push_str(&format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000));
+        let accelerations = at.accelerations.iter().flat_map(|accelerations| accelerations.iter());
+        for number in at.setpoint.positions.iter().chain(at.setpoint.velocities.iter()).chain(accelerations) {
+            text.push_str(&format!(",{:e}", f64::from(number)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Reads a configuration.
+///
+/// Asserts that problems are in the order of the document, each of one line and with a line of the document; that the engine accepts
+/// each configuration that the reader accepts, with its law; that settings of a board read back as the same; and that `check-config`
+/// finds no fault in it either.
+pub fn configuration(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let parsed = AnyConfiguration::parse(text);
+    let _ = outrigger_config::keys(text);
+    let configuration = match parsed {
+        Ok(configuration) => configuration,
+        Err(problems) => {
+            let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
+            assert!(!problems.is_empty() && problems.is_sorted_by_key(|problem| problem.line), "{problems:?}");
+            for problem in problems {
+                assert!((1..=lines).contains(&problem.line), "{problem}");
+                assert_line(&problem.to_string());
+            }
+            return;
+        }
+    };
+    let _ = configuration.awaited(None).map_err(|what| assert_line(&what));
+    let mut room = vec![0; 64 << 10];
+    match &configuration {
+        AnyConfiguration::Host(host) => assert_ur(host.control.engine(), &host.control.law),
+        AnyConfiguration::Board(board) => {
+            assert_ur(board.control.engine(), &board.control.law);
+            let settings = board.settings().expect("an address");
+            let length = settings.to_postcard(&mut room).expect("room");
+            let again = UrSettings::from_postcard(&room[..length]).expect("what was written is read");
+            let mut twice = vec![0; 64 << 10];
+            let longer = again.to_postcard(&mut twice).expect("room");
+            assert_eq!(room[..length], twice[..longer]);
+        }
+        AnyConfiguration::Krc(krc) => assert_krc(krc.engine, &krc.law),
+        AnyConfiguration::KrcBoard(board) => {
+            assert_krc(board.engine, &board.law);
+            let length = board.settings().to_postcard(&mut room).expect("room");
+            let again = KrcSettings::from_postcard(&room[..length]).expect("what was written is read");
+            let mut twice = vec![0; 64 << 10];
+            let longer = again.to_postcard(&mut twice).expect("room");
+            assert_eq!(room[..length], twice[..longer]);
+        }
+    }
+    let config = file("toml", bytes);
+    crate::beside::check_config(&CheckConfigArgs { config }).expect("it is valid");
+}
+
+fn assert_ur(config: UrConfig, law: &LawConfig<6>) {
+    AnyLaw::new(law.clone()).expect("a law that can work");
+    let mut windows = ur::Windows::new();
+    UrEngine::new(config, BoxedLaw::idle(), windows.lend()).expect("an engine");
+}
+
+fn assert_krc(config: KrcConfig, law: &LawConfig<7>) {
+    AnyLaw::new(law.clone()).expect("a law that can work");
+    KrcEngine::new(config, BoxedLaw::idle(), ()).expect("an engine");
+}
+
+/// Reads a recording as `move`, `export`, `decode` and `replay` do. The first byte selects the reader, the second one the way to the file:
+/// these bytes themselves, or a recording with messages of these bytes, whole or cut.
+///
+/// Asserts that an error names the file and is one line, that a motion is [one](motion), and that a table has as many cells in each row.
+pub fn recording(bytes: &[u8]) {
+    let Some(([reader, form], rest)) = bytes.split_first_chunk() else { return };
+    let recorded = if form % 4 == 0 { rest.to_vec() } else { recorded(rest, *form) };
+    let path = file("mcap", &recorded);
+    match reader % 16 {
+        0 => motion_in::<6>(&path),
+        1 => motion_in::<7>(&path),
+        number @ 2..=6 => {
+            let port = [None, Some(30_003), Some(30_004), Some(FRI), Some(VARIABLES)][usize::from(number) - 2];
+            let csv = scratch("csv");
+            let outcome =
+                crate::export::run(&ExportArgs { file: path.clone(), csv: Some(csv.clone()), raw: None, port });
+            if outcome.is_ok() {
+                assert_table(&std::fs::read_to_string(csv).expect("a table"));
+            }
+            assert_outcome(outcome, &path);
+        }
+        7 => {
+            let (raw, port) = (Some(scratch("bin")), Some(30_003));
+            assert_outcome(crate::export::run(&ExportArgs { file: path.clone(), csv: None, raw, port }), &path);
+        }
+        number @ 8..=12 => {
+            let ports = [Stream::Primary, Stream::Realtime, Stream::Rtde, Stream::Variables, Stream::Fri];
+            let args = DecodeArgs { port: ports[usize::from(number) - 8], recipe: None, file: path };
+            // Of a message it names the place in the stream, and not the file.
+            let _ = crate::decode::run(&args).map_err(|failure| assert_line(&failure.to_string()));
+        }
+        number => {
+            let again = if number % 2 == 0 { ur::replay } else { krc::replay };
+            assert_outcome(crate::replay::run(&ReplayArgs { dumps: vec![path.clone()] }, again), &path);
+        }
+    }
+}
+
+fn motion_in<const N: usize>(path: &Path) {
+    let outcome = Motion::<N>::read(path).map(|motion| assert_motion(&motion));
+    assert!(!matches!(outcome, Err(Failure::Usage(_))), "no option was given");
+    assert_outcome(outcome, path);
+}
+
+/// Asserts that a table has rows, each with as many cells as the first line. A cell in quotation marks may have commas.
+fn assert_table(text: &str) {
+    let cells = |line: &str| {
+        let mut is_quoted = false;
+        let mut is_comma = |c: char| {
+            is_quoted ^= c == '"';
+            c == ',' && !is_quoted
+        };
+        line.chars().filter(|c| is_comma(*c)).count()
+    };
+    let mut lines = text.lines();
+    let names = lines.next().map(cells).expect("names of columns");
+    assert!(text.lines().count() > 1 && lines.all(|line| cells(line) == names), "{text:.1000}");
+}
+
+/// Returns a recording with messages: of each its topic, the number of its bytes, and its bytes.
+fn recorded(bytes: &[u8], form: u8) -> Vec<u8> {
+    let ports = [30_001, 30_002, 30_003, 30_004, FRI, VARIABLES];
+    let topics = ports.into_iter().flat_map(|port| [raw_topic(port), sent_topic(port)]);
+    let others = [ENGINE, LOG, CONFIGURATION, "/engine/inputs"].into_iter().map(str::to_owned);
+    let topics: Vec<String> = topics.chain(others).collect();
+    let mut disk = std::io::Cursor::new(vec![]);
+    let options = mcap::WriteOptions::new().compression(None).use_chunks(form % 4 == 2);
+    let mut writer = options.create(&mut disk).expect("memory");
+    let channels: Vec<u16> = topics
+        .iter()
+        .map(|topic| writer.add_channel(0, topic, "", &std::collections::BTreeMap::new()).expect("memory"))
+        .collect();
+    let (mut input, mut time) = (Bytes(bytes), 0);
+    while let Some((topic, data)) = input.byte().and_then(|topic| Some((topic, input.counted()?))) {
+        time += 1_000_000;
+        let channel_id = channels[usize::from(topic) % channels.len()];
+        let header = mcap::records::MessageHeader { channel_id, sequence: 0, log_time: time, publish_time: time };
+        writer.write_to_known_channel(&header, data).expect("memory");
+    }
+    writer.finish().expect("memory");
+    drop(writer);
+    let mut recorded = disk.into_inner();
+    if form % 4 == 3 {
+        // Within the last quarter: in the summary or in the messages.
+        recorded.truncate(recorded.len() * usize::from(form / 4 + 192) / 256);
+    }
+    recorded
+}

@@ -1,0 +1,178 @@
+//! A dry run: the configuration beside a simulated controller with the same software, and a simulated sensor.
+
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::tcp::{Running, Server};
+
+use super::args::{Task, Wiring};
+use super::file::{First, Sensor};
+use outrigger::exit::{Failure, Outcome};
+use outrigger::host::os;
+use outrigger::show::say;
+
+/// Where to look for free ports first.
+const FIRST_BASE: u16 = 40_000;
+/// The time that a run may take to start and to stop the arm, beside its own.
+const ENDING: Duration = Duration::from_secs(10);
+/// How much farther than wanted the surface lies when it begins \[m\].
+const FARTHER: f64 = 0.02;
+
+/// Runs it for so many seconds. What is told of the run is its own.
+///
+/// # Errors
+/// Those of [`run`](crate::beside::run); [`Failure::Connection`] where nothing can be simulated.
+pub(super) fn run(first: &First, seconds: u64) -> Outcome {
+    let controller = simulated(first)?;
+    let tool = controller.controller().truth().tool();
+    let robot = format!("127.0.0.1:{}", controller.port_base());
+    // In the place of the sensor, which the network would have.
+    let wiring = Wiring::Udp(free_port()?);
+    let sensor = first.sensor.as_ref().map(|_| Sensor { wiring, from: None, scale: 1.0 });
+    let tried = First { robot: robot.clone(), sensor, at_once: true, ..first.clone() };
+    let file = Temporary::write(&tried.text())?;
+    let _sensor = match first.task {
+        Task::Servo => None,
+        Task::Force => Some(Companion::sensor(&file, &["--script", "2=sine:0.005,0.2"])?),
+        Task::Standoff => {
+            let [position, axis] = [tool.position, tool.z_axis()];
+            let ahead = first.distance + FARTHER;
+            let plane: [f64; 6] = std::array::from_fn(|at| match at {
+                0..3 => position[at] + ahead * axis[at],
+                _ => -axis[at - 3],
+            });
+            let plane = plane.map(|number| format!("{number:.6}")).join(",");
+            let surface = format!("--surface={plane}");
+            Some(Companion::sensor(&file, &[&surface, "--robot", &robot, "--script", "sine:0.005,0.1"])?)
+        }
+    };
+    say!(
+        "\na dry run of {seconds} s on a simulated {} with software {}{}; q ends it sooner\n",
+        first.model.name(),
+        first.software,
+        match first.task {
+            Task::Servo => "",
+            Task::Force => ", pushed along the tool's z axis",
+            Task::Standoff => ", above a surface that heaves",
+        }
+    );
+    let mut command = Command::new(program()?);
+    let mut process = command.args(arguments(&file.0, seconds)).spawn().map_err(unstarted)?;
+    if !wait(&mut process, Duration::from_secs(seconds) + ENDING)? {
+        end(&mut process)?;
+    }
+    let status = process.wait().map_err(unstarted)?;
+    if !status.success() {
+        // The file is written all the same.
+        say!(
+            "the dry run did not end well ({status}); what it says above is what to change, or that this computer is busy"
+        );
+    }
+    Ok(())
+}
+
+/// Returns the arguments of a run of the configuration at `path` that ends after so many seconds.
+fn arguments(path: &Path, seconds: u64) -> [OsString; 4] {
+    ["run".into(), path.into(), "--seconds".into(), seconds.to_string().into()]
+}
+
+fn simulated(first: &First) -> Result<Running, Failure> {
+    let by_model = Options::new(first.model, first.software);
+    let q = first.joints.map_or(by_model.q, |joints| joints.map(f64::from));
+    let controller = Controller::new(Options { q, ..by_model }).map_err(|error| Failure::Usage(error.to_string()))?;
+    let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), FIRST_BASE)
+        .map_err(|error| Failure::Connection(error.to_string()))?;
+    server.spawn().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))
+}
+
+fn free_port() -> Result<SocketAddr, Failure> {
+    let failure = |error| Failure::Connection(format!("cannot open a UDP socket on the loopback: {error}"));
+    UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr()).map_err(failure)
+}
+
+fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| Failure::BadInput(format!("cannot find this program again: {error}")))
+}
+
+fn unstarted(error: std::io::Error) -> Failure {
+    Failure::BadInput(format!("cannot start this program again: {error}"))
+}
+
+/// Whether it ended within this time.
+fn wait(process: &mut Child, time: Duration) -> Result<bool, Failure> {
+    const LOOK: Duration = Duration::from_millis(50);
+    for _ in 0..time.as_millis() / LOOK.as_millis() {
+        if process.try_wait().map_err(unstarted)?.is_some() {
+            return Ok(true);
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(false)
+}
+
+/// Ends a run that did not end by itself in time.
+fn end(process: &mut Child) -> Outcome {
+    os::interrupt(process);
+    if !wait(process, ENDING)? {
+        process.kill().map_err(unstarted)?;
+    }
+    Ok(())
+}
+
+/// A process that lasts as long as this.
+struct Companion(Child);
+
+impl Companion {
+    /// A simulated sensor that sends what the configuration reads.
+    fn sensor(file: &Temporary, how: &[&str]) -> Result<Self, Failure> {
+        let mut command = Command::new(program()?);
+        command.args(["sim", "sensor", "--config"]).arg(&file.0).args(how);
+        let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        quiet.spawn().map(Self).map_err(unstarted)
+    }
+}
+
+impl Drop for Companion {
+    fn drop(&mut self) {
+        // It has ended or it ends now; nothing is to be said of it.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A file that is removed in the end.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn write(text: &str) -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("outrigger-dry-run-{}.toml", std::process::id()));
+        super::write(&path, text)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn a_dry_run_is_ended_by_its_time_and_not_by_a_signal() {
+        let words = std::iter::once("outrigger".into()).chain(arguments(Path::new("cell.toml"), 60));
+        let read = Cli::command().try_get_matches_from(words).expect("arguments of `run`");
+        let (name, run) = read.subcommand().expect("a command");
+        assert_eq!((name, run.get_one::<u64>("seconds")), ("run", Some(&60)));
+    }
+}

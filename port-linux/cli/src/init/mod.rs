@@ -1,0 +1,200 @@
+//! `outrigger init`: a first configuration for a robot, with careful limits; and how it does on a simulated one.
+
+mod args;
+mod bench;
+mod file;
+mod questions;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+
+pub(crate) use args::InitArgs;
+use outrigger_config::Configuration;
+use outrigger_core::engine::ur::{StatesFrom, Ur};
+use outrigger_core::engine::{Engine, LinkId};
+use outrigger_core::law::Law;
+use outrigger_core::mode::PendantStop;
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
+use outrigger_wire::time::Instant;
+
+use self::args::Task;
+use self::file::{First, Sensor};
+use self::questions::Questions;
+use crate::doctor::{DoctorArgs, Examination};
+use outrigger::exit::{Failure, Outcome};
+use outrigger::host::clock::Clock;
+use outrigger::host::signals::Leaves;
+use outrigger::host::target::Target;
+use outrigger::law::BoxedLaw;
+use outrigger::maker::ur::{self, UrController};
+use outrigger::maker::{Controller as _, Observed};
+use outrigger::panel::{Operators, Panel};
+use outrigger::show::{Format, say};
+
+/// How long the robot is looked at: long enough for the message with its type, which comes once a connection.
+const LOOK: u64 = 4;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a file that exists or cannot be written; [`Failure::Usage`] for a question that nobody is there to answer;
+/// [`Failure::Connection`] where the robot does not answer and was not told by arguments.
+pub(crate) fn run(args: &InitArgs) -> Outcome {
+    // Before anybody is asked anything.
+    writable(&args.out)?;
+    let mut questions = Questions::here();
+    let task = match args.task {
+        Some(task) => task,
+        None => questions.task()?,
+    };
+    let wiring = match (&args.sensor, task) {
+        (Some(_), Task::Servo) => return Err(Failure::Usage("--sensor: servo has none; leave it out".into())),
+        (None, Task::Servo) => None,
+        (Some(wiring), _) => Some(wiring.clone()),
+        (None, _) => Some(questions.wiring(task.values())?),
+    };
+    let (known, was_there) = match args.model.zip(args.software) {
+        Some((model, software)) => (Known { models: vec![model], software, joints: None, by_rtde: true }, false),
+        None => (look(args)?, true),
+    };
+    let model = match (args.model, known.models.as_slice()) {
+        (Some(model), _) => model,
+        (None, [model, ..]) => *model,
+        (None, []) => questions.model()?,
+    };
+    let software = args.software.unwrap_or(known.software);
+    let pendant_stop = match args.pendant_stop {
+        _ if known.by_rtde && First::sees_pendant_stops(software) => PendantStop::Seen,
+        Some(stop) => stop,
+        None => questions.pendant_stop(software)?,
+    };
+    let first = First {
+        robot: args.robot.to_string(),
+        model,
+        others: known.models.iter().copied().filter(|other| *other != model).collect(),
+        software,
+        joints: known.joints,
+        task,
+        pendant_stop,
+        by_rtde: known.by_rtde,
+        sensor: wiring.map(|wiring| Sensor { wiring, from: args.from, scale: args.scale }),
+        distance: args.distance,
+        at_once: false,
+    };
+    let text = first.text();
+    // What is wrong with an answer is told as of a file.
+    Configuration::parse(&text).map_err(|problems| {
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        Failure::BadInput(format!("nothing was written, for that would be no configuration:\n{}", problems.join("\n")))
+    })?;
+    write(&args.out, &text)?;
+    let out = args.out.display();
+    say!("{out}: {} with software {}, {}", model.name(), first.software, words(task));
+
+    if was_there && !args.no_doctor {
+        say!("\noutrigger doctor {out}");
+        match crate::beside::doctor(&DoctorArgs::of(&args.out, LOOK)?) {
+            // It has said what; that is no fault of the file.
+            Ok(()) | Err(Failure::Fault(_)) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    if first.is_refused() {
+        say!(
+            "\nthis file does not command the arm yet, and is not tried on a simulated one: a stop at the pendant cannot be seen\n\
+             with software {software} and these states. Choose another session.path, or read what the file says at pendant_stop"
+        );
+        return Ok(());
+    }
+    let seconds = match args.dry_run {
+        Some(seconds) => Some(seconds),
+        None => questions.dry_run()?,
+    };
+    if let Some(seconds) = seconds {
+        bench::run(&first, seconds)?;
+    }
+    say!(
+        "\nnext, in this order:\n  outrigger check-config {out}      how far the arm goes on at worst\n  \
+         outrigger doctor {out}            what to mend first\n  outrigger run {out}               this moves the robot, once you press r\n  \
+         outrigger view {}          in a browser, from another terminal",
+        args.robot
+    );
+    Ok(())
+}
+
+const fn words(task: Task) -> &'static str {
+    match task {
+        Task::Standoff => "holds a distance by a sensor",
+        Task::Force => "gives way to a force that a sensor measures",
+        Task::Servo => "moves its last joint by five degrees and back",
+    }
+}
+
+/// What is known of a robot.
+#[derive(Clone, Debug)]
+struct Known {
+    /// The one it is, or those that it may be.
+    models: Vec<RobotModel>,
+    software: SoftwareVersion,
+    joints: Option<[f32; 6]>,
+    /// Its states come by RTDE, or are taken to where it has it.
+    by_rtde: bool,
+}
+
+impl Observed<6, Ur<'_>> for Known {
+    fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>, _: Instant, _: Option<&Self>) -> Option<Self> {
+        let identity = engine.peer().identity()?;
+        let configuration = engine.peer().facts().configuration;
+        let models = configuration.map_or(&[][..], |arm| arm.models(identity.generation()));
+        let joints = engine.state().map(|state| state.positions.0);
+        let by_rtde = identity.states == LinkId::RTDE;
+        Some(Self { models: models.to_vec(), software: identity.software, joints, by_rtde })
+    }
+}
+
+/// Looks at the robot, and sends nothing.
+fn look(args: &InitArgs) -> Result<Known, Failure> {
+    say!("looking at {} for {LOOK} s; nothing is sent", args.robot);
+    let clock = Clock::start();
+    let seen = outrigger::host::runtime::block_on(async {
+        let mut controller = UrController::new(Target::resolve(&args.robot)?);
+        let mut net = controller.open(clock, None).await?;
+        let panel =
+            Panel::new("init", Format::Silent, clock, controller, Operators::here(Leaves::Nothing)?, Some(LOOK));
+        let mut look = Examination::new(panel);
+        ur::run(ur::looking(StatesFrom::default()), BoxedLaw::idle(), &mut net, &mut look, 0).await?;
+        look.seen()
+    });
+    seen.map(|(known, ..)| known).map_err(|failure| match failure {
+        Failure::Connection(why) => Failure::Connection(format!(
+            "{why}; with --model and --software the file is written without the robot, and `outrigger sim ur` is one to try"
+        )),
+        other => other,
+    })
+}
+
+/// Whether the file can be made. It is not, yet.
+fn writable(path: &Path) -> Outcome {
+    if path.symlink_metadata().is_ok() {
+        return Err(Failure::BadInput(format!(
+            "{} exists, and is left as it is: give another name with --out, or move it away",
+            path.display()
+        )));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match folder.metadata() {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(Failure::BadInput(format!("{} is no directory: give another --out", folder.display()))),
+        Err(error) => Err(Failure::BadInput(format!("cannot write into {}: {error}", folder.display()))),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    // Never over a file, not even one that was made meanwhile.
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
+        Failure::BadInput(format!("cannot write {}: {error}; give another place with --out", path.display()))
+    })?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", path.display())))
+}

@@ -1,0 +1,132 @@
+//! What is asked of who sits at the terminal.
+
+use std::io::{IsTerminal as _, Write as _, stdin, stdout};
+
+use clap::ValueEnum as _;
+use outrigger_core::mode::PendantStop;
+use outrigger_wire::robot::{RobotModel, SoftwareVersion};
+
+use super::args::{Task, WIRINGS, Wiring, parse_wiring};
+use crate::args::parse_model;
+use crate::terminal;
+use outrigger::exit::Failure;
+
+/// Wrong answers to one question before it is given up.
+const ATTEMPTS: usize = 5;
+/// How long a dry run lasts that was agreed to.
+const DRY_RUN: u64 = 60;
+
+/// Asks, where somebody is there to answer.
+pub(super) struct Questions {
+    somebody: bool,
+}
+
+impl Questions {
+    pub(super) fn here() -> Self {
+        Self { somebody: stdin().is_terminal() && stdout().is_terminal() }
+    }
+
+    /// What the arm is to do.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where nobody answers, with the argument that does.
+    pub(super) fn task(&mut self) -> Result<Task, Failure> {
+        let text = "What is the arm to do?\n  \
+                    1  hold its tool at a distance from a surface, by a distance sensor\n  \
+                    2  give way to a hand, by a force sensor\n  \
+                    3  move its last joint five degrees and back, without a sensor";
+        self.ask(text, "3", "--task standoff, force or servo", |answer| match answer {
+            "1" => Ok(Task::Standoff),
+            "2" => Ok(Task::Force),
+            "3" => Ok(Task::Servo),
+            word => Task::from_str(word, true).map_err(|_| "expected 1, 2 or 3".into()),
+        })
+    }
+
+    /// How the sensor, of so many values, is wired.
+    ///
+    /// # Errors
+    /// As of [`task`](Self::task).
+    pub(super) fn wiring(&mut self, values: u8) -> Result<Wiring, Failure> {
+        let text = format!(
+            "Where do the sensor's readings, of {values} value(s), come from?\n  \
+             udp:PORT              datagrams that arrive at this computer\n  serial:DEVICE[@BAUD]  a serial line"
+        );
+        self.ask(&text, "udp:5005", &format!("--sensor; {WIRINGS}"), parse_wiring)
+    }
+
+    /// Which arm it is.
+    ///
+    /// # Errors
+    /// As of [`task`](Self::task).
+    pub(super) fn model(&mut self) -> Result<RobotModel, Failure> {
+        let text = "Which arm is it? This controller does not say.";
+        self.ask(text, "ur5", "--model, for this controller does not say which arm it has", parse_model)
+    }
+
+    /// Asks whether an arm is commanded by `software` with which a stop at the pendant cannot be seen; no without a terminal.
+    ///
+    /// # Errors
+    /// As of [`task`](Self::task).
+    pub(super) fn pendant_stop(&mut self, software: SoftwareVersion) -> Result<PendantStop, Failure> {
+        if !self.somebody {
+            return Ok(PendantStop::Seen);
+        }
+        let text = format!(
+            "A stop pressed at the pendant of this controller (software {software}) cannot be seen, and the next command\n\
+             overrides it: only the emergency stop, a stop input or the end of `run` stops the arm. Is the arm to be commanded\n\
+             all the same? y or n"
+        );
+        self.ask(&text, "n", "--pendant-stop", |answer| match answer {
+            "y" | "yes" => Ok(PendantStop::Overridden),
+            "n" | "no" => Ok(PendantStop::Seen),
+            _ => Err("expected y or n".into()),
+        })
+    }
+
+    /// For how many seconds the file is to be tried on a simulated arm; none without somebody to ask.
+    ///
+    /// # Errors
+    /// As of [`task`](Self::task).
+    pub(super) fn dry_run(&mut self) -> Result<Option<u64>, Failure> {
+        if !self.somebody {
+            return Ok(None);
+        }
+        let text = "Try it on a simulated arm now, for a minute? Nothing of the robot's is touched. y or n";
+        let agreed = self.ask(text, "n", "--dry-run", |answer| match answer {
+            "y" | "yes" => Ok(true),
+            "n" | "no" => Ok(false),
+            _ => Err("expected y or n".into()),
+        })?;
+        Ok(agreed.then_some(DRY_RUN))
+    }
+
+    fn ask<T>(
+        &mut self,
+        text: &str,
+        default: &str,
+        instead: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, Failure> {
+        let nobody = || Failure::Usage(format!("there is no terminal to ask at: give {instead}"));
+        if !self.somebody {
+            return Err(nobody());
+        }
+        let mut out = stdout();
+        // A terminal that takes nothing has nobody who reads.
+        writeln!(out, "\n{text}").map_err(|_| nobody())?;
+        for _ in 0..ATTEMPTS {
+            write!(out, "[{default}] ").and_then(|()| out.flush()).map_err(|_| nobody())?;
+            let line = terminal::typed().map_err(|_| nobody())?;
+            if line.is_empty() {
+                return Err(nobody());
+            }
+            let answer = line.trim();
+            match read(if answer.is_empty() { default } else { answer }) {
+                Ok(value) => return Ok(value),
+                Err(expected) => writeln!(out, "'{answer}': {expected}").map_err(|_| nobody())?,
+            }
+        }
+        Err(Failure::Usage(format!("{ATTEMPTS} answers could not be read: give {instead}")))
+    }
+}

@@ -1,0 +1,308 @@
+//! `outrigger io`: what is on the terminals of a robot, and setting its outputs. Nothing here moves the arm.
+
+mod args;
+
+use outrigger_core::engine::Engine;
+use outrigger_core::engine::ur::{Ur, UrEvent, UrOptions};
+use std::collections::VecDeque;
+use std::io::{IsTerminal as _, Write as _};
+
+use outrigger_core::client::rtde::{Claim, Claims};
+use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews, WriteRefusal};
+use outrigger_core::drive::Application;
+use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
+use outrigger_core::engine::{Event, Input, LinkId};
+use outrigger_wire::time::{Duration, Instant};
+
+use outrigger::exit::{Failure, Outcome, output_closed};
+use outrigger::host::clock::Clock;
+use outrigger::host::reactor;
+use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::target::Target;
+use outrigger::json::Json;
+use outrigger::law::BoxedLaw;
+use outrigger::maker::ur;
+use outrigger::net::{Net, Trouble};
+use outrigger::show::events::{Surroundings, notice};
+use outrigger::show::words::Observer;
+use outrigger::show::{Terminals, eprintln_lossy, words};
+
+pub(crate) use self::args::IoArgs;
+
+/// Longest wait for a session.
+const FIRST_SESSION: Duration = Duration::from_secs(10);
+/// The primary link shows most terminals ten times a second; without it, what the states show is enough.
+const PRIMARY_PATIENCE: Duration = Duration::from_millis(1_500);
+/// Live, no more often than this: most terminals are shown no faster.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Usage`] for two values for one output, [`Failure::Connection`] without a session,
+/// [`Failure::Fault`] where something was refused or not confirmed.
+pub(crate) fn run(args: &IoArgs) -> Outcome {
+    let writes: Vec<Write> = args.settings.iter().map(|setting| setting.0).collect();
+    for (index, write) in writes.iter().enumerate() {
+        if let Some(twice) = writes.iter().take(index).find(|earlier| earlier.sets_the_same(write)) {
+            let [first, second] = [twice, write].map(words::of_write);
+            return Err(Failure::Usage(format!("{first} and {second} are the same output: give one of them")));
+        }
+    }
+    let clock = Clock::start();
+    let target = Target::resolve(&args.robot)?;
+    let mut config = UrConfig { peer: UrOptions { model: args.model, ..UrOptions::default() }, ..UrConfig::default() };
+    config.peer.connect.outputs = args.via;
+    if args.via != OutputsBy::Text {
+        // No more than what is set, for as long as this runs.
+        let claims = writes.iter().filter_map(Claim::of);
+        config.peer.connect.claims = claims.fold(Claims::NONE, Claims::with);
+    }
+    outrigger::host::runtime::block_on(async {
+        let mut net = Net::connecting(&target.address, target.ip, clock, None);
+        let mut desk = Desk::new(args, writes, clock, target, net.trouble())?;
+        ur::run(config, BoxedLaw::idle(), &mut net, &mut desk, 0).await?;
+        desk.outcome()
+    })
+}
+
+/// The command's side of the session.
+struct Desk {
+    clock: Clock,
+    target: Target,
+    trouble: Trouble,
+    signals: Signals,
+    page: Page,
+    task: Task,
+    /// What is still to be handed over.
+    waiting: VecDeque<Write>,
+    under_way: usize,
+    /// What became of each that is done with.
+    done: Vec<(Write, WriteNews)>,
+    established: Option<Instant>,
+    /// Enough is known to show it, or to set something.
+    ready: bool,
+    end: Option<Instant>,
+    last_down: Option<String>,
+    failure: Option<Failure>,
+    ending: bool,
+}
+
+/// What the command was given for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// To set so many outputs.
+    Set(usize),
+    /// To show what is there, once.
+    Show,
+    /// To go on showing it, for so long.
+    Watch(Option<Duration>),
+}
+
+impl Desk {
+    fn new(args: &IoArgs, writes: Vec<Write>, clock: Clock, target: Target, trouble: Trouble) -> Result<Self, Failure> {
+        let task = match (writes.len(), args.live) {
+            (0, true) => Task::Watch(args.seconds.map(Duration::from_secs)),
+            (0, false) => Task::Show,
+            (asked, _) => Task::Set(asked),
+        };
+        Ok(Self {
+            clock,
+            target,
+            trouble,
+            signals: Signals::listen(Leaves::Nothing)?,
+            page: Page::new(args.json, args.live),
+            task,
+            waiting: writes.into(),
+            under_way: 0,
+            done: vec![],
+            established: None,
+            ready: false,
+            end: Some(clock.now() + FIRST_SESSION),
+            last_down: None,
+            failure: None,
+            ending: false,
+        })
+    }
+
+    /// Whether there is nothing more to do.
+    fn is_over(&self) -> bool {
+        let done = match self.task {
+            Task::Set(asked) => self.done.len() == asked,
+            Task::Show => self.page.shown.is_some(),
+            Task::Watch(_) => false,
+        };
+        done || self.page.error.is_some()
+    }
+
+    /// One of them is done with.
+    fn finish(&mut self, write: Write, news: WriteNews) {
+        let ours = !self.done.iter().any(|(done, _)| *done == write);
+        if ours && !matches!(news, WriteNews::Sent | WriteNews::Overwritten) {
+            self.done.push((write, news));
+            self.under_way = self.under_way.saturating_sub(1);
+            self.page.news(&write, &news);
+        }
+    }
+
+    fn outcome(self) -> Outcome {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if let Some(error) = self.page.error {
+            return output_closed(&error);
+        }
+        let refused = |refusal| self.done.iter().any(|(_, news)| *news == WriteNews::Refused(refusal));
+        if refused(WriteRefusal::NotConnected) {
+            let why = self.last_down.unwrap_or_else(|| "the session ended".into());
+            return Err(Failure::Connection(format!("not everything was set: {why}")));
+        }
+        let good = |news: &WriteNews| matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown);
+        let bad = self.done.iter().filter(|(_, news)| !good(news)).count();
+        if bad == 0 {
+            return Ok(());
+        }
+        let mut text = format!("{bad} of {} not set", self.done.len());
+        if self.done.iter().any(|(_, news)| *news == WriteNews::NotConfirmed) {
+            // Some software drops text in local control without a word.
+            text.push_str(
+                "; is the robot in remote control (`outrigger dashboard` tells), and does nobody else set it?",
+            );
+        }
+        Err(Failure::Fault(text))
+    }
+}
+
+impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
+    async fn next(&mut self) -> Input {
+        if self.is_over() && !self.ending {
+            self.ending = true;
+            return Input::Shutdown;
+        }
+        if self.ready
+            && !self.ending
+            && self.under_way < MAX_WRITES
+            && let Some(write) = self.waiting.pop_front()
+        {
+            self.under_way += 1;
+            return Input::Set(write);
+        }
+        let over = reactor::sleep_until_some(self.clock, self.end.filter(|_| !self.ending));
+        tokio::select! {
+            _ = self.signals.next() => {
+                if matches!(self.task, Task::Set(_)) && !self.ending {
+                    self.failure = Some(Failure::Fault("interrupted: what was sent may have been set".into()));
+                }
+            }
+            () = over => if !self.ready {
+                let why = self.last_down.take().unwrap_or_else(|| "no session within 10 s".into());
+                self.failure = Some(Failure::Connection(why));
+            }
+        }
+        self.ending = true;
+        Input::Shutdown
+    }
+
+    fn event(&mut self, event: Event<UrEvent>) {
+        match event {
+            Event::Output { write, news } => self.finish(write, news),
+            Event::Peer(UrEvent::NotOurs(input)) => {
+                self.page.note(&format!("{input}; it goes as text where that is allowed"));
+            }
+            Event::Peer(UrEvent::Down { cause: DownCause::Refused, link: LinkId::PRIMARY, .. })
+                if self.last_down.is_some() => {}
+            Event::Peer(UrEvent::Down { .. }) if !self.ending => {
+                let trouble = |link| self.trouble.of(link);
+                let address = |port| self.target.socket(port);
+                let here = self.target.ip.is_loopback();
+                let (at, observer) = (self.clock.now(), Observer::Process);
+                let around = Surroundings { at, here, observer, address: &address, trouble: &trouble };
+                self.last_down = notice(&event, &around).map(|notice| notice.text);
+            }
+            _ => {}
+        }
+    }
+
+    fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, BoxedLaw<6>>, now: Instant) {
+        let Some(terminals) = Terminals::of(engine).filter(|_| engine.peer().is_up(LinkId::REALTIME)) else {
+            self.established = None;
+            return;
+        };
+        let since = *self.established.get_or_insert(now);
+        let facts = engine.peer().facts();
+        let complete = facts.board.is_some() && facts.tool.is_some();
+        if !self.ready && (complete || now.since(since) >= PRIMARY_PATIENCE) {
+            self.ready = true;
+            self.end = match self.task {
+                Task::Watch(span) => span.map(|span| now + span),
+                Task::Set(_) | Task::Show => None,
+            };
+        }
+        if self.ready && !self.ending && !matches!(self.task, Task::Set(_)) {
+            self.page.terminals(&terminals, now);
+        }
+    }
+}
+
+/// Standard output.
+struct Page {
+    json: bool,
+    live: bool,
+    redraws: bool,
+    shown: Option<(Terminals, Instant)>,
+    lines: usize,
+    error: Option<std::io::Error>,
+}
+
+impl Page {
+    fn new(json: bool, live: bool) -> Self {
+        let redraws = live && !json && std::io::stdout().is_terminal();
+        Self { json, live, redraws, shown: None, lines: 0, error: None }
+    }
+
+    /// Where they changed, and not too often.
+    fn terminals(&mut self, terminals: &Terminals, now: Instant) {
+        let same = |(shown, at): &(Terminals, Instant)| shown == terminals || now.since(*at) < PACE;
+        if self.shown.as_ref().is_some_and(same) {
+            return;
+        }
+        self.shown = Some((*terminals, now));
+        if self.json {
+            let mut json = Json::default();
+            terminals.json(&mut json);
+            return self.print(&format!("{}\n", json.as_str()));
+        }
+        let text = terminals.text();
+        // Up to where the last one began.
+        let before = if self.redraws && self.lines > 0 { format!("\x1b[{}A\x1b[J", self.lines) } else { String::new() };
+        let after = if self.live && !self.redraws { "\n" } else { "" };
+        self.lines = text.lines().count();
+        self.print(&format!("{before}{text}{after}"));
+    }
+
+    fn news(&mut self, write: &Write, news: &WriteNews) {
+        let what = words::of_write(write);
+        if !self.json {
+            return self.print(&format!("{what}: {}\n", words::of_news(news)));
+        }
+        let mut json = Json::default();
+        json.begin_object().key("what").text(&what).key("news").text(words::name_of_news(news));
+        if let WriteNews::Confirmed(after) = news {
+            json.key("after_ms").float(after.as_micros() as f64 / 1e3);
+        }
+        json.key("text").text(&words::of_news(news)).end_object();
+        self.print(&format!("{}\n", json.as_str()));
+    }
+
+    /// What people should know, beside what scripts read.
+    fn note(&mut self, text: &str) {
+        eprintln_lossy!("outrigger: {text}");
+    }
+
+    fn print(&mut self, text: &str) {
+        let mut out = std::io::stdout();
+        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            self.error.get_or_insert(error);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+// They panic where the reader of the output has gone: `say!` and `eprintln_lossy!` do not.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod args;
+mod ask;
+mod beside;
+mod board;
+mod check;
+#[doc(hidden)]
+pub mod cli;
+mod dashboard;
+mod decode;
+mod demo;
+mod doctor;
+mod example;
+mod export;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
+mod init;
+mod io;
+mod latency;
+mod manual;
+mod monitor;
+mod moves;
+mod page;
+mod record;
+mod replay;
+mod report;
+#[cfg(feature = "ros2")]
+mod ros2;
+mod screen;
+mod script;
+mod serve;
+mod simulate;
+mod terminal;
+mod view;
+mod watch;
+
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use self::watch::fuzzing::watch as fuzz_watch;

@@ -1,0 +1,184 @@
+//! `outrigger move --to`: one place, to which the controller moves the arm by itself.
+
+use std::str::FromStr;
+
+use clap::Args;
+use outrigger_config::AnyConfiguration;
+use outrigger_core::command::{Destination, MoveTarget, Place};
+use outrigger_core::mode::Mode;
+use outrigger_wire::robot::{JointPositions, Pose};
+
+use super::{MoveArgs, result, robot_of, unrecorded};
+use outrigger::exit::{Failure, Outcome, despite};
+use outrigger::motion::{Asked, Given, Step};
+use outrigger::robot::Robot;
+use outrigger::show::{Progress, tell};
+
+/// Where to, in place of a file.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct GoalArgs {
+    /// In place of FILE: where to, by the controller's own motion: q=Q0,...,Q5, each joint's angle [rad], or pose=X,Y,Z,RX,RY,RZ,
+    /// of the tool centre point as it is set on the robot, in the base frame [m, rotation vector in rad]
+    #[arg(long, value_name = "q=...|pose=...", conflicts_with_all = ["mode", "report", "check"], allow_hyphen_values = true)]
+    pub to: Option<Goal>,
+    /// The tool goes there on a straight line; with --to
+    #[arg(long, requires = "to", conflicts_with = "file")]
+    pub linear: bool,
+    /// Speed of the joint with the longest way [rad/s], default 0.5; with --linear of the tool [m/s], default 0.1
+    #[arg(long, value_name = "RAD/S|M/S", requires = "to", conflicts_with = "file", value_parser = above_zero)]
+    pub speed: Option<f32>,
+    /// Acceleration and deceleration of the same joint [rad/s2], default 0.8; with --linear of the tool [m/s2], default 0.5
+    #[arg(long, value_name = "RAD/S2|M/S2", requires = "to", conflicts_with = "file", value_parser = above_zero)]
+    pub acceleration: Option<f32>,
+}
+
+impl GoalArgs {
+    /// What is asked for, to this place.
+    fn asked(&self, Goal(target): Goal) -> Asked<6> {
+        let target = if self.linear { target.linear() } else { target };
+        Asked::new(target, self.speed, self.acceleration)
+    }
+}
+
+/// A place: each joint's angle \[rad\], or the pose of the tool \[m, rad\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Goal(MoveTarget<6>);
+
+impl Goal {
+    /// Converts angles given in degrees.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a pose.
+    fn in_degrees(self) -> Result<Self, Failure> {
+        let Place::Joints(degrees) = self.0.place() else {
+            return Err(Failure::Usage("--degrees applies to q= only; a pose has a rotation vector in rad".into()));
+        };
+        Ok(Self(MoveTarget::joints(degrees.map(f32::to_radians))))
+    }
+}
+
+impl FromStr for Goal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || {
+            format!(
+                "found '{text}', expected q= and six angles in rad, as in q=0,-1.57,-1.57,-1.57,1.57,0, or pose= and x,y,z in m and \
+                 a rotation vector in rad, as in pose=0.4,-0.2,0.3,0,3.14,0"
+            )
+        };
+        let (kind, numbers) = text.split_once('=').ok_or_else(expected)?;
+        let each: Vec<&str> = numbers.split(',').map(str::trim).collect();
+        let six: [&str; 6] = match each.as_slice().try_into() {
+            Ok(six) if matches!(kind, "q" | "pose") => six,
+            Ok(_) => return Err(expected()),
+            Err(_) if matches!(kind, "q" | "pose") => {
+                return Err(format!("found {} numbers; {}", each.len(), expected()));
+            }
+            Err(_) => return Err(expected()),
+        };
+        let mut values = [0.0_f32; 6];
+        for (value, found) in values.iter_mut().zip(six) {
+            let finite = found.parse().ok().filter(|value: &f32| value.is_finite());
+            *value =
+                finite.ok_or_else(|| format!("found '{found}', expected a number without a unit; {}", expected()))?;
+        }
+        let [x, y, z, rx, ry, rz] = values;
+        Ok(Self(match kind {
+            "q" => MoveTarget::joints(JointPositions(values)),
+            _ => MoveTarget::pose(Pose { position: [x, y, z], rotation: [rx, ry, rz] }),
+        }))
+    }
+}
+
+fn above_zero(text: &str) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|number: &f32| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("found '{text}', expected a number above 0"))
+}
+
+/// Moves the arm there.
+///
+/// # Errors
+/// Those of [`Robot::move_to`], and [`Failure::Fault`] where the arm did not come there.
+pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -> Outcome {
+    let goal = if args.degrees { goal.in_degrees()? } else { goal };
+    let (address, config) = robot_of(args, file)?;
+    let mut robot = Robot::ur(&address.to_string())?.with_config(config).answering();
+    if let Some(file) = &args.record {
+        robot = robot.recording_to(file);
+    }
+    let (shows, mut progress) = (!args.json, Progress::default());
+    let arrival = robot.move_to_watched(args.goal.asked(goal), |given, from| {
+        if shows {
+            show(&mut progress, given, from);
+        }
+    });
+    progress.end();
+    let arrival = arrival?;
+    let told = tell(&if args.json { result::json_of_move(&arrival) } else { result::of_move(&arrival) });
+    unrecorded(args, arrival.is_done, arrival.has_begun);
+    despite([told], result::outcome_of_move(&arrival))
+}
+
+/// Shows how far it is.
+fn show(progress: &mut Progress, given: &Given<6>, from: &JointPositions<6>) {
+    let (Mode::Command, Step::Runs) = (given.mode, given.step) else { return };
+    let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };
+    let way = |from: &JointPositions<6>| to.zip_with(from.as_array(), |to, from| to - from).max_abs();
+    let share = (1.0 - way(&at) / way(from)).clamp(0.0, 1.0);
+    let held = result::held(given.held);
+    progress.show(&format!("{:3.0} %{held}", 100.0 * share), (share * 10.0) as u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_six_finite_numbers_of_joints_or_of_a_pose() {
+        let at = |text: &str| text.parse::<Goal>();
+        let joints = MoveTarget::joints(JointPositions([0.0, -1.5, 0.1, 2.0, 3.0, 4.0]));
+        assert_eq!(at("q=0,-1.5,1e-1, 2,3,4"), Ok(Goal(joints)));
+        let pose = Pose { position: [0.4, -0.2, 0.3], rotation: [0.0, 3.0, 0.0] };
+        assert_eq!(at("pose=0.4,-0.2,0.3,0,3,0"), Ok(Goal(MoveTarget::pose(pose))));
+        for (wrong, said) in [
+            ("", "found ''"),
+            ("0,0,0,0,0,0", "found '0,0,0,0,0,0'"),
+            ("q=", "found 1 numbers"),
+            ("q=0,0,0,0,0", "found 5 numbers"),
+            ("q=0,0,0,0,0,0,0", "found 7 numbers"),
+            ("q=0,0,0,0,0,nan", "found 'nan', expected a number"),
+            ("pose=0,0,0,0,0,x", "found 'x', expected a number"),
+            ("pose=0,0,0,0,0", "found 5 numbers"),
+            ("pose=0,0,0,0,inf,0", "found 'inf'"),
+            ("pose=400mm,0,300mm,0,3.14,0", "found '400mm', expected a number without a unit"),
+            ("p=0,0,0,0,0,0", "found 'p=0,0,0,0,0,0'"),
+        ] {
+            let found = at(wrong).expect_err(wrong);
+            assert!(found.contains(said) && found.contains("pose= and x,y,z in m"), "{wrong}: {found}");
+        }
+    }
+
+    #[test]
+    fn angles_may_be_in_degrees_and_those_of_a_pose_may_not() {
+        let at = |text: &str| text.parse::<Goal>().expect("a place").in_degrees();
+        let Ok(Goal(target)) = at("q=0,-90,180,0,45,360") else { panic!("they are angles") };
+        let Place::Joints(joints) = target.place() else { panic!("{target:?}") };
+        let pi = std::f32::consts::PI;
+        assert_eq!(joints.0, [0.0, -pi / 2.0, pi, 0.0, pi / 4.0, 2.0 * pi]);
+        assert!(matches!(at("pose=0.4,-0.2,0.3,0,3.14,0"), Err(Failure::Usage(_))));
+    }
+
+    #[test]
+    fn what_is_not_said_is_as_fast_as_suits_the_motion() {
+        let (goal, to) = ("pose=0.4,-0.2,0.3,0,3.14,0".parse::<Goal>().expect("a place"), None);
+        let args = |linear, speed| GoalArgs { to, linear, speed, acceleration: None };
+        let asked = |linear, speed| {
+            let asked = args(linear, speed).asked(goal);
+            (asked.target.is_linear(), asked.speed, asked.acceleration)
+        };
+        assert_eq!(asked(false, None), (false, 0.5, 0.8));
+        assert_eq!(asked(true, None), (true, 0.1, 0.5));
+        assert_eq!(asked(true, Some(0.25)), (true, 0.25, 0.5));
+    }
+}

@@ -1,0 +1,270 @@
+//! The result of `outrigger move`: a line or an object on standard output, and the failure behind it.
+
+use std::path::Path;
+
+use outrigger_core::robot::Reason;
+use outrigger_core::trajectory::Tolerances;
+use outrigger_wire::robot::JointPositions;
+
+use outrigger::exit::{Failure, Outcome};
+use outrigger::json::Json;
+use outrigger::released::ReleasedBy;
+use outrigger::robot::{Arrival, Ended, Followed};
+use outrigger::show::words;
+
+/// The line for a motion that was followed.
+pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
+    let (worst, end) = (followed.worst.max_abs() * 1e3, followed.end_error.max_abs() * 1e3);
+    match (followed.is_done, followed.has_begun()) {
+        (true, true) => format!("Done. Max. tracking error {worst:.2} mrad, final error {end:.2} mrad\n"),
+        (true, false) => format!("Done. The arm is there already, final error {end:.2} mrad\n"),
+        (false, true) => {
+            format!("Not done. Max. tracking error {worst:.2} mrad; {}\n", from_goal(&followed.end_error))
+        }
+        (false, false) => format!("Not begun: {}\n", from_goal(&followed.end_error)),
+    }
+}
+
+/// The object for a motion that was followed.
+pub(super) fn json_of_motion<const N: usize>(followed: &Followed<N>) -> String {
+    let mut json = Json::default();
+    begin(&mut json, followed.is_done, followed.has_begun(), followed.ended);
+    json.key("worst_error");
+    // Nothing was wanted of the arm yet.
+    if followed.has_begun() {
+        json.single(followed.worst.max_abs())
+    } else {
+        json.null()
+    };
+    json.key("end_error").single(followed.end_error.max_abs());
+    json.key("elapsed").float(followed.elapsed.as_secs_f64()).end_object();
+    format!("{}\n", json.as_str())
+}
+
+/// Returns the progress of a motion of `total` seconds at `seconds` of its own time.
+pub(super) fn progress(seconds: f64, total: f64) -> String {
+    let share = 100.0 * (seconds / total).min(1.0);
+    format!("{share:3.0} %  {}", position(seconds, total))
+}
+
+/// Returns the end of a line of progress, of a motion that is `held` for this reason.
+pub(super) fn held(held: Option<Reason>) -> String {
+    held.map_or_else(String::new, |reason| format!(", {}", words::of_hold(reason)))
+}
+
+/// Returns the last progress of a motion of `total` seconds, where it stands at rest; `None` where it has not begun.
+pub(super) fn progress_at_end<const N: usize>(followed: &Followed<N>, total: f64) -> Option<String> {
+    let seconds = if followed.is_done { total } else { followed.elapsed.as_secs_f64() };
+    followed.has_begun().then(|| progress(seconds, total))
+}
+
+/// Returns a place on a motion of `total` seconds, by its own time.
+fn position(seconds: f64, total: f64) -> String {
+    format!("{seconds:.1} of {total:.1} s")
+}
+
+/// Returns the command's outcome for a motion of `total` seconds that is held to `tolerances`.
+pub(super) fn outcome_of_motion<const N: usize>(
+    followed: &Followed<N>,
+    tolerances: &Tolerances<N>,
+    total: f64,
+) -> Outcome {
+    if followed.is_done {
+        return Ok(());
+    }
+    let at = followed.elapsed.as_secs_f64();
+    let stands = if followed.has_begun() {
+        format!("the motion stands at {}, and does not go on", position(at, total))
+    } else {
+        "the motion did not begin".into()
+    };
+    let missed = (1..).zip(followed.end_error.iter().zip(tolerances.goal.iter())).find(|(_, (off, most))| off > most);
+    match (followed.ended, missed) {
+        (Ended::Released(ReleasedBy::Finished), Some((joint, (off, most)))) => Err(Failure::Fault(format!(
+            "the motion came to its end, but joint {joint} is {:.2} mrad from the goal, and {:.2} mrad are allowed \
+             (GoalTolerance)",
+            off * 1e3,
+            most * 1e3
+        ))),
+        (ended, _) => Err(unfinished(ended, &stands)),
+    }
+}
+
+/// The line for a move to one place.
+pub(super) fn of_move(arrival: &Arrival) -> String {
+    let what = match (arrival.is_done, arrival.has_begun) {
+        (true, true) => "Done. ",
+        (true, false) => "Done. The arm is there already: ",
+        (false, true) => "Not done: ",
+        (false, false) => "Not begun: ",
+    };
+    let off = match (arrival.tool_error, &arrival.end_error) {
+        (Some([off, turned]), _) => {
+            format!("the tool is {:.2} mm from the goal, turned {:.2} mrad", off * 1e3, turned * 1e3)
+        }
+        (None, Some(joints)) if arrival.is_done => format!("final error {:.2} mrad", joints.max_abs() * 1e3),
+        (None, Some(joints)) => from_goal(joints),
+        (None, None) => "the distance from the goal is not known".into(),
+    };
+    let off = if arrival.is_done && arrival.has_begun { capital(&off) } else { off };
+    format!("{what}{off}, after {:.1} s\n", arrival.elapsed.as_secs_f32())
+}
+
+/// The object for a move to one place.
+pub(super) fn json_of_move(arrival: &Arrival) -> String {
+    let mut json = Json::default();
+    begin(&mut json, arrival.is_done, arrival.has_begun, arrival.ended);
+    json.key("end_error");
+    match &arrival.end_error {
+        Some(joints) => json.single(joints.max_abs()),
+        None => json.null(),
+    };
+    if let Some([off, turned]) = arrival.tool_error {
+        json.key("end_distance").single(off).key("end_turn").single(turned);
+    }
+    json.key("elapsed").float(arrival.elapsed.as_secs_f64()).end_object();
+    format!("{}\n", json.as_str())
+}
+
+/// Returns the command's outcome for a move to one place.
+pub(super) fn outcome_of_move(arrival: &Arrival) -> Outcome {
+    match (arrival.is_done, arrival.has_begun, arrival.ended) {
+        (true, ..) => Ok(()),
+        (_, true, Ended::Released(ReleasedBy::Finished)) => {
+            Err(Failure::Fault("the controller ended the move, but the arm is not at its goal".into()))
+        }
+        (_, true, ended) => Err(unfinished(ended, "the move does not go on")),
+        (_, false, ended) => Err(unfinished(ended, "the move did not begin")),
+    }
+}
+
+/// Returns the remark that there is no recording at `path`: an arm that is at the goal already has no session to record.
+pub(super) fn of_no_recording(path: &Path, is_done: bool, has_begun: bool) -> Option<String> {
+    (is_done && !has_begun)
+        .then(|| format!("{} is not written: nothing moved, so nothing was recorded", path.display()))
+}
+
+/// The failure of a motion that ended so before its end.
+fn unfinished(ended: Ended, stands: &str) -> Failure {
+    let why = format!("{ended}; {stands}");
+    match ended {
+        Ended::Released(by) if by.is_interrupt() => Failure::Interrupted(why),
+        Ended::Released(_) | Ended::Fallback(_) => Failure::Fault(why),
+    }
+}
+
+fn begin(json: &mut Json, is_done: bool, has_begun: bool, ended: Ended) {
+    json.begin_object().key("type").text("moved").key("done").boolean(is_done).key("begun").boolean(has_begun);
+    json.key("fallback");
+    match ended {
+        Ended::Fallback(reason) => json.text(reason.name()).key("ended_by").text(reason.name()),
+        Ended::Released(by) => json.null().key("ended_by").text(by.name()),
+    };
+}
+
+/// The joint that is farthest from the goal.
+fn from_goal<const N: usize>(error: &JointPositions<N>) -> String {
+    let (joint, off) = (1..).zip(error.iter()).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1, 0.0));
+    format!("joint {joint} is {:.2} mrad from the goal", off * 1e3)
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use outrigger::host::os::INTERRUPT;
+    use outrigger::motion::Moment;
+
+    fn followed(ended: Ended, is_done: bool, off: [f32; 2], has_begun: bool) -> Followed<2> {
+        let actual = JointPositions(off);
+        let moment = Moment { seconds: 0.0, wanted: JointPositions::ZERO, actual, scaling: 1.0 };
+        let (worst, elapsed) = (JointPositions([0.00155, 0.0]), Duration::from_millis(1_500));
+        let moments = if has_begun { vec![moment] } else { vec![] };
+        Followed { ended, is_done, elapsed, worst, end_error: actual, moments }
+    }
+
+    fn arrival(ended: Ended, has_begun: bool, is_done: bool, off: f32) -> Arrival {
+        let end_error = Some(JointPositions([off, 0.0, 0.0, 0.0, 0.0, 0.0]));
+        let elapsed = Duration::from_millis(2_100);
+        Arrival { ended, has_begun, is_done, elapsed, end_error, tool_error: None }
+    }
+
+    const FINISHED: Ended = Ended::Released(ReleasedBy::Finished);
+    const CTRL_C: Ended = Ended::Released(ReleasedBy::Signal(INTERRUPT));
+
+    #[test]
+    fn a_motion_that_was_refused_before_it_began_is_told_with_where_the_arm_is() {
+        let refused = followed(Ended::Fallback(Reason::GradeLow), false, [0.0, 0.3], false);
+        assert_eq!(of_motion(&refused), "Not begun: joint 2 is 300.00 mrad from the goal\n");
+        let json = json_of_motion(&refused);
+        assert!(json.contains(r#""done":false,"begun":false,"fallback":"GradeLow","ended_by":"GradeLow""#), "{json}");
+        assert!(json.contains(r#""worst_error":null,"end_error":0.3,"#), "{json}");
+        let failure = outcome_of_motion(&refused, &Tolerances::DEFAULT, 4.0).expect_err("refused");
+        assert!(failure.code() == 4 && failure.to_string().ends_with("; the motion did not begin"), "{failure}");
+
+        let refused = arrival(Ended::Fallback(Reason::GradeLow), false, false, 0.3);
+        assert_eq!(of_move(&refused), "Not begun: joint 1 is 300.00 mrad from the goal, after 2.1 s\n");
+        assert!(json_of_move(&refused).contains(r#""begun":false"#));
+        let unknown = Arrival { end_error: None, ..refused };
+        assert!(json_of_move(&unknown).contains(r#""end_error":null"#), "{}", json_of_move(&unknown));
+        assert!(outcome_of_move(&refused).is_err_and(|failure| failure.code() == 4));
+    }
+
+    #[test]
+    fn a_motion_that_is_done_is_told_with_both_errors_and_one_off_its_goal_is_not_done() {
+        let done = followed(FINISHED, true, [0.0001, 0.0], true);
+        assert_eq!(of_motion(&done), "Done. Max. tracking error 1.55 mrad, final error 0.10 mrad\n");
+        assert!(outcome_of_motion(&done, &Tolerances::DEFAULT, 4.0).is_ok());
+        let off = followed(FINISHED, false, [0.0, 0.12], true);
+        let failure = outcome_of_motion(&off, &Tolerances::DEFAULT, 4.0).expect_err("off its goal");
+        assert!(failure.to_string().contains("joint 2 is 120.00 mrad from the goal, and 100.00 mrad are allowed"));
+        let done = arrival(FINISHED, true, true, 0.0004);
+        assert_eq!(of_move(&done), "Done. Final error 0.40 mrad, after 2.1 s\n");
+    }
+
+    #[test]
+    fn the_last_progress_is_where_the_motion_stands_at_rest() {
+        let interrupted = followed(CTRL_C, false, [0.2, 0.0], true);
+        assert_eq!(progress_at_end(&interrupted, 4.0).as_deref(), Some(" 38 %  1.5 of 4.0 s"));
+        let failure = outcome_of_motion(&interrupted, &Tolerances::DEFAULT, 4.0).expect_err("interrupted");
+        assert!(failure.to_string().contains("stands at 1.5 of 4.0 s"), "{failure}");
+        let done = followed(FINISHED, true, [0.0, 0.0], true);
+        assert_eq!(progress_at_end(&done, 1.6).as_deref(), Some("100 %  1.6 of 1.6 s"));
+        assert_eq!(progress_at_end(&followed(CTRL_C, false, [0.2, 0.0], false), 4.0), None);
+    }
+
+    #[test]
+    fn a_recording_is_missing_only_where_nothing_moved() {
+        let of = |is_done, has_begun| of_no_recording(Path::new("there.mcap"), is_done, has_begun);
+        let said = "there.mcap is not written: nothing moved, so nothing was recorded";
+        assert_eq!(of(true, false).as_deref(), Some(said));
+        // Of a request that was rejected there is one.
+        assert_eq!((of(true, true), of(false, true), of(false, false)), (None, None, None));
+    }
+
+    #[test]
+    fn an_interrupted_motion_has_an_exit_code_of_its_own_and_other_releases_tell_theirs() {
+        let interrupted = followed(CTRL_C, false, [0.2, 0.0], true);
+        let failure = outcome_of_motion(&interrupted, &Tolerances::DEFAULT, 4.0).expect_err("interrupted");
+        let stands = "the motion stands at 1.5 of 4.0 s, and does not go on";
+        assert_eq!((failure.code(), failure.to_string()), (130, format!("Ctrl-C; {stands}")));
+        assert!(json_of_motion(&interrupted).contains(r#""fallback":null,"ended_by":"SIGINT""#));
+        let failure = outcome_of_move(&arrival(CTRL_C, true, false, 0.2)).expect_err("interrupted");
+        assert_eq!((failure.code(), failure.to_string()), (130, "Ctrl-C; the move does not go on".into()));
+        for (by, words) in [
+            (ReleasedBy::Request, "released by another process"),
+            (ReleasedBy::Pendant(Reason::ProgramPaused), "the program was paused at the pendant (ProgramPaused)"),
+            (ReleasedBy::Contact, "the tool touched something, which ended the motion"),
+        ] {
+            let ended = followed(Ended::Released(by), false, [0.2, 0.0], true);
+            let failure = outcome_of_motion(&ended, &Tolerances::DEFAULT, 4.0).expect_err("ended early");
+            assert_eq!((failure.code(), failure.to_string()), (4, format!("{words}; {stands}")));
+        }
+    }
+}

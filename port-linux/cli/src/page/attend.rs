@@ -1,0 +1,373 @@
+//! Whoever looks at the page: a bounded number of connections, each with one place for the newest state.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{broadcast, watch};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::FAREWELL;
+use super::http::{self, Asked, Refusal, Thing};
+use super::lines::{Messages, Numbered};
+use outrigger::json::Json;
+
+/// Pages that are open at once; those that come later are refused.
+const MOST_WATCHING: usize = 64;
+/// Connections at once, with those that only ask for the page; what comes beyond is closed unread.
+const MOST_CONNECTIONS: usize = 128;
+/// A request has to be whole after this, and what is not read after this is not sent any more.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A page that has taken nothing for so long sleeps: its connection is closed, and it opens a new one when it wakes.
+const ASLEEP: Duration = Duration::from_secs(10);
+/// What the kernel keeps for a reader that is slow \[bytes\].
+const KEPT_BY_THE_KERNEL: usize = 64 * 1024;
+/// How often a new state is looked for.
+const PACE: Duration = Duration::from_micros(16_667);
+/// Without a state, the counts are told so often: a page sees that it is connected.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+/// Events that a reader may be behind.
+const EVENTS_BEHIND: usize = 64;
+
+const PAGE: &str = include_str!("web/index.html");
+const SCRIPT: &str = concat!(include_str!("../report/plot/plot.js"), include_str!("web/view.js"));
+const PICTURE: &str = include_str!("web/arm.js");
+const STYLE: &str = concat!(
+    include_str!("../report/plot/palette.css"),
+    ":root[data-scheme=\"dark\"] {\n",
+    include_str!("../report/plot/dark.css"),
+    "}\n",
+    include_str!("web/view.css")
+);
+
+/// What a browser is told of every answer: this page asks nobody but this server, and is shown inside no other page.
+const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
+                     X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+                     Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\nConnection: close\r\n";
+
+/// What connections, and whoever ends the page, share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    watching: AtomicUsize,
+    left_out: AtomicU64,
+    opened: AtomicU64,
+    sent: AtomicU64,
+    dropped: AtomicU64,
+    refused: AtomicU64,
+    asleep: AtomicU64,
+    over: AtomicBool,
+}
+
+/// How it went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Pages that were opened.
+    pub(crate) opened: u64,
+    /// States that were sent, to all of them together.
+    pub(crate) sent: u64,
+    /// States that were not, because a page was too slow.
+    pub(crate) dropped: u64,
+    /// Requests that were refused.
+    pub(crate) refused: u64,
+    /// Pages that took nothing for 10 s, and were closed.
+    pub(crate) asleep: u64,
+}
+
+impl Counts {
+    /// For people, in a line.
+    pub(crate) fn text(&self) -> String {
+        let Self { opened, sent, dropped, refused, asleep } = self;
+        format!(
+            "page: opened {opened} times, {sent} states sent, {dropped} dropped for slow readers, {asleep} closed asleep, {refused} \
+             requests refused"
+        )
+    }
+
+    /// For scripts, as an object.
+    pub(crate) fn json(&self) -> String {
+        let mut json = Json::default();
+        json.begin_object().key("type").text("page").key("opened").integer(self.opened);
+        json.key("sent").integer(self.sent).key("dropped").integer(self.dropped);
+        json.key("asleep").integer(self.asleep).key("refused").integer(self.refused).end_object();
+        json.as_str().to_owned()
+    }
+}
+
+impl Shared {
+    /// Whether anybody looks: for nobody nothing is made.
+    fn is_watched(&self) -> bool {
+        self.watching.load(Ordering::Relaxed) > 0
+    }
+
+    /// The session is over: readers are told, and nothing more is served.
+    pub(super) fn end(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Counts {
+            opened: of(&self.opened),
+            sent: of(&self.sent),
+            dropped: of(&self.dropped) + of(&self.left_out),
+            refused: of(&self.refused),
+            asleep: of(&self.asleep),
+        }
+    }
+}
+
+/// One place of [`MOST_WATCHING`].
+pub(super) struct Place(Arc<Shared>);
+
+impl Place {
+    pub(super) fn take(shared: &Arc<Shared>) -> Option<Self> {
+        // One thread gives places out.
+        if shared.watching.load(Ordering::Relaxed) >= MOST_WATCHING {
+            return None;
+        }
+        shared.watching.fetch_add(1, Ordering::Relaxed);
+        Some(Self(Arc::clone(shared)))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.watching.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Where every reader hears of what is new.
+struct Told {
+    states: watch::Sender<Option<Numbered>>,
+    events: broadcast::Sender<Numbered>,
+}
+
+/// What a reader that comes now is told first, and hears later.
+struct Hearing {
+    first: String,
+    /// The newest event in that.
+    event: u64,
+    states: watch::Receiver<Option<Numbered>>,
+    events: broadcast::Receiver<Numbered>,
+}
+
+/// Serves the page until there are no more messages.
+pub(super) async fn serve(
+    listener: std::net::TcpListener,
+    shared: Arc<Shared>,
+    messages: &mut dyn Messages,
+) -> std::io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let told = Told { states: watch::channel(None).0, events: broadcast::channel(EVENTS_BEHIND).0 };
+    let mut connections = JoinSet::new();
+    let mut pace = interval(PACE);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = pace.tick() => {
+                // Asked first: what came before the end is told.
+                let over = messages.is_over() || shared.over.load(Ordering::Acquire);
+                while let Some(event) = messages.event() {
+                    // An error says that nobody listens.
+                    let _ = told.events.send(event);
+                }
+                let state = messages.state(shared.is_watched());
+                shared.left_out.store(messages.left_out(), Ordering::Relaxed);
+                if let Some(state) = state {
+                    told.states.send_replace(Some(state));
+                }
+                if over {
+                    break;
+                }
+            }
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
+                    connections.spawn(attend(stream, Arc::clone(&shared), hearing(messages, &told)));
+                }
+                Ok((stream, _)) => {
+                    shared.refused.fetch_add(1, Ordering::Relaxed);
+                    drop(stream);
+                }
+                // Where no file can be opened, that lasts.
+                Err(_) => tokio::time::sleep(FAREWELL).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+    drop((listener, told));
+    // Those that stand still are left behind.
+    let _ = timeout(FAREWELL, async { while connections.join_next().await.is_some() {} }).await;
+    Ok(())
+}
+
+/// What is remembered, and where later events and states come from.
+fn hearing(messages: &dyn Messages, told: &Told) -> Hearing {
+    let (states, events) = (told.states.subscribe(), told.events.subscribe());
+    let mut first = messages.about().to_string();
+    messages.remembered().iter().for_each(|event| first.push_str(&event.text));
+    let event = messages.remembered().back().map_or(0, |event| event.number);
+    Hearing { first, event, states, events }
+}
+
+/// Answers one request.
+async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
+    // What a kernel keeps without this may be megabytes for each who reads nothing.
+    let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, KEPT_BY_THE_KERNEL);
+    let _ = stream.set_nodelay(true);
+    let Ok(local) = stream.local_addr() else { return };
+    let (mut from, mut to) = stream.into_split();
+    let asked = timeout(PATIENCE, head(&mut from, local)).await.unwrap_or(Some(Asked::Refused(Refusal::TooSlow)));
+    let (status, kind, body) = match asked {
+        None | Some(Asked::More) => return,
+        Some(Asked::For(Thing::Stream)) => match Place::take(&shared) {
+            Some(_place) => {
+                shared.opened.fetch_add(1, Ordering::Relaxed);
+                return watch(&mut from, &mut to, &shared, hearing).await;
+            }
+            None => refused(&shared, Refusal::Full),
+        },
+        Some(Asked::For(Thing::Page)) => ("200 OK", "text/html", PAGE),
+        Some(Asked::For(Thing::Script)) => ("200 OK", "text/javascript", SCRIPT),
+        Some(Asked::For(Thing::Picture)) => ("200 OK", "text/javascript", PICTURE),
+        Some(Asked::For(Thing::Style)) => ("200 OK", "text/css", STYLE),
+        Some(Asked::Refused(refusal)) => refused(&shared, refusal),
+    };
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\n{RULES}\r\n{body}"
+    );
+    let sent = timeout(PATIENCE, async {
+        to.write_all(answer.as_bytes()).await?;
+        to.shutdown().await
+    });
+    if matches!(sent.await, Ok(Ok(()))) {
+        // Closed with something unread, the kernel would throw away what is on its way.
+        let mut ignored = [0; 1024];
+        let rest = async { while from.read(&mut ignored).await.is_ok_and(|count| count > 0) {} };
+        let _ = timeout(FAREWELL, rest).await;
+    }
+}
+
+fn refused(shared: &Shared, refusal: Refusal) -> (&'static str, &'static str, &'static str) {
+    shared.refused.fetch_add(1, Ordering::Relaxed);
+    let (status, what) = refusal.words();
+    (status, "text/plain", what)
+}
+
+/// What the head of a request asks for; `None` where the connection is gone before.
+async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<Asked> {
+    let mut head = Vec::with_capacity(1024);
+    let mut piece = [0; 1024];
+    loop {
+        let count = from.read(&mut piece).await.ok().filter(|count| *count > 0)?;
+        let room = http::MOST.saturating_sub(head.len()).min(count);
+        head.extend_from_slice(piece.get(..room)?);
+        let asked = http::asked(&head, local);
+        if asked != Asked::More {
+            return Some(asked);
+        }
+    }
+}
+
+/// Tells one reader what is new, until it is gone, or the session is. It has nothing more to say: whoever sends more is sent away.
+async fn watch(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
+    let mut ignored = [0; 16];
+    tokio::select! {
+        _ = from.read(&mut ignored) => {}
+        () = tell(to, shared, hearing) => {}
+    }
+}
+
+async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
+    let Hearing { first, mut event, mut states, mut events } = hearing;
+    let mut dropped = 0;
+    // Those from before it came are not its own.
+    let mut newest = states.borrow_and_update().as_ref().map_or(0, |state| state.number);
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n{RULES}\r\nretry: 1000\n\n{first}"
+    );
+    if !send(to, shared, &head).await {
+        return;
+    }
+    loop {
+        let text = tokio::select! {
+            biased;
+            heard = events.recv() => match heard {
+                Ok(message) if message.number <= event => continue,
+                Ok(message) => {
+                    event = message.number;
+                    message.text.to_string()
+                }
+                Err(broadcast::error::RecvError::Lagged(count)) => missed(count),
+                Err(broadcast::error::RecvError::Closed) => {
+                    send(to, shared, "data: {\"type\":\"end\"}\n\n").await;
+                    return;
+                }
+            },
+            Ok(()) = states.changed() => {
+                let Some(state) = states.borrow_and_update().clone() else { continue };
+                let behind = state.number.saturating_sub(newest + 1);
+                dropped += behind;
+                shared.dropped.fetch_add(behind, Ordering::Relaxed);
+                shared.sent.fetch_add(1, Ordering::Relaxed);
+                newest = state.number;
+                format!("{}{}", state.text, counted(shared, dropped))
+            }
+            () = tokio::time::sleep(SIGN_OF_LIFE) => counted(shared, dropped),
+        };
+        if !send(to, shared, &text).await {
+            // What it slept through is lost to it as well.
+            let last = states.borrow().as_ref().map_or(0, |state| state.number);
+            shared.dropped.fetch_add(last.saturating_sub(newest), Ordering::Relaxed);
+            return;
+        }
+    }
+}
+
+/// How the page is served, for the page itself.
+fn counted(shared: &Shared, dropped: u64) -> String {
+    let mut json = Json::default();
+    json.begin_object()
+        .key("type")
+        .text("page")
+        .key("watching")
+        .integer(shared.watching.load(Ordering::Relaxed) as u64);
+    json.key("dropped").integer(dropped).key("dropped_of_all").integer(shared.counts().dropped);
+    json.key("refused").integer(shared.refused.load(Ordering::Relaxed)).end_object();
+    format!("data: {}\n\n", json.as_str())
+}
+
+fn missed(count: u64) -> String {
+    let mut json = Json::default();
+    json.begin_object().key("type").text("event").key("kind").text("events-lost");
+    json.key("text").text(&format!("{count} events were dropped: this page was too slow")).end_object();
+    format!("data: {}\n\n", json.as_str())
+}
+
+/// Whether it was taken in time.
+async fn send(to: &mut OwnedWriteHalf, shared: &Shared, text: &str) -> bool {
+    match timeout(ASLEEP, to.write_all(text.as_bytes())).await {
+        Ok(sent) => sent.is_ok(),
+        Err(_) => {
+            shared.asleep.fetch_add(1, Ordering::Relaxed);
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_told_to_scripts_under_their_keys() {
+        let counts = Counts { opened: 1, sent: 2, dropped: 3, refused: 4, asleep: 5 };
+        assert_eq!(counts.json(), r#"{"type":"page","opened":1,"sent":2,"dropped":3,"asleep":5,"refused":4}"#);
+    }
+}

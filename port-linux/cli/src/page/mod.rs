@@ -1,0 +1,161 @@
+//! A page in a browser that shows a session live: states up to 60 times a second, events, and how the link is. It reads only.
+//!
+//! It is a [companion](outrigger::companion): everything happens on a thread of its own ([`Page`]), lines of JSON, HTTP, and one
+//! bounded place for each who looks. Who is slow misses states, and is told how many.
+
+mod attend;
+mod http;
+mod lines;
+mod outline;
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(crate) use self::attend::Counts;
+use self::attend::{Shared, serve};
+use self::lines::Lines;
+pub(crate) use self::lines::{SIDE, Workpiece};
+pub(crate) use self::outline::outline;
+use outrigger::companion::{Companion, Ended, Needs, Session, Started, Views};
+use outrigger::exit::Failure;
+use outrigger::feed::Reader;
+use outrigger::host::worker::Worker;
+use outrigger::show::complain;
+
+/// Where the page is, unless told otherwise.
+pub(crate) const ADDRESS: &str = "127.0.0.1:8750";
+
+/// At the end, whoever still reads gets so long to hear of it.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+/// The page of a session as its companion: where it is wanted, and what it says of the session.
+pub(crate) struct OnPage {
+    /// An address, or the usual one.
+    wanted: Option<SocketAddr>,
+    command: &'static str,
+    workpiece: Mutex<Option<Look>>,
+}
+
+/// Returns what lies before the tool, where that is known.
+type Look = Box<dyn FnMut() -> Option<Workpiece> + Send>;
+
+impl OnPage {
+    /// Returns the page of this command, at `wanted`, else at [`ADDRESS`] or, where another process has that, on a free port of
+    /// the loopback.
+    pub(crate) const fn new(command: &'static str, wanted: Option<SocketAddr>) -> Self {
+        Self { wanted, command, workpiece: Mutex::new(None) }
+    }
+
+    /// Returns the same, which shows what lies before the tool of one session.
+    pub(crate) fn with_workpiece(self, look: impl FnMut() -> Option<Workpiece> + Send + 'static) -> Self {
+        Self { workpiece: Mutex::new(Some(Box::new(look))), ..self }
+    }
+}
+
+impl<const N: usize> Companion<N> for OnPage {
+    fn needs(&self) -> Needs {
+        Needs { views: true, ..Needs::default() }
+    }
+
+    fn start(&self, session: Session<N>) -> Result<Started, Failure> {
+        let Session { sources, views, feed, .. } = session;
+        let workpiece = self.workpiece.lock().ok().and_then(|mut look| look.take());
+        let about = About { command: self.command, sources, workpiece };
+        let page = Page::start(self.wanted, about, views, feed)?;
+        let started = Started::saying("page", page.announced(), vec![("url", page.url())]);
+        Ok(started.ending(move |_| {
+            let counts = page.finish();
+            Ok(Some(Ended { text: counts.text(), json: counts.json() }))
+        }))
+    }
+}
+
+/// What the page is told once.
+struct About {
+    /// The command that it belongs to.
+    command: &'static str,
+    /// Names of the sensors, by the numbers of their sources.
+    sources: Vec<String>,
+    workpiece: Option<Look>,
+}
+
+/// A page at work; it ends with the session, or when its feed does.
+#[derive(Debug)]
+struct Page {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    worker: Worker,
+}
+
+impl Page {
+    /// Listens on `wanted`, else on [`ADDRESS`] or, where another process has that, on a free port of the loopback. Events come
+    /// from `reader`, states from `views`.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the address cannot be had.
+    fn start<const N: usize>(
+        wanted: Option<SocketAddr>,
+        about: About,
+        views: Option<Views<N>>,
+        reader: Reader,
+    ) -> Result<Self, Failure> {
+        let usual = || {
+            ADDRESS
+                .parse()
+                .map_or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)), TcpListener::bind::<SocketAddr>)
+        };
+        let bound = match wanted {
+            Some(address) => TcpListener::bind(address),
+            None => usual().or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))),
+        };
+        let failed = |error: std::io::Error| {
+            let at = wanted.map_or_else(|| ADDRESS.to_owned(), |address| address.to_string());
+            Failure::BadInput(format!(
+                "--web: cannot listen on {at}: {error}; does another process have it, has this machine that address?"
+            ))
+        };
+        let listener = bound.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let runtime = outrigger::host::runtime::one_threaded()?;
+        let shared = Arc::new(Shared::default());
+        let mut lines = Lines::new(about, views, reader);
+        let theirs = Arc::clone(&shared);
+        let work = move || {
+            if let Err(error) = runtime.block_on(serve(listener, theirs, &mut lines)) {
+                complain(&format!("the page on {address} ended: {error}"));
+            }
+        };
+        let worker = Worker::start("page", work).map_err(failed)?;
+        Ok(Self { address, shared, worker })
+    }
+
+    /// Where it is, for a browser.
+    fn url(&self) -> String {
+        let Self { address, .. } = self;
+        if address.ip().is_unspecified() {
+            format!("http://THIS-MACHINE:{}/", address.port())
+        } else {
+            format!("http://{address}/")
+        }
+    }
+
+    /// What is said of it at the start.
+    fn announced(&self) -> String {
+        let open = if self.address.ip().is_loopback() {
+            "it is for this machine only"
+        } else {
+            "whoever reaches this address can watch, without a password; nobody can command by it"
+        };
+        format!("live page in a browser: {} ({open})", self.url())
+    }
+
+    /// Waits for its end, and says how it went.
+    fn finish(self) -> Counts {
+        self.shared.end();
+        // A panic of the thread has been printed by then; there is nothing to add.
+        let _ = self.worker.join(5 * FAREWELL);
+        self.shared.counts()
+    }
+}

@@ -1,0 +1,94 @@
+//! What `outrigger ros2` takes.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use clap::Args;
+use outrigger_config::{Surface, parse_states};
+use outrigger_core::engine::ur::StatesFrom;
+use outrigger_ros::endpoint::Distro;
+
+use crate::args::{ControllerArgs, RunArgs};
+use outrigger::exit::Failure;
+
+/// `outrigger ros2`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Ros2Args {
+    /// HOST[:PORT-BASE]: nothing is commanded; or CONFIG.toml: what `run` does, with a node beside it
+    #[arg(value_name = "ROBOT|CONFIG.toml")]
+    pub robot: String,
+    /// What kind of controller it is.
+    #[command(flatten)]
+    pub controller: ControllerArgs,
+    /// How the node joins.
+    #[command(flatten)]
+    pub joins: JoinArgs,
+    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
+    pub states: StatesFrom,
+    /// End after this many seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seconds: Option<u64>,
+    /// One JSON object per line instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Ros2Args {
+    /// The run of the configuration at `path`.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what only goes without a configuration.
+    pub(crate) fn run(&self, path: &Path) -> Result<RunArgs, Failure> {
+        if self.controller != ControllerArgs::default() || self.seconds.is_some() {
+            let what = "--kind, --listen and --seconds are for a ROBOT without a configuration: leave them out";
+            return Err(Failure::Usage(what.into()));
+        }
+        let states = (self.states != StatesFrom::default()).then_some(self.states);
+        let (robot, record, web, seconds) = (None, None, None, None);
+        Ok(RunArgs { config: path.to_owned(), robot, record, web, seconds, states, json: self.json })
+    }
+}
+
+/// How a node joins.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct JoinArgs {
+    /// Before the names of topics, services and actions: /cell/arm1; or serial: /UR and the arm's serial number, as a controller
+    /// with PolyScope X; {serial} within a name is that number
+    #[arg(long, value_name = "NAMESPACE")]
+    pub namespace: Option<String>,
+    /// Before the names of joints and frames: arm1_
+    #[arg(long, value_name = "PREFIX")]
+    pub tf_prefix: Option<String>,
+    /// Whose names topics have: driver (UR's for ROS 2), native (of PolyScope X) or both
+    #[arg(long, value_name = "NAMES", value_parser = parse_surface)]
+    pub surface: Option<Surface>,
+    /// Release of ROS 2 that the others have: humble, jazzy, kilted, lyrical or rolling; default: ROS_DISTRO, or jazzy
+    #[arg(long, value_name = "DISTRO", value_parser = parse_distro)]
+    pub distro: Option<Distro>,
+    /// Domain, 0 to 232; default: ROS_DOMAIN_ID, or 0
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=232))]
+    pub domain: Option<u16>,
+    /// Address of the network interface to join by, default 127.0.0.1: anybody there can read what is published
+    #[arg(long, value_name = "ADDR")]
+    pub interface: Option<IpAddr>,
+    /// A host that is told of the node by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
+    #[arg(long = "peer", value_name = "HOST")]
+    pub peers: Vec<String>,
+}
+
+fn parse_distro(text: &str) -> Result<Distro, String> {
+    Distro::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = Distro::ALL.iter().map(|distro| distro.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn parse_surface(text: &str) -> Result<Surface, String> {
+    match text {
+        "driver" => Ok(Surface::Driver),
+        "native" => Ok(Surface::Native),
+        "both" => Ok(Surface::Both),
+        _ => Err("expected driver, native or both".into()),
+    }
+}

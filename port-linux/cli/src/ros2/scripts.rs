@@ -1,0 +1,292 @@
+//! Scripts of a simulated PolyScope X that speak ROS 2: their publishers, subscribers and clients on DDS.
+//!
+//! On a thread of its own beside the controller's, as the real one has, which is not in its control loop either.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use outrigger_ros::endpoint::Distro;
+use outrigger_ros::messages::Gid;
+use outrigger_sim::ros::{End, RosOutput};
+use outrigger_sim::tcp::Running;
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{self, Instant};
+
+use super::dds::ends::{Asking, Hearing, Publishing};
+use super::dds::{Dds, Remark};
+use super::peers::{Listening, Peers};
+use super::place::Place;
+use outrigger::exit::Failure;
+use outrigger::host::clock::Clock;
+use outrigger::host::worker::{Joined, Worker};
+use outrigger::show::say;
+
+/// How often it looks.
+const PACE: Duration = Duration::from_millis(1);
+/// So long its end is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// What was sent last before an end was closed may not have arrived yet: it stays there for so long.
+const LINGERS: time::Duration = time::Duration::from_millis(500);
+/// How often it is heard what nodes others have.
+const NEIGHBOURS: time::Duration = time::Duration::from_secs(1);
+/// Software whose scripts speak ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
+const SINCE: SoftwareVersion = SoftwareVersion::new(10, 7);
+/// Name of the node. That of a real controller is not known.
+const NAME: &str = "controller";
+
+/// How scripts of a simulated controller reach others.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ScriptsArgs {
+    /// Let scripts speak ROS 2 with others: ros_publisher_factory, ros_subscriber_factory, ros_service_client_factory
+    /// (PolyScope X, 10.7 on); without it they run, and nobody hears them
+    #[arg(long)]
+    pub ros: bool,
+    /// Domain of ROS 2, 0 to 232 (a real controller: 0 to 5); default: ROS_DOMAIN_ID, or 0
+    #[arg(long, value_name = "N", requires = "ros", value_parser = clap::value_parser!(u16).range(0..=232))]
+    pub domain: Option<u16>,
+    /// Address of the network interface to join ROS 2 by, default 127.0.0.1
+    #[arg(long, value_name = "ADDR", requires = "ros")]
+    pub interface: Option<IpAddr>,
+    /// A host that is told of it by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
+    #[arg(long = "peer", value_name = "HOST", requires = "ros")]
+    pub peers: Vec<String>,
+}
+
+impl ScriptsArgs {
+    /// Whether scripts of this software speak ROS, where they are to.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where it has no such functions.
+    pub(crate) fn check(&self, software: SoftwareVersion) -> Result<(), Failure> {
+        if self.ros && software < SINCE {
+            return Err(Failure::Usage(format!(
+                "--ros: scripts speak ROS 2 from software {SINCE} on, found {software}: say --software 10.12"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The scripts of a controller on their domain. They leave it with this.
+#[derive(Debug)]
+pub(crate) struct Scripts {
+    worker: Option<Worker>,
+    leaves: Arc<AtomicBool>,
+}
+
+impl Scripts {
+    /// Joins for the scripts of this controller.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for an environment that cannot be heeded, [`Failure::BadInput`] where the domain cannot be joined,
+    /// [`Failure::Connection`] for a peer without an address.
+    pub(crate) fn join(args: &ScriptsArgs, controller: Arc<Running>) -> Result<Self, Failure> {
+        let interface = args.interface.unwrap_or(Ipv4Addr::LOCALHOST.into());
+        let Place { domain, interface, peers } = Place::find(args.domain, interface, args.peers.clone())?;
+        let clock = Clock::start();
+        // It hears the first words of the participant.
+        let peers = Listening::start(domain, &peers)?;
+        // As the real one has.
+        let dds = Dds::join(domain, interface, Distro::Humble, clock)?;
+        let peers = peers.map(|peers| peers.tell(dds.prefix(), clock)).transpose()?;
+        say!("ROS 2: scripts speak at {interface}, domain {domain}");
+        let leaves = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&leaves);
+        let work = move || {
+            let mut speaking = Speaking {
+                dds,
+                _peers: peers,
+                controller,
+                ends: BTreeMap::new(),
+                closed: vec![],
+                neighbours_at: clock.now(),
+                remarks: 0,
+            };
+            speaking.announce();
+            while !asked.load(Ordering::Acquire) {
+                speaking.attend(clock.now());
+                std::thread::sleep(PACE);
+            }
+        };
+        let worker = Worker::start("ros2", work)
+            .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+        Ok(Self { worker: Some(worker), leaves })
+    }
+
+    /// Leaves, and says so to the others; whether it did in time.
+    pub(crate) fn finish(mut self) -> bool {
+        self.leaves.store(true, Ordering::Release);
+        self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
+    }
+}
+
+impl Drop for Scripts {
+    fn drop(&mut self) {
+        self.leaves.store(true, Ordering::Release);
+    }
+}
+
+/// What a script has open.
+enum Opened {
+    Publishing(Publishing),
+    Hearing(Hearing),
+    Asking(Box<Asking>),
+}
+
+struct Speaking {
+    dds: Dds,
+    /// Behind `dds`, whose farewell it sends on.
+    _peers: Option<Peers>,
+    controller: Arc<Running>,
+    ends: BTreeMap<End, Opened>,
+    /// What was closed, and until when it stays.
+    closed: Vec<(Instant, Opened)>,
+    /// When to hear of others' nodes again.
+    neighbours_at: Instant,
+    /// How many of those about others have been told.
+    remarks: usize,
+}
+
+impl Speaking {
+    /// Takes what scripts have done, and hands them what has come.
+    fn attend(&mut self, now: Instant) {
+        self.take_outputs(now);
+        let (over, staying) = std::mem::take(&mut self.closed).into_iter().partition(|(until, _)| *until <= now);
+        self.closed = staying;
+        for (_, opened) in over {
+            self.close(opened);
+        }
+        self.dds.learn_all();
+        if now >= self.neighbours_at {
+            self.neighbours_at = now + NEIGHBOURS;
+            // What is told of nodes is taken; nothing is done with it.
+            let _ = self.dds.others();
+        }
+        self.hand_in();
+        self.tell();
+    }
+
+    fn take_outputs(&mut self, now: Instant) {
+        let outputs: Vec<RosOutput> = {
+            let mut controller = self.controller.controller();
+            std::iter::from_fn(|| controller.poll_ros()).collect()
+        };
+        let sends = |output: &RosOutput| matches!(output, RosOutput::Message { .. } | RosOutput::Request { .. });
+        let changes = outputs.iter().any(|output| !sends(output));
+        for output in outputs {
+            if let Err(failure) = self.output(output, now) {
+                say!("{failure}");
+            }
+        }
+        if changes {
+            self.announce();
+        }
+    }
+
+    fn output(&mut self, output: RosOutput, now: Instant) -> Result<(), Failure> {
+        match output {
+            RosOutput::Publishes { end, topic, message, qos } => {
+                self.ends.insert(end, Opened::Publishing(self.dds.opens(&topic, message, qos)?));
+            }
+            RosOutput::Listens { end, topic, message, qos } => {
+                self.ends.insert(end, Opened::Hearing(self.dds.hears(&topic, message, qos)?));
+            }
+            RosOutput::Asks { end, service, kind } => {
+                self.ends.insert(end, Opened::Asking(Box::new(self.dds.asks(&service, kind)?)));
+            }
+            RosOutput::Message { end, bytes } => {
+                if let Some(Opened::Publishing(publishing)) = self.ends.get(&end) {
+                    // One that finds no room is dropped.
+                    let _ = publishing.publish(bytes);
+                }
+            }
+            RosOutput::Request { end, number, bytes } => {
+                if let Some(Opened::Asking(asking)) = self.ends.get_mut(&end) {
+                    asking.ask(number, bytes);
+                }
+            }
+            RosOutput::Closed { end } => {
+                self.closed.extend(self.ends.remove(&end).map(|opened| (now + LINGERS, opened)));
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, opened: Opened) {
+        match opened {
+            Opened::Publishing(publishing) => publishing.close(&mut self.dds),
+            Opened::Hearing(hearing) => hearing.close(&mut self.dds),
+            Opened::Asking(asking) => asking.close(&mut self.dds),
+        }
+    }
+
+    /// Gives scripts what others have sent.
+    fn hand_in(&mut self) {
+        let (mut messages, mut answers) = (vec![], vec![]);
+        for (end, opened) in &mut self.ends {
+            match opened {
+                Opened::Publishing(_) => {}
+                Opened::Hearing(hearing) => messages.extend(hearing.take().into_iter().map(|bytes| (*end, bytes))),
+                Opened::Asking(asking) => {
+                    let came = asking.attend(&self.dds);
+                    answers.extend(came.into_iter().map(|(number, bytes)| (*end, number, bytes)));
+                }
+            }
+        }
+        if messages.is_empty() && answers.is_empty() {
+            return;
+        }
+        // What is no message of its type is dropped there.
+        let mut controller = self.controller.controller();
+        for (end, bytes) in messages {
+            let _ = controller.ros_message(end, &bytes);
+        }
+        for (end, number, bytes) in answers {
+            let _ = controller.ros_answer(end, number, &bytes);
+        }
+    }
+
+    /// Which node all of this belongs to.
+    fn announce(&self) {
+        let (mut readers, mut writers): (Vec<Gid>, Vec<Gid>) = (vec![], vec![]);
+        for opened in self.ends.values() {
+            match opened {
+                Opened::Publishing(publishing) => writers.extend(publishing.writers()),
+                Opened::Hearing(hearing) => readers.extend(hearing.readers()),
+                Opened::Asking(asking) => {
+                    readers.extend(asking.readers());
+                    writers.extend(asking.writers());
+                }
+            }
+        }
+        self.dds.announce_all("", NAME, readers, writers);
+    }
+
+    /// What others want that cannot be, each once.
+    fn tell(&mut self) {
+        let all = self.dds.remarks();
+        for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {
+            say!("ROS 2: {topic}: others have {theirs}, and the script {ours}: they do not hear each other");
+        }
+        self.remarks = all.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn software_whose_scripts_do_not_speak_ros_is_refused_with_one_whose_do() {
+        let ros = ScriptsArgs { ros: true, ..ScriptsArgs::default() };
+        assert!(ros.check(SINCE).is_ok() && ScriptsArgs::default().check(SoftwareVersion::new(1, 8)).is_ok());
+        for old in [SoftwareVersion::new(1, 8), SoftwareVersion::new(5, 25), SoftwareVersion::new(10, 6)] {
+            let error = ros.check(old).expect_err("it has no such functions").to_string();
+            assert!(error.contains("--software 10.12") && error.contains(&old.to_string()), "{error}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The explanation of the words that stand on the screen now.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Stylize as _;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph, Widget as _};
+
+use super::glossary::{self, Term};
+use super::paint::{broken, panel};
+use crate::screen::place::Place;
+
+/// Characters of the column of words, where there is room beside the meanings.
+const WORD: usize = 24;
+
+/// Explains, over `area`, the words on the whole `buffer`: those of the `page` first, then names in the events below it, and
+/// what stands around both; before them, where the live page in a browser is.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place, url: Option<&str>) {
+    let symbols: Vec<_> = buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect();
+    let rows: Vec<_> = symbols.chunks(usize::from(buffer.area.width).max(1)).map(<[&str]>::concat).collect();
+    let of = |wanted: &dyn Fn(u16) -> bool| {
+        let rows = (0..).zip(&rows).filter(|(at, _)| wanted(*at)).map(|(_, row)| row.clone());
+        glossary::find(&rows.collect::<Vec<_>>()).terms
+    };
+    let mut terms = of(&|at| page.top() <= at && at < page.bottom());
+    let events = of(&|at| page.bottom() <= at && at < area.bottom());
+    // Events are sentences: what they have to be explained of are names.
+    let names = events.into_iter().filter(|term| term.word.contains(char::is_uppercase));
+    let around = of(&|at| at < area.top() || area.bottom() <= at);
+    for term in names.chain(around) {
+        if !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    let block = panel("what the words mean");
+    let inner = block.inner(area);
+    let address = url.map(|url| Line::from(vec![Span::from("in a browser  ").bold(), Span::from(url.to_owned())]));
+    let lines: Vec<_> = address.into_iter().chain(explained(&terms, usize::from(inner.width))).collect();
+    let most = lines.len().saturating_sub(usize::from(inner.height));
+    let scrolled = place.scrolled(u16::try_from(most).unwrap_or(u16::MAX));
+    let below = most.saturating_sub(usize::from(scrolled));
+    let further = Line::from(format!(" ↓ {below} more ")).right_aligned();
+    let block = if below > 0 { block.title_bottom(further) } else { block };
+    Clear.render(area, buffer);
+    Paragraph::new(lines).scroll((scrolled, 0)).block(block).render(area, buffer);
+}
+
+/// Each word with its meaning beside it.
+fn explained(terms: &[Term], width: usize) -> Vec<Line<'static>> {
+    let word = WORD.min(width / 3);
+    let mut lines = vec![];
+    for term in terms {
+        let mut name = term.word.to_owned();
+        // A word that is longer than its column has a row of its own.
+        if name.chars().count() > word {
+            lines.push(Line::from(name).bold());
+            name = String::new();
+        }
+        for meaning in broken(&term.meaning(), width.saturating_sub(word + 2)) {
+            let named = format!("{:<word$}  ", std::mem::take(&mut name));
+            lines.push(Line::from(vec![Span::from(named).bold(), Span::from(meaning)]));
+        }
+    }
+    lines
+}

@@ -1,0 +1,177 @@
+//! Keys of the full-screen view, read on a thread of their own: a terminal that takes no output still gives keys.
+
+use std::io;
+use std::sync::Arc;
+
+use outrigger_core::mode::Epoch;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::PAGES;
+use super::place::{Place, Turn};
+use crate::terminal;
+use outrigger::host::os::INTERRUPT;
+use outrigger::host::signals::ask;
+use outrigger::host::worker::Worker;
+use outrigger::released::{QUIT, ReleasedBy};
+use outrigger::show::{Key, seen};
+
+const ESCAPE: u8 = 0x1b;
+const CONTROL_C: u8 = 0x03;
+
+/// Rows that a page of an explanation has.
+const PAGE: i16 = 10;
+
+/// Reads keys of standard input into `keys` for as long as the process lives, or the terminal; those that only look elsewhere
+/// turn `place`.
+///
+/// # Errors
+/// Those of the kernel where it gives no thread.
+pub(super) fn listen(keys: UnboundedSender<Key>, place: Arc<Place>) -> io::Result<Worker> {
+    Worker::start("keys", move || read(&keys, &place))
+}
+
+fn read(keys: &UnboundedSender<Key>, place: &Place) {
+    let mut bytes = [0; 64];
+    loop {
+        match terminal::keys(&mut bytes) {
+            0 => break,
+            count => {
+                let pressed = pressed(bytes.get(..count).unwrap_or_default(), seen());
+                pressed.for_each(|press| tell(press, keys, place));
+            }
+        }
+    }
+    // Nobody can stop an arm by a key any more.
+    let _ = keys.send(Key::HangUp);
+}
+
+fn tell(press: Press, keys: &UnboundedSender<Key>, place: &Place) {
+    match press {
+        Press::Escape if place.close() => {}
+        // Asked for twice, the end does not depend on the loop that takes keys.
+        Press::Escape => ask(QUIT),
+        Press::End(who) => ask(who),
+        Press::Key(key) => drop(keys.send(key)),
+        Press::Turn(turn) => place.turn(turn, PAGES),
+    }
+}
+
+/// What a key means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Press {
+    /// The end, by this word. Ctrl-C is what SIGINT is: a terminal in raw mode sends none.
+    End(&'static str),
+    /// The end of the explanation; without one, of everything.
+    Escape,
+    Key(Key),
+    Turn(Turn),
+}
+
+/// The keys in what one read returned, of somebody who has seen this epoch. Of keys that send a sequence, those that turn
+/// pages mean something here.
+fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        loop {
+            let (first, after) = rest.split_first()?;
+            if *first == ESCAPE && !after.is_empty() {
+                rest = after_sequence(after);
+                let length = after.len().saturating_sub(rest.len());
+                match by_sequence(after.get(..length).unwrap_or_default()) {
+                    Some(turn) => return Some(Press::Turn(turn)),
+                    None => continue,
+                }
+            }
+            rest = after;
+            match first {
+                &CONTROL_C => return Some(Press::End(INTERRUPT)),
+                b'q' => return Some(Press::End(QUIT)),
+                &ESCAPE => return Some(Press::Escape),
+                b'r' => return Some(Press::Key(Key::Request(seen))),
+                b'c' => return Some(Press::Key(Key::Resume(seen))),
+                b's' | b' ' => return Some(Press::Key(Key::Release(ReleasedBy::Key))),
+                b'a' => return Some(Press::Key(Key::Acknowledge)),
+                b'\t' => return Some(Press::Turn(Turn::Next)),
+                b'?' => return Some(Press::Turn(Turn::Explain)),
+                number @ b'1'..=b'9' => return Some(Press::Turn(Turn::To(u16::from(number - b'1')))),
+                _ => {}
+            }
+        }
+    })
+}
+
+/// What a sequence means without the escape character that began it: the arrows, backward tab, page up and page down.
+fn by_sequence(sequence: &[u8]) -> Option<Turn> {
+    match sequence {
+        b"[C" | b"OC" => Some(Turn::Next),
+        b"[D" | b"OD" | b"[Z" => Some(Turn::Previous),
+        b"[A" | b"OA" => Some(Turn::Scroll(-1)),
+        b"[B" | b"OB" => Some(Turn::Scroll(1)),
+        b"[5~" => Some(Turn::Scroll(-PAGE)),
+        b"[6~" => Some(Turn::Scroll(PAGE)),
+        _ => None,
+    }
+}
+
+/// What is left behind the sequence that an escape character begins: `[`, parameters and a last letter; `O` and a letter;
+/// or one key that was pressed together with Alt.
+fn after_sequence(bytes: &[u8]) -> &[u8] {
+    let length = match bytes {
+        [b'[', parameters @ ..] => {
+            let last = parameters.iter().position(|byte| (0x40..=0x7e).contains(byte));
+            last.map_or(bytes.len(), |last| last + 2)
+        }
+        [b'O', ..] => 2,
+        // An escape once more begins anew.
+        [ESCAPE, ..] => 0,
+        _ => 1,
+    };
+    bytes.get(length..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEEN: Epoch = Epoch::from_number(5);
+
+    fn keys(bytes: &[u8]) -> Vec<Press> {
+        pressed(bytes, SEEN).collect()
+    }
+
+    #[test]
+    fn each_key_has_its_meaning_and_control_c_is_an_interrupt() {
+        use Key::{Acknowledge, Request, Resume};
+        let release = Key::Release(ReleasedBy::Key);
+        assert_eq!(keys(b"rcs a"), [Request(SEEN), Resume(SEEN), release, release, Acknowledge].map(Press::Key));
+        assert_eq!(keys(b"q\x03\x1b"), [Press::End(QUIT), Press::End(INTERRUPT), Press::Escape]);
+        assert_eq!(keys("xäQ0\r".as_bytes()), []);
+    }
+
+    #[test]
+    fn keys_that_send_a_sequence_turn_pages_or_are_no_keys_and_hide_none() {
+        let f5_home_end_alt_q = b"\x1b[15~\x1bOH\x1b[1;5F\x1bq";
+        assert_eq!(keys(f5_home_end_alt_q), []);
+        let (up, stop) = (Press::Turn(Turn::Scroll(-1)), Press::Key(Key::Release(ReleasedBy::Key)));
+        assert_eq!(keys(b"\x1b[As\x1bOAs"), [up, stop, up, stop]);
+        assert_eq!(keys(b"\x1b[15"), [], "cut off");
+        assert_eq!(keys(b"\x1b\x1b"), [Press::Escape]);
+    }
+
+    #[test]
+    fn numbers_tab_and_arrows_turn_pages_and_nothing_of_the_robot() {
+        use Turn::{Explain, Next, Previous, Scroll, To};
+        let turns = [To(0), To(8), Next, Next, Previous, Previous, Explain, Scroll(1), Scroll(10), Scroll(-10)];
+        assert_eq!(keys(b"19\t\x1b[C\x1b[D\x1b[Z?\x1b[B\x1b[6~\x1b[5~"), turns.map(Press::Turn));
+    }
+
+    #[test]
+    fn escape_ends_an_explanation_before_it_ends_the_command() {
+        let (keys, _taken) = tokio::sync::mpsc::unbounded_channel();
+        let place = Place::default();
+        tell(Press::Turn(Turn::Explain), &keys, &place);
+        assert!(place.explains());
+        tell(Press::Escape, &keys, &place);
+        assert!(!place.explains());
+    }
+}

@@ -1,0 +1,110 @@
+//! What the connections of a session carry and no engine keeps: temperatures. Taken from a feed, on the thread that draws.
+
+use outrigger_wire::primary::SubPackage;
+use outrigger_wire::time::{Duration, Instant};
+
+use outrigger::feed::{Item, Message, Reader, Streams, What};
+
+/// Entries that are looked at before the screen is drawn again: more than arrive meanwhile.
+const ENTRIES: usize = 1_000;
+/// What is older is unknown: the slowest connection tells ten times a second.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// Listens beside a session, where there is a feed of it.
+pub(super) struct Overheard<'m> {
+    streams: Option<Streams<'m>>,
+    reader: Option<Reader>,
+    temperatures: Option<(Instant, Vec<f32>)>,
+}
+
+impl<'m> Overheard<'m> {
+    /// Nothing has been heard yet; without memory nothing ever is.
+    pub(super) const fn new(streams: Option<Streams<'m>>) -> Self {
+        Self { streams, reader: None, temperatures: None }
+    }
+
+    /// From now on it listens to this feed.
+    pub(super) fn listen(&mut self, reader: Reader) {
+        self.reader = Some(reader);
+    }
+
+    /// Takes in what has come since.
+    pub(super) fn look(&mut self) {
+        let (Some(reader), Some(streams)) = (&mut self.reader, &mut self.streams) else { return };
+        for _ in 0..ENTRIES {
+            match reader.next_now() {
+                Some(Item::Entry(entry)) => match entry.what {
+                    What::Opened { port } => streams.opened(port),
+                    What::Sent { port, bytes } => streams.sent(port, &bytes),
+                    What::Received { port, bytes, first_start } => {
+                        let temperatures = &mut self.temperatures;
+                        let _ = streams.received(port, &bytes, first_start, |message| {
+                            if let Some(heard) = temperatures_in(&message) {
+                                *temperatures = Some((entry.at, heard));
+                            }
+                        });
+                    }
+                    _ => {}
+                },
+                Some(Item::Lost(_)) => streams.lost(),
+                None => break,
+            }
+        }
+    }
+
+    /// Temperatures of the motors \[°C\], as far as they are known at `now`.
+    pub(super) fn temperatures(&self, now: Instant) -> Option<Vec<f32>> {
+        let (at, temperatures) = self.temperatures.as_ref()?;
+        (now.since(*at) <= FRESH).then(|| temperatures.clone())
+    }
+}
+
+fn temperatures_in(message: &Message<'_>) -> Option<Vec<f32>> {
+    match message {
+        Message::Realtime(packet) => Some(packet.motor_temperatures().map(|degrees| degrees as f32).to_vec()),
+        Message::SubPackage(SubPackage::JointData(data)) => {
+            Some(data.to_repr().joints.iter().map(|joint| joint.t_motor).collect())
+        }
+        Message::Fri(measurement) => Some(measurement.temperature().to_vec()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_wire::primary::{JointDataRepr, SubPackageRepr as _};
+
+    use super::*;
+    use outrigger::feed::{Feed, stream_memory};
+
+    /// A robot state of 30002 with these joint temperatures and nothing else.
+    fn state(degrees: f32) -> Vec<u8> {
+        let mut repr = JointDataRepr::default();
+        repr.joints.iter_mut().for_each(|joint| joint.t_motor = degrees);
+        let mut bytes = vec![0; 300];
+        let length = repr.emit(251, &mut bytes[5..]).expect("room");
+        bytes.truncate(5 + length);
+        bytes[..4].copy_from_slice(&u32::try_from(5 + length).expect("short").to_be_bytes());
+        bytes[4] = 16;
+        bytes
+    }
+
+    #[test]
+    fn temperatures_are_heard_in_pieces_and_forgotten_when_they_are_old() {
+        let feed = Feed::new(16);
+        let mut memory = stream_memory();
+        let mut overheard = Overheard::new(Streams::new(&mut memory));
+        overheard.listen(feed.reader());
+        let at = Instant::from_micros(1_000_000);
+        feed.put(at, What::Opened { port: 30_002 });
+        let bytes = state(31.5);
+        let (first, rest) = bytes.split_at(100);
+        feed.put(at, What::Received { port: 30_002, bytes: first.into(), first_start: Some(0) });
+        overheard.look();
+        assert_eq!(overheard.temperatures(at), None, "not whole");
+        feed.put(at, What::Received { port: 30_002, bytes: rest.into(), first_start: None });
+        overheard.look();
+        assert_eq!(overheard.temperatures(at), Some(vec![31.5; 6]));
+        assert_eq!(overheard.temperatures(at + Duration::from_millis(2_001)), None);
+    }
+}

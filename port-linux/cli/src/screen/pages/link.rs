@@ -1,0 +1,131 @@
+//! Figures of the link that brings states, and the time between them.
+
+use outrigger_core::link::{Bin, Figures};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Stylize as _};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget as _;
+
+use super::millis;
+use crate::screen::paint::{SOFT, Standing, is_within, panel, wrapped};
+use outrigger::show::{Snapshot, grade};
+
+/// Rows of a histogram that are enough for most links.
+const BINS: u16 = 12;
+
+pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
+    let mut lines = figures(snapshot, Detail::Everything);
+    // On the first page it stands beside the mode.
+    lines.extend(snapshot.trouble.as_deref().filter(|_| snapshot.figures.is_some()).map(Line::from));
+    let figures = super::lines("link", lines, area, buffer);
+    let rest = Rect { y: area.y + figures, height: area.height - figures, ..area };
+    let bins = u16::try_from(snapshot.intervals.len()).unwrap_or(BINS).min(BINS);
+    let height = bins.saturating_add(2).min(rest.height);
+    if bins == 0 || height < 4 {
+        return figures;
+    }
+    histogram(snapshot, Rect { height, ..rest }, buffer);
+    figures + height
+}
+
+/// The detail in which the grade is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// The figure it fell by, what the next grade needs, and what to do.
+    Everything,
+    /// The figure it fell by and what the next grade needs.
+    Next,
+    /// The figure it fell by alone.
+    Fall,
+    /// The grade and the one needed.
+    Grade,
+}
+
+/// As much as fits into `area`: what the grade means is said where there is room.
+pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
+    let block = panel("link");
+    let room = block.inner(area);
+    let lines = [Detail::Everything, Detail::Next, Detail::Fall]
+        .into_iter()
+        .map(|detail| figures(snapshot, detail))
+        .find(|lines| is_within(lines, room))
+        .unwrap_or_else(|| figures(snapshot, Detail::Grade));
+    wrapped(lines).block(block).render(area, buffer);
+}
+
+/// The grade, and why it is not better.
+fn grade_lines(snapshot: &Snapshot, figures: &Figures, detail: Detail) -> Vec<Line<'static>> {
+    let low = figures.grade_low();
+    let mut head = vec![Standing::of_grade(figures.grade).says(figures.grade.name())];
+    if low.grade < low.needed {
+        head.push(Span::from(format!("   needs {}", low.needed.name())));
+    }
+    let mut lines = vec![Line::from(head)];
+    // Of a link that is as good as can be, the last fall is of no interest.
+    let Some(next) = grade::next_grade(&low).filter(|_| detail != Detail::Grade) else { return lines };
+    lines.extend(low.fell.map(|fell| Line::from(grade::fell(&fell, snapshot.observer))));
+    if matches!(detail, Detail::Everything | Detail::Next) {
+        lines.push(Line::from(next));
+    }
+    if detail == Detail::Everything && low.grade < low.needed {
+        lines.push(Line::from(grade::remedy(&low, snapshot.here, snapshot.observer)).fg(SOFT));
+    }
+    lines
+}
+
+fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
+    let Some(figures) = &snapshot.figures else {
+        let no_link = Line::from(Standing::Bad.says("no link"));
+        return std::iter::once(no_link).chain(snapshot.trouble.as_deref().map(Line::from)).collect();
+    };
+    let sequence = figures.sequence;
+    let mut lines = grade_lines(snapshot, figures, detail);
+    let age = figures.age.map_or_else(|| "unknown".into(), millis);
+    lines.push(Line::from(format!("age {age}   jitter {}", millis(figures.jitter))));
+    lines.extend(figures.answers.map(|answers| {
+        let trip = answers.round_trip.map_or_else(String::new, |trip| format!("   round trip {}", millis(trip)));
+        // Of the last hundred.
+        Line::from(format!("answered {} %{trip}", answers.rate / 100))
+    }));
+    lines.extend(snapshot.states.as_ref().map(|states| Line::from(states.line())));
+    lines.extend([
+        Line::from(format!("states {}   longest gap {}", sequence.accepted, millis(figures.interval.max))),
+        Line::from(format!("lost {}   late {}   duplicate {}", sequence.lost, figures.late, sequence.duplicates)),
+        Line::from(format!(
+            "reordered {}   epoch {}   own stalls {}",
+            sequence.reordered, figures.epoch, figures.local_stalls
+        )),
+    ]);
+    // Seen only where something else answers at the controller's address.
+    lines.extend((figures.impossible > 0).then(|| Line::from(format!("impossible {}", figures.impossible))));
+    lines
+}
+
+/// A bar for each span of time, its count behind it: the fullest as far as there are rows, in their order.
+pub(super) fn histogram(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
+    const LABEL: usize = 8;
+    const COUNT: usize = 10;
+    let block = panel("time between states, bars logarithmic");
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    let mut bins: Vec<Bin> = snapshot.intervals.iter().filter(|bin| bin.count > 0).copied().collect();
+    while bins.len() > usize::from(inner.height) {
+        let least = bins.iter().enumerate().min_by_key(|(_, bin)| bin.count).map(|(at, _)| at);
+        bins.remove(least.unwrap_or(0));
+    }
+    let logarithm = |count: u32| f64::from(count).log2() + 1.0;
+    let most = bins.iter().map(|bin| logarithm(bin.count)).fold(1.0, f64::max);
+    let room = usize::from(inner.width).saturating_sub(LABEL + COUNT + 5);
+    for (row, bin) in (inner.y..inner.bottom()).zip(&bins) {
+        let from = bin.from.as_secs_f64() * 1e3;
+        let label = if from < 10.0 { format!("{from:.2}") } else { format!("{from:.0}") };
+        let bar = "█".repeat((logarithm(bin.count) / most * room as f64).round() as usize);
+        let line = vec![
+            Span::from(format!("{label:>5} ms ")),
+            Span::from(bar).fg(Color::Cyan),
+            Span::from(format!(" {}", bin.count)),
+        ];
+        Line::from(line).render(Rect { y: row, height: 1, ..inner }, buffer);
+    }
+}

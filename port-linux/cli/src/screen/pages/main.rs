@@ -1,0 +1,188 @@
+//! The first page: may the arm move by our doing, why not, and how good the link is; joints and the rest where there is room.
+
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Stylize as _};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget as _;
+
+use super::{joints, link};
+use crate::screen::history::{History, shown_error};
+use crate::screen::paint::{SOFT, Standing, badge, is_within, panel, value, wrapped};
+use outrigger::law::axis_error;
+use outrigger::show::{LawError, Snapshot, words};
+
+/// Rows of the panels of mode and link.
+const TOP: u16 = 10;
+/// A course of an error that changes by less is flat \[mm or °\].
+const STILL: f32 = 0.2;
+const ERROR: u16 = 3;
+
+pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
+    let joints_of = snapshot.state.as_ref().map_or(6, |arm| arm.joints.len());
+    let middle = u16::try_from(joints_of).unwrap_or(u16::MAX).saturating_add(3);
+    // What there is no room for goes as a whole.
+    let mut left = area.height.saturating_sub(TOP);
+    let mut room_for = |wanted: u16| {
+        let taken = if wanted <= left { wanted } else { 0 };
+        left -= taken;
+        taken
+    };
+    // Once there was an error its panel stays: the page does not jump with the mode.
+    let has_error = snapshot.law_error.is_some() || history.error.is_known();
+    let error = room_for(if has_error { ERROR } else { 0 });
+    let middle = room_for(middle);
+    let angles = room_for(if middle == 0 && snapshot.state.is_some() { joints::ANGLES } else { 0 });
+    // On the smallest screen the newest event has that row.
+    let top = TOP.min(area.height.saturating_sub(1));
+    let mut at = area.y;
+    let mut rows = |height: u16| {
+        let rows = Rect { y: at, height, ..area };
+        at += height;
+        rows
+    };
+    let halves = Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]);
+    let [mode, figures] = halves.areas(rows(top));
+    draw_mode(snapshot, mode, buffer);
+    link::draw_figures(snapshot, figures, buffer);
+    if error > 0 {
+        draw_error(snapshot.law_error, history, rows(error), buffer);
+    }
+    if middle > 0 {
+        let [left, right] = halves.areas(rows(middle));
+        joints::draw(snapshot, history, left, buffer);
+        link::histogram(snapshot, right, buffer);
+    }
+    if angles > 0 {
+        joints::draw_angles(snapshot, rows(angles), buffer);
+    }
+    top + error + middle + angles
+}
+
+/// How far the arm is from what the law wants, and how that went; unknown while nothing is commanded.
+fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &mut Buffer) {
+    let block = panel("error of the law");
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    let text = error.map(|error| match error {
+        LawError::Distance(_) => format!("{:+.3} mm to the workpiece", shown_error(error)),
+        LawError::Joint(_) => format!("{:+.4} ° at the worst joint", shown_error(error)),
+        LawError::Axis(axis, way) => format!("{} to go", axis_error((axis, way))),
+    });
+    let [text_area, course] = Layout::horizontal([Constraint::Length(32), Constraint::Fill(1)]).areas(inner);
+    Line::from(value(text)).render(text_area, buffer);
+    history.error.draw(STILL, Rect { width: course.width.min(120), ..course }, buffer);
+}
+
+/// How much is said of reasons.
+#[derive(Clone, Copy)]
+enum Detail {
+    /// What happened, what to do, and everything that is not met.
+    Everything,
+    /// The same without advice.
+    NoAdvice,
+    /// The most important by name, in one row; the events have said the rest.
+    Names,
+}
+
+/// Says as much as fits: figures below the reasons are not pushed off.
+fn draw_mode(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
+    let block = panel("mode");
+    let room = block.inner(area);
+    let lines = [Detail::Everything, Detail::NoAdvice]
+        .into_iter()
+        .map(|detail| mode_lines(snapshot, detail))
+        .find(|lines| is_within(lines, room))
+        .unwrap_or_else(|| mode_lines(snapshot, Detail::Names));
+    wrapped(lines).block(block).render(area, buffer);
+}
+
+fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
+    let mut head = vec![badge(snapshot.mode)];
+    let words: Vec<_> = snapshot
+        .state
+        .iter()
+        .flat_map(|state| &state.words)
+        .map(|word| format!("{} {}", word.name, word.said()))
+        .collect();
+    if !words.is_empty() {
+        head.push(Span::from(format!("   {}", words.join(", "))));
+    }
+    let mut lines = vec![Line::from(head)];
+    match detail {
+        Detail::Everything => lines.extend(reasons(snapshot, true)),
+        Detail::NoAdvice => lines.extend(reasons(snapshot, false)),
+        Detail::Names => lines.extend(names(snapshot)),
+    }
+    // Without a link it stands there.
+    if let Some(trouble) = snapshot.trouble.as_ref().filter(|_| snapshot.figures.is_some()) {
+        lines.push(Line::from(trouble.as_str()).fg(Standing::Bad.color()));
+    }
+    for (name, value) in &snapshot.values {
+        lines.push(Line::from(vec![format!("{name}: ").fg(SOFT), value.as_str().into()]));
+    }
+    lines
+}
+
+/// What a request would be refused for, beside the latch, which is named by itself.
+fn unmet(snapshot: &Snapshot) -> Vec<Reason> {
+    let mut unmet = words::causes_first(snapshot.unmet);
+    unmet.retain(|reason| snapshot.latch.is_none() || *reason != Reason::Latched);
+    unmet
+}
+
+fn is_ready(snapshot: &Snapshot) -> bool {
+    snapshot.unmet.is_empty() && snapshot.state.is_some() && snapshot.mode == Mode::Monitor
+}
+
+/// A line for each reason.
+fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
+    let mut lines = vec![];
+    if snapshot.overrides_pendant {
+        let mut line = vec![Standing::Doubtful.says("a stop at the pendant would be overridden")];
+        if advice {
+            line.push(": end commanding here, by a stop input, or by the emergency stop".into());
+        }
+        lines.push(Line::from(line));
+    }
+    if let Some(reason) = snapshot.latch {
+        let mut line = vec![Standing::Bad.says("latched: "), reason.text().into()];
+        if advice {
+            line.extend([" - ".into(), snapshot.advice(reason).into()]);
+        }
+        lines.push(Line::from(line));
+    }
+    if let Some(reason) = snapshot.last_fallback.filter(|_| snapshot.latch.is_none()) {
+        lines.push(Line::from(vec!["last fallback: ".fg(SOFT), reason.text().into()]));
+    }
+    let unmet = unmet(snapshot).into_iter();
+    lines.extend(
+        unmet.map(|reason| Line::from(vec![Standing::Doubtful.says("not ready: "), snapshot.why(reason).0.into()])),
+    );
+    if is_ready(snapshot) {
+        lines.push(Line::from(Standing::Good.says("ready to command")));
+    }
+    lines
+}
+
+/// The reason that matters most, in a row.
+fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
+    let unmet = unmet(snapshot);
+    if snapshot.overrides_pendant {
+        return Some(Line::from(Standing::Doubtful.says("pendant stop unseen")));
+    }
+    if let Some(reason) = snapshot.latch {
+        let more = if unmet.is_empty() { String::new() } else { format!(", {} unmet", unmet.len()) };
+        return Some(Line::from(vec![Standing::Bad.says("latched: "), reason.name().into(), more.into()]));
+    }
+    if !unmet.is_empty() {
+        let names: Vec<_> = unmet.iter().map(|reason| reason.name()).collect();
+        return Some(Line::from(vec![Standing::Doubtful.says("unmet: "), names.join(", ").into()]));
+    }
+    let met = is_ready(snapshot).then(|| ", ready".fg(Color::Cyan));
+    let fallback =
+        |reason: Reason| Line::from_iter(["fallback: ".fg(SOFT), reason.name().into()].into_iter().chain(met));
+    snapshot.last_fallback.map(fallback)
+}

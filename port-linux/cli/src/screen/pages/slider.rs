@@ -1,0 +1,19 @@
+//! The speed slider, and what is left of speeds by it and the limiter.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::screen::history::History;
+use crate::screen::paint::{Quantities, Quantity};
+use outrigger::show::Snapshot;
+
+pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
+    const TITLE: &str = "speed slider";
+    let Some(arm) = &snapshot.state else { return super::no_state(TITLE, snapshot, area, buffer) };
+    let percent = |share: Option<f32>| share.map(|share| format!("{:.0} %", share * 100.0));
+    let rows = vec![
+        Quantity { name: "slider", values: vec![percent(arm.speed_slider)], course: Some(&history.slider) },
+        Quantity { name: "in effect", values: vec![percent(arm.speed_scaling)], course: None },
+    ];
+    super::table(TITLE, &Quantities { titles: &["", "share"], rows, span: 5.0 }, area, buffer)
+}

@@ -1,0 +1,247 @@
+//! States and events for others, over TCP: one JSON object per line, to everybody who connects.
+//!
+//! It is a [companion](outrigger::companion): it runs on a thread of its own, and hears from the control loop by a
+//! [`Feed`](outrigger::feed::Feed), which waits for nobody. Lines are made once for all readers; one that is slow, or stands still, loses old lines and is told how many.
+
+mod lines;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, Sender, channel};
+use tokio::task::JoinSet;
+
+use outrigger_config::ServeSettings;
+
+use self::lines::Lines;
+use outrigger::companion::{Companion, Needs, Session, Started};
+use outrigger::exit::Failure;
+use outrigger::feed::{CAPACITY, Reader, Streams, stream_memory};
+use outrigger::host::worker::Worker;
+use outrigger::json::Json;
+use outrigger::show::complain;
+
+/// At the end, readers that still read get so long to take what they have not taken yet.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+/// The readers of `[serve]` as a companion.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    listen: SocketAddr,
+    most: usize,
+}
+
+impl Readers {
+    /// Returns those that `settings` want; `None` where they want none.
+    pub(crate) fn of(settings: &ServeSettings) -> Option<Self> {
+        settings.listen.map(|listen| Self { listen, most: settings.readers })
+    }
+}
+
+impl<const N: usize> Companion<N> for Readers {
+    fn needs(&self) -> Needs {
+        Needs { traffic: true, ..Needs::default() }
+    }
+
+    fn start(&self, session: Session<N>) -> Result<Started, Failure> {
+        let server = Server::start(self.listen, self.most, session.feed, session.clock.origin_unix_nanos())?;
+        let address = server.address.to_string();
+        let text = format!("states and events for readers at {address}");
+        let started = Started::saying("serve", text, vec![("address", address)]);
+        Ok(started.ending(move |_| {
+            server.finish();
+            Ok(None)
+        }))
+    }
+}
+
+/// A server at work; it ends when its feed does.
+#[derive(Debug)]
+struct Server {
+    address: SocketAddr,
+    worker: Worker,
+}
+
+impl Server {
+    /// Listens on `listen` for up to `most` readers of what `reader` hears. `origin` is when the process's clock began,
+    /// in ns since 1970.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the address cannot be had.
+    fn start(listen: SocketAddr, most: usize, reader: Reader, origin: u64) -> Result<Self, Failure> {
+        let failed = |error: std::io::Error| {
+            Failure::BadInput(format!(
+                "serve.listen: cannot listen on {listen}: {error}; does another process have it, has this machine \
+                 that address?"
+            ))
+        };
+        let listener = TcpListener::bind(listen).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let runtime = outrigger::host::runtime::one_threaded()?;
+        let work = move || {
+            if let Err(error) = runtime.block_on(serve(listener, most, reader, origin)) {
+                complain(&format!("serving on {address} ended: {error}"));
+            }
+        };
+        let worker = Worker::start("serve", work).map_err(failed)?;
+        Ok(Self { address, worker })
+    }
+
+    /// Waits for its end.
+    fn finish(self) {
+        // A panic of the thread has been printed by then; there is nothing to add.
+        let _ = self.worker.join(5 * FAREWELL);
+    }
+}
+
+async fn serve(listener: TcpListener, most: usize, mut reader: Reader, origin: u64) -> std::io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let mut memory = stream_memory();
+    let Some(streams) = Streams::new(&mut memory) else { return Ok(()) };
+    let mut lines = Lines::new(streams, origin);
+    let to_all = channel(CAPACITY).0;
+    let mut readers = JoinSet::new();
+    loop {
+        tokio::select! {
+            heard = reader.next() => {
+                let Some(heard) = heard else { break };
+                lines.make(&heard, to_all.receiver_count() > 0, &mut |line| pass_on(&to_all, line));
+            }
+            accepted = listener.accept() => {
+                // A client that is gone before it is accepted is nobody's loss.
+                let Ok((stream, _)) = accepted else { continue };
+                if readers.len() < most {
+                    let (from, to) = stream.into_split();
+                    readers.spawn(attend(from, to, to_all.subscribe()));
+                } else {
+                    refuse(stream, most);
+                }
+            }
+            Some(_) = readers.join_next() => {}
+        }
+    }
+    drop(to_all);
+    // Those that stand still are left behind.
+    let _ = tokio::time::timeout(FAREWELL, async { while readers.join_next().await.is_some() {} }).await;
+    Ok(())
+}
+
+/// Hands a line to everybody; nobody is waited for.
+fn pass_on(to_all: &Sender<Arc<str>>, line: &str) {
+    // An error says that the last reader has just gone.
+    let _ = to_all.send(format!("{line}\n").into());
+}
+
+/// Says why there is no place for one more. What does not fit into the socket at once is not sent.
+fn refuse(stream: tokio::net::TcpStream, most: usize) {
+    let _ = stream.try_write(refusal(most).as_bytes());
+}
+
+/// The line for a reader without a place.
+fn refusal(most: usize) -> String {
+    let mut json = Json::default();
+    json.begin_object().key("type").text("refused").key("readers").integer(most as u64).end_object();
+    format!("{}\n", json.as_str())
+}
+
+/// Sends lines to one reader until it, or the feed, is gone. What it sends is thrown away.
+async fn attend(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, mut lines: Receiver<Arc<str>>) {
+    let gone = async {
+        let mut ignored = [0; 256];
+        while from.read(&mut ignored).await.is_ok_and(|count| count > 0) {}
+    };
+    let sending = async {
+        let mut dropped = 0;
+        loop {
+            let line = match lines.recv().await {
+                Ok(line) => line,
+                Err(RecvError::Lagged(count)) => {
+                    dropped += count;
+                    let mut json = Json::default();
+                    json.begin_object().key("type").text("dropped").key("count").integer(count);
+                    json.key("total").integer(dropped).end_object();
+                    format!("{}\n", json.as_str()).into()
+                }
+                Err(RecvError::Closed) => return,
+            };
+            if to.write_all(line.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = gone => {}
+        () = sending => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+    use super::*;
+
+    /// A reader that has a pipe of `room` bytes, and its other end.
+    fn reader(to_all: &Sender<Arc<str>>, room: usize) -> (tokio::io::DuplexStream, impl Future<Output = ()> + use<>) {
+        let (ours, theirs) = tokio::io::duplex(room);
+        let (from, to) = tokio::io::split(theirs);
+        (ours, attend(from, to, to_all.subscribe()))
+    }
+
+    fn number(line: &str) -> Option<u64> {
+        line.strip_prefix("{\"n\":")?.strip_suffix('}')?.parse().ok()
+    }
+
+    #[test]
+    fn twenty_readers_that_stand_still_delay_nobody_and_are_told_what_they_lost() {
+        outrigger::host::runtime::one_threaded().unwrap().block_on(async {
+            const LINES: u64 = 1_000;
+            let to_all = channel(64).0;
+            let mut tasks = JoinSet::new();
+            let mut still = vec![];
+            for _ in 0..20 {
+                let (ours, task) = reader(&to_all, 100);
+                tasks.spawn(task);
+                still.push(ours);
+            }
+            let (quick, task) = reader(&to_all, 100);
+            tasks.spawn(task);
+            let mut quick = BufReader::new(quick).lines();
+            for n in 0..LINES {
+                pass_on(&to_all, &format!("{{\"n\":{n}}}"));
+                assert_eq!(quick.next_line().await.unwrap().as_deref().and_then(number), Some(n));
+            }
+            drop(to_all);
+            for mut pipe in still {
+                let mut text = String::new();
+                pipe.read_to_string(&mut text).await.unwrap();
+                let numbers: Vec<u64> = text.lines().filter_map(number).collect();
+                let dropped = LINES - numbers.len() as u64;
+                assert!(dropped > 900, "{dropped}");
+                let told = format!("{{\"type\":\"dropped\",\"count\":{dropped},\"total\":{dropped}}}");
+                assert!(text.lines().any(|line| line == told), "{text}");
+                assert_eq!(numbers[numbers.len() - 64..], (LINES - 64..LINES).collect::<Vec<_>>(), "the newest");
+            }
+        });
+    }
+
+    #[test]
+    fn a_reader_without_a_place_is_told_how_many_there_are() {
+        assert_eq!(refusal(21), "{\"type\":\"refused\",\"readers\":21}\n");
+    }
+
+    #[test]
+    fn a_reader_that_goes_away_is_forgotten() {
+        outrigger::host::runtime::one_threaded().unwrap().block_on(async {
+            let to_all = channel(64).0;
+            let (ours, task) = reader(&to_all, 100);
+            drop(ours);
+            // Though there is nothing to send.
+            task.await;
+        });
+    }
+}

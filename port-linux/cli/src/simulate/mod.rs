@@ -1,0 +1,259 @@
+//! `outrigger sim`: simulated controllers and sensors; here `sim ur`, a controller behind kernel TCP.
+
+mod args;
+mod distance;
+mod journal;
+pub(crate) mod krc;
+pub(crate) mod sensor;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use args::{ProgramArg, SimUrArgs};
+use outrigger_config::{RobotAddress, files};
+use outrigger_sim::arm::Drive;
+use outrigger_sim::controller::{Controller, Options, StartState};
+use outrigger_sim::pendant::{InstallationFile, ProgramFile};
+use outrigger_sim::port::Port;
+use outrigger_sim::tcp::{Addresses, BindError, Running, Server};
+use tokio::sync::mpsc::unbounded_channel;
+
+use self::journal::Journal;
+#[cfg(feature = "ros2")]
+use crate::ros2::Scripts;
+use outrigger::exit::{Failure, Outcome};
+use outrigger::host::machine::RealTime;
+use outrigger::host::signals::{Leaves, Signals};
+use outrigger::json::Json;
+use outrigger::show::{Format, Show, tell};
+
+/// The time between two looks at a simulator.
+const LOOK: Duration = Duration::from_millis(50);
+/// The most bytes of a script that is read.
+const SCRIPT_MAX: u64 = 16 << 20;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Usage`] for an arm that never ran the software, and for scripts that are to speak ROS 2 and cannot;
+/// [`Failure::BadInput`] for a script that cannot be read; [`Failure::Connection`] for a port that is taken.
+pub(crate) fn run(args: &SimUrArgs) -> Outcome {
+    #[cfg(feature = "ros2")]
+    args.scripts.check(args.software)?;
+    let options = options(args)?;
+    let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
+    let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();
+    let server = bind(controller, args).map_err(|error| bind_failure(&error))?;
+    let sensor = args.distance_to.map(distance::Sensor::to).transpose()?;
+    let mut show = show(args.ready);
+    let ports: Vec<String> = served.iter().map(|port| server.address(*port).port().to_string()).collect();
+    let software = options.software;
+    show.text(format!(
+        "simulated {} with software {software}, {}, at {} Hz, on {} ports {}",
+        options.model.name(),
+        state_name(options.state),
+        1_000_000 / software.generation().period_micros(),
+        args.listen,
+        ports.join(" "),
+    ));
+    let robot = robot(args.listen, server.port_base());
+    if server.port_base() != outrigger_config::FIRST_PORT {
+        show.text(format!("other commands reach it as {robot}, e.g. `outrigger monitor {robot}`"));
+    }
+    if served.contains(&Port::RobotApi) {
+        show.text(format!("Robot API: http://{}/universal-robots/robot-api", server.address(Port::RobotApi)));
+    }
+    show.text(format!("{}; seed {}; {} fault(s) to come", options.drive, options.seed, options.faults.len()));
+    if let Some(to) = args.distance_to {
+        show.text(format!("distances to {to}, every 10 ms while the surface lies ahead of the tool"));
+    }
+    let running = Arc::new(in_real_time(&mut show, || server.spawn())?);
+    running.controller().keep_events();
+    #[cfg(feature = "ros2")]
+    let scripts = args.scripts.ros.then(|| Scripts::join(&args.scripts, Arc::clone(&running))).transpose()?;
+    if args.ready {
+        tell(&ready(&options, &robot, &running, &served))?;
+    }
+    let mut journal = Journal::default();
+    let told = outrigger::host::runtime::one_threaded()?.block_on(async {
+        let attended = attend(args.seconds, || journal.of_controller(&running, &mut show));
+        match sensor {
+            None => attended.await,
+            Some(sensor) => tokio::select! {
+                () = sensor.send(&running) => Ok(()),
+                attended = attended => attended,
+            },
+        }
+    });
+    #[cfg(feature = "ros2")]
+    scripts.map(Scripts::finish);
+    let now = running.controller().now();
+    drop(running);
+    journal.summary(now).into_iter().for_each(|line| show.text(line));
+    show.finish();
+    told
+}
+
+/// Starts the output of a simulator: standard output, or standard error where that has one line for scripts.
+fn show(ready: bool) -> Show {
+    let (keys, _) = unbounded_channel();
+    Show::start(if ready { Format::Remarks } else { Format::Lines }, "sim", keys)
+}
+
+/// Looks every 50 ms until a signal asks for the end or the time is over, and once more then.
+async fn attend(seconds: Option<u64>, mut look: impl FnMut()) -> Outcome {
+    let mut signals = Signals::listen(Leaves::Nothing)?;
+    let end = async {
+        match seconds {
+            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::pin!(end);
+    let mut ticks = tokio::time::interval(LOOK);
+    loop {
+        tokio::select! {
+            _ = signals.next() => break,
+            () = &mut end => break,
+            _ = ticks.tick() => look(),
+        }
+    }
+    look();
+    Ok(())
+}
+
+/// Opens the controller's ports: at the base that was given, or for 0 at one whose ports are free.
+fn bind(controller: Controller, args: &SimUrArgs) -> Result<Server, BindError> {
+    let addresses = Addresses { listen: args.listen, base: args.port_base, robot_api: args.robot_api_port };
+    if args.port_base != 0 {
+        return Server::bind_at(controller, addresses);
+    }
+    // Below the ports that the kernel chooses itself, and seldom where a simulator beside this one begins to look.
+    let first = 15_000 + u16::try_from(std::process::id() % 400).unwrap_or_default() * 23;
+    Server::bind_free(controller, Addresses { base: first, ..addresses })
+}
+
+/// Returns the robot as commands on this machine take it.
+fn robot(listen: IpAddr, base: u16) -> String {
+    let host = match listen {
+        any if !any.is_unspecified() => any,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    RobotAddress::new(&host.to_string(), base).map_or_else(|_| host.to_string(), |robot| robot.to_string())
+}
+
+/// Returns the line for scripts; `ports` has a number for each of a real controller's own.
+fn ready(options: &Options, robot: &str, running: &Running, served: &[Port]) -> String {
+    let mut json = Json::default();
+    json.begin_object().key("type").text("ready").key("robot").text(robot);
+    json.key("address").text(&running.address(Port::Primary).ip().to_string());
+    json.key("port_base").integer(running.port_base());
+    json.key("ports").begin_object();
+    for port in served {
+        json.key(&port.number().to_string()).integer(running.address(*port).port());
+    }
+    json.end_object().key("model").text(options.model.name());
+    json.key("software").text(&options.software.to_string());
+    json.key("pid").integer(std::process::id()).end_object();
+    format!("{}\n", json.as_str())
+}
+
+/// Starts a simulator with real-time priority and locked memory where the system grants them, and says what it granted.
+///
+/// # Errors
+/// [`Failure::BadInput`] where there is no thread to be had.
+fn in_real_time<T>(show: &mut Show, start: impl FnOnce() -> std::io::Result<T>) -> Result<T, Failure> {
+    let granted = RealTime::ask();
+    let started = start().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")));
+    granted.give_back();
+    show.text(granted.to_string());
+    started
+}
+
+fn bind_failure(error: &BindError) -> Failure {
+    let mut text = error.to_string();
+    if error.service == Port::RobotApi {
+        text += " (--robot-api-port 8080, or --port-base)";
+    }
+    Failure::Connection(text)
+}
+
+fn options(args: &SimUrArgs) -> Result<Options, Failure> {
+    let by_software = Options::for_software(args.software);
+    let model = args.model.unwrap_or(by_software.model);
+    let mut options = Options::new(model, args.software);
+    options.rtde.echo = args.echo_registers;
+    for program in &args.program {
+        options.files.programs.push(program_file(program)?);
+    }
+    for name in &args.broken {
+        if name.ends_with(".installation") {
+            options.files.installations.push(InstallationFile { broken: true, ..InstallationFile::named(name) });
+        } else {
+            options.files.programs.push(ProgramFile { broken: true, ..ProgramFile::named(name) });
+        }
+    }
+    let unconfirmed = args.unconfirmed.iter().map(|name| InstallationFile::named(name));
+    let unconfirmed = unconfirmed.map(|file| InstallationFile { needs_confirmation: true, ..file });
+    options.files.installations.extend(unconfirmed);
+    options.external_control.clone_from(&args.external_control);
+    options.surface = args.surface;
+    options.services_off.clone_from(&args.service_off);
+    options.operations.report = Duration::from_secs_f64(args.flight_report);
+    if args.ideal_drive {
+        options.drive = Drive::IDEAL;
+    }
+    Ok(Options { seed: args.seed, state: args.state, faults: args.fault.clone(), ..options })
+}
+
+fn program_file(program: &ProgramArg) -> Result<ProgramFile, Failure> {
+    let file = ProgramFile::named(&program.name);
+    let Some(path) = &program.script else { return Ok(file) };
+    let script = files::read_text(path, SCRIPT_MAX)
+        .map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))?;
+    Ok(ProgramFile { script, ..file })
+}
+
+fn state_name(state: StartState) -> &'static str {
+    StartState::NAMED.into_iter().find(|(known, _)| *known == state).map_or("", |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: SimUrArgs,
+    }
+
+    #[test]
+    fn two_simulators_at_base_0_have_ports_of_their_own_and_a_line_for_scripts_names_them() {
+        let words = ["ur", "--port-base", "0", "--ready", "--ideal-drive", "--flight-report", "2.5"];
+        let args = Line::parse_from(words).args;
+        let options = options(&args).expect("no files");
+        assert_eq!((options.drive, options.operations.report), (Drive::IDEAL, Duration::from_millis(2_500)));
+        let bound = || bind(Controller::new(options.clone()).expect("a controller"), &args).expect("free ports");
+        let (one, other) = (bound(), bound());
+        assert!(one.port_base() != 0 && one.port_base() != other.port_base());
+        let running = one.spawn().expect("a thread");
+        let robot = robot(args.listen, running.port_base());
+        let line = ready(&options, &robot, &running, &[Port::Primary, Port::Rtde]);
+        assert_eq!((line.lines().count(), line.ends_with('\n')), (1, true));
+        let read: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let base = running.port_base();
+        assert_eq!((&read["type"], &read["robot"]), (&"ready".into(), &format!("127.0.0.1:{base}").into()));
+        assert_eq!((&read["ports"]["30001"], &read["ports"]["30004"]), (&(base + 2).into(), &(base + 5).into()));
+        assert_eq!((&read["model"], &read["software"]), (&"ur5e".into(), &"5.15.0".into()));
+        assert_eq!((&read["address"], &read["pid"]), (&"127.0.0.1".into(), &std::process::id().into()));
+        assert!(TcpStream::connect(("127.0.0.1", base + 5)).is_ok(), "clients can connect");
+        assert_eq!(super::robot("0.0.0.0".parse().expect("an address"), 40_000), "127.0.0.1:40000");
+    }
+}

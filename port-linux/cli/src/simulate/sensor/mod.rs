@@ -1,0 +1,250 @@
+//! `outrigger sim sensor`: a simulated sensor at a serial line, a socket or an address. What it measures and when is
+//! [`outrigger_sim::sensor`]'s; here are its bytes, and where they go.
+
+mod args;
+mod message;
+mod plan;
+mod pose;
+mod rows;
+mod wire;
+
+use std::future::pending;
+
+pub(crate) use args::SimSensorArgs;
+use outrigger_sim::sensor::{Measures, Sensor, Sent};
+use outrigger_sim::time::SimTime;
+use outrigger_wire::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+use self::message::Written;
+use self::plan::{Plan, To};
+use self::pose::View;
+use self::wire::{Offered, Wire};
+use outrigger::exit::{Failure, Outcome, output_closed};
+use outrigger::host::clock::Clock;
+use outrigger::host::reactor::sleep_until_some;
+use outrigger::host::signals::{Leaves, Signals};
+use outrigger::show::{complain, say};
+
+/// Readings per second where nobody says how many.
+const RATE: f64 = 100.0;
+/// Somebody reads where nobody was missed for so long: far computers tell it of one datagram a second only.
+const HEARD: Duration = Duration::from_secs(2);
+/// What is left of a message is tried again so soon.
+const AGAIN: Duration = Duration::from_millis(1);
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::Usage`] for a sensor that cannot be, [`Failure::BadInput`] for files, [`Failure::Connection`] for a line or
+/// robot that cannot be reached or is gone.
+pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
+    let Plan { to, written, settings } = Plan::of(args)?;
+    let wire = to.open()?;
+    if wire.is_a_terminal() && written == Written::Frames {
+        return Err(Failure::Usage(
+            "frames are no text for a terminal: give --uart or --udp, or | to a program".into(),
+        ));
+    }
+    let clock = Clock::start();
+    let (view, robot_ended) = match args.surface.zip(args.robot.as_ref()) {
+        Some((surface, robot)) => View::of(surface, robot, clock).map(|(view, ended)| (Some(view), Some(ended)))?,
+        None => (None, None),
+    };
+    let quiet = to == To::Output;
+    tell(
+        quiet,
+        &format!(
+            "simulated sensor, {}, to {to}; Ctrl-C ends it",
+            settings_in_words(&settings.measures, settings.values, written)
+        ),
+    );
+    if let (Some(most), Measures::Ahead { period }) = (to.carries(), &settings.measures) {
+        let longest =
+            written.message(Sent::Reading { seq: u32::MAX, values: vec![-0.123_456_78; settings.values], hurt: None });
+        let needs = longest.unwrap_or_default().len() as f64 / period.as_secs_f64();
+        if needs > most {
+            let rate = most / (needs * period.as_secs_f64());
+            tell(
+                quiet,
+                &format!("of the longest readings this line carries {rate:.0} a second: what finds no room is dropped"),
+            );
+        }
+    }
+    let feed =
+        Feed { sensor: Sensor::new(settings), written, wire, view, quiet, counts: Counts::default(), unheard_at: None };
+    outrigger::host::runtime::block_on(feed.run(clock, args.seconds.map(Duration::from_secs), robot_ended))
+}
+
+/// Beside readings on standard output nothing else is said there.
+fn tell(quiet: bool, text: &str) {
+    if quiet { complain(text) } else { say!("{text}") }
+}
+
+fn settings_in_words(measures: &Measures, values: usize, written: Written) -> String {
+    let what = match written {
+        Written::Lines { .. } => "lines",
+        Written::Frames => "frames",
+        Written::Datagrams => "datagrams",
+    };
+    match measures {
+        Measures::Ahead { period } => {
+            let rate = (1.0 / period.as_secs_f64() * 1e3).round() / 1e3;
+            format!("{what} of {values} value(s), {rate} per second")
+        }
+        Measures::Rows(rows) => {
+            let again = if rows.again.is_some() { ", again and again" } else { "" };
+            format!("{what} of {values} value(s), {} from a file{again}", rows.rows.len())
+        }
+    }
+}
+
+/// What was sent, and what was not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    sent: u64,
+    bytes: u64,
+    /// Of those that were sent: by the script.
+    garbage: u64,
+    hurt: u64,
+    /// By the script, or because nothing was ahead.
+    silent: u64,
+    /// For want of room, and of anybody who reads.
+    full: u64,
+    unheard: u64,
+}
+
+/// A sensor at its wire.
+struct Feed {
+    sensor: Sensor,
+    written: Written,
+    wire: Wire,
+    view: Option<View>,
+    quiet: bool,
+    counts: Counts,
+    /// When it was last told that nobody reads, until somebody does.
+    unheard_at: Option<Instant>,
+}
+
+impl Feed {
+    async fn run(
+        mut self,
+        clock: Clock,
+        lasts: Option<Duration>,
+        robot: Option<oneshot::Receiver<Failure>>,
+    ) -> Outcome {
+        let mut signals = Signals::listen(Leaves::Nothing)?;
+        let begun = clock.now();
+        let end = lasts.map(|lasts| begun + lasts);
+        let robot = async {
+            match robot {
+                // A thread that ends without a word has nobody to tell.
+                Some(ended) => match ended.await {
+                    Ok(failure) => failure,
+                    Err(_) => pending().await,
+                },
+                None => pending().await,
+            }
+        };
+        let mut robot = std::pin::pin!(robot);
+        let outcome = loop {
+            let due = self.sensor.next_event().map(|due| begun + Duration::from_micros(due.as_micros()));
+            let again = self.wire.is_in_a_message().then(|| clock.now() + AGAIN);
+            if due.is_none() && again.is_none() {
+                break Ok(());
+            }
+            let wake = [due, again, end].into_iter().flatten().min();
+            tokio::select! {
+                biased;
+                _ = signals.next() => break Ok(()),
+                failure = &mut robot => break Err(failure),
+                () = sleep_until_some(clock, wake) => {}
+            }
+            let now = clock.now();
+            if end.is_some_and(|end| now >= end) {
+                break Ok(());
+            }
+            if let Err(error) = self.step(begun, now) {
+                break self.ended(&error);
+            }
+        };
+        tell(self.quiet, &self.summary(clock.now().since(begun)));
+        outcome
+    }
+
+    /// Sends what is due.
+    fn step(&mut self, begun: Instant, now: Instant) -> std::io::Result<()> {
+        self.wire.go_on()?;
+        let sim = SimTime::from_micros(now.since(begun).as_micros());
+        loop {
+            let ahead = self.view.as_ref().map_or(Some(0.0), View::distance);
+            let Some(sent) = self.sensor.send(sim, ahead) else { return Ok(()) };
+            let garbage = matches!(sent, Sent::Garbage(_));
+            let hurt = matches!(sent, Sent::Reading { hurt: Some(_), .. });
+            let Some(message) = self.written.message(sent) else {
+                self.counts.silent += 1;
+                continue;
+            };
+            let offered = self.wire.offer(&message)?;
+            match offered {
+                Offered::Taken => {
+                    self.counts.sent += 1;
+                    self.counts.bytes += message.len() as u64;
+                    self.counts.garbage += u64::from(garbage);
+                    self.counts.hurt += u64::from(hurt);
+                }
+                Offered::Full => self.counts.full += 1,
+                Offered::Unheard => self.counts.unheard += 1,
+            }
+            self.say_how(offered, now);
+        }
+    }
+
+    /// Says it where it is another way than before: nobody reads, somebody does. A line that is full is said once.
+    fn say_how(&mut self, offered: Offered, now: Instant) {
+        match (offered, self.unheard_at) {
+            (Offered::Unheard, before) => {
+                self.unheard_at = Some(now);
+                if before.is_none() {
+                    tell(self.quiet, "nobody reads there yet: readings are dropped");
+                }
+            }
+            (Offered::Taken, Some(at)) if now.since(at) >= HEARD => {
+                self.unheard_at = None;
+                tell(self.quiet, "somebody reads");
+            }
+            (Offered::Full, _) if self.counts.full == 1 => {
+                tell(self.quiet, "the line takes no more for now: readings are dropped");
+            }
+            _ => {}
+        }
+    }
+
+    /// What an error of the wire means.
+    fn ended(&self, error: &std::io::Error) -> Outcome {
+        if self.quiet {
+            return output_closed(error);
+        }
+        Err(Failure::Connection(format!(
+            "the line is gone: {error}; plug it in, or start who reads it, and begin again"
+        )))
+    }
+
+    fn summary(&self, lasted: Duration) -> String {
+        let Counts { sent, bytes, garbage, hurt, silent, full, unheard } = self.counts;
+        let mut text = format!("sent {sent} messages, {bytes} B, in {:.1} s", lasted.as_secs_f64());
+        for (count, what) in [
+            (garbage, "of them garbage"),
+            (hurt, "of them with a bit changed"),
+            (silent, "not sent: the script, or nothing ahead"),
+            (full, "dropped: no room on the line"),
+            (unheard, "dropped: nobody read"),
+            (self.sensor.missed(), "missed: this process was held up"),
+        ] {
+            if count > 0 {
+                text += &format!("; {count} {what}");
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,181 @@
+//! What is to be sent, and where: from arguments and, where one is given, from the configuration of who reads it.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+use outrigger_config::{AnyConfiguration, Awaited, Format, Place, files};
+use outrigger_sim::sensor::{Measures, Rows, Settings};
+
+use super::args::{SimSensorArgs, Uart};
+use super::message::Written;
+use super::rows;
+use super::wire::Wire;
+use outrigger::exit::Failure;
+
+/// Rate of a serial line that nobody names \[Bd\].
+const BAUD: u32 = 115_200;
+/// The greatest file that is read \[B\].
+const FILE_MAX: u64 = 256 << 20;
+
+/// Everything that is decided before the first reading.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) to: To,
+    pub(super) written: Written,
+    pub(super) settings: Settings,
+}
+
+/// Where readings go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    Uart(Uart, u32),
+    Udp(SocketAddr),
+    Output,
+}
+
+impl Plan {
+    /// What the arguments, and the configuration that they name, say.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what cannot be together, [`Failure::BadInput`] for files.
+    pub(super) fn of(args: &SimSensorArgs) -> Result<Self, Failure> {
+        let awaited = args.config.as_deref().map(|path| awaited(path, args.source.as_deref())).transpose()?;
+        let to = To::of(args, awaited.as_ref())?;
+        let rows = args.file.as_deref().map(|path| read(path, args)).transpose()?;
+        let values = values(args, awaited.as_ref(), rows.as_ref())?;
+        let scale = (
+            args.scale.or_else(|| awaited.as_ref().map(|source| source.scale.into())).unwrap_or(1.0),
+            args.offset.or_else(|| awaited.as_ref().map(|source| source.offset.into())).unwrap_or(0.0),
+        );
+        if scale.0 == 0.0 {
+            return Err(Failure::Usage("a scale of 0 makes every reading the same: there is nothing to send".into()));
+        }
+        if let Some(beyond) = args.script.iter().filter_map(|part| part.value).find(|value| *value >= values) {
+            return Err(Failure::Usage(format!(
+                "the script has a value {beyond}, and a reading has {values}, counted from 0: give --values"
+            )));
+        }
+        let measures = match rows {
+            Some(rows) => Measures::Rows(rows),
+            None => Measures::Ahead { period: Duration::from_secs_f64(1.0 / args.rate.unwrap_or(super::RATE)) },
+        };
+        let settings = Settings { measures, script: args.script.clone(), values, scale, seed: args.seed };
+        let format = args.format.map(Format::from);
+        let format = format.or_else(|| awaited.as_ref().map(|source| source.format)).unwrap_or(Format::Text);
+        let written = match (format, &to) {
+            (Format::Text, _) => Written::Lines { decimals: args.decimals, seq: !args.no_seq },
+            (Format::Postcard, To::Udp(_)) => Written::Datagrams,
+            (Format::Postcard, _) => Written::Frames,
+        };
+        if !matches!(written, Written::Lines { .. }) && (args.decimals.is_some() || args.no_seq) {
+            return Err(Failure::Usage(
+                "--decimals and --no-seq are for lines: leave them out, or say --format text".into(),
+            ));
+        }
+        if args.baud.is_some() && !matches!(to, To::Uart(Uart::Device(_) | Uart::Pseudo(_), _)) {
+            return Err(Failure::Usage("--baud is for a serial device: give --uart PATH, or leave it out".into()));
+        }
+        Ok(Self { to, written, settings })
+    }
+}
+
+impl To {
+    fn of(args: &SimSensorArgs, awaited: Option<&Awaited>) -> Result<Self, Failure> {
+        let place = awaited.map(|source| (&source.name, &source.place));
+        if let Some((name, Place::Nowhere(why))) = place {
+            return Err(Failure::Usage(format!("nothing can be sent to source \"{name}\": {why}")));
+        }
+        let baud = match place {
+            Some((_, Place::Uart(baud) | Place::Serial(_, baud))) => *baud,
+            _ => BAUD,
+        };
+        match (&args.uart, args.udp, place) {
+            (Some(uart), ..) => Ok(Self::Uart(uart.clone(), args.baud.unwrap_or(baud))),
+            (None, Some(to), _) => Ok(Self::Udp(to)),
+            (None, None, Some((_, Place::Udp(listen)))) => Ok(Self::Udp(reached(*listen))),
+            (None, None, Some((name, Place::Serial(device, _)))) => Err(Failure::Usage(format!(
+                "source \"{name}\" reads {0}: give --uart, the other end of that line; without a line, --uart pty:PATH makes one \
+                 that the run reads as device = \"PATH\"",
+                device.display()
+            ))),
+            (None, None, Some((name, Place::Uart(_)))) => Err(Failure::Usage(format!(
+                "source \"{name}\" is a board's serial port: give --uart, this machine's end of its line"
+            ))),
+            (None, None, Some((_, Place::Stdin | Place::Nowhere(_))) | None) => Ok(Self::Output),
+        }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`] with what to do.
+    pub(super) fn open(&self) -> Result<Wire, Failure> {
+        match self {
+            Self::Uart(uart, baud) => Wire::serial(uart, *baud),
+            Self::Udp(to) => Wire::datagrams(*to),
+            Self::Output => Ok(Wire::output()),
+        }
+    }
+
+    /// How many bytes a second it carries, with a start and a stop bit each, where that is known.
+    pub(super) fn carries(&self) -> Option<f64> {
+        match self {
+            Self::Uart(Uart::Device(_), baud) => Some(f64::from(*baud) / 10.0),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for To {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Uart(Uart::Device(path), baud) => write!(f, "{} at {baud} Bd", path.display()),
+            Self::Uart(Uart::Socket(path), _) => write!(f, "the Unix socket {}", path.display()),
+            Self::Uart(Uart::Pseudo(path), _) => write!(f, "the pseudo terminal {}", path.display()),
+            Self::Udp(to) => write!(f, "{to}"),
+            Self::Output => write!(f, "standard output"),
+        }
+    }
+}
+
+/// Where a process of this machine that listens there is reached.
+fn reached(listen: SocketAddr) -> SocketAddr {
+    match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()),
+        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(std::net::Ipv6Addr::LOCALHOST.into(), listen.port()),
+        _ => listen,
+    }
+}
+
+fn awaited(path: &Path, source: Option<&str>) -> Result<Awaited, Failure> {
+    AnyConfiguration::load(path)?.awaited(source).map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
+}
+
+fn read(path: &Path, args: &SimSensorArgs) -> Result<Rows, Failure> {
+    let shown = path.display();
+    let failed = |error: std::io::Error| Failure::BadInput(format!("cannot read {shown}: {error}"));
+    let text = files::read_text(path, FILE_MAX).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => Failure::BadInput(format!("{shown}: {error}: replay it in parts")),
+        _ => failed(error),
+    })?;
+    rows::read(&text, args.rate, args.again).map_err(|why| Failure::BadInput(format!("{shown}: {why}")))
+}
+
+/// How many values a reading has: all that say it say the same.
+fn values(args: &SimSensorArgs, awaited: Option<&Awaited>, rows: Option<&Rows>) -> Result<usize, Failure> {
+    let said = [
+        ("--values", args.values.map(usize::from)),
+        ("the file", rows.and_then(|rows| rows.rows.first()).map(|row| row.values.len())),
+        ("the source", awaited.map(|source| source.values)),
+    ];
+    let mut said = said.into_iter().filter_map(|(who, values)| Some((who, values?)));
+    let Some((first, values)) = said.next() else { return Ok(1) };
+    match said.find(|(_, other)| *other != values) {
+        None => Ok(values),
+        Some((who, other)) => Err(Failure::Usage(format!(
+            "{first} has readings of {values} value(s), and {who} of {other}: make them the same"
+        ))),
+    }
+}

@@ -1,0 +1,71 @@
+//! Where a controller's tool is, for a sensor that looks along it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use outrigger_config::RobotAddress;
+use outrigger_sim::kinematics::Frame;
+use outrigger_sim::surface::Surface;
+use outrigger_wire::robot::Pose;
+use outrigger_wire::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+use outrigger::exit::Failure;
+use outrigger::host::clock::Clock;
+use outrigger::host::worker::Worker;
+use outrigger::robot::Robot;
+
+/// Older than this a pose says nothing of where the tool is.
+const KEPT: Duration = Duration::from_millis(500);
+
+/// The newest pose, and when it came.
+type Newest = Arc<Mutex<Option<(Instant, Pose)>>>;
+
+/// A flat surface, seen from the tool of a robot.
+#[derive(Debug)]
+pub(super) struct View {
+    surface: Surface,
+    newest: Newest,
+    clock: Clock,
+}
+
+impl View {
+    /// Reads the robot's states on a thread of its own; what is returned beside it resolves with why that ended, which it does
+    /// where there never was a session.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`] for an address that is none; [`Failure::BadInput`] where the system gives no thread.
+    pub(super) fn of(
+        surface: Surface,
+        robot: &RobotAddress,
+        clock: Clock,
+    ) -> Result<(Self, oneshot::Receiver<Failure>), Failure> {
+        let states = Robot::ur(&robot.to_string())?.quiet().states()?;
+        let newest = Newest::default();
+        let seen = Arc::clone(&newest);
+        let (tell, ended) = oneshot::channel();
+        let read = move || {
+            for state in states {
+                match state {
+                    Ok(state) => {
+                        let pose = state.tcp_pose.map(|pose| (clock.now(), pose));
+                        *seen.lock().unwrap_or_else(PoisonError::into_inner) = pose;
+                    }
+                    Err(failure) => return drop(tell.send(failure)),
+                }
+            }
+        };
+        Worker::start("poses", read).map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+        Ok((Self { surface, newest, clock }, ended))
+    }
+
+    /// The distance from the tool along its z axis \[m\]; none where the surface is not ahead, or nothing is known of the tool.
+    pub(super) fn distance(&self) -> Option<f64> {
+        let (at, pose) = (*self.newest.lock().unwrap_or_else(PoisonError::into_inner))?;
+        if self.clock.now().since(at) > KEPT {
+            return None;
+        }
+        let Pose { position: [x, y, z], rotation: [rx, ry, rz] } = pose;
+        let tool = Frame::from_pose(&[x, y, z, rx, ry, rz].map(f64::from));
+        self.surface.distance_along(tool.position, tool.z_axis())
+    }
+}

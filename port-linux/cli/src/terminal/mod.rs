@@ -1,0 +1,93 @@
+//! The terminal that the full-screen view took, given back in every way a process can end.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+pub(crate) use unix::{is_gone, keys};
+
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub(crate) use windows::{is_gone, keys};
+
+use std::io::{self, BufRead, ErrorKind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::terminal::disable_raw_mode;
+
+use outrigger::host::os::{self, Standard};
+
+/// Whether the view has it.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Out of the alternate screen, and the cursor visible.
+const AS_IT_WAS: &[u8] = b"\x1b[?1049l\x1b[?25h";
+
+/// Longest line that a person types \[B\]; input that is no terminal may have no line end at all.
+const TYPED: usize = 4096;
+
+/// Reads the next line of standard input, with its end; an empty one at the end of the input.
+///
+/// # Errors
+/// Those of [`line`].
+pub(crate) fn typed() -> io::Result<String> {
+    line(io::stdin().lock(), TYPED)
+}
+
+/// Reads a line, with its end, of at most `most` bytes.
+///
+/// # Errors
+/// Those of the operating system; [`ErrorKind::InvalidData`] for a longer line, and for other bytes than UTF-8.
+pub(crate) fn line(from: impl BufRead, most: usize) -> io::Result<String> {
+    let (mut line, mut from) = (String::new(), from.take(most as u64));
+    from.read_line(&mut line)?;
+    if from.limit() == 0 && !line.ends_with('\n') {
+        return Err(io::Error::new(ErrorKind::InvalidData, format!("a line of more than {most} bytes")));
+    }
+    Ok(line)
+}
+
+/// Takes it for the view.
+pub(crate) fn take() -> io::Result<DefaultTerminal> {
+    TAKEN.store(true, Ordering::Release);
+    ratatui::try_init()
+}
+
+/// Gives it back on the thread that draws.
+pub(crate) fn leave() {
+    if TAKEN.swap(false, Ordering::AcqRel) {
+        let _ = ratatui::try_restore();
+    }
+}
+
+/// Gives it back where the view has it, whatever the thread that draws hangs in.
+pub(crate) fn give_back() {
+    if !TAKEN.swap(false, Ordering::AcqRel) {
+        return;
+    }
+    // Of the line discipline: it waits for no output.
+    let _ = disable_raw_mode();
+    // Around the lock of standard output, which who draws may hold; what takes nothing is not written to.
+    if os::takes_something(Standard::Output, Some(Duration::ZERO)) {
+        let _ = os::write_around(Standard::Output, AS_IT_WAS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, repeat};
+
+    use super::*;
+
+    #[test]
+    fn a_line_without_an_end_is_read_no_further_than_its_limit() {
+        let endless = line(BufReader::new(repeat(b'y')), TYPED).expect_err("it has no end");
+        assert_eq!(endless.to_string(), "a line of more than 4096 bytes");
+        for (text, most, found) in [("yes\nno\n", 4, "yes\n"), ("yes", 4, "yes"), ("", 4, "")] {
+            assert_eq!(line(text.as_bytes(), most).expect("a line"), found);
+        }
+        assert!(line(&b"yes\n"[..], 3).is_err());
+    }
+}

@@ -1,0 +1,52 @@
+//! Keys of a terminal on Linux and macOS.
+
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// The byte that begins a sequence of a key.
+const ESCAPE: u8 = 0x1b;
+/// The longest wait for the rest of a sequence.
+const REST: Duration = Duration::from_millis(50);
+
+/// Whether the terminal that keys come from was closed.
+pub(crate) fn is_gone() -> bool {
+    is_hung_up(&io::stdin())
+}
+
+/// The bytes of the next keys of the terminal, whole sequences where there is room: how many. None where it is gone.
+pub(crate) fn keys(bytes: &mut [u8]) -> usize {
+    // Read here and not by crossterm, whose reader never returns where the terminal is closed (0.29, its issue 793).
+    let terminal = io::stdin();
+    loop {
+        match is_ready(&terminal, PollFlags::IN, None).and_then(|_| Ok(rustix::io::read(&terminal, &mut *bytes)?)) {
+            Ok(mut count) => {
+                // Over a network the rest of a sequence may come a little later; alone, an escape is a key.
+                if bytes.get(..count).is_some_and(|read| read.ends_with(&[ESCAPE]))
+                    && let Some(room) = bytes.get_mut(count..).filter(|room| !room.is_empty())
+                    && is_ready(&terminal, PollFlags::IN, Some(REST)).is_ok_and(|ready| ready)
+                {
+                    count += rustix::io::read(&terminal, room).unwrap_or(0);
+                }
+                return count;
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
+            Err(_) => return 0,
+        }
+    }
+}
+
+/// Whether nobody is at the other end of a terminal, or of a pipe.
+fn is_hung_up(file: &impl AsFd) -> bool {
+    let mut looked = [PollFd::new(file, PollFlags::IN)];
+    let answered = poll(&mut looked, Some(&Timespec::default()));
+    answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+}
+
+/// Whether the kernel names this within that time, or whenever that is.
+fn is_ready(file: &impl AsFd, flags: PollFlags, patience: Option<Duration>) -> io::Result<bool> {
+    let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
+    Ok(poll(&mut [PollFd::new(file, flags)], patience.as_ref())? > 0)
+}

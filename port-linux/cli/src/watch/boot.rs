@@ -1,0 +1,119 @@
+//! How a board came to run, in words, with what to read about it.
+
+use outrigger_core::telemetry::{Boot, Death, Place, ResetCause, Stage};
+
+/// The page of all boards.
+const PAGE: &str = "boards/README.md";
+
+/// A line for each thing to know.
+pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
+    let mut lines = vec![format!("reset by {}; start {} since it was powered", boot.cause.name(), boot.starts)];
+    let ended = match boot.death {
+        Some(Death::Panic { file, line }) => Some(format!("panicked at {file}, line {line}")),
+        Some(Death::Fault { at, from }) => {
+            Some(format!("faulted at {at:#010x}, called from {from:#010x} (addresses of its firmware)"))
+        }
+        Some(Death::StackOverflow(place)) => {
+            let place = place.map_or_else(String::new, |Place { at, from }| {
+                format!(" at {at:#010x}, called from {from:#010x} (addresses of its firmware)")
+            });
+            Some(format!("ran out of memory for its function calls (stack overflow){place}"))
+        }
+        None => None,
+    };
+    match (boot.before, ended) {
+        (Some(before), Some(ended)) => {
+            lines.push(format!(
+                "the run before {ended}, while {}: {PAGE}, 'When the firmware hangs or panics'",
+                before.name()
+            ));
+        }
+        (Some(Stage::Running), None) if boot.cause == ResetCause::Watchdog => {
+            lines.push(format!("the control loop of the run before hung: {PAGE}, 'When the firmware hangs or panics'"));
+        }
+        (Some(before), None) if before < Stage::Running => {
+            lines.push(format!(
+                "the run before never came further than {}: {PAGE}, 'When a board does not come up'",
+                before.name()
+            ));
+        }
+        _ => {}
+    }
+    if let Some(why) = boot.refused {
+        lines.push(format!(
+            "it does not run the settings that it was told last, but others ({why}): {PAGE}, 'Other settings without a compiler'"
+        ));
+    }
+    if !boot.is_clock_as_meant {
+        let megahertz = f64::from(boot.clock) / 1e6;
+        lines.push(format!(
+            "it runs at {megahertz} MHz by its own oscillator, for its external clock did not start. That oscillator is \
+             too inexact to judge ages of states by, so nothing is commanded: {PAGE}, 'When a board does not come up'"
+        ));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOOT: Boot<'static> = Boot {
+        cause: ResetCause::Power,
+        starts: 1,
+        before: None,
+        death: None,
+        stage: Stage::Running,
+        clock: 400_000_000,
+        is_clock_as_meant: true,
+        refused: None,
+    };
+
+    #[test]
+    fn after_power_there_is_one_thing_to_know() {
+        assert_eq!(words(&BOOT), ["reset by power; start 1 since it was powered"]);
+    }
+
+    #[test]
+    fn what_ended_the_run_before_is_told_with_where_to_read_on() {
+        let again = Boot { cause: ResetCause::Watchdog, starts: 2, ..BOOT };
+        let panicked = Boot {
+            before: Some(Stage::Running),
+            death: Some(Death::Panic { file: "app/src/desk.rs", line: 7 }),
+            ..again
+        };
+        let overflow = |place| Boot { death: Some(Death::StackOverflow(place)), ..panicked };
+        let place = Some(Place { at: 0x0800_1234, from: 0x0800_5679 });
+        let stuck = Boot { before: Some(Stage::Interface), ..again };
+        let hung = Boot { before: Some(Stage::Running), ..again };
+        for (boot, what) in [
+            (panicked, "panicked at app/src/desk.rs, line 7, while running"),
+            (overflow(None), "function calls (stack overflow), while running"),
+            (overflow(place), "function calls (stack overflow) at 0x08001234, called from 0x08005679 (addresses"),
+            (stuck, "never came further than starting its network controller"),
+            (hung, "hung"),
+        ] {
+            let [_, line] = &words(&boot)[..] else { panic!("{boot:?}: {:?}", words(&boot)) };
+            assert!(line.contains(what) && line.contains(PAGE), "{line}");
+        }
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../boards/README.md")).unwrap();
+        for section in ["## When the firmware hangs or panics", "## When a board does not come up"] {
+            assert!(page.contains(section), "{section}");
+        }
+    }
+
+    #[test]
+    fn settings_that_were_told_in_vain_are_told_with_why_and_where_to_read_on() {
+        let why = "source[1].input: found I2C bus 1, and this board has none";
+        let lines = words(&Boot { refused: Some(why), ..BOOT });
+        assert!(lines[1].contains(why) && lines[1].contains(PAGE), "{lines:?}");
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../boards/README.md")).unwrap();
+        assert!(page.contains("## Other settings without a compiler"));
+    }
+
+    #[test]
+    fn a_clock_that_is_not_the_one_that_was_meant_is_told() {
+        let lines = words(&Boot { clock: 64_000_000, is_clock_as_meant: false, ..BOOT });
+        assert!(lines[1].contains("64 MHz") && lines[1].contains("nothing is commanded"), "{lines:?}");
+    }
+}

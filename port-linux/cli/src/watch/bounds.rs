@@ -1,0 +1,136 @@
+//! Limits on what datagrams with the address of one board may cause here: lines, files, and memory for pieces.
+//!
+//! Anybody on the network can send them. What exceeds a limit is dropped and counted; the first drop is reported, the second, the
+//! fourth and so on.
+
+use outrigger_core::robot::Reason;
+use outrigger_wire::time::Instant;
+
+use super::say;
+use outrigger::host::pace::Pace;
+use outrigger::record::fallbacks::{BEFORE_RESET, Kept, Whose};
+use outrigger::show::Notice;
+
+/// Longest recording that is kept \[B\]: boards have 64 KiB for it.
+pub(super) const RECORDING_MOST: u32 = 1 << 20;
+/// Longest settings that are kept \[B\].
+pub(super) const SETTINGS_MOST: u32 = 64 << 10;
+/// Recordings that are written: these at once, and then one in so many seconds. A board takes four seconds to send one.
+const AT_ONCE: f32 = 16.0;
+const SECONDS_EACH: f32 = 10.0;
+/// Lines, the same: a board sends an event every 5 ms at most.
+const LINES_AT_ONCE: f32 = 500.0;
+const LINES_PER_SECOND: f32 = 200.0;
+
+/// Recordings that stay in the directory, of one board.
+pub(super) const fn kept(of: std::net::IpAddr) -> Kept {
+    Kept { files: 100, bytes: 100 << 20, whose: Whose::Board(of) }
+}
+
+/// The remaining allowance of each limit, and counts of what exceeded it.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    lines: Pace,
+    files: Pace,
+    unsaid: u64,
+    unwritten: u64,
+    pieces: u64,
+}
+
+impl Bounds {
+    pub(super) fn new() -> Self {
+        Self {
+            lines: Pace::new(LINES_PER_SECOND, LINES_AT_ONCE, Instant::ZERO),
+            files: Pace::new(1.0 / SECONDS_EACH, AT_ONCE, Instant::ZERO),
+            unsaid: 0,
+            unwritten: 0,
+            pieces: 0,
+        }
+    }
+
+    /// Drops the lines that are too many.
+    pub(super) fn lines(&mut self, notices: &mut Vec<Notice>, now: Instant) {
+        let Self { lines, unsaid, .. } = self;
+        let mut report = None;
+        notices.retain(|_| {
+            let fits = lines.take_now(now);
+            if !fits && count(unsaid) {
+                report.get_or_insert(*unsaid);
+            }
+            fits
+        });
+        notices.extend(report.map(|count| {
+            let text = format!(
+                "lines of it that are not shown: {count} so far; a board sends no more than {LINES_PER_SECOND} a second"
+            );
+            say(now, "limit", text)
+        }));
+    }
+
+    /// Takes the place of one more recording; `Err` with what to report, if anything, where there is none.
+    pub(super) fn file(&mut self, now: Instant) -> Result<(), Option<Notice>> {
+        if self.files.take_now(now) {
+            return Ok(());
+        }
+        let report = count(&mut self.unwritten);
+        let text = format!(
+            "recordings of it that are not written: {} so far; no more than one in {SECONDS_EACH} s is",
+            self.unwritten
+        );
+        Err(report.then(|| say(now, "limit", text)))
+    }
+
+    /// Pieces were dropped.
+    pub(super) fn dropped_pieces(&mut self, now: Instant) -> Option<Notice> {
+        let report = count(&mut self.pieces);
+        let text = format!(
+            "pieces of it that do not belong together, are too long or too late were dropped, {} times so far",
+            self.pieces
+        );
+        report.then(|| say(now, "limit", text))
+    }
+}
+
+/// Counts one more; whether that number is reported.
+fn count(counted: &mut u64) -> bool {
+    *counted = counted.saturating_add(1);
+    counted.is_power_of_two()
+}
+
+/// The name of a recording by the reason for it.
+pub(super) fn name(reason: Option<Reason>) -> &'static str {
+    reason.map_or(BEFORE_RESET, |reason| reason.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outrigger_wire::time::Duration;
+
+    #[test]
+    fn lines_are_bounded_per_second_and_what_is_dropped_is_reported_rarely() {
+        let (mut bounds, mut shown, mut reports) = (Bounds::new(), 0, vec![]);
+        for millis in 0..15_000 {
+            let now = Instant::from_micros(1_000 * millis);
+            let mut notices: Vec<_> = (0..60).map(|_| say(now, "restart", String::new())).collect();
+            bounds.lines(&mut notices, now);
+            shown += notices.iter().filter(|notice| notice.kind == "restart").count();
+            reports.extend(notices.into_iter().filter(|notice| notice.kind == "limit"));
+        }
+        assert!((3_400..=3_501).contains(&shown), "{shown}");
+        assert!(reports.len() <= 20 && reports[0].text.contains(": 1 so far"), "{reports:?}");
+    }
+
+    #[test]
+    fn recordings_are_bounded_per_time() {
+        let (mut bounds, mut reports) = (Bounds::new(), 0);
+        let written = (0..900_000).filter(|millis| {
+            let file = bounds.file(Instant::ZERO + Duration::from_millis(*millis));
+            reports += u32::from(matches!(&file, Err(Some(_))));
+            file.is_ok()
+        });
+        // Tokens are single-precision numbers.
+        assert!((105..=107).contains(&written.count()));
+        assert!(reports <= 20, "{reports}");
+    }
+}

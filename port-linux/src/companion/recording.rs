@@ -1,0 +1,49 @@
+//! A recording beside a session.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{Companion, Ended, Needs, Session, Started};
+use crate::exit::Failure;
+use crate::record::{Recorder, can_create};
+
+/// A recording as a companion: everything that crosses the links, and what the engine is given and does, in a file.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    path: PathBuf,
+    variables: Vec<String>,
+}
+
+impl Recording {
+    /// Returns a recording to a file that does not exist, with further `variables` of RTDE.
+    #[must_use]
+    pub const fn new(path: PathBuf, variables: Vec<String>) -> Self {
+        Self { path, variables }
+    }
+}
+
+impl<const N: usize> Companion<N> for Recording {
+    fn needs(&self) -> Needs {
+        Needs { traffic: true, engine: true, variables: self.variables.clone(), ..Needs::default() }
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        can_create(&self.path)
+    }
+
+    fn start(&self, session: Session<N>) -> Result<Started, Failure> {
+        let Session { robot, clock, feed, .. } = session;
+        let recorder = Recorder::start(&self.path, feed, clock, &robot, true)?;
+        let started = Started::saying("record", format!("recording to {}", self.path.display()), vec![]);
+        Ok(started.counting(recorder.progress()).ending(move |heard| {
+            let path = recorder.path().to_owned();
+            let said = recorder.finish();
+            if !heard {
+                // The next try may have the name.
+                let _ = fs::remove_file(path);
+                return Ok(None);
+            }
+            Ok(Some(Ended { text: said?, json: String::new() }))
+        }))
+    }
+}

@@ -1,0 +1,19 @@
+//! What is asked of the operating system: the clock, threads, signals, scheduling, and the one call of the kernel that a loop waits in.
+
+pub mod clock;
+pub(crate) mod lock;
+pub mod machine;
+pub mod os;
+pub mod pace;
+pub mod reactor;
+pub mod runtime;
+pub mod signals;
+pub mod target;
+pub mod worker;
+
+pub use self::clock::Clock;
+pub use self::machine::{InForce, apply, describe, in_force};
+pub use self::os::set_fifo;
+pub use self::reactor::{Datagrams, block_on, sleep_until};
+pub use self::signals::{Leaves, Signals};
+pub use self::target::Target;

@@ -1,0 +1,353 @@
+//! Where requests to the run beside one robot are taken: a Unix-domain socket in a directory of this user's own.
+
+use std::fs::{DirBuilder, Metadata, Permissions};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use crate::exit::Failure;
+use crate::host::os::peer_of;
+
+/// The end of whoever asks.
+pub type Client = std::os::unix::net::UnixStream;
+/// The end of the run that is asked.
+pub(crate) type Stream = tokio::net::UnixStream;
+
+/// The directory of runs that the package's unit `outrigger@.service` starts: their XDG_RUNTIME_DIR is `/run`.
+const OF_SERVICES: &str = "/run/outrigger";
+/// Root, who may ask each run.
+const ROOT: u32 = 0;
+
+/// The directory that a run uses.
+pub fn directory() -> PathBuf {
+    directories().swap_remove(0)
+}
+
+/// Where a run may have its socket: it may have been started with another environment than whoever asks.
+fn directories() -> Vec<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    let without = PathBuf::from(format!("/tmp/outrigger-{}", rustix::process::geteuid().as_raw()));
+    runtime.map(|path| path.join("outrigger")).into_iter().chain([without, OF_SERVICES.into()]).collect()
+}
+
+/// The socket of the robot at `seat`, named as its lock is.
+fn socket(directory: &Path, seat: SocketAddr) -> PathBuf {
+    directory.join(format!("{seat}.sock"))
+}
+
+/// A socket of this process, which is removed with it.
+#[derive(Debug)]
+pub(crate) struct Place {
+    path: PathBuf,
+    listener: UnixListener,
+}
+
+impl Place {
+    /// Takes the place of the robot at `seat`, whose lock this process holds: a socket that is there already is a dead process's.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] naming the path and what is wrong with it.
+    pub(crate) fn take(directory: &Path, seat: SocketAddr) -> Result<Self, Failure> {
+        let failed = |path: &Path, error: io::Error| {
+            Failure::BadInput(format!("cannot take requests at {}: {error}", path.display()))
+        };
+        own(directory).map_err(|error| failed(directory, error))?;
+        let path = socket(directory, seat);
+        let take = || {
+            match std::fs::symlink_metadata(&path) {
+                Ok(old) if old.file_type().is_socket() => std::fs::remove_file(&path)?,
+                Ok(_) => return Err(io::Error::other("something else has this name: remove it")),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            let listener = UnixListener::bind(&path)?;
+            // Nobody else gets into the directory meanwhile.
+            std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        };
+        let listener = take().map_err(|error| failed(&path, error))?;
+        Ok(Self { path, listener })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Who asks, for the runtime that this is called in.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn listener(&self) -> io::Result<Listener> {
+        tokio::net::UnixListener::from_std(self.listener.try_clone()?).map(Listener)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Those who ask.
+#[derive(Debug)]
+pub(crate) struct Listener(tokio::net::UnixListener);
+
+impl Listener {
+    /// Waits for the next one: its connection, and the number of its process where the kernel says it; `None` where it is neither of
+    /// the same user nor root's.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) async fn accept(&self) -> io::Result<Option<(Stream, Option<i32>)>> {
+        let (stream, _) = self.0.accept().await?;
+        let ours = rustix::process::geteuid().as_raw();
+        let Ok(peer) = stream.peer_cred() else { return Ok(None) };
+        Ok((peer.uid() == ours || peer.uid() == ROOT).then(|| (stream, peer.pid())))
+    }
+}
+
+/// A connection to a run, and the process that answers there: its number, where the kernel says it, and its user.
+pub type Answering = (Client, (Option<i32>, u32));
+
+/// Connects to the run beside the robot at `seat`, where nobody but its user can answer.
+///
+/// # Errors
+/// [`Failure::Connection`], with what to do, where there is none, or where another user could answer in its place.
+pub fn connect(seat: SocketAddr) -> Result<Answering, Failure> {
+    connect_within(&directories(), seat)
+}
+
+fn connect_within(directories: &[PathBuf], seat: SocketAddr) -> Result<Answering, Failure> {
+    let me = rustix::process::geteuid().as_raw();
+    let (mut tried, mut distrusted) = (vec![], vec![]);
+    for directory in directories {
+        let path = socket(directory, seat);
+        match answering(directory, &path, me) {
+            Ok(found) => return Ok(found),
+            Err(Unfit::Nobody) => tried.push(path.display().to_string()),
+            Err(Unfit::Distrusted(why)) => distrusted.push(format!("{}: {why}", path.display())),
+        }
+    }
+    if !distrusted.is_empty() {
+        return Err(Failure::Connection(format!(
+            "nothing was asked, because another user could answer in place of the run: {}",
+            distrusted.join("; ")
+        )));
+    }
+    Err(Failure::Connection(format!(
+        "nobody runs beside the robot at {seat} and takes requests (no answer at {}): start `outrigger run CONFIG.toml` as this \
+         user, with run.requests = true, which is the default",
+        tried.join(", ")
+    )))
+}
+
+/// The reason why a socket is not used.
+enum Unfit {
+    /// No process takes connections there.
+    Nobody,
+    /// Another user could answer.
+    Distrusted(String),
+}
+
+fn answering(directory: &Path, path: &Path, me: u32) -> Result<Answering, Unfit> {
+    let found = |path: &Path| std::fs::symlink_metadata(path).map_err(|_| Unfit::Nobody);
+    let (there, folder) = (found(path)?, found(directory)?);
+    if !there.file_type().is_socket() {
+        return Err(Unfit::Nobody);
+    }
+    if !folder.is_dir() {
+        return Err(Unfit::Distrusted("its directory is a link".into()));
+    }
+    let above = directory.canonicalize().map_err(|_| Unfit::Nobody)?;
+    let above: Vec<Folder> =
+        above.ancestors().skip(1).map(|path| found(path).map(|found| Folder::of(&found))).collect::<Result<_, _>>()?;
+    let owner = trusted(me, &above, Folder::of(&folder), there.uid()).map_err(Unfit::Distrusted)?;
+    let stream = dial(path).map_err(|_| Unfit::Nobody)?;
+    let unknown = |error| Unfit::Distrusted(format!("the kernel does not say who answers: {error}"));
+    let (process, user) = peer_of(&stream).map_err(unknown)?;
+    // Also where what was looked at above has been replaced since.
+    if user != owner {
+        return Err(Unfit::Distrusted(format!("a process of user {user} answers, expected one of user {owner}")));
+    }
+    Ok((stream, (process, user)))
+}
+
+/// The owner of a directory, and who may write to it.
+#[derive(Clone, Copy, Debug)]
+struct Folder {
+    owner: u32,
+    mode: u32,
+}
+
+impl Folder {
+    fn of(found: &Metadata) -> Self {
+        Self { owner: found.uid(), mode: found.mode() & 0o7777 }
+    }
+
+    /// Returns whether others than its owner can put things there.
+    const fn is_open(self) -> bool {
+        self.mode & 0o022 != 0
+    }
+}
+
+/// Returns the user whose run may answer user `me` at a socket of `socket_owner` in `directory`, which is below `above`.
+///
+/// It is `me`, who alone can make such a directory. Root asks runs of others as well, in a place that nobody but root and that user can have
+/// made: not below a directory that all may write to, where the first to come takes the name.
+///
+/// # Errors
+/// In words, what lets another user answer.
+fn trusted(me: u32, above: &[Folder], directory: Folder, socket_owner: u32) -> Result<u32, String> {
+    let Folder { owner, mode } = directory;
+    if directory.is_open() {
+        return Err(format!("others can write to its directory, of mode {mode:03o}: expected 700"));
+    }
+    if socket_owner != owner {
+        return Err(format!("it belongs to user {socket_owner}, and its directory to user {owner}"));
+    }
+    if owner == me {
+        return Ok(owner);
+    }
+    if me != ROOT {
+        return Err(format!("it belongs to user {owner}, expected user {me}"));
+    }
+    if above.iter().any(|folder| folder.is_open() || (folder.owner != ROOT && folder.owner != owner)) {
+        return Err(format!("it belongs to user {owner}, below a directory that others can write to"));
+    }
+    Ok(owner)
+}
+
+/// A connection to the socket of this name.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn dial(path: &Path) -> io::Result<Client> {
+    Client::connect(path)
+}
+
+/// Makes the directory where it is missing, and sees that it is a directory of this user's that nobody else can use.
+fn own(directory: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let found = std::fs::symlink_metadata(directory)?;
+    let mode = found.mode() & 0o777;
+    if !found.is_dir() {
+        return Err(io::Error::other("it is no directory"));
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other(format!("it is the user's with number {}: expected this user's", found.uid())));
+    }
+    if mode != 0o700 {
+        return Err(io::Error::other(format!("its mode is {mode:03o}: expected 700")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empty(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("outrigger-seat-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        folder
+    }
+
+    const SEAT: ([u8; 4], u16) = ([192, 0, 2, 1], 30_003);
+
+    #[test]
+    fn the_socket_is_this_users_alone_a_dead_ones_is_replaced_and_the_own_is_removed() {
+        let folder = empty("own");
+        let seat = SocketAddr::from(SEAT);
+        let path = folder.join("192.0.2.1:30003.sock");
+        let place = Place::take(&folder, seat).expect("a new directory");
+        assert_eq!(place.path(), path);
+        let mode = |path: &Path| std::fs::symlink_metadata(path).expect("there").mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&path)), (0o700, 0o600));
+        // As a process that was killed leaves it.
+        std::mem::forget(place);
+        drop(Place::take(&folder, seat).expect("a stale socket"));
+        assert!(!path.exists());
+        std::fs::write(&path, "a file").expect("room");
+        let refused = Place::take(&folder, seat).expect_err("no socket").to_string();
+        assert!(refused.contains("something else has this name"), "{refused}");
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn a_directory_that_others_can_use_is_refused() {
+        let folder = empty("open");
+        std::fs::create_dir(&folder).expect("a directory");
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("ours");
+        let refused = Place::take(&folder, SEAT.into()).expect_err("open to others").to_string();
+        assert!(refused.contains("its mode is 755: expected 700"), "{refused}");
+        let link = empty("link");
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(&folder, &link).expect("a link");
+        let refused = Place::take(&link, SEAT.into()).expect_err("a link").to_string();
+        assert!(refused.contains("it is no directory"), "{refused}");
+        let _ = (std::fs::remove_file(&link), std::fs::remove_dir_all(&folder));
+    }
+
+    #[test]
+    fn a_socket_is_asked_where_nobody_but_its_user_can_answer() {
+        const OPEN: Folder = Folder { owner: ROOT, mode: 0o1777 };
+        const CLOSED: Folder = Folder { owner: ROOT, mode: 0o755 };
+        let users = [ROOT, 7, 8];
+        let modes = [0o700, 0o755, 0o770, 0o707, 0o777, 0o1777];
+        for (me, owner, socket) in
+            users.iter().flat_map(|me| users.map(|owner| users.map(|socket| (*me, owner, socket)))).flatten()
+        {
+            for mode in modes {
+                for above in
+                    [&[CLOSED][..], &[CLOSED, CLOSED], &[OPEN, CLOSED], &[Folder { owner: 7, mode: 0o700 }, CLOSED]]
+                {
+                    let places = above.iter().all(|folder| !folder.is_open() && [ROOT, owner].contains(&folder.owner));
+                    let expected = owner == socket && mode & 0o022 == 0 && (owner == me || (me == ROOT && places));
+                    let trusted = trusted(me, above, Folder { owner, mode }, socket);
+                    assert_eq!(trusted.ok(), expected.then_some(owner), "{me} {owner} {socket} {mode:o} {above:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_process_that_answers_is_named_and_a_place_that_others_can_write_to_is_not_asked() {
+        let (folder, seat) = (empty("asked"), SocketAddr::from(SEAT));
+        let place = Place::take(&folder, seat).expect("a new directory");
+        let directories = [empty("missing"), folder.clone()];
+        let (_stream, (process, user)) = connect_within(&directories, seat).expect("it is this process's");
+        assert_eq!(user, rustix::process::geteuid().as_raw());
+        if cfg!(target_os = "linux") {
+            assert_eq!(process, i32::try_from(std::process::id()).ok());
+        }
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o777)).expect("ours");
+        let refused = connect_within(&directories, seat).expect_err("anybody may have put it there").to_string();
+        assert!(
+            refused.contains("of mode 777: expected 700") && refused.contains("another user could answer"),
+            "{refused}"
+        );
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o700)).expect("ours");
+        let other = 65_534;
+        // Root can show what another user's directory does; others are refused by the kernel.
+        if std::os::unix::fs::chown(&folder, Some(other), None).is_ok() {
+            std::os::unix::fs::chown(place.path(), Some(other), None).expect("likewise");
+            let refused = connect_within(&directories, seat).expect_err("another user's").to_string();
+            let below_all = refused.contains("it belongs to user 65534, below a directory that others can write to");
+            assert!(
+                below_all || refused.contains("a process of user 0 answers, expected one of user 65534"),
+                "{refused}"
+            );
+        }
+        drop(place);
+        let nobody = connect_within(&directories, seat).expect_err("it is gone").to_string();
+        assert!(nobody.contains("nobody runs beside the robot"), "{nobody}");
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+}

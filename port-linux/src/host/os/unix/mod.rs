@@ -1,0 +1,200 @@
+//! What Linux and macOS have in common.
+
+pub mod local;
+pub mod serial;
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::Child;
+use std::time::Duration;
+
+pub(crate) use std::os::fd::RawFd as Descriptor;
+pub use std::os::unix::fs::symlink;
+
+pub(crate) use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, pollfd};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+
+use super::{HANG_UP, INTERRUPT, Standard};
+
+/// What a connect that does not wait says of itself.
+pub(super) const UNDER_WAY: Errno = Errno::INPROGRESS;
+
+/// The number that `poll` knows a descriptor by.
+pub(crate) fn descriptor(of: &impl AsFd) -> i32 {
+    of.as_fd().as_raw_fd()
+}
+
+/// This process wakes up when it asks to: it does.
+pub const fn wake_promptly() {}
+
+/// Takes the signals that ask for the end, from now on; what is returned waits for them without end, and tells their names.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn signals(tell: impl FnMut(&'static str)) -> io::Result<impl FnOnce()> {
+    // Of a file that may not grow, the write that fails is told of; the signal would end the process.
+    let mut arriving = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGXFSZ])?;
+    Ok(move || arriving.forever().filter_map(name_of).for_each(tell))
+}
+
+/// The name of a wish for the end.
+const fn name_of(signal: i32) -> Option<&'static str> {
+    match signal {
+        SIGINT => Some(INTERRUPT),
+        SIGTERM => Some("SIGTERM"),
+        SIGHUP => Some(HANG_UP),
+        _ => None,
+    }
+}
+
+/// Asks a process for its end as Ctrl-C does. One that has ended by itself is not there to be told.
+pub fn interrupt(process: &Child) {
+    if let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::INT);
+    }
+}
+
+/// Name and release of this system.
+pub(crate) fn name() -> String {
+    let uname = rustix::system::uname();
+    format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy())
+}
+
+/// Fills `room` with random numbers that nobody can foretell.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn random(room: &mut [u8]) -> io::Result<()> {
+    File::open("/dev/urandom")?.read_exact(room)
+}
+
+/// Makes a directory, with those it is in, that no other user can use.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Opens a file to write it anew, which no other user can read.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+/// Opens a file to read it. Does not wait for the other end of a pipe.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+/// A name in this directory is there also after a loss of power.
+///
+/// # Errors
+/// Those of the kernel.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Whether there is a socket of this name.
+pub fn is_socket(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.file_type().is_socket())
+}
+
+/// Writes to a standard stream, around its buffer and its lock, which a thread that hangs in a write would hold.
+///
+/// # Errors
+/// Those of the kernel; `WouldBlock` for a stream that somebody else made return at once.
+pub fn write_around(to: Standard, bytes: &[u8]) -> io::Result<usize> {
+    Ok(match to {
+        Standard::Output => rustix::io::write(io::stdout(), bytes),
+        Standard::Error => rustix::io::write(io::stderr(), bytes),
+    }?)
+}
+
+/// Whether a standard stream takes something, within this time or whenever that is.
+pub fn takes_something(stream: Standard, patience: Option<Duration>) -> bool {
+    match stream {
+        Standard::Output => is_ready(&io::stdout(), PollFlags::OUT, patience),
+        Standard::Error => is_ready(&io::stderr(), PollFlags::OUT, patience),
+    }
+    .is_ok_and(|ready| ready)
+}
+
+/// Whether nobody is at the other end of a terminal, or of a pipe.
+fn is_hung_up(file: &impl AsFd) -> bool {
+    let mut looked = [PollFd::new(file, PollFlags::IN)];
+    let answered = poll(&mut looked, Some(&Timespec::default()));
+    answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+}
+
+/// Whether the kernel names this within that time, or whenever that is.
+fn is_ready(file: &impl AsFd, flags: PollFlags, patience: Option<Duration>) -> io::Result<bool> {
+    let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
+    Ok(poll(&mut [PollFd::new(file, flags)], patience.as_ref())? > 0)
+}
+
+/// A line to a board: a serial device, or a socket that somebody passes on to one.
+#[derive(Debug)]
+pub struct Line(File);
+
+impl Line {
+    /// A serial device at this rate \[Bd\].
+    ///
+    /// # Errors
+    /// Those of [`serial::open`].
+    pub fn device(path: &Path, baud: u32) -> io::Result<Self> {
+        serial::open(path, baud).map(Self)
+    }
+
+    /// A Unix socket.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn unix(path: &Path) -> io::Result<Self> {
+        UnixStream::connect(path).map(|stream| Self(OwnedFd::from(stream).into()))
+    }
+
+    /// Whether something has come within this time.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn has_something(&self, within: Duration) -> io::Result<bool> {
+        is_ready(&self.0, PollFlags::IN, Some(within))
+    }
+}
+
+impl From<TcpStream> for Line {
+    fn from(stream: TcpStream) -> Self {
+        Self(OwnedFd::from(stream).into())
+    }
+}
+
+impl Read for Line {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.0.read(room)
+    }
+}
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}

@@ -1,0 +1,86 @@
+//! Serial devices, by the kernel's terminal interface.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, OFlags, fcntl_setfl, flock};
+use rustix::pty::{grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr};
+
+use crate::host::os::{PSEUDO_TERMINAL, unacknowledged};
+
+/// Opens `device` at `baud`, 8 data bits, no parity, one stop bit, raw: bytes come as they were sent. What was
+/// buffered before is dropped, because its age is unknown.
+///
+/// # Errors
+/// Those of the kernel, among them `WouldBlock` where another process holds the device, and a rate that does
+/// not exist.
+pub fn open(device: &Path, baud: u32) -> io::Result<File> {
+    let port =
+        OpenOptions::new().read(true).write(true).custom_flags(OFlags::NOCTTY.bits().cast_signed()).open(device)?;
+    flock(&port, FlockOperation::NonBlockingLockExclusive)?;
+    make_raw(&port, baud)?;
+    tcflush(&port, QueueSelector::IFlush)?;
+    Ok(port)
+}
+
+/// The same for who writes: neither opening nor writing waits, for a carrier, a reader or a line that stands still.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_to_write(device: &Path, baud: u32) -> io::Result<File> {
+    let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
+    let port = OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(device)?;
+    flock(&port, FlockOperation::NonBlockingLockExclusive)?;
+    make_raw(&port, baud)?;
+    Ok(port)
+}
+
+fn make_raw(port: &File, baud: u32) -> io::Result<()> {
+    let mut settings = tcgetattr(port)?;
+    settings.make_raw();
+    settings.set_speed(baud)?;
+    // Each read returns as soon as one byte is there.
+    settings.special_codes[SpecialCodeIndex::VMIN] = 1;
+    settings.special_codes[SpecialCodeIndex::VTIME] = 0;
+    Ok(tcsetattr(port, OptionalActions::Now, &settings)?)
+}
+
+/// Makes a pseudo terminal: the end that is written to, without waiting, and the device that others open. Until somebody
+/// does, `poll` names it with `POLLHUP`.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
+    let end = openpt(PSEUDO_TERMINAL)?;
+    grantpt(&end)?;
+    unlockpt(&end)?;
+    let device = PathBuf::from(OsString::from_vec(ptsname(&end, Vec::new())?.into_bytes()));
+    // The device keeps what it is told. Opened and closed again, it is one that nobody has open.
+    drop(open_to_write(&device, baud)?);
+    let end = File::from(end);
+    fcntl_setfl(&end, OFlags::RDWR | OFlags::NONBLOCK)?;
+    Ok((end, device))
+}
+
+/// Bytes that were written and have not left.
+///
+/// # Errors
+/// Those of the kernel, and of a driver that does not count them.
+pub fn unsent(port: &File) -> io::Result<usize> {
+    unacknowledged(port)
+}
+
+/// Whether nobody has the device of a pseudo terminal open: the kernel would keep what is written for whoever comes.
+pub fn is_unheard(pseudo: &File) -> bool {
+    super::is_hung_up(pseudo)
+}
+
+/// Drops what was written and has not left: closing the device would wait for it.
+pub fn forget(port: &File) {
+    let _ = tcflush(port, QueueSelector::OFlush);
+}

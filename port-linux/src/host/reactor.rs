@@ -1,0 +1,377 @@
+//! What the loop waits in: one future on one thread, and one call of the kernel for all that it waits for.
+//!
+//! Whatever the future is polled for says anew what it waits for: which descriptors, and until when. Then the thread sleeps
+//! in one `ppoll`, whose time-out is the earliest of those times, and polls the future again. Nothing is registered with the
+//! kernel, and nothing is read that `ppoll` has not named. Other threads wake it through a `Waker`, as channels do.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::ops::Deref;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration as StdDuration, Instant as StdInstant};
+
+use outrigger_wire::time::Instant;
+use rustix::fd::AsFd;
+
+use crate::host::clock::{Clock, std_now};
+use crate::host::os::{self, Descriptor, Event, POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, descriptor, pollfd};
+
+/// What a descriptor is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum For {
+    /// Bytes, a connection, or the end.
+    Reading,
+    /// Room, or the end of an attempt to connect.
+    Writing,
+    /// The end of a connection, whatever it brings until then.
+    Ending,
+}
+
+impl For {
+    const fn flags(self) -> i16 {
+        match self {
+            Self::Reading => POLLIN,
+            Self::Ending => os::ENDING,
+            Self::Writing => POLLOUT,
+        }
+    }
+}
+
+/// What this thread's future waits for, and what the kernel said last.
+struct Turn {
+    /// Asked for since the last call.
+    asked: Vec<pollfd>,
+    /// The answer of that call; an entry is used once.
+    ready: Vec<pollfd>,
+    due: Option<StdInstant>,
+    /// Without sleeping from here to there.
+    awake: Option<(StdInstant, StdInstant)>,
+    /// The last sleep was none, and the kernel was not asked.
+    skipped: bool,
+}
+
+thread_local! {
+    static TURN: RefCell<Turn> =
+        const { RefCell::new(Turn { asked: Vec::new(), ready: Vec::new(), due: None, awake: None, skipped: false }) };
+}
+
+/// Runs `future` on this thread to its end. What it waits for is of this module, or wakes as channels do.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
+    let bell = Arc::new(Bell { event: Event::new()?, rung: AtomicBool::new(false), asleep: AtomicBool::new(false) });
+    let waker = Waker::from(Arc::clone(&bell));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        TURN.with_borrow_mut(|turn| {
+            turn.asked.clear();
+            turn.due = None;
+            turn.ask(bell.event.descriptor(), For::Reading);
+        });
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return Ok(output);
+        }
+        TURN.with_borrow_mut(|turn| turn.sleep(&bell))?;
+    }
+}
+
+/// How other threads end a sleep.
+struct Bell {
+    event: Event,
+    rung: AtomicBool,
+    asleep: AtomicBool,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.rung.store(true, Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst) {
+            self.event.ring();
+        }
+    }
+}
+
+impl Turn {
+    fn ask(&mut self, fd: Descriptor, flags: For) {
+        let known = self.asked.iter_mut().find(|known| known.fd == fd);
+        match known {
+            Some(known) => known.events |= flags.flags(),
+            None => self.asked.push(pollfd { fd, events: flags.flags(), revents: 0 }),
+        }
+    }
+
+    fn take(&mut self, fd: Descriptor, flags: For) -> bool {
+        let mask = flags.flags() | POLLERR | POLLHUP | POLLNVAL;
+        let said = self.ready.iter_mut().find(|ready| ready.fd == fd && ready.revents & mask != 0);
+        said.map(|ready| ready.revents &= !mask).is_some()
+    }
+
+    /// Until something is ready, rings or is due. Where it has rung by now, mostly by what the future itself handed on, the
+    /// kernel is asked every second time: whoever rings all the time keeps nobody else waiting.
+    fn sleep(&mut self, bell: &Bell) -> io::Result<()> {
+        std::mem::swap(&mut self.asked, &mut self.ready);
+        loop {
+            bell.asleep.store(true, Ordering::SeqCst);
+            let rung = bell.rung.swap(false, Ordering::SeqCst);
+            self.skipped = rung && !self.skipped;
+            if self.skipped {
+                bell.asleep.store(false, Ordering::SeqCst);
+                return Ok(());
+            }
+            let (timeout, over) = if rung { (Some(StdDuration::ZERO), true) } else { self.patience() };
+            let woken = os::poll(&mut self.ready, timeout);
+            bell.asleep.store(false, Ordering::SeqCst);
+            match woken {
+                Ok(0) if !over => continue,
+                Ok(_) => {}
+                // A signal; nothing has been said of any descriptor.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    self.ready.iter_mut().for_each(|ready| ready.revents = 0);
+                }
+                Err(error) => return Err(error),
+            }
+            if self.take(bell.event.descriptor(), For::Reading) {
+                bell.event.clear();
+                bell.rung.store(false, Ordering::SeqCst);
+            }
+            return Ok(());
+        }
+    }
+
+    /// How long to sleep now, and whether something is due where nothing else happens by then.
+    fn patience(&self) -> (Option<StdDuration>, bool) {
+        let first = match (self.due, self.awake) {
+            (None, None) => return (None, true),
+            (due, awake) => (due, awake, std_now()),
+        };
+        match first {
+            (due, Some((from, until)), now) if now < until => {
+                let sleeps = from.saturating_duration_since(now);
+                match due.map(|due| due.saturating_duration_since(now)) {
+                    Some(due) if due <= sleeps => (Some(due), true),
+                    _ => (Some(sleeps), false),
+                }
+            }
+            (due, _, now) => (due.map(|due| due.saturating_duration_since(now)), true),
+        }
+    }
+}
+
+/// From `from` to `until` the thread looks without sleeping.
+pub(crate) fn stay_awake(clock: Clock, from: Instant, until: Instant) {
+    TURN.with_borrow_mut(|turn| turn.awake = Some((clock.std_instant(from), clock.std_instant(until))));
+}
+
+/// Resolves at `at`, or as soon after it as the kernel wakes this thread; at once where it has passed.
+pub async fn sleep_until(clock: Clock, at: Instant) {
+    let at = clock.std_instant(at);
+    poll_fn(|_| {
+        if std_now() >= at {
+            return Poll::Ready(());
+        }
+        TURN.with_borrow_mut(|turn| turn.due = Some(turn.due.map_or(at, |due| due.min(at))));
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Resolves at `at`; never where there is none.
+pub async fn sleep_until_some(clock: Clock, at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(clock, at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A descriptor that does not block, waited for with all others.
+#[derive(Debug)]
+pub struct Watched<T>(T);
+
+impl<T> Deref for Watched<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: AsFd> Watched<T> {
+    /// `descriptor` must not block.
+    pub const fn new(descriptor: T) -> Self {
+        Self(descriptor)
+    }
+
+    /// `call`, once the kernel has named the descriptor.
+    ///
+    /// # Errors
+    /// Those of `call`.
+    pub fn poll_io<R>(&self, flags: For, mut call: impl FnMut(&T) -> io::Result<R>) -> Poll<io::Result<R>> {
+        let fd = descriptor(&self.0);
+        if TURN.with_borrow_mut(|turn| turn.take(fd, flags)) {
+            match call(&self.0) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+        TURN.with_borrow_mut(|turn| turn.ask(fd, flags));
+        Poll::Pending
+    }
+
+    /// Whether the kernel has named it; from now on it is waited for.
+    pub(crate) fn is_named(&self, flags: For) -> bool {
+        let fd = descriptor(&self.0);
+        TURN.with_borrow_mut(|turn| {
+            turn.ask(fd, flags);
+            turn.take(fd, flags)
+        })
+    }
+
+    /// There may be more where the last came from: it is tried once more before the thread sleeps.
+    pub fn again(&self) {
+        let (fd, revents) = (descriptor(&self.0), POLLIN);
+        TURN.with_borrow_mut(|turn| match turn.ready.iter_mut().find(|ready| ready.fd == fd) {
+            Some(ready) => ready.revents |= revents,
+            None => turn.ready.push(pollfd { fd, events: POLLIN, revents }),
+        });
+    }
+}
+
+/// A UDP socket.
+pub type Datagrams = Watched<std::net::UdpSocket>;
+
+impl Datagrams {
+    /// One at `at`.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn bind(at: std::net::SocketAddr) -> io::Result<Self> {
+        let socket = std::net::UdpSocket::bind(at)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self::new(socket))
+    }
+
+    /// The next datagram, as far as it fits: its length, and who sent it. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// Those of the kernel, each of one datagram.
+    pub async fn next(&self, room: &mut [u8]) -> io::Result<(usize, std::net::SocketAddr)> {
+        poll_fn(|_| self.poll_io(For::Reading, |socket| socket.recv_from(room))).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    use outrigger_wire::time::Duration;
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+
+    const HERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+    #[test]
+    fn it_wakes_never_early_and_one_time_may_be_given_up_for_another() {
+        let clock = Clock::start();
+        block_on(async {
+            let far = clock.now() + Duration::from_secs(3_600);
+            for micros in [300, 700, 0, 1_500] {
+                let at = clock.now() + Duration::from_micros(micros);
+                tokio::select! {
+                    biased;
+                    () = sleep_until(clock, far) => panic!("an hour is not over"),
+                    () = sleep_until(clock, at) => assert!(clock.now() >= at),
+                }
+            }
+        })
+        .expect("a reactor");
+    }
+
+    #[test]
+    fn a_datagram_a_thread_and_a_time_end_the_same_sleep() {
+        let clock = Clock::start();
+        let socket = Datagrams::bind(HERE).expect("a socket");
+        let to = socket.local_addr().expect("an address");
+        let (tell, mut told) = unbounded_channel();
+        let sender = std::thread::spawn(move || {
+            let near = std::net::UdpSocket::bind(HERE).expect("a socket");
+            for number in 0..100_u8 {
+                near.send_to(&[number], to).expect("room");
+                tell.send(number).expect("heard");
+                std::thread::yield_now();
+            }
+        });
+        let (mut datagrams, mut words, mut times) = (0, 0, 0);
+        block_on(async {
+            let mut room = [0; 8];
+            while datagrams < 100 || words < 100 || times < 10 {
+                let soon = clock.now() + Duration::from_millis(2);
+                tokio::select! {
+                    got = socket.next(&mut room) => {
+                        assert_eq!((got.expect("a datagram").0, room[0]), (1, datagrams));
+                        datagrams += 1;
+                    }
+                    Some(word) = told.recv() => {
+                        assert_eq!(word, words);
+                        words += 1;
+                    }
+                    () = sleep_until(clock, soon) => times += 1,
+                }
+            }
+        })
+        .expect("a reactor");
+        sender.join().expect("no panic");
+    }
+
+    #[test]
+    fn a_future_that_rings_all_the_time_still_hears_a_datagram_and_a_time() {
+        let clock = Clock::start();
+        let socket = Datagrams::bind(HERE).expect("a socket");
+        let near = std::net::UdpSocket::bind(HERE).expect("a socket");
+        near.send_to(&[7], socket.local_addr().expect("an address")).expect("room");
+        block_on(async {
+            let (mut room, mut turns) = ([0; 8], 0_u64);
+            let restless = poll_fn(|context| {
+                turns += 1;
+                context.waker().wake_by_ref();
+                Poll::<()>::Pending
+            });
+            let later = clock.now() + Duration::from_millis(2);
+            let both = async {
+                assert_eq!(socket.next(&mut room).await.expect("a datagram").0, 1);
+                sleep_until(clock, later).await;
+            };
+            tokio::select! {
+                biased;
+                () = restless => panic!("it never ends"),
+                () = both => {}
+            }
+            assert!(turns > 2, "{turns}");
+        })
+        .expect("a reactor");
+    }
+
+    #[test]
+    fn awake_it_is_as_late_as_a_look_takes_and_still_hears_what_is_due() {
+        let clock = Clock::start();
+        block_on(async {
+            let (start, span) = (clock.now(), Duration::from_millis(4));
+            stay_awake(clock, start, start + span);
+            sleep_until(clock, start + Duration::from_millis(1)).await;
+            assert!(clock.now() >= start + Duration::from_millis(1));
+            sleep_until(clock, start + span + span).await;
+            assert!(clock.now() >= start + span + span);
+        })
+        .expect("a reactor");
+    }
+}

@@ -1,0 +1,38 @@
+//! Where a robot is.
+
+use std::net::{IpAddr, SocketAddr};
+
+use outrigger_config::RobotAddress;
+
+use crate::exit::Failure;
+
+/// A robot's address, as given and as resolved.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// As given.
+    pub address: RobotAddress,
+    /// As resolved.
+    pub ip: IpAddr,
+}
+
+impl Target {
+    /// Resolves the robot's name.
+    ///
+    /// # Errors
+    /// [`Failure::Connection`] where it has no address.
+    pub fn resolve(address: &RobotAddress) -> Result<Self, Failure> {
+        let found = address.resolve(outrigger_config::FIRST_PORT).map_err(|error| {
+            Failure::Connection(format!(
+                "cannot find the host '{}': {error}; check the name, or give the address",
+                address.host()
+            ))
+        })?;
+        Ok(Self { address: address.clone(), ip: found.ip() })
+    }
+
+    /// The socket address of one of the controller's ports.
+    #[must_use]
+    pub fn socket(&self, port: u16) -> SocketAddr {
+        SocketAddr::new(self.ip, self.address.port(port))
+    }
+}

@@ -1,0 +1,138 @@
+//! Threads that may hang in the kernel, at a terminal, a pipe or a disk that takes nothing: nobody waits for one longer
+//! than they want to.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use crate::host::os;
+
+/// Room for what a worker calls. Locked into memory with the rest of a process that asks for that.
+const STACK: usize = 1 << 20;
+
+/// How soon a reader that has seen everything looks again.
+pub const LOOK: Duration = Duration::from_millis(20);
+
+/// Whether a thread of this process was left behind where it hangs.
+static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
+
+/// A thread of normal priority, whatever that of the thread is that starts it.
+#[derive(Debug)]
+pub struct Worker {
+    end: Receiver<()>,
+}
+
+/// How a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joined {
+    /// By itself.
+    Ended,
+    /// By a panic, which has been printed.
+    Panicked,
+    /// Not at all: it hangs and was left behind.
+    Hangs,
+}
+
+impl Worker {
+    /// Runs `body` on a thread called `name`.
+    ///
+    /// # Errors
+    /// Those of the kernel where it gives no thread.
+    pub fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let (ended, end) = sync_channel(1);
+        let thread = std::thread::Builder::new().name(format!("outrigger-{name}")).stack_size(STACK);
+        thread.spawn(move || {
+            // Refused where the scheduler is none of these; then nothing of the loop's is inherited either.
+            let _ = os::set_other();
+            body();
+            let _ = ended.send(());
+        })?;
+        Ok(Self { end })
+    }
+
+    /// Waits for its end, at most for `patience`.
+    #[must_use]
+    pub fn join(self, patience: Duration) -> Joined {
+        match self.end.recv_timeout(patience) {
+            Ok(()) => Joined::Ended,
+            Err(RecvTimeoutError::Disconnected) => Joined::Panicked,
+            Err(RecvTimeoutError::Timeout) => {
+                LEFT_BEHIND.store(true, Ordering::Release);
+                Joined::Hangs
+            }
+        }
+    }
+}
+
+/// Runs `body` on a thread of its own for as long as `patience`: whether it came to its end.
+pub(crate) fn within(patience: Duration, body: impl FnOnce() + Send + 'static) -> bool {
+    Worker::start("within", body).is_ok_and(|worker| worker.join(patience) == Joined::Ended)
+}
+
+/// Writes a file, or gives up after `patience`: a disk may hang, and a FIFO that nobody reads.
+///
+/// # Errors
+/// Those of the kernel; `TimedOut`.
+pub fn write_within(patience: Duration, path: &Path, bytes: Vec<u8>) -> io::Result<()> {
+    let (tell, told) = sync_channel(1);
+    let path = path.to_owned();
+    within(patience, move || drop(tell.send(std::fs::write(path, bytes))));
+    told.try_recv().unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "nothing takes it")))
+}
+
+/// Whether a file can be written where its bytes come only after long work: it is there afterwards, and what was in it stays.
+///
+/// # Errors
+/// As of [`write_within`].
+pub fn writable_within(patience: Duration, path: &Path) -> io::Result<()> {
+    let (tell, told) = sync_channel(1);
+    let path = path.to_owned();
+    let open = move || std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop);
+    within(patience, move || drop(tell.send(open())));
+    told.try_recv().unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "nothing takes it")))
+}
+
+/// Whether a thread hangs that nobody waits for any more. Then the process must not end by way of what that thread may
+/// hold, such as the lock of standard output.
+pub fn is_one_left_behind() -> bool {
+    LEFT_BEHIND.load(Ordering::Acquire)
+}
+
+/// Ends the process at once with `code`, without what an orderly exit waits for.
+pub fn exit_at_once(code: u8) -> ! {
+    signal_hook::low_level::exit(code.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::host::os::Scheduling;
+
+    #[test]
+    fn one_that_hangs_is_left_behind_and_one_that_ends_is_not() {
+        let (_held, never) = channel::<()>();
+        let hangs = Worker::start("hangs", move || assert!(never.recv().is_err())).expect("a thread");
+        assert_eq!(hangs.join(Duration::from_millis(1)), Joined::Hangs);
+        assert!(is_one_left_behind());
+        let ends = Worker::start("ends", || {}).expect("a thread");
+        assert_eq!(ends.join(Duration::from_secs(60)), Joined::Ended);
+        let panics = Worker::start("panics", || panic!("meant")).expect("a thread");
+        assert_eq!(panics.join(Duration::from_secs(60)), Joined::Panicked);
+    }
+
+    #[test]
+    fn none_inherits_the_scheduling_class_of_who_starts_it() {
+        let told = std::thread::spawn(|| {
+            os::set_batch().expect("anybody may have less");
+            let (tell, told) = channel();
+            let worker = Worker::start("class", move || tell.send(os::scheduling().expect("a class")).expect("kept"));
+            assert_eq!(worker.expect("a thread").join(Duration::from_secs(60)), Joined::Ended);
+            (os::scheduling().expect("a class"), told.recv().expect("told"))
+        });
+        assert_eq!(told.join().expect("no panic"), (Scheduling::Policy(libc::SCHED_BATCH), Scheduling::Other));
+    }
+}

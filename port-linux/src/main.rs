@@ -1,7 +1,0 @@
-//! The `outrigger` command.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    outrigger::cli::main()
-}

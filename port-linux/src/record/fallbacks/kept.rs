@@ -1,0 +1,151 @@
+//! How many recordings of fallbacks stay in a directory.
+
+use std::fs;
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use outrigger_core::robot::Reason;
+
+use super::{BEFORE_RESET, SUFFIX, UNFINISHED};
+
+/// `2026-01-31-12-00-00-UTC-`, where `0` is any digit.
+const WHEN: &[u8] = b"0000-00-00-00-00-00-UTC-";
+/// A file that was not finished in this time never will be.
+const ABANDONED: Duration = Duration::from_secs(3_600);
+
+/// What stays; the oldest goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// At most so many files.
+    pub files: usize,
+    /// At most so many bytes of them.
+    pub bytes: u64,
+    /// The files that are counted, and removed.
+    pub whose: Whose,
+}
+
+/// The maker of a recording, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// A run.
+    Run,
+    /// A board, by `outrigger watch`.
+    Board(IpAddr),
+}
+
+/// A file that a run has made.
+struct Ours {
+    path: PathBuf,
+    length: u64,
+    modified: SystemTime,
+}
+
+impl Kept {
+    /// Removes what has to go so that one more of `length` bytes may come. Others than those of `whose` are neither
+    /// counted nor removed.
+    ///
+    /// # Errors
+    /// Those of the kernel where the directory cannot be read.
+    pub(super) fn make_room(&self, directory: &Path, length: u64) -> io::Result<()> {
+        let mut ours = vec![];
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let Ok(metadata) = entry.metadata() else { continue };
+            let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            if !metadata.is_file() {
+                continue;
+            }
+            if name.strip_suffix(UNFINISHED).is_some_and(|stem| self.whose.made(stem)) {
+                if modified.elapsed().is_ok_and(|age| age > ABANDONED) {
+                    let _ = fs::remove_file(entry.path());
+                }
+            } else if name.strip_suffix(SUFFIX).is_some_and(|stem| self.whose.made(stem)) {
+                ours.push(Ours { path: entry.path(), length: metadata.len(), modified });
+            }
+        }
+        // By name where two are of one time.
+        ours.sort_by(|a, b| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
+        let mut bytes = ours.iter().map(|file| file.length).sum::<u64>().saturating_add(length);
+        let mut files = ours.len().saturating_add(1);
+        for Ours { path, length, .. } in ours {
+            if files <= self.files && bytes <= self.bytes {
+                break;
+            }
+            // One that somebody else has removed is gone as well.
+            let _ = fs::remove_file(path);
+            files -= 1;
+            bytes = bytes.saturating_sub(length);
+        }
+        Ok(())
+    }
+}
+
+impl Whose {
+    /// Returns `true` for names that this one gives: when, why, and numbers; a board's address and start before why.
+    fn made(self, stem: &str) -> bool {
+        let Some((when, rest)) = stem.as_bytes().split_at_checked(WHEN.len()) else { return false };
+        let is_when =
+            when.iter().zip(WHEN).all(|(byte, like)| if *like == b'0' { byte.is_ascii_digit() } else { byte == like });
+        let Ok(rest) = std::str::from_utf8(rest) else { return false };
+        let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        let by_a_reason = |rest: &str| {
+            let mut words = rest.split('-');
+            let why = words.next().is_some_and(|word| Reason::ALL.iter().any(|reason| reason.name() == word));
+            let mut numbers = words.peekable();
+            why && numbers.peek().is_some() && numbers.all(is_number)
+        };
+        is_when
+            && match self {
+                Self::Run => by_a_reason(rest),
+                Self::Board(address) => {
+                    let address = address.to_string().replace(':', "-");
+                    let rest = rest.strip_prefix(&*address).and_then(|rest| rest.strip_prefix('-'));
+                    rest.and_then(|rest| rest.split_once('-')).is_some_and(|(start, rest)| {
+                        let is_start = start.len() == 8 && start.bytes().all(|byte| byte.is_ascii_hexdigit());
+                        let mut words = rest.strip_prefix(BEFORE_RESET).into_iter().flat_map(|rest| rest.split('-'));
+                        let before = words.next() == Some("") && words.all(is_number);
+                        is_start && (before || by_a_reason(rest))
+                    })
+                }
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_a_run_gives_are_ours() {
+        for ours in ["2026-01-31-12-00-00-UTC-StateStale-0", "2026-01-31-12-00-00-UTC-LinkLost-17-2"] {
+            assert!(Whose::Run.made(ours) == Reason::ALL.iter().any(|r| ours.contains(r.name())), "{ours}");
+        }
+        assert!(Whose::Run.made("2026-01-31-12-00-00-UTC-StateStale-0"));
+        let others = [
+            "",
+            "best",
+            "2026-01-31-12-00-00-UTC-StateStale",
+            "2026-01-31-12-00-00-UTC-StateStale-best",
+            "2026-01-31-12-00-00-UTC-Nothing-0",
+            "2026-01-31-12-00-00-UTC-192.168.56.60-00000001-StateStale-1",
+            "x2026-01-31-12-00-00-UTC-StateStale-0",
+            "2026-01-31-12-00-00-CET-StateStale-0",
+        ];
+        for other in others {
+            assert!(!Whose::Run.made(other), "{other}");
+        }
+        let board = Whose::Board(IpAddr::from([192, 168, 56, 60]));
+        for name in ["StateStale-1", "StateStale-1-2", "before-reset", "before-reset-7"] {
+            let stem = format!("2026-01-31-12-00-00-UTC-192.168.56.60-00000001-{name}");
+            assert!(board.made(&stem) && !Whose::Board(IpAddr::from([192, 168, 56, 6])).made(&stem), "{stem}");
+        }
+        for name in ["StateStale", "before-reset-x", "before-resets", "x", "StateStale-best"] {
+            assert!(!board.made(&format!("2026-01-31-12-00-00-UTC-192.168.56.60-00000001-{name}")), "{name}");
+        }
+        assert!(!board.made("2026-01-31-12-00-00-UTC-StateStale-0"));
+    }
+}

@@ -1,0 +1,131 @@
+//! What a loop lets a handle in another thread see, without ever waiting for it.
+
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Mutex};
+
+use outrigger_core::drive::Application;
+use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::law::Law;
+use outrigger_core::link::Grade;
+use outrigger_core::mode::{Epoch, Mode};
+use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{ControllerTime, State};
+use outrigger_wire::time::{Duration, Instant};
+
+use crate::panel::Ends;
+use crate::released::ReleasedBy;
+
+/// How a session stood at its engine's last input.
+#[derive(Clone, Debug)]
+pub struct Seen<const N: usize> {
+    /// The mode.
+    pub mode: Mode,
+    /// The first reason since the last acknowledge.
+    pub latch: Option<Reason>,
+    /// What a request would be refused for.
+    pub unmet: ReasonSet,
+    /// Grade of the link that states come by.
+    pub grade: Grade,
+    /// The newest state; `None` while there is no session.
+    pub state: Option<State<N>>,
+    /// The session is about to end.
+    pub(crate) ending: bool,
+    /// The cause of the last release since commanding began.
+    pub(crate) released: Option<ReleasedBy>,
+    /// A request that is made with it is one of somebody who has seen this.
+    pub(crate) epoch: Epoch,
+}
+
+impl<const N: usize> Default for Seen<N> {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Offline,
+            latch: None,
+            unmet: ReasonSet::EMPTY,
+            grade: Grade::Unacceptable,
+            state: None,
+            ending: false,
+            released: None,
+            epoch: Epoch::default(),
+        }
+    }
+}
+
+/// The loop's side of a handle.
+pub(crate) struct Watcher<const N: usize, E> {
+    pub(crate) seen: Option<Arc<Mutex<Seen<N>>>>,
+    pub(crate) events: Option<SyncSender<Event<E>>>,
+    pub(crate) states: Option<SyncSender<State<N>>>,
+}
+
+/// An application, and who else watches its engine.
+pub(crate) struct Attached<A, const N: usize, E> {
+    pub(crate) inner: A,
+    watcher: Option<Watcher<N, E>>,
+    newest: Option<ControllerTime>,
+    /// Events that found no room.
+    lost: u32,
+}
+
+impl<A, const N: usize, E> Attached<A, N, E> {
+    pub(crate) const fn new(inner: A, watcher: Option<Watcher<N, E>>) -> Self {
+        Self { inner, watcher, newest: None, lost: 0 }
+    }
+}
+
+impl<const N: usize, P, L, A> Application<N, P, L> for Attached<A, N, P::Event>
+where
+    P: Peer<N>,
+    L: Law<N>,
+    A: Application<N, P, L> + Ends,
+{
+    fn next(&mut self) -> impl Future<Output = Input> {
+        self.inner.next()
+    }
+
+    fn handed_over(&mut self) {
+        self.inner.handed_over();
+    }
+
+    fn event(&mut self, event: Event<P::Event>) {
+        if let Some(events) = self.watcher.as_ref().and_then(|watcher| watcher.events.as_ref()) {
+            if self.lost > 0 && events.try_send(Event::Lost(self.lost)).is_ok() {
+                self.lost = 0;
+            }
+            // Nobody is left to tell where the handle is gone.
+            if let Err(TrySendError::Full(_)) = events.try_send(event) {
+                self.lost = self.lost.saturating_add(1);
+            }
+        }
+        self.inner.event(event);
+    }
+
+    fn answered(&mut self, turnaround: Duration) {
+        self.inner.answered(turnaround);
+    }
+
+    fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+        if let Some(watcher) = &self.watcher {
+            let state = engine.state();
+            // Somebody looks at it just now: the next input is soon enough.
+            if let Some(mut seen) = watcher.seen.as_ref().and_then(|seen| seen.try_lock().ok()) {
+                *seen = Seen {
+                    mode: engine.mode(),
+                    latch: engine.latch(),
+                    unmet: engine.unmet(now),
+                    grade: engine.grade(),
+                    state: state.copied(),
+                    ending: self.inner.is_ending(),
+                    released: self.inner.released(),
+                    epoch: engine.mode_machine().epoch(),
+                };
+            }
+            let fresh = state.filter(|state| self.newest.replace(state.controller_time) != Some(state.controller_time));
+            if let (Some(state), Some(states)) = (fresh, &watcher.states) {
+                // A reader that is behind reads what waits, and then goes on with newer ones.
+                let _ = states.try_send(*state);
+            }
+        }
+        self.inner.observe(engine, now);
+    }
+}
