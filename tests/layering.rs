@@ -65,6 +65,21 @@ const SIMULATOR_MAY_USE: &[&str] = &[
 /// Likewise of ROS 2: messages and how they travel.
 const SIMULATOR_SPEAKS: &[&str] = &["cdr", "endpoint", "messages"];
 
+/// The floors of `outrigger`, the library for hosts, likewise.
+const HOST_FLOORS: &[(u8, &[&str])] = &[
+    (11, &["robot"]),
+    (10, &["run"]),
+    (9, &["panel"]),
+    (8, &["companion"]),
+    (7, &["requests"]),
+    (6, &["motion"]),
+    (5, &["dashboard", "maker", "record", "sensor"]),
+    (4, &["net", "show"]),
+    (3, &["feed", "released"]),
+    (2, &["host"]),
+    (1, &["exit", "json", "law"]),
+];
+
 /// Packages of this workspace that each may depend on, outside its tests.
 const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript", "outrigger-urscript", &[]),
@@ -182,7 +197,7 @@ fn imports(path: &Path, text: &str) -> BTreeSet<String> {
 }
 
 /// The names at a root that are no modules and no types: macros, and the peer of the core's tests.
-const NO_MODULES: &[&str] = &["rtde_recipe", "peer"];
+const NO_MODULES: &[&str] = &["eprint_lossy", "eprintln_lossy", "peer", "rtde_recipe", "say"];
 
 /// Types re-exported at the root start with a capital.
 fn is_module(name: &str) -> bool {
@@ -232,6 +247,25 @@ fn modules_of_the_messages_import_only_from_lower_floors() {
         let floor = |module: &str| floor_in(WIRE_FLOORS, module);
         for imported in imports(&path, &text).into_iter().filter(|name| *name != module) {
             if floor(&imported) >= floor(&module) {
+                wrong.push(format!("{}: {module} imports {imported}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn modules_of_the_library_for_hosts_import_only_from_lower_floors() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&workspace().join("port-linux/src")) {
+        let module = module_of(&path);
+        if module == "lib" || path.iter().any(|part| part == "tests" || part == "tests.rs") {
+            continue;
+        }
+        // What a macro names is imported where it is used.
+        let text = text.replace("$crate::", "");
+        for imported in imports(&path, &text).into_iter().filter(|name| *name != module) {
+            if floor_in(HOST_FLOORS, &imported) >= floor_in(HOST_FLOORS, &module) {
                 wrong.push(format!("{}: {module} imports {imported}", path.display()));
             }
         }
@@ -348,7 +382,6 @@ fn a_circle_is_found_whatever_is_above_and_below_it() {
 
 /// Where a maker is chosen: by arguments, a configuration, what a board sends, or by name in a program.
 const CHOOSING: &[&str] = &[
-    "port-linux/src/lib.rs",
     "port-linux/src/robot/beside.rs",
     "port-linux/cli/src/args.rs",
     "port-linux/cli/src/cli.rs",
