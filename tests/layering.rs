@@ -383,6 +383,7 @@ fn a_circle_is_found_whatever_is_above_and_below_it() {
 /// Where a maker is chosen: by arguments, a configuration, what a board sends, or by name in a program.
 const CHOOSING: &[&str] = &[
     "port-linux/src/robot/beside.rs",
+    "port-linux/src/run/chosen.rs",
     "port-linux/cli/src/args.rs",
     "port-linux/cli/src/cli.rs",
     "port-linux/cli/src/beside.rs",

@@ -34,8 +34,7 @@ use outrigger::maker::ur::{self, UrController};
 use outrigger::motion::Motion;
 use outrigger::motion::pieces::Pieces;
 use outrigger::robot::Robot;
-use outrigger::run;
-use outrigger::run::Plan;
+use outrigger::run::{Plan, look_at_krc, look_at_ur, run_krc, run_ur};
 use outrigger::show::Format;
 use outrigger::show::sheet::Sheet;
 
@@ -64,8 +63,8 @@ fn look(robot: &RobotAddress, args: &ControllerArgs, states: StatesFrom) -> Resu
 /// session.
 pub(crate) fn monitor(args: &MonitorArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
-        Looked::Ur(controller, config) => monitor::run(controller, config, args),
-        Looked::Krc(controller, config) => monitor::run(controller, config, args),
+        Looked::Ur(controller, config) => look_at_ur(controller, config, &monitor::look(args)),
+        Looked::Krc(controller, config) => look_at_krc(controller, config, &monitor::look(args)),
     }
 }
 
@@ -75,8 +74,8 @@ pub(crate) fn monitor(args: &MonitorArgs) -> Outcome {
 /// Those of [`monitor`]; [`Failure::BadInput`] where the page's address cannot be had.
 pub(crate) fn view(args: &ViewArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
-        Looked::Ur(controller, config) => view::run(controller, config, args),
-        Looked::Krc(controller, config) => view::run(controller, config, args),
+        Looked::Ur(controller, config) => look_at_ur(controller, config, &view::look(args)),
+        Looked::Krc(controller, config) => look_at_krc(controller, config, &view::look(args)),
     }
 }
 
@@ -86,8 +85,8 @@ pub(crate) fn view(args: &ViewArgs) -> Outcome {
 /// Those of [`monitor`]; [`Failure::BadInput`] where the file cannot be written.
 pub(crate) fn record(args: &RecordArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
-        Looked::Ur(controller, config) => record::run(controller, config, args),
-        Looked::Krc(controller, config) => record::run(controller, config, args),
+        Looked::Ur(controller, config) => look_at_ur(controller, config, &record::look(args)),
+        Looked::Krc(controller, config) => look_at_krc(controller, config, &record::look(args)),
     }
 }
 
@@ -104,8 +103,14 @@ pub(crate) fn ros2(args: &crate::ros2::Ros2Args) -> Outcome {
     }
     let robot = args.robot.parse().map_err(|error| Failure::Usage(format!("ROBOT: {error}")))?;
     match look(&robot, &args.controller, args.states)? {
-        Looked::Ur(controller, config) => crate::ros2::run(controller, config, args),
-        Looked::Krc(controller, config) => crate::ros2::run(controller, config, args),
+        Looked::Ur(controller, config) => {
+            let look = crate::ros2::look(&controller, args)?;
+            look_at_ur(controller, config, &look)
+        }
+        Looked::Krc(controller, config) => {
+            let look = crate::ros2::look(&controller, args)?;
+            look_at_krc(controller, config, &look)
+        }
     }
 }
 
@@ -312,7 +317,7 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Jo
     let controller = UrController::new(Target::resolve(&control.robot.address)?);
     let companions = companions(&run, (&serve, &ros), args, &controller, joins)?;
     let plan = plan(control.robot.address.to_string(), control.sources, run, host, args)?;
-    run::run(controller, config, law, &plan.with_companions(companions))
+    run_ur(controller, config, law, &plan.with_companions(companions))
 }
 
 fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option<&Joins>) -> Outcome {
@@ -329,7 +334,7 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option
     let controller = KrcController::new(robot, listen);
     let companions = companions(&run, (&serve, &ros), args, &controller, joins)?;
     let plan = plan(format!("KRC, measurements at {listen}"), sources, run, host, args)?;
-    run::run(controller, config, law, &plan.with_variables(variables).with_companions(companions))
+    run_krc(controller, config, law, &plan.with_variables(variables).with_companions(companions))
 }
 
 /// `outrigger move`: beside the controller that a configuration names, else beside a controller of Universal Robots.

@@ -51,9 +51,11 @@ impl Needs {
     /// Returns what all of `companions` need together.
     pub(crate) fn of<const N: usize>(companions: &Companions<N>) -> Self {
         let mut all = Self::default();
-        for Self { traffic, engine, variables, views, commands } in companions.iter().map(|companion| companion.needs())
+        for Self { traffic, everything, engine, variables, views, commands } in
+            companions.iter().map(|companion| companion.needs())
         {
             all.traffic |= traffic;
+            all.everything |= everything;
             all.engine |= engine;
             all.views |= views;
             all.commands |= commands;

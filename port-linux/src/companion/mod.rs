@@ -66,6 +66,8 @@ pub trait Companion<const N: usize>: Send + Sync {
 pub struct Needs {
     /// The bytes of all connections in the feed, not events alone.
     pub traffic: bool,
+    /// Everything that the controller sends, where a session that only looks asks for less: over further connections.
+    pub everything: bool,
     /// What the engine is given and does in the feed, as its recorder holds it, and the configuration of the run.
     pub engine: bool,
     /// Variables of RTDE in the feed beside those of the session. Unknown ones are reported and left out.

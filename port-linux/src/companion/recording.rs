@@ -12,19 +12,30 @@ use crate::record::{Recorder, can_create};
 pub struct Recording {
     path: PathBuf,
     variables: Vec<String>,
+    everything: bool,
+    compressed: bool,
 }
 
 impl Recording {
     /// Returns a recording to a file that does not exist, with further `variables` of RTDE.
     #[must_use]
     pub const fn new(path: PathBuf, variables: Vec<String>) -> Self {
-        Self { path, variables }
+        Self { path, variables, everything: false, compressed: true }
+    }
+}
+
+impl Recording {
+    /// Returns a recording of everything that the controller sends to a session that only looks, compressed or not.
+    #[must_use]
+    pub const fn of_everything(path: PathBuf, compressed: bool) -> Self {
+        Self { path, variables: vec![], everything: true, compressed }
     }
 }
 
 impl<const N: usize> Companion<N> for Recording {
     fn needs(&self) -> Needs {
-        Needs { traffic: true, engine: true, variables: self.variables.clone(), ..Needs::default() }
+        let (everything, variables) = (self.everything, self.variables.clone());
+        Needs { traffic: true, everything, engine: true, variables, ..Needs::default() }
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -33,7 +44,7 @@ impl<const N: usize> Companion<N> for Recording {
 
     fn start(&self, session: Session<N>) -> Result<Started, Failure> {
         let Session { robot, clock, feed, .. } = session;
-        let recorder = Recorder::start(&self.path, feed, clock, &robot, true)?;
+        let recorder = Recorder::start(&self.path, feed, clock, &robot, self.compressed)?;
         let started = Started::saying("record", format!("recording to {}", self.path.display()), vec![]);
         Ok(started.counting(recorder.progress()).ending(move |heard| {
             let path = recorder.path().to_owned();

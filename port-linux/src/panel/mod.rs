@@ -11,7 +11,7 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub use self::onlooker::Onlooker;
+pub(crate) use self::onlooker::Onlooker;
 pub(crate) use self::onlooker::next_of;
 pub use self::operators::Operators;
 pub use self::operators::Wish;

@@ -12,13 +12,13 @@ use super::Ends;
 use super::{Panel, Wish};
 use crate::companion::{Remark, next_remark};
 use crate::exit::Outcome;
-use crate::feed::{Feed, Progress};
+use crate::feed::Progress;
 use crate::maker::{Maker, Shows};
 use crate::released::ReleasedBy;
 
 /// Looks at a session and asks for nothing, until the operator, the time or the disk ends it.
 #[derive(Debug)]
-pub struct Onlooker<M> {
+pub(crate) struct Onlooker<M> {
     panel: Panel<M>,
     /// Of the recorder or of companions, where there are some.
     progress: Vec<Arc<Progress>>,
@@ -51,17 +51,11 @@ impl<M: Maker> Onlooker<M> {
         Self { progress, remarks: variables, companions, ..self }
     }
 
-    /// The same beside a recorder: ends where `progress` has failed, and shows the `remarks` of what is recorded apart.
-    pub fn recorded(panel: Panel<M>, feed: Feed, progress: Arc<Progress>, remarks: UnboundedReceiver<String>) -> Self {
-        let (progress, remarks) = (vec![progress], Some(remarks));
-        Self { progress, remarks, ..Self::new(panel.with_feed(feed)) }
-    }
-
     /// Ends what is shown.
     ///
     /// # Errors
     /// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
-    pub fn finish(self) -> Outcome {
+    pub(crate) fn finish(self) -> Outcome {
         self.panel.finish()
     }
 }

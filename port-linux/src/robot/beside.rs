@@ -9,18 +9,17 @@ use outrigger_core::engine::ur::{Ur, UrConfig};
 use outrigger_core::engine::{Config, Peer};
 
 use super::Robot;
-use crate::companion::Companions;
+use crate::companion::{Companions, Ends};
 use crate::exit::{Failure, Outcome};
-use crate::host::clock::Clock;
 use crate::host::target::Target;
 use crate::law::BoxedLaw;
 use crate::maker::Controller;
 use crate::maker::krc::KrcController;
 use crate::maker::ur::{UrController, judging_as};
 use crate::motion::Task;
-use crate::panel::{Onlooker, Operators, Panel};
-use crate::run::attached::{Attached, Watcher};
-use crate::run::{Finished, Plan, session};
+use crate::panel::Operators;
+use crate::run::attached::Watcher;
+use crate::run::{Finished, Look, Plan, session, watch};
 use crate::show::Format;
 
 /// What is to be done beside a robot.
@@ -83,14 +82,9 @@ where
         operators: Operators,
         watcher: Watcher<N, C::Event>,
     ) -> Outcome {
-        let (clock, mut controller) = (Clock::start(), (self.controller)());
-        crate::host::runtime::block_on(async {
-            let mut net = controller.open(clock, None).await?;
-            let onlooker = Onlooker::new(Panel::new("states", format, clock, controller, operators, None));
-            let mut attached = Attached::new(onlooker, Some(watcher));
-            C::run((self.judging)(config), BoxedLaw::idle(), &mut net, &mut attached, 0).await?;
-            attached.inner.finish()
-        })
+        let look = Look { title: "states", format, seconds: None, for_a_reader: false, companions: vec![] };
+        let config = (self.judging)(config);
+        watch((self.controller)(), config, &look, operators, Some(watcher), &mut Ends::default())
     }
 }
 

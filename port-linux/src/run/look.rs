@@ -2,6 +2,7 @@
 
 use outrigger_core::engine::Config;
 
+use super::attached::{Attached, Watcher};
 use crate::companion::{Beside, Companions, Ended, Ends, Needs, Shown};
 use crate::exit::{Failure, Outcome};
 use crate::feed::{EVENTS, Feed};
@@ -31,9 +32,14 @@ pub struct Look<const N: usize> {
 ///
 /// # Errors
 /// Those of the companions' starts; [`Failure::Connection`] where there never was a session.
-pub fn look<const N: usize, C: Controller<N>>(controller: C, config: Config<N, C::Options>, look: &Look<N>) -> Outcome {
+pub(super) fn look<const N: usize, C: Controller<N>>(
+    controller: C,
+    config: Config<N, C::Options>,
+    look: &Look<N>,
+) -> Outcome {
     let mut ends = Ends::default();
-    let session = session(controller, config, look, &mut ends);
+    let session = Operators::here(Leaves::Nothing)
+        .and_then(|operators| watch(controller, config, look, operators, None, &mut ends));
     let (ended, outcome) = ends.finish(!matches!(session, Err(Failure::Connection(_))));
     session?;
     let json = look.format == Format::Json;
@@ -43,10 +49,16 @@ pub fn look<const N: usize, C: Controller<N>>(controller: C, config: Config<N, C
     outcome
 }
 
-fn session<const N: usize, C: Controller<N>>(
+/// The same for these `operators`, beside a `watcher`; what ends its companions is added to `ends`.
+///
+/// # Errors
+/// Those of [`look`].
+pub(crate) fn watch<const N: usize, C: Controller<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
     look: &Look<N>,
+    operators: Operators,
+    watcher: Option<Watcher<N, C::Event>>,
     ends: &mut Ends,
 ) -> Outcome {
     let Look { title, format, seconds, for_a_reader, ref companions } = *look;
@@ -75,18 +87,20 @@ fn session<const N: usize, C: Controller<N>>(
         }
     }
     crate::host::runtime::block_on(async {
-        let (_apart, of_variables) = match variables {
-            Some(variables) => {
-                let wanted = Wanted::Variables(needs.variables);
-                let (apart, remarks) = Apart::start(&mut controller, &config, wanted, clock, variables)?;
+        let apart = match (&feed, variables) {
+            (Some(feed), _) if needs.everything => Some((Wanted::Everything, feed.clone())),
+            (_, variables) => variables.map(|variables| (Wanted::Variables(needs.variables), variables)),
+        };
+        let (_apart, of_apart) = match apart {
+            Some((wanted, feed)) => {
+                let (apart, remarks) = Apart::start(&mut controller, &config, wanted, clock, feed)?;
                 (Some(apart), Some(remarks))
             }
             None => (None, None),
         };
-        let operators = Operators::here(Leaves::Nothing)?;
         let mut net = controller.open(clock, None).await?;
         if let Some(feed) = feed.as_ref().filter(|_| traffic) {
-            net = net.with_feed(feed, None);
+            net = net.with_feed(feed, C::APART.filter(|_| needs.everything));
         }
         let mut panel = Panel::new(title, format, clock, controller, operators, seconds);
         if let Some(feed) = feed {
@@ -95,10 +109,10 @@ fn session<const N: usize, C: Controller<N>>(
         if format != Format::Remarks {
             notices.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
         }
-        let onlooker = Onlooker::new(panel).beside(progress, of_variables, remarks);
+        let onlooker = Onlooker::new(panel).beside(progress, of_apart, remarks);
         let onlooker = if for_a_reader { onlooker.for_a_reader() } else { onlooker };
-        let mut onlooker = Shown::new(onlooker, taps);
+        let mut onlooker = Shown::new(Attached::new(onlooker, watcher), taps);
         C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
-        onlooker.inner.finish()
+        onlooker.inner.inner.finish()
     })
 }

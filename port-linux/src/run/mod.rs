@@ -1,6 +1,7 @@
 //! A session that commands: the co-controller as a service, or beside a program of its own.
 
 pub(crate) mod attached;
+mod chosen;
 mod ending;
 mod finished;
 mod look;
@@ -12,8 +13,11 @@ pub mod tail;
 
 use outrigger_core::engine::Config;
 
+pub use self::chosen::{look_at_krc, look_at_ur, run_krc, run_ur};
 pub(crate) use self::finished::Finished;
-pub use self::look::{Look, look};
+pub use self::look::Look;
+use self::look::look;
+pub(crate) use self::look::watch;
 pub use self::plan::Plan;
 use self::service::Service;
 use crate::companion::{Beside, Ended, Ends, Needs, Shown};
@@ -38,7 +42,7 @@ use crate::show::{Format, tell};
 /// # Errors
 /// [`Failure::BadInput`] for what the core or the kernel refuses, [`Failure::Connection`] where there never was a session
 /// or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
-pub fn run<const N: usize, C: Controller<N>>(
+fn run<const N: usize, C: Controller<N>>(
     controller: C,
     config: Config<N, C::Options>,
     law: BoxedLaw<N>,

@@ -35,7 +35,6 @@ mod wanted;
 use std::sync::Arc;
 
 use outrigger_config::{RosSettings, Surface};
-use outrigger_core::engine::Config;
 use outrigger_ros::arm::{LWR_JOINTS, UR_JOINTS};
 use outrigger_ros::endpoint::Names;
 use outrigger_ros::{environment, native};
@@ -47,10 +46,10 @@ use self::place::Place;
 pub(crate) use self::scripts::{Scripts, ScriptsArgs};
 pub(crate) use self::settings::Settings;
 use outrigger::companion::Companion;
-use outrigger::exit::{Failure, Outcome};
+use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 use outrigger::maker::Controller;
-use outrigger::run::{Look, look};
+use outrigger::run::Look;
 use outrigger::show::Format;
 
 /// Variables of RTDE that Surface D is filled by, beside those of Surface N.
@@ -121,17 +120,13 @@ impl JoinArgs {
     }
 }
 
-/// Shows `controller` to ROS 2, and asks nothing of it.
+/// Returns how the command looks at `controller`: with a node beside it that asks nothing of it.
 ///
 /// # Errors
-/// [`Failure::Usage`] and [`Failure::BadInput`] for how it is to join, [`Failure::Connection`] where there never was a session.
-pub(crate) fn run<const N: usize, C: Controller<N>>(
-    controller: C,
-    config: Config<N, C::Options>,
-    args: &Ros2Args,
-) -> Outcome {
+/// [`Failure::Usage`] and [`Failure::BadInput`] for how it is to join.
+pub(crate) fn look<const N: usize, C: Controller<N>>(controller: &C, args: &Ros2Args) -> Result<Look<N>, Failure> {
     let settings = args.joins.settings(&RosSettings::default(), N, controller.target().as_ref())?;
     let node: Arc<dyn Companion<N>> = Arc::new(Beside::an_onlooker(settings));
     let (format, seconds) = (Format::choose(args.json), args.seconds);
-    look(controller, config, &Look { title: "ros2", format, seconds, for_a_reader: false, companions: vec![node] })
+    Ok(Look { title: "ros2", format, seconds, for_a_reader: false, companions: vec![node] })
 }
