@@ -62,9 +62,6 @@ const SIMULATOR_MAY_USE: &[&str] = &[
     "time",
 ];
 
-/// Likewise of ROS 2: messages and how they travel.
-const SIMULATOR_SPEAKS: &[&str] = &["cdr", "endpoint", "messages"];
-
 /// The floors of `outrigger`, the library for hosts, likewise.
 const HOST_FLOORS: &[(u8, &[&str])] = &[
     (11, &["robot"]),
@@ -86,7 +83,11 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript/interpreter", "outrigger-interpreter", &["outrigger-urscript"]),
     ("core/wire", "outrigger-wire", &[]),
     ("core", "outrigger-core", &["outrigger-urscript", "outrigger-wire"]),
-    ("tests/sim", "outrigger-sim", &["outrigger-interpreter", "outrigger-ros", "outrigger-urscript", "outrigger-wire"]),
+    (
+        "tests/sim",
+        "outrigger-sim",
+        &["outrigger-interpreter", "outrigger-ros2-messages", "outrigger-urscript", "outrigger-wire"],
+    ),
     ("tests/require", "outrigger-require", &[]),
     (
         "tests/emulated",
@@ -98,12 +99,21 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy", "outrigger-wire"]),
     ("boards/eqos", "outrigger-eqos", &[]),
     ("port-linux/config", "outrigger-config", &["outrigger-core", "outrigger-wire"]),
-    ("port-linux/ros", "outrigger-ros", &["outrigger-core", "outrigger-wire"]),
+    ("port-linux/ros/messages", "outrigger-ros2-messages", &[]),
+    ("port-linux/ros", "outrigger-ros2", &["outrigger-core", "outrigger-ros2-messages", "outrigger-wire"]),
     ("port-linux", "outrigger", &["outrigger-config", "outrigger-core", "outrigger-wire"]),
     (
         "port-linux/cli",
         "outrigger-cli",
-        &["outrigger", "outrigger-config", "outrigger-core", "outrigger-ros", "outrigger-sim", "outrigger-wire"],
+        &[
+            "outrigger",
+            "outrigger-config",
+            "outrigger-core",
+            "outrigger-ros2",
+            "outrigger-ros2-messages",
+            "outrigger-sim",
+            "outrigger-wire",
+        ],
     ),
 ];
 
@@ -337,6 +347,7 @@ const FOLDERS: &[&str] = &[
     "port-embassy/src",
     "port-linux/cli/src",
     "port-linux/config/src",
+    "port-linux/ros/messages/src",
     "port-linux/ros/src",
     "port-linux/src",
     "urscript/interpreter/src",
@@ -587,9 +598,6 @@ fn the_simulator_shares_no_decision_with_the_core() {
         assert!(!code(&text).contains("outrigger_core"), "{}: the simulator uses the core", path.display());
         for used in names_below(&code(&text), "outrigger_wire::").into_iter().filter(|n| is_module(n)) {
             assert!(SIMULATOR_MAY_USE.contains(&used.as_str()), "{}: outrigger_wire::{used}", path.display());
-        }
-        for used in names_below(&code(&text), "outrigger_ros::") {
-            assert!(SIMULATOR_SPEAKS.contains(&used.as_str()), "{}: outrigger_ros::{used}", path.display());
         }
     }
 }

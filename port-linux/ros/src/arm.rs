@@ -1,6 +1,6 @@
 //! An arm by its names.
 
-use crate::endpoint::Names;
+use outrigger_ros2_messages::endpoint::Names;
 
 /// Joints of a UR, in the order of every message.
 pub const UR_JOINTS: [&str; 6] =

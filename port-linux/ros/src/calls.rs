@@ -6,9 +6,10 @@ use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage,
 use outrigger_core::command::{ForceMode, ForceType};
 use outrigger_wire::robot::{Pose, Wrench};
 
-use crate::cdr::{CdrError, decode, encode};
-use crate::endpoint::{Distro, Heard, Offer};
-use crate::messages::{
+use crate::pose::rotation_vector;
+use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
+use outrigger_ros2_messages::endpoint::{Distro, Heard, Offer};
+use outrigger_ros2_messages::{
     Flag, GetRobotSoftwareVersion, Inertia, Message, QueryTrajectoryState, QueryTrajectoryStateRequest,
     QueryTrajectoryStateResponse, Service, SetAnalogOutput, SetAnalogOutputRequest, SetAnalogOutputResponse,
     SetForceMode, SetForceModeRequest, SetForceModeResponse, SetGravity, SetGravityRequest, SetGravityResponse, SetIO,
@@ -16,7 +17,6 @@ use crate::messages::{
     SetSpeedSliderFraction, SetSpeedSliderRequest, SetSpeedSliderResponse, SoftwareVersionResponse, Time, Trigger,
     TriggerResponse, Twist,
 };
-use crate::pose::rotation_vector;
 
 /// What a call asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -325,8 +325,8 @@ fn force(request: &SetForceModeRequest) -> Result<ForceMode, Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cdr::decode;
-    use crate::messages::{Analog, Header, Nothing, PoseStamped, Vector3, Vector3Stamped};
+    use outrigger_ros2_messages::cdr::decode;
+    use outrigger_ros2_messages::{Analog, Header, Nothing, PoseStamped, Vector3, Vector3Stamped};
 
     fn io(fun: i8, pin: i8, state: f32) -> Result<Deed, String> {
         let bytes = encode(&SetIORequest { fun, pin, state });

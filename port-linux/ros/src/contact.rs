@@ -2,8 +2,8 @@
 //!
 //! Somebody watches for contacts, on this goal's behalf alone; that is switched off before the goal's end is told.
 
-use crate::endpoint::Task;
-use crate::messages::{Action, Status, ToolContact};
+use outrigger_ros2_messages::endpoint::Task;
+use outrigger_ros2_messages::{Action, Status, ToolContact};
 
 /// Where a contact is waited for without a motion of its own.
 pub static DETECT: Task = Task {

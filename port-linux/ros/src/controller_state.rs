@@ -3,11 +3,11 @@
 //! It is told of one state of the robot, so that its parts belong together: `reference` and `output` are the joints' targets as the
 //! robot's controller has them in that state, `feedback` is where they are.
 
-use crate::cdr::encode;
-use crate::endpoint::Distro;
 use crate::follow::point;
-use crate::messages::{ControllerState, ControllerStateHumble, Header};
 use crate::readings::{Readings, Variable};
+use outrigger_ros2_messages::cdr::encode;
+use outrigger_ros2_messages::endpoint::Distro;
+use outrigger_ros2_messages::{ControllerState, ControllerStateHumble, Header};
 
 /// The message of one state, with the scaling (0 … 1) in force; `None` where the robot does not tell what it is to do.
 #[must_use]
@@ -59,9 +59,9 @@ mod tests {
     use outrigger_wire::fields::Value;
 
     use super::*;
-    use crate::cdr::decode;
-    use crate::messages::Time;
     use crate::readings::Port;
+    use outrigger_ros2_messages::Time;
+    use outrigger_ros2_messages::cdr::decode;
 
     #[test]
     fn its_parts_are_of_one_state_in_the_layout_of_each_release() {

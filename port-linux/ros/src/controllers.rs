@@ -7,9 +7,9 @@ use outrigger_wire::robot::Generation;
 
 use crate::arm::{Arm, UR_JOINTS};
 use crate::calls::Refused;
-use crate::cdr::{decode, encode};
-use crate::endpoint::{Distro, Offer};
-use crate::messages::{
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::endpoint::{Distro, Offer};
+use outrigger_ros2_messages::{
     ControllerListed, ControllerListedHumble, ListControllerTypes, ListControllerTypesResponse, ListControllers,
     ListControllersResponse, Message, Service, SwitchController, SwitchControllerRequest,
     SwitchControllerRequestHumble, SwitchControllerResponse, SwitchControllerResponseHumble,
@@ -264,7 +264,7 @@ fn switched(on: &[String], off: &[String], arm: &Arm, standing: Standing) -> Res
 mod tests {
     use super::*;
     use crate::arm::LWR_JOINTS;
-    use crate::endpoint::Names;
+    use outrigger_ros2_messages::endpoint::Names;
 
     const COMMANDS: Standing = Standing { commands: true, player: false, generation: Some(Generation::ESeries) };
 

@@ -16,9 +16,9 @@ use outrigger_wire::robot_api::WITH_QUESTIONS;
 
 pub use self::outcome::{Outcome, Value};
 use crate::calls::{Refused, wrong};
-use crate::cdr::{decode, encode};
-use crate::endpoint::Offer;
-use crate::messages::{
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::endpoint::Offer;
+use outrigger_ros2_messages::{
     AddToLog, AddToLogRequest, AddToLogResponse, DownloadProgram, DownloadProgramRequest, DownloadProgramResponse,
     GenerateFlightReport, GenerateFlightReportRequest, GenerateFlightReportResponse, GenerateSupportFile,
     GenerateSupportFileRequest, GenerateSupportFileResponse, GetLoadedProgram, GetLoadedProgramResponse,

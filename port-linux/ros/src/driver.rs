@@ -5,18 +5,18 @@
 use outrigger_wire::robot::Generation;
 
 use crate::arm::Arm;
-use crate::cdr::encode;
 use crate::controller_state::controller_state;
-use crate::endpoint::{Distro, Qos, Topic, When};
-use crate::messages::{
-    Analog, ControllerState, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message,
-    Number, PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped,
-    WrenchStamped,
-};
 use crate::pose::{pose, transform, wrench_at_tool, wrench_turned};
 use crate::readings::{Readings, Variable};
 use crate::scaling::Scaling;
 use crate::urdf::{self, Geometry};
+use outrigger_ros2_messages::cdr::encode;
+use outrigger_ros2_messages::endpoint::{Distro, Qos, Topic, When};
+use outrigger_ros2_messages::{
+    Analog, ControllerState, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message,
+    Number, PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped,
+    WrenchStamped,
+};
 
 macro_rules! topics {
     ($( $name:ident: $topic:literal, $message:ty, $qos:expr, $when:ident, $tells:literal; )*) => {
@@ -77,7 +77,7 @@ pub static LEGACY_TOPICS: &[&Topic] = &[&LEGACY_IO_STATES];
 /// 30001 and 30002 need up to 0.2 s until all of their parts have come.
 #[must_use]
 pub fn absent(readings: &Readings, distro: Distro) -> Vec<&'static Topic> {
-    let arm = Arm::new(&[], &crate::endpoint::Names::default());
+    let arm = Arm::new(&[], &outrigger_ros2_messages::endpoint::Names::default());
     let (mut driver, mut told) = (Driver::new(arm, distro), vec![]);
     let mut emit = |topic: &'static Topic, _| told.push(topic);
     driver.commands(false, &mut emit);
@@ -287,7 +287,7 @@ pub(crate) fn tool_pose(readings: &Readings) -> Option<[f64; 6]> {
     crate::pose::of_rows(&rows).filter(finite)
 }
 
-fn wrench(readings: &Readings) -> Option<crate::messages::Wrench> {
+fn wrench(readings: &Readings) -> Option<outrigger_ros2_messages::Wrench> {
     let force: [f64; 6] = readings.array(Variable::ActualTcpForce)?;
     let Some(target) = readings.array(Variable::TargetTcpPose).or_else(|| readings.array(Variable::ActualTcpPose))
     else {
@@ -309,9 +309,9 @@ mod tests {
 
     use super::*;
     use crate::arm::UR_JOINTS;
-    use crate::cdr::decode;
-    use crate::endpoint::Names;
     use crate::readings::Port;
+    use outrigger_ros2_messages::cdr::decode;
+    use outrigger_ros2_messages::endpoint::Names;
 
     fn published(readings: &Readings, distro: Distro) -> Vec<(&'static str, Vec<u8>)> {
         let arm = Arm::new(&UR_JOINTS, &Names::new("", "left_").unwrap());

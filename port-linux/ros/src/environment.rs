@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use crate::endpoint::Distro;
+use outrigger_ros2_messages::endpoint::Distro;
 
 /// Reads a variable by its name; one that is empty says nothing.
 pub type Read<'r> = &'r dyn Fn(&str) -> Option<String>;

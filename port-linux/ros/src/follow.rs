@@ -1,8 +1,8 @@
 //! Goals of `FollowJointTrajectory`, and trajectories as topics bring them: judged as UR's controllers judge them, with the joints
 //! in the order of the arm (`core/docs/protocol/ros2-surface.md` 7.2).
 
-use crate::endpoint::Task;
-use crate::messages::{
+use outrigger_ros2_messages::endpoint::Task;
+use outrigger_ros2_messages::{
     Action, FollowError, FollowGoal, FollowJointTrajectory, FollowJointTrajectoryUntil, JointTolerance,
     JointTrajectory, JointTrajectoryPoint, Span, Time, UntilGoal,
 };
@@ -272,7 +272,7 @@ pub fn point(positions: Vec<f64>, velocities: Vec<f64>, at: f64) -> JointTraject
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::{Header, MultiDofPoint};
+    use outrigger_ros2_messages::{Header, MultiDofPoint};
 
     fn joints() -> Vec<String> {
         ["a", "b"].map(String::from).to_vec()

@@ -1,9 +1,9 @@
 //! Speeds and positions of joints by topics, as UR's driver hears them (`core/docs/protocol/ros2-surface.md` 7.4).
 
-use crate::cdr::{CdrError, decode};
-use crate::endpoint::Heard;
 use crate::follow::order;
-use crate::messages::{JointTrajectory, Message, Numbers};
+use outrigger_ros2_messages::cdr::{CdrError, decode};
+use outrigger_ros2_messages::endpoint::Heard;
+use outrigger_ros2_messages::{JointTrajectory, Message, Numbers};
 
 /// Speeds.
 pub static VELOCITY: &Heard = &Heard {
@@ -102,8 +102,8 @@ fn numbers<const N: usize>(data: Vec<f64>) -> Result<[f32; N], NoCommand> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cdr::encode;
-    use crate::messages::{ArrayDimension, ArrayLayout, JointTrajectoryPoint};
+    use outrigger_ros2_messages::cdr::encode;
+    use outrigger_ros2_messages::{ArrayDimension, ArrayLayout, JointTrajectoryPoint};
 
     fn message(data: Vec<f64>) -> Vec<u8> {
         encode(&Numbers { data, ..Numbers::default() })

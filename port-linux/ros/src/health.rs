@@ -1,8 +1,8 @@
 //! How the session stands, as tools for diagnostics show it, and what happens.
 
-use crate::cdr::encode;
-use crate::endpoint::{Qos, Topic, When};
-use crate::messages::{DiagnosticArray, DiagnosticStatus, Header, KeyValue, Message, Text, Time};
+use outrigger_ros2_messages::cdr::encode;
+use outrigger_ros2_messages::endpoint::{Qos, Topic, When};
+use outrigger_ros2_messages::{DiagnosticArray, DiagnosticStatus, Header, KeyValue, Message, Text, Time};
 
 /// Absolute, as tools expect it.
 pub static DIAGNOSTICS: Topic = Topic {
@@ -73,7 +73,7 @@ pub fn event(json: String) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cdr::decode;
+    use outrigger_ros2_messages::cdr::decode;
 
     #[test]
     fn findings_are_told_with_the_robot_and_their_figures() {

@@ -13,16 +13,16 @@ mod readout;
 mod tests;
 
 use crate::arm::Arm;
-use crate::cdr::ENCAPSULATION;
-use crate::endpoint::{NameError, Names, Qos, Topic, When};
-use crate::messages::{
+use crate::readings::{Readings, Variable};
+use outrigger_ros2_messages::cdr::ENCAPSULATION;
+use outrigger_ros2_messages::endpoint::{NameError, Names, Qos, Topic, When};
+use outrigger_ros2_messages::{
     AccelStamped, ActiveTCP, AnalogIOStateStamped, AnalogPort, BoolStamped, ControlCycle, Current,
     DigitalIOStateStamped, DigitalPort, Float32Stamped, Float64Stamped, InertiaStamped, JointMode, JointState,
     JointTemperature, JointVoltage, Message, PoseStamped, RobotMode, RuntimeState, SafetyStatus, SpeedSliderFraction,
     TCPState, TFMessage, Temperature, Time, TimeReference, ToolOutputMode, VoltageCurrentStamped, WorldModelNames,
     WrenchStamped,
 };
-use crate::readings::{Readings, Variable};
 
 macro_rules! topics {
     ($( $(#[$doc:meta])* $list:ident {

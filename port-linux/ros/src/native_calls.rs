@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, Write};
 
 use crate::calls::Refused;
-use crate::cdr::{decode, encode};
-use crate::endpoint::Offer;
-use crate::messages::{
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::endpoint::Offer;
+use outrigger_ros2_messages::{
     AnalogPin, DigitalPin, Service, SetAnalogPins, SetAnalogPinsRequest, SetAnalogPinsResponse, SetDigitalOutput,
     SetDigitalOutputRequest, SetDigitalOutputResponse, SetSpeedFraction, SetSpeedFractionRequest,
     SetSpeedFractionResponse,

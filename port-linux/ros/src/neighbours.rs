@@ -13,10 +13,10 @@ use std::net::IpAddr;
 
 use self::about::{Listed, ros_name, ros_type};
 pub use self::net::{Heard, Multicast, Surroundings, discovery_port, surroundings};
-use crate::cdr::{CdrError, decode, encode};
-use crate::endpoint::{Distro, Qos};
-use crate::messages::{Gid, NodeEntities, ParticipantEntities, WideGid};
-use crate::type_hash;
+use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
+use outrigger_ros2_messages::endpoint::{Distro, Qos};
+use outrigger_ros2_messages::type_hash;
+use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid};
 
 /// First bytes of a [`Gid`]: which participant of the domain, which is one program or a part of it.
 pub type Prefix = [u8; 12];
@@ -120,7 +120,7 @@ impl Nodes {
             return Ok(Self::of(told, Width::Wide));
         }
         Err(CdrError::Content {
-            name: <ParticipantEntities<WideGid> as crate::messages::Message>::TYPE,
+            name: <ParticipantEntities<WideGid> as outrigger_ros2_messages::Message>::TYPE,
             what: "more than is told, with numbers of 16 bytes and of 24".into(),
             length: bytes.len(),
         })

@@ -1,9 +1,9 @@
 //! Parameters of a node: how it joined, to be read and not to be set (`core/docs/protocol/ros2-surface.md` 5.8).
 
 use crate::calls::{Refused, wrong};
-use crate::cdr::{decode, encode};
-use crate::endpoint::Offer;
-use crate::messages::{
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::endpoint::Offer;
+use outrigger_ros2_messages::{
     DescribeParameters, DescribeParametersRequest, DescribeParametersResponse, GetParameterTypes,
     GetParameterTypesRequest, GetParameterTypesResponse, GetParameters, GetParametersRequest, GetParametersResponse,
     ListParameters, ListParametersRequest, ListParametersResponse, ListParametersResult, Parameter,
@@ -165,7 +165,7 @@ impl Parameters {
     }
 }
 
-fn read<M: crate::messages::Message>(bytes: &[u8]) -> Result<M, Refused> {
+fn read<M: outrigger_ros2_messages::Message>(bytes: &[u8]) -> Result<M, Refused> {
     Ok(decode(bytes)?)
 }
 
@@ -179,7 +179,7 @@ fn few<T>(of: &[T]) -> Result<&[T], Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::Message;
+    use outrigger_ros2_messages::Message;
 
     fn parameters() -> Parameters {
         Parameters::new(vec![

@@ -1,6 +1,6 @@
 //! Poses of a robot, as ROS has them.
 
-use crate::messages::{Pose, Quaternion, Transform, Wrench};
+use outrigger_ros2_messages::{Pose, Quaternion, Transform, Wrench};
 
 /// A rotation, by its rows.
 type Rows = [[f64; 3]; 3];

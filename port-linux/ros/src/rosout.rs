@@ -1,8 +1,8 @@
 //! What a node says in its log, where the tools of ROS 2 look for it (`core/docs/protocol/ros2-surface.md` 5.8).
 
-use crate::cdr::encode;
-use crate::endpoint::{Qos, Topic, When};
-use crate::messages::{Log, Message, Time};
+use outrigger_ros2_messages::cdr::encode;
+use outrigger_ros2_messages::endpoint::{Qos, Topic, When};
+use outrigger_ros2_messages::{Log, Message, Time};
 
 /// Absolute: every node has it. So much of it is kept for whoever comes later.
 pub static ROSOUT: Topic = Topic {
@@ -27,7 +27,7 @@ pub fn log(stamp: Time, node: &str, text: String) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cdr::decode;
+    use outrigger_ros2_messages::cdr::decode;
 
     #[test]
     fn words_have_a_level_and_the_name_of_their_node() {

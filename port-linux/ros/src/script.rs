@@ -6,8 +6,8 @@
 use outrigger_core::client::script::ScriptFile;
 
 use crate::calls::{Refused, wrong};
-use crate::endpoint::{Heard, Task};
-use crate::messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
+use outrigger_ros2_messages::endpoint::{Heard, Task};
+use outrigger_ros2_messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
 
 /// Where text is sent without an answer.
 pub static COMMAND: Heard = Heard {
@@ -200,7 +200,7 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::Span;
+    use outrigger_ros2_messages::Span;
 
     fn goal(program: &str) -> SendScriptGoal {
         SendScriptGoal { program: program.into(), fail_on_warnings: true, ..SendScriptGoal::default() }

@@ -18,9 +18,9 @@ use outrigger_wire::time::Instant;
 use self::power::Power;
 use self::program::Program;
 use crate::calls::{Refused, wrong};
-use crate::endpoint::Task;
-use crate::messages::{Action as _, SetMode, SetModeFeedback, SetModeGoal, SetModeResult};
 use crate::readings::robot_mode_number;
+use outrigger_ros2_messages::endpoint::Task;
+use outrigger_ros2_messages::{Action as _, SetMode, SetModeFeedback, SetModeGoal, SetModeResult};
 
 /// Where the action is offered.
 pub static SET_MODE: Task = Task {

@@ -130,7 +130,7 @@ mod tests {
     use outrigger_wire::fields::{FieldVisitor, Value};
 
     use super::*;
-    use crate::endpoint::Names;
+    use outrigger_ros2_messages::endpoint::Names;
 
     fn told() -> Readings {
         let mut readings = Readings::default();

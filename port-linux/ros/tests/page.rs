@@ -3,20 +3,20 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use outrigger_ros::calls::{FREEDRIVE, OFFERS};
-use outrigger_ros::contact::DETECT;
-use outrigger_ros::controllers::CONTROLLER_OFFERS;
-use outrigger_ros::dashboard::DASHBOARD_OFFERS;
-use outrigger_ros::driver;
-use outrigger_ros::endpoint::{Heard, Offer, Topic};
-use outrigger_ros::follow::ACTIONS;
-use outrigger_ros::forward::{POSITION, VELOCITY};
-use outrigger_ros::health;
-use outrigger_ros::native::{self, Terminals};
-use outrigger_ros::native_calls::NATIVE_OFFERS;
-use outrigger_ros::parameters::PARAMETER_OFFERS;
-use outrigger_ros::script::{COMMAND, EXECUTE};
-use outrigger_ros::set_mode::SET_MODE;
+use outrigger_ros2::calls::{FREEDRIVE, OFFERS};
+use outrigger_ros2::contact::DETECT;
+use outrigger_ros2::controllers::CONTROLLER_OFFERS;
+use outrigger_ros2::dashboard::DASHBOARD_OFFERS;
+use outrigger_ros2::driver;
+use outrigger_ros2::follow::ACTIONS;
+use outrigger_ros2::forward::{POSITION, VELOCITY};
+use outrigger_ros2::health;
+use outrigger_ros2::native::{self, Terminals};
+use outrigger_ros2::native_calls::NATIVE_OFFERS;
+use outrigger_ros2::parameters::PARAMETER_OFFERS;
+use outrigger_ros2::script::{COMMAND, EXECUTE};
+use outrigger_ros2::set_mode::SET_MODE;
+use outrigger_ros2_messages::endpoint::{Heard, Offer, Topic};
 
 fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
     let mut table = String::from("| topic | type | | when | tells |\n|---|---|---|---|---|\n");

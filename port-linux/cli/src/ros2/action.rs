@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use outrigger_ros::cdr::{decode, encode};
-use outrigger_ros::endpoint::{Names, Qos, Task};
-use outrigger_ros::goals::Goals;
-use outrigger_ros::messages::{
+use outrigger_ros2::goals::Goals;
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::endpoint::{Names, Qos, Task};
+use outrigger_ros2_messages::{
     CancelGoalRequest, FeedbackMessage, GetResultRequest, GetResultResponse, GoalId, Message, SendGoalResponse, Status,
     Time,
 };

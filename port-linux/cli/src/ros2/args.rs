@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use outrigger_config::{Surface, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
-use outrigger_ros::endpoint::Distro;
+use outrigger_ros2_messages::endpoint::Distro;
 
 use crate::args::{ControllerArgs, RunArgs};
 use outrigger::exit::Failure;

@@ -1,6 +1,6 @@
 //! Bytes of messages, as DDS takes and gives them.
 
-use outrigger_ros::cdr::ENCAPSULATION;
+use outrigger_ros2_messages::cdr::ENCAPSULATION;
 use rustdds::RepresentationIdentifier;
 use rustdds::bytes::Bytes;
 use rustdds::no_key::{Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use outrigger_ros::endpoint::Qos;
-use outrigger_ros::messages::Gid;
-use outrigger_ros::neighbours::{Endpoint, Nodes, Participant, Prefix, Seen, Side};
-use outrigger_ros::type_hash;
+use outrigger_ros2::neighbours::{Endpoint, Nodes, Participant, Prefix, Seen, Side};
+use outrigger_ros2_messages::Gid;
+use outrigger_ros2_messages::endpoint::Qos;
+use outrigger_ros2_messages::type_hash;
 use rustdds::dds::CreateResult;
 use rustdds::{
     DomainParticipant, DomainParticipantStatusEvent, GUID, QosPolicies, RTPSEntity as _, Subscriber, Topic, TopicKind,
@@ -35,7 +35,7 @@ fn gid(of: GUID) -> Gid {
 }
 
 fn prefix(of: GUID) -> Prefix {
-    outrigger_ros::neighbours::prefix(gid(of))
+    outrigger_ros2::neighbours::prefix(gid(of))
 }
 
 /// The topic [`GRAPH`].
@@ -138,7 +138,7 @@ impl Census {
                 at: address(unicast.iter().map(|locator| SocketAddr::from(*locator))),
             }
         });
-        let is_other = |of: &Endpoint| outrigger_ros::neighbours::prefix(of.gid) != own;
+        let is_other = |of: &Endpoint| outrigger_ros2::neighbours::prefix(of.gid) != own;
         let endpoints: Vec<_> = readers.chain(writers).filter(is_other).collect();
         let vendors = self.vendors.iter().filter(|(prefix, _)| **prefix != own);
         Seen {

@@ -13,9 +13,9 @@ use std::net::SocketAddr;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::client::dashboard::{Sequence, SequenceEvent, SequenceInput};
-use outrigger_ros::dashboard::{DashboardAsk, Outcome, Value};
-use outrigger_ros::messages::{SetModeFeedback, SetModeGoal, SetModeResult, Status};
-use outrigger_ros::set_mode::ModeChange;
+use outrigger_ros2::dashboard::{DashboardAsk, Outcome, Value};
+use outrigger_ros2::set_mode::ModeChange;
+use outrigger_ros2_messages::{SetModeFeedback, SetModeGoal, SetModeResult, Status};
 use outrigger_wire::dashboard::{PORT, Reply, Request};
 use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};

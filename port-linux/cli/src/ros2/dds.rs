@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
-use outrigger_ros::cdr::{ENCAPSULATION, encode};
-use outrigger_ros::endpoint::{Distro, Qos};
-use outrigger_ros::messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
-use outrigger_ros::neighbours::{Prefix, Seen, prefix};
+use outrigger_ros2::neighbours::{Prefix, Seen, prefix};
+use outrigger_ros2_messages::cdr::{ENCAPSULATION, encode};
+use outrigger_ros2_messages::endpoint::{Distro, Qos};
+use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
 use outrigger_wire::time::{Duration, Instant};
 use rustdds::bytes::Bytes;
 use rustdds::no_key::{DataWriter, DeserializedCacheChange};

@@ -7,11 +7,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use outrigger_core::engine::Config;
-use outrigger_ros::driver;
-use outrigger_ros::messages::Gid;
-use outrigger_ros::native::{self, Terminals};
-use outrigger_ros::neighbours::{self, Finding, Seen, Surroundings};
-use outrigger_ros::readings::Readings;
+use outrigger_ros2::driver;
+use outrigger_ros2::native::{self, Terminals};
+use outrigger_ros2::neighbours::{self, Finding, Seen, Surroundings};
+use outrigger_ros2::readings::Readings;
+use outrigger_ros2_messages::Gid;
 use outrigger_wire::time::{self, Instant};
 use rustdds::{DomainParticipant, DomainParticipantBuilder, RTPSEntity as _, StatusEvented as _};
 
@@ -81,7 +81,7 @@ impl Watching {
         let own = neighbours::prefix(Gid(participant.guid().to_bytes()));
         let peers = peers.map(|peers| peers.tell(own, clock)).transpose()?;
         let topic = graph_topic(&participant).map_err(|error| refused(&format!("{GRAPH}: {error}")))?;
-        let qos = policies(outrigger_ros::endpoint::Qos::LATCHED);
+        let qos = policies(outrigger_ros2_messages::endpoint::Qos::LATCHED);
         let subscriber = participant.create_subscriber(&qos).map_err(|error| refused(&error))?;
         let census = Census::listening(&subscriber, &topic, qos).map_err(|error| refused(&error))?;
         let probe = Probe::start(domain, interface, own);

@@ -2,14 +2,14 @@
 
 use outrigger_core::command::Guidance;
 use outrigger_core::mode::{GuideLimits, Mode};
-use outrigger_ros::arm::Arm;
-use outrigger_ros::calls::{self, Deed, FREEDRIVE};
-use outrigger_ros::cdr::{decode, encode};
-use outrigger_ros::controllers::Standing;
-use outrigger_ros::endpoint::{Offer, Qos};
-use outrigger_ros::messages::{Flag, QueryTrajectoryStateResponse, Time};
-use outrigger_ros::native_calls::{self, NATIVE_OFFERS};
-use outrigger_ros::readings::Readings;
+use outrigger_ros2::arm::Arm;
+use outrigger_ros2::calls::{self, Deed, FREEDRIVE};
+use outrigger_ros2::controllers::Standing;
+use outrigger_ros2::native_calls::{self, NATIVE_OFFERS};
+use outrigger_ros2::readings::Readings;
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::endpoint::{Offer, Qos};
+use outrigger_ros2_messages::{Flag, QueryTrajectoryStateResponse, Time};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
 

@@ -8,11 +8,11 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_ros::cdr::decode;
-use outrigger_ros::contact;
-use outrigger_ros::endpoint::{Distro, Names, Qos};
-use outrigger_ros::follow::{self, Tolerance, Unfit, Wanted};
-use outrigger_ros::messages::{
+use outrigger_ros2::contact;
+use outrigger_ros2::follow::{self, Tolerance, Unfit, Wanted};
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::endpoint::{Distro, Names, Qos};
+use outrigger_ros2_messages::{
     FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult, GoalId, Header, JointTrajectory,
     SendGoalRequest, Status, Time, UntilFeedback, UntilGoal, UntilResult,
 };

@@ -2,8 +2,8 @@
 //! as long as it holds, or refuses it.
 
 use outrigger_core::law::{Forward, Forwarded};
-use outrigger_ros::endpoint::{Heard, Qos};
-use outrigger_ros::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
+use outrigger_ros2::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
+use outrigger_ros2_messages::endpoint::{Heard, Qos};
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 
 use outrigger_core::link::{Figures, Grade};
 use outrigger_core::mode::Mode;
-use outrigger_ros::health::{Finding, Level, diagnostics};
-use outrigger_ros::messages::Time;
+use outrigger_ros2::health::{Finding, Level, diagnostics};
+use outrigger_ros2_messages::Time;
 use outrigger_wire::time::{Duration, Instant};
 
 use outrigger::requests::Status;

@@ -1,6 +1,6 @@
 //! What a robot has told, of everything that a session's feed carries.
 
-use outrigger_ros::readings::{Port, Readings};
+use outrigger_ros2::readings::{Port, Readings};
 
 use outrigger::feed::{Item, Message, Streams, VARIABLES, What};
 

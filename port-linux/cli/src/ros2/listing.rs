@@ -1,8 +1,8 @@
 //! What tools are told of controllers.
 
-use outrigger_ros::arm::Arm;
-use outrigger_ros::controllers::{self, CONTROLLER_OFFERS, Standing};
-use outrigger_ros::endpoint::{Distro, Names, Offer};
+use outrigger_ros2::arm::Arm;
+use outrigger_ros2::controllers::{self, CONTROLLER_OFFERS, Standing};
+use outrigger_ros2_messages::endpoint::{Distro, Names, Offer};
 
 use super::dds::{Arrival, Dds, In, Offers};
 use super::settings::Remarks;

@@ -35,9 +35,9 @@ mod wanted;
 use std::sync::Arc;
 
 use outrigger_config::{RosSettings, Surface};
-use outrigger_ros::arm::{LWR_JOINTS, UR_JOINTS};
-use outrigger_ros::endpoint::Names;
-use outrigger_ros::{environment, native};
+use outrigger_ros2::arm::{LWR_JOINTS, UR_JOINTS};
+use outrigger_ros2::{environment, native};
+use outrigger_ros2_messages::endpoint::Names;
 
 pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::doctor::Watching;

@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use outrigger_core::mode::Mode;
-use outrigger_ros::arm::Arm;
-use outrigger_ros::driver::Driver;
-use outrigger_ros::endpoint::Topic;
-use outrigger_ros::health;
-use outrigger_ros::messages::Time;
-use outrigger_ros::native::{Native, Terminals};
-use outrigger_ros::neighbours::{self, Offered};
-use outrigger_ros::readings::Readings;
-use outrigger_ros::rosout::{self, ROSOUT};
+use outrigger_ros2::arm::Arm;
+use outrigger_ros2::driver::Driver;
+use outrigger_ros2::health;
+use outrigger_ros2::native::{Native, Terminals};
+use outrigger_ros2::neighbours::{self, Offered};
+use outrigger_ros2::readings::Readings;
+use outrigger_ros2::rosout::{self, ROSOUT};
+use outrigger_ros2_messages::Time;
+use outrigger_ros2_messages::endpoint::Topic;
 use outrigger_wire::time::Instant;
 
 use super::dashboard::Dashboard;

@@ -1,8 +1,8 @@
 //! What a node offers, to whoever carries it.
 
-use outrigger_ros::endpoint::Qos;
-use outrigger_ros::messages::dds_type;
-use outrigger_ros::neighbours::{Ours, Side};
+use outrigger_ros2::neighbours::{Ours, Side};
+use outrigger_ros2_messages::dds_type;
+use outrigger_ros2_messages::endpoint::Qos;
 
 use outrigger::exit::Failure;
 

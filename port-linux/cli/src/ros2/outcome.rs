@@ -1,8 +1,8 @@
 //! Results of goals: status, error code and text.
 
 use outrigger_core::robot::Reason;
-use outrigger_ros::follow::Unfit;
-use outrigger_ros::messages::{FollowError, Status};
+use outrigger_ros2::follow::Unfit;
+use outrigger_ros2_messages::{FollowError, Status};
 
 use outrigger::motion::Stage;
 use outrigger::released::ReleasedBy;

@@ -1,7 +1,7 @@
 //! Services of a node's parameters: how it joined, to be read.
 
-use outrigger_ros::endpoint::Offer;
-use outrigger_ros::parameters::{PARAMETER_OFFERS, Parameters, Value};
+use outrigger_ros2::parameters::{PARAMETER_OFFERS, Parameters, Value};
+use outrigger_ros2_messages::endpoint::Offer;
 
 use super::dds::{Arrival, Dds, In, Offers};
 use super::settings::{Remarks, Settings};

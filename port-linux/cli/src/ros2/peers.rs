@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use outrigger_ros::neighbours::{Prefix, discovery_port};
+use outrigger_ros2::neighbours::{Prefix, discovery_port};
 use outrigger_wire::time;
 
 use outrigger::exit::Failure;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use outrigger_ros::calls::Refused;
-use outrigger_ros::cdr::decode;
-use outrigger_ros::dashboard::{self, DASHBOARD_OFFERS, Outcome};
-use outrigger_ros::endpoint::{Names, Offer};
-use outrigger_ros::messages::{GoalId, SendGoalRequest, SetModeGoal, SetModeResult, Time};
-use outrigger_ros::set_mode::{SET_MODE, Target as Wanted};
+use outrigger_ros2::calls::Refused;
+use outrigger_ros2::dashboard::{self, DASHBOARD_OFFERS, Outcome};
+use outrigger_ros2::set_mode::{SET_MODE, Target as Wanted};
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::endpoint::{Names, Offer};
+use outrigger_ros2_messages::{GoalId, SendGoalRequest, SetModeGoal, SetModeResult, Time};
 
 use super::action::{Action, Came, reject};
 use super::dashboard::{Dashboard, News};

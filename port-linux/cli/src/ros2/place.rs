@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use outrigger_ros::environment;
+use outrigger_ros2::environment;
 
 use outrigger::exit::Failure;
 

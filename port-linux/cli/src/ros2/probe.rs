@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 
-use outrigger_ros::neighbours::{Heard, Multicast, Prefix, discovery_port};
+use outrigger_ros2::neighbours::{Heard, Multicast, Prefix, discovery_port};
 use rustix::net::sockopt::{
     set_ip_add_membership_with_ifindex, set_ip_multicast_if, set_ip_multicast_loop, set_socket_reuseaddr,
     set_socket_reuseport,

@@ -1,6 +1,6 @@
 //! Quality of service, as DDS has it.
 
-use outrigger_ros::endpoint::Qos;
+use outrigger_ros2_messages::endpoint::Qos;
 use rustdds::policy::{Durability, History, Reliability};
 use rustdds::{QosPolicies, QosPolicyBuilder};
 

@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use outrigger_core::client::script::{ControllerMessage, ScriptFile, Upload, UploadConfig, UploadEvent};
-use outrigger_ros::cdr::decode;
-use outrigger_ros::endpoint::Qos;
-use outrigger_ros::messages::{GoalId, SendGoalRequest, SendScriptGoal, SendScriptResult, Text, Time};
-use outrigger_ros::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAND, Program, STOP};
+use outrigger_ros2::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAND, Program, STOP};
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::endpoint::Qos;
+use outrigger_ros2_messages::{GoalId, SendGoalRequest, SendScriptGoal, SendScriptResult, Text, Time};
 use outrigger_wire::primary::ReportKind;
 use outrigger_wire::time::Duration;
 use tokio::sync::oneshot;

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use outrigger_ros::endpoint::Distro;
-use outrigger_ros::messages::Gid;
+use outrigger_ros2_messages::Gid;
+use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_sim::ros::{End, RosOutput};
 use outrigger_sim::tcp::Running;
 use outrigger_wire::robot::SoftwareVersion;

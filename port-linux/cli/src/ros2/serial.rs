@@ -1,6 +1,6 @@
 //! Asks a controller for the serial number of its arm, of which a namespace can be made.
 
-use outrigger_ros::dashboard::{DashboardAsk, Outcome, Value};
+use outrigger_ros2::dashboard::{DashboardAsk, Outcome, Value};
 use outrigger_wire::dashboard::Request;
 use outrigger_wire::time::Duration;
 

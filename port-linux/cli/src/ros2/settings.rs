@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use outrigger_config::Surface;
-use outrigger_ros::endpoint::{Distro, Names};
+use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_wire::time::Duration;
 
 /// What is said in the log.

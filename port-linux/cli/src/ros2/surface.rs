@@ -1,11 +1,11 @@
 //! Everything that a node offers, with and without somebody to offer it to.
 
-use outrigger_ros::arm::{Arm, UR_JOINTS};
-use outrigger_ros::driver;
-use outrigger_ros::endpoint::{Qos, Topic};
-use outrigger_ros::health;
-use outrigger_ros::native::{self, Terminals};
-use outrigger_ros::neighbours::{Offered, node_name};
+use outrigger_ros2::arm::{Arm, UR_JOINTS};
+use outrigger_ros2::driver;
+use outrigger_ros2::health;
+use outrigger_ros2::native::{self, Terminals};
+use outrigger_ros2::neighbours::{Offered, node_name};
+use outrigger_ros2_messages::endpoint::{Qos, Topic};
 
 use super::face::Face;
 use super::offers::{Listed, Offers as _};

@@ -1,10 +1,10 @@
 //! Contacts of the tool, watched for on behalf of one goal at a time: one of `detect_tool_contact`, or a motion that ends by one.
 
 use outrigger_core::mode::Mode;
-use outrigger_ros::cdr::decode;
-use outrigger_ros::contact::{DETECT, Next, Seen, Watch};
-use outrigger_ros::endpoint::Names;
-use outrigger_ros::messages::{GoalId, Nothing, SendGoalRequest, Time};
+use outrigger_ros2::contact::{DETECT, Next, Seen, Watch};
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::endpoint::Names;
+use outrigger_ros2_messages::{GoalId, Nothing, SendGoalRequest, Time};
 
 use super::action::{Action, Came, reject};
 use super::dds::{Arrival, Asker, Dds, Offers};
@@ -197,7 +197,7 @@ impl Touch {
     /// The node ends.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if let Holder::Goal(id, _) = std::mem::replace(&mut self.holder, Holder::Nobody) {
-            let how = outrigger_ros::messages::Status::Aborted;
+            let how = outrigger_ros2_messages::Status::Aborted;
             self.action.end(&id, how, Nothing::default(), nanos_of(stamp), dds);
         }
     }

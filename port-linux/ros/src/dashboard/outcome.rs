@@ -4,8 +4,8 @@ use outrigger_wire::dashboard::{OperationalMode, Refusal, Reply, UserRole};
 use outrigger_wire::primary::Text;
 use outrigger_wire::robot::ProgramState;
 
-use crate::messages::{ProgramInformation, VersionInformation};
 use crate::readings::robot_mode_number;
+use outrigger_ros2_messages::{ProgramInformation, VersionInformation};
 
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]

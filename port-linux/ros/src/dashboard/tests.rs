@@ -6,7 +6,7 @@ use outrigger_wire::robot::ProgramState;
 use outrigger_wire::robot_api::FIRST;
 
 use super::*;
-use crate::messages::{Message, Nothing, ProgramInformation, VersionInformation};
+use outrigger_ros2_messages::{Message, Nothing, ProgramInformation, VersionInformation};
 
 fn offer(name: &str) -> &'static Offer {
     let found = DASHBOARD_OFFERS.iter().find(|offer| offer.name == format!("dashboard_client/{name}"));

@@ -5,13 +5,13 @@ use outrigger_wire::robot::Generation;
 
 use super::*;
 use crate::arm::Arm;
-use crate::cdr::encode;
 use crate::driver::tool_pose;
-use crate::messages::{
-    Accel, AnalogIO, AnalogPin, DigitalIO, DigitalPin, Header, Inertia, Span, TransformStamped, Vector3,
-};
 use crate::pose::{pose, transform};
 use crate::readings::Port;
+use outrigger_ros2_messages::cdr::encode;
+use outrigger_ros2_messages::{
+    Accel, AnalogIO, AnalogPin, DigitalIO, DigitalPin, Header, Inertia, Span, TransformStamped, Vector3,
+};
 
 /// Takes a topic and its message, if there is one.
 type Take<'t> = dyn FnMut(&'static Topic, Option<Vec<u8>>) + 't;

@@ -26,9 +26,9 @@ fn a_serial_number_makes_names_in_the_forms_that_are_known_and_within_others() {
     assert_eq!((made, by_serial("/serial", ""), by_serial("", "UR{serial}_")), ([true; 3], false, true));
 }
 use crate::arm::{LWR_JOINTS, UR_JOINTS};
-use crate::cdr::decode;
-use crate::messages::{AnalogPin, DigitalPin, Inertia};
 use crate::readings::Port;
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::{AnalogPin, DigitalPin, Inertia};
 
 type Told = Vec<(&'static Topic, Vec<u8>)>;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::{Prefix, Seen, prefix};
-use crate::messages::Gid;
+use outrigger_ros2_messages::Gid;
 
 /// So many names are said at once; of the rest how many there are.
 const NAMED: usize = 3;

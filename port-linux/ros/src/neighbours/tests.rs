@@ -1,7 +1,7 @@
 use std::net::Ipv4Addr;
 
 use super::*;
-use crate::messages::{NodeEntities, ParticipantEntities, WideGid};
+use outrigger_ros2_messages::{NodeEntities, ParticipantEntities, WideGid};
 
 const JOINTS: &str = "sensor_msgs::msg::dds_::JointState_";
 

@@ -2,7 +2,7 @@
 //! return. Each takes a control cycle at least; what waits for others waits in control cycles, and other threads go on.
 
 use outrigger_interpreter::{Call, CallResult, Value};
-use outrigger_ros::endpoint::Qos;
+use outrigger_ros2_messages::endpoint::Qos;
 
 use super::host::{ProgramHost, done};
 use crate::ros::{self, End, Role, Taken};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use outrigger_interpreter::Value;
-use outrigger_ros::endpoint::Qos;
+use outrigger_ros2_messages::endpoint::Qos;
 
 use super::outbox::Outbox;
 use super::types::{Kind, Pair};

@@ -28,7 +28,7 @@ mod writing;
 
 use std::time::Duration;
 
-use outrigger_ros::endpoint::Qos;
+use outrigger_ros2_messages::endpoint::Qos;
 
 pub(crate) use ends::{Ends, Role, Taken};
 pub(crate) use types::{Kind, Pair, message, service};

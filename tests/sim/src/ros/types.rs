@@ -1,8 +1,8 @@
 //! The types that scripts can use: a message between its bytes and a value of a program.
 
 use outrigger_interpreter::Value;
-use outrigger_ros::cdr::{decode, encode};
-use outrigger_ros::messages::{
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::{
     Flag, Header, Int32, Int64, JointState, Message, Number, PoseStamped, Service, SetBool, Text, Trigger, Twist,
     UInt32, WrenchStamped,
 };

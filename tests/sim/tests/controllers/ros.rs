@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use outrigger_ros::cdr::encode;
-use outrigger_ros::endpoint::Qos;
-use outrigger_ros::messages::{Flag, Int32, Int64, JointState, Text, TriggerResponse};
+use outrigger_ros2_messages::cdr::encode;
+use outrigger_ros2_messages::endpoint::Qos;
+use outrigger_ros2_messages::{Flag, Int32, Int64, JointState, Text, TriggerResponse};
 use outrigger_sim::controller::{Conn, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::ros::{End, RosOptions, RosOutput};

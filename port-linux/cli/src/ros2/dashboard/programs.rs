@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use outrigger_ros::messages::ProgramInformation;
+use outrigger_ros2_messages::ProgramInformation;
 use outrigger_wire::robot_api::BASE;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -1,7 +1,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 
-use outrigger_ros::dashboard::{DASHBOARD_OFFERS, ask};
-use outrigger_ros::messages::{LoadRequest, PopupRequest, RawRequestRequest};
+use outrigger_ros2::dashboard::{DASHBOARD_OFFERS, ask};
+use outrigger_ros2_messages::{LoadRequest, PopupRequest, RawRequestRequest};
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::port::Port;
 use outrigger_sim::robot::PowerTiming;
@@ -64,7 +64,7 @@ fn plain(dashboard: &mut Dashboard, name: &str) -> Outcome {
 #[test]
 #[ignore = "in real time: `.ci/realtime units` runs it"]
 fn calls_are_answered_by_a_dashboard_server() {
-    use outrigger_ros::cdr::encode;
+    use outrigger_ros2_messages::cdr::encode;
 
     let (_server, place) = controller(5, 15, StartState::Idle);
     let mut dashboard = Dashboard::at(place).expect("a thread");
@@ -100,7 +100,7 @@ fn calls_are_answered_by_a_dashboard_server() {
 #[test]
 #[ignore = "in real time: `.ci/realtime units` runs it"]
 fn polyscope_x_is_asked_by_its_own_api() {
-    use outrigger_ros::cdr::encode;
+    use outrigger_ros2_messages::cdr::encode;
 
     let (_server, place) = controller(10, 12, StartState::Running);
     let mut dashboard = Dashboard::at(place).expect("a thread");

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use outrigger_ros::cdr::ENCAPSULATION;
-use outrigger_ros::endpoint::Qos;
-use outrigger_ros::messages::Gid;
+use outrigger_ros2_messages::Gid;
+use outrigger_ros2_messages::cdr::ENCAPSULATION;
+use outrigger_ros2_messages::endpoint::Qos;
 use rustdds::rpc::SampleIdentity;
 use rustdds::with_key::WriteOptionsBuilder;
 use rustdds::{GUID, RTPSEntity as _, SequenceNumber, Timestamp};

@@ -164,8 +164,10 @@ pub struct Names {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found '{found}'")]
 pub struct NameError {
-    pub(crate) expected: &'static str,
-    pub(crate) found: String,
+    /// The kind of name that was expected.
+    pub expected: &'static str,
+    /// The name that was found.
+    pub found: String,
 }
 
 impl Names {

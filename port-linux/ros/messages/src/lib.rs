@@ -1,6 +1,5 @@
-//! The messages, from their definitions: fields in the order in which they are sent (`core/docs/protocol/ros2-surface.md` 5).
-//!
-//! Names of fields are those of the definitions, which say what each is; units are SI. A text is UTF-8.
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
 
 macro_rules! messages {
     ($( $(#[$meta:meta])* $name:ident = $type:literal { $( $field:ident : $of:ty ),* $(,)? } )*) => { $(
@@ -10,7 +9,7 @@ macro_rules! messages {
         #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
         pub struct $name { $( pub $field: $of, )* }
 
-        impl $crate::messages::Message for $name {
+        impl $crate::Message for $name {
             const TYPE: &'static str = $type;
         }
     )* };
@@ -18,12 +17,15 @@ macro_rules! messages {
 
 mod action;
 mod basic;
+pub mod cdr;
 mod control;
 mod controllers;
 mod dashboard;
+pub mod endpoint;
 mod graph;
 mod native;
 mod parameters;
+pub mod type_hash;
 mod ur;
 
 use serde::Serialize;
@@ -61,7 +63,7 @@ macro_rules! services {
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
 
-        impl $crate::messages::Service for $name {
+        impl $crate::Service for $name {
             const TYPE: &'static str = $type;
             type Request = $request;
             type Response = $response;

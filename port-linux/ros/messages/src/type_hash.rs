@@ -72,7 +72,7 @@ const HASHES: &[(&str, &str)] = &[
 /// That of a type by its name on DDS, where it is known.
 #[must_use]
 pub fn of(dds: &str) -> Option<&'static str> {
-    HASHES.iter().find(|(name, _)| crate::messages::dds_type(name) == dds).map(|(_, hash)| *hash)
+    HASHES.iter().find(|(name, _)| crate::dds_type(name) == dds).map(|(_, hash)| *hash)
 }
 
 /// What an endpoint says of its type in its user data: `typehash=RIHS01_…;`.

@@ -197,7 +197,7 @@ impl Action for SetMode {
 mod tests {
     use super::*;
     use crate::cdr::{decode, encode};
-    use crate::messages::{GetResultResponse, Message, SendGoalRequest, Service};
+    use crate::{GetResultResponse, Message, SendGoalRequest, Service};
 
     /// `ok` as CDR has it: its length with the zero at its end, then both.
     const OK: [u8; 7] = [3, 0, 0, 0, b'o', b'k', 0];

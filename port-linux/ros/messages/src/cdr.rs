@@ -2,7 +2,7 @@
 
 use byteorder::{BigEndian, LittleEndian};
 
-use crate::messages::Message;
+use crate::Message;
 
 /// What precedes every message: plain CDR of the first version, little-endian.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
@@ -70,7 +70,7 @@ fn decode_body<M: Message>(body: &[u8], head: &[u8]) -> Result<M, Option<CdrErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::{Header, JointState, Text, Time};
+    use crate::{Header, JointState, Text, Time};
 
     /// What two encoders that nobody here wrote agree on: `core/docs/protocol/ros2-surface.md` 6.
     const MEASURED: &str = "000100000100000002000000020000006200000001000000020000006100000001000000000000000000f03f\

@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::cdr::{decode, encode};
-    use crate::messages::{Message, Time};
+    use crate::{Message, Time};
 
     fn header() -> impl Strategy<Value = Header> {
         (any::<i32>(), any::<u32>(), "[a-z_]{0,9}")
@@ -114,7 +114,9 @@ mod tests {
             comes_back(&JointMode { header: header.clone(), joint_modes: modes, tool_mode: modes[0] });
             comes_back(&JointVoltage { header: header.clone(), data: six });
             comes_back(&JointTemperature { header: header.clone(), data: six.map(|value| value as f32) });
-            let (pose, speed) = (crate::pose::pose(six), Twist::from(six));
+            let [x, y, z, ..] = six;
+            let position = crate::Point { x, y, z };
+            let (pose, speed) = (Pose { position, ..Pose::default() }, Twist::from(six));
             comes_back(&TCPState { header: header.clone(), pose, speed });
             comes_back(&ToolOutputMode { header: header.clone(), output_mode: modes[1], output_pin_mode: pins });
             comes_back(&DigitalPort { header: header.clone(), data: levels });
