@@ -7,18 +7,18 @@ use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
 use outrigger_ros2::arm::{Arm, UR_JOINTS};
 use outrigger_ros2::calls::{self, Deed};
-use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2::controllers;
-use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_ros2::follow;
 use outrigger_ros2::forward;
+use outrigger_ros2::native_calls;
+use outrigger_ros2::script;
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_ros2_messages::{
     CancelGoalRequest, FollowGoal, GetResultRequest, Gid, IOStates, JointState, JointTrajectory, Message, Nothing,
     Numbers, ParticipantEntities, SendGoalRequest, SendScriptGoal, TFMessage, Text, Time, TriggerRequest, UntilGoal,
     WideGid,
 };
-use outrigger_ros2::native_calls;
-use outrigger_ros2::script;
 use outrigger_sim::ros;
 
 /// Decodes, encodes and decodes again: bytes, for numbers may be NaN.

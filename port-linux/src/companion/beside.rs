@@ -15,20 +15,20 @@ use crate::requests::Client;
 /// Remarks that wait to be shown, of all companions together.
 const WAITING: usize = 256;
 
-/// What the thread that commands has of its companions.
+/// The companions of a session, for the thread that commands.
 #[derive(Debug)]
 pub struct Beside<C: Controller<N>, const N: usize> {
     /// Lanes of those that want pictures.
     pub taps: Vec<Tap<C, N>>,
-    /// What they say at the start, in their order.
+    /// The events that they show at the start, in their order.
     pub notices: Vec<Notice>,
-    /// What they have done so far.
+    /// The counts of what they have done so far.
     pub(crate) progress: Vec<Arc<Progress>>,
-    /// What they say later.
+    /// The events that they show later.
     pub(crate) remarks: Receiver<Remark>,
 }
 
-/// What ends those that have started, in their order.
+/// The ends of those that have started, in their order.
 #[derive(Default)]
 pub struct Ends(Vec<End>);
 

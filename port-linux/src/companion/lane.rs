@@ -20,10 +20,10 @@ const PERIOD: Duration = Duration::from_micros(16_667);
 /// States are counted for their rate over this time.
 const RATED_OVER: Duration = Duration::from_millis(500);
 
-/// What hardly changes is left there anew after this time, and at each event of the controller.
+/// The time after which what hardly changes is left there anew; it also is at each event of the controller.
 const SETTLED_FOR: Duration = Duration::from_millis(500);
 
-/// What a companion and the thread that commands share.
+/// The state that a companion and the thread that commands share.
 #[derive(Debug, Default)]
 struct Demand {
     wanted: AtomicBool,
@@ -69,7 +69,7 @@ struct Place<M: Maker, const N: usize> {
     maker: Option<M>,
 }
 
-/// Where the thread that commands leaves numbers. Neither side ever waits for the other: numbers that come while the place is
+/// The place where the thread that commands leaves numbers. Neither side ever waits for the other: numbers that come while the place is
 /// looked at are left out. Words are made of them on the companion's thread.
 #[derive(Debug)]
 struct Slot<M: Maker, const N: usize>(Arc<Mutex<Place<M, N>>>);

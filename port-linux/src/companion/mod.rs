@@ -1,4 +1,4 @@
-//! What runs beside a session, away from the thread that commands: a page in a browser, readers of a network, a node of ROS 2, or
+//! Companions of a session, which run beside the thread that commands: a page in a browser, readers of a network, a node of ROS 2, or
 //! a program's own.
 //!
 //! A [`Companion`] says what it [needs](Companion::needs) and is [started](Companion::start) with a [`Session`]: the feed of what
@@ -61,14 +61,14 @@ pub trait Companion<const N: usize>: Send + Sync {
     fn start(&self, session: Session<N>) -> Result<Started, Failure>;
 }
 
-/// What a session has to provide for a companion. Everything costs the thread that commands a little.
+/// The things that a session has to provide for a companion. Each costs the thread that commands a little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// The bytes of all connections in the feed, not events alone.
     pub traffic: bool,
-    /// Everything that the controller sends, where a session that only looks asks for less: over further connections.
+    /// The feed has everything that the controller sends, over further connections where a session that only looks asks for less.
     pub everything: bool,
-    /// What the engine is given and does in the feed, as its recorder holds it, and the configuration of the run.
+    /// The feed has the inputs and outputs of the engine, as its recorder holds them, and the configuration of the run.
     pub engine: bool,
     /// Variables of RTDE in the feed beside those of the session. Unknown ones are reported and left out.
     pub variables: Vec<String>,
@@ -87,7 +87,7 @@ pub struct Session<const N: usize> {
     pub sources: Vec<String>,
     /// The clock of every time in the feed.
     pub clock: Clock,
-    /// What the connections carry and what the session reports.
+    /// The bytes of the connections and the events of the session.
     pub feed: Reader,
     /// Pictures of the session, where they were [needed](Needs::views).
     pub views: Option<Views<N>>,
@@ -95,7 +95,7 @@ pub struct Session<const N: usize> {
     pub client: Option<Client<N>>,
     /// A way to tell the operator something.
     pub remarks: Remarks,
-    /// Where a controller of Universal Robots is asked for its modes and programs.
+    /// The address of a controller of Universal Robots, for its dashboard server.
     pub target: Option<Target>,
 }
 
@@ -122,7 +122,7 @@ impl Remarks {
     }
 }
 
-/// What a companion says and does beside what happens on its threads.
+/// A companion that has started: what it shows, and how it is ended.
 #[derive(Default)]
 #[must_use]
 pub struct Started {
@@ -162,7 +162,7 @@ impl fmt::Debug for Started {
     }
 }
 
-/// How it went for a companion.
+/// The result of a companion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// A line for people.

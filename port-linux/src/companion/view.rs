@@ -13,11 +13,11 @@ use crate::show::Snapshot;
 /// A session at one instant: what is shown of it everywhere, and what only a picture of the arm needs.
 #[derive(Clone, Debug)]
 pub struct SessionView<const N: usize> {
-    /// What is shown everywhere.
+    /// The values that are shown everywhere.
     pub snapshot: Snapshot,
     /// The newest numbers.
     pub frame: Frame<N>,
-    /// What hardly changes.
+    /// The values that hardly change.
     pub settled: Settled<N>,
 }
 
@@ -26,7 +26,7 @@ pub struct SessionView<const N: usize> {
 pub struct Frame<const N: usize> {
     /// Joint speeds that were commanded last \[rad/s\].
     pub commanded: JointVelocities<N>,
-    /// Where the law wants the joints \[rad\], while it commands.
+    /// The joint positions that the law wants \[rad\], while it commands.
     pub wanted: Option<JointPositions<N>>,
     /// The error of a law that holds a distance \[m\], while it commands.
     pub standoff_error: Option<f32>,
@@ -38,7 +38,7 @@ pub struct Frame<const N: usize> {
     pub held_by: Option<Reason>,
 }
 
-/// What a session hardly changes.
+/// The values that a session hardly changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Settled<const N: usize> {
     /// The chain from the base to the tool, where the model is known.

@@ -1,4 +1,4 @@
-//! What is asked of the operating system: the clock, threads, signals, scheduling, and the one call of the kernel that a loop waits in.
+//! The operating system: the clock, threads, signals, scheduling, and the one call of the kernel that a loop waits in.
 
 pub mod clock;
 pub(crate) mod lock;

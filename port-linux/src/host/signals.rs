@@ -114,7 +114,7 @@ pub fn is_ending() -> bool {
     HUB.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|hub| hub.wishes.ending)
 }
 
-/// What is done before the process is ended at once.
+/// The function that is called before the process is ended at once.
 static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
 
 /// Calls `last` before the process is ended at once, for the output of a second wish for the end. The first one that is given stays.

@@ -275,7 +275,7 @@ pub struct Standing {
     pub overrides_pendant: bool,
     /// The reason that nobody has acknowledged.
     pub latch: Option<Reason>,
-    /// What a request would be refused for; nothing while commanding.
+    /// The reasons for which a request would be refused; none while commanding.
     pub unmet: ReasonSet,
     /// Figures of the link that brings states.
     pub link: Figures,

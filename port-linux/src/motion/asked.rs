@@ -39,9 +39,9 @@ pub struct Moving<const N: usize> {
 /// Where the arm stands, and how far apart its states are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stands<const N: usize> {
-    /// The newest measured joint positions \\[rad\\].
+    /// The newest measured joint positions \[rad\].
     pub at: Option<JointPositions<N>>,
-    /// The newest measured joint speeds \\[rad/s\\].
+    /// The newest measured joint speeds \[rad/s\].
     pub speed: JointVelocities<N>,
     /// Where the motion under way wants it.
     pub wanted: Option<Setpoint<N>>,

@@ -187,13 +187,13 @@ pub struct Given<const N: usize> {
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It has not been given to the controller yet.
+    /// Not given to the controller yet.
     Waiting,
     /// The controller makes it.
     Runs,
     /// The program says that it has ended, and the arm rests.
     Ended,
-    /// It was refused, for this reason.
+    /// Refused, for this reason.
     Refused(Reason),
     /// There is no such place.
     NotFound(LocateError),

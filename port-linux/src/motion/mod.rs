@@ -4,6 +4,9 @@ pub mod asked;
 mod columns;
 mod csv;
 mod fed;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod given;
 mod json;
 pub mod pieces;
@@ -307,13 +310,13 @@ fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {
 
 /// One waypoint as others give it: when \[s\], where, and as far as they say, how fast and how steep.
 pub struct Row<const N: usize> {
-    /// The time since the motion's begin \\[s\\].
+    /// The time since the motion's begin \[s\].
     pub at: f64,
-    /// Joint positions \\[rad\\].
+    /// Joint positions \[rad\].
     pub positions: [f32; N],
-    /// Joint speeds \\[rad/s\\], where they are given.
+    /// Joint speeds \[rad/s\], where they are given.
     pub velocities: Option<[f32; N]>,
-    /// Joint accelerations \\[rad/s²\\], where they are given.
+    /// Joint accelerations \[rad/s²\], where they are given.
     pub accelerations: Option<[f32; N]>,
 }
 

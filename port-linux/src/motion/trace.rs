@@ -38,11 +38,11 @@ pub struct Trace<const N: usize> {
 /// One state while the motion runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<const N: usize> {
-    /// The time since the first moment, by the controller's clock \\[s\\].
+    /// The time since the first moment, by the controller's clock \[s\].
     pub seconds: f64,
-    /// Where the motion wants the joints \\[rad\\].
+    /// The joint positions that the motion wants \[rad\].
     pub wanted: JointPositions<N>,
-    /// Where they are measured \\[rad\\].
+    /// The measured joint positions \[rad\].
     pub actual: JointPositions<N>,
     /// What the robot's slider and limiter let through.
     pub scaling: f32,

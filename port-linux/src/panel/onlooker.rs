@@ -20,11 +20,11 @@ use crate::released::ReleasedBy;
 #[derive(Debug)]
 pub(crate) struct Onlooker<M> {
     panel: Panel<M>,
-    /// Of the recorder or of companions, where there are some.
+    /// The counts of companions.
     progress: Vec<Arc<Progress>>,
-    /// What happens on the connection for further variables, in words.
+    /// Remarks about the connection for further variables.
     remarks: Option<UnboundedReceiver<String>>,
-    /// What companions say.
+    /// The events that companions show.
     companions: Option<Receiver<Remark>>,
     /// Set where the command ends once nobody reads its output.
     for_a_reader: bool,

@@ -1,6 +1,6 @@
 //! Requests to a run from other processes of this machine: lines of JSON over a Unix-domain socket.
 //!
-//! [`Requests`] listens, reads and answers on a thread of its own; [`Desk`] is the loop's side. What the loop has to decide comes
+//! One thread listens, reads and answers; the loop has a side of its own. What the loop has to decide comes
 //! by two bounded lanes, one for releases alone; how it stands is in a slot that neither waits for. An answer's place is taken
 //! before its request is passed on, so that the loop never finds a full queue.
 

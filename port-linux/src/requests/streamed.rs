@@ -92,7 +92,7 @@ pub struct Streaming {
     pub lapses: u32,
     /// How many commands were refused, and why the last one.
     pub refused: u32,
-    /// Why the last command was refused.
+    /// The reason for which the last command was refused.
     pub why: Option<Unheeded>,
 }
 

@@ -14,17 +14,17 @@ use crate::maker::{Controller, Wanted};
 use crate::panel::{Onlooker, Operators, Panel};
 use crate::show::{Format, tell};
 
-/// How a session is looked at.
+/// A session that is looked at, and asked for nothing.
 pub struct Look<const N: usize> {
     /// The name of the command.
     pub title: &'static str,
-    /// How it is shown.
+    /// The format of its output.
     pub format: Format,
     /// The time after which it ends by itself.
     pub seconds: Option<u64>,
-    /// It ends once nobody reads its output.
+    /// Set where it ends once nobody reads its output.
     pub for_a_reader: bool,
-    /// What runs beside it; it may not command.
+    /// The companions, which may not command.
     pub companions: Companions<N>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn look<const N: usize, C: Controller<N>>(
     outcome
 }
 
-/// The same for these `operators`, beside a `watcher`; what ends its companions is added to `ends`.
+/// Looks at `controller` for these `operators`, beside a `watcher`; the ends of its companions are added to `ends`.
 ///
 /// # Errors
 /// Those of [`look`].

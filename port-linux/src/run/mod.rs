@@ -102,7 +102,7 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
     served.and_then(|served| outcome.map(|()| served))
 }
 
-/// What companions hear of a session.
+/// The feeds that companions read.
 struct Feeds {
     feed: Feed,
     /// For the connection of further variables: of a thread of its own, for which the one that commands does not wait.
@@ -124,12 +124,12 @@ impl Feeds {
     }
 }
 
-/// Who takes part in a session beside its companions.
+/// The other parties of a session.
 struct Sides<const N: usize, E> {
     operators: Operators,
     watcher: Option<Watcher<N, E>>,
     task: Option<Task<N>>,
-    /// What is said of requests.
+    /// The event that says where requests are answered.
     asked: Option<(String, Vec<(&'static str, String)>)>,
     desk: Option<Desk<N>>,
     local: Option<Local<N>>,

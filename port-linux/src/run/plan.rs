@@ -18,7 +18,7 @@ pub(super) const RECORDER: usize = 8 << 20;
 /// More than a recording has before and behind that.
 pub(super) const AROUND: usize = 4096;
 
-/// What a run is to do, whatever the controller.
+/// A run, whatever the controller.
 pub struct Plan<const N: usize> {
     /// The controller, for the facts of a recording.
     robot: String,

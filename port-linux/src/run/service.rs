@@ -79,13 +79,13 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     recordings: Option<Recordings>,
     /// Fallbacks that were to be recorded.
     recorded: u32,
-    /// Of companions that have not failed.
+    /// The counts of companions that have not failed.
     pub(super) progress: Vec<Arc<feed::Progress>>,
-    /// What the engine was given, for those that want it.
+    /// The inputs of the engine, for companions that need them.
     tail: Option<Tail>,
     /// Of what is recorded apart, in words.
     pub(super) remarks: Option<UnboundedReceiver<String>>,
-    /// Of companions, with their kinds.
+    /// The events that companions show.
     pub(super) companions: Option<Receiver<Remark>>,
     /// What other processes ask.
     pub(super) desk: Option<Desk<N>>,

@@ -329,7 +329,7 @@ const fn of_seconds(metric: Metric) -> &'static str {
     }
 }
 
-/// The last ten seconds of a link, from figures looked at every [`LOOK`].
+/// The last ten seconds of a link, from figures looked at every `LOOK`.
 ///
 /// A board keeps none of it: who shows its telemetry has the figures, and its memory is short.
 #[derive(Debug, Default)]

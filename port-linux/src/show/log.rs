@@ -16,7 +16,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 const LONG: Duration = Duration::from_secs(5);
 
 /// Episodes of a grade below the one that commanding needs: a line each, with the worst grade, how long it took and the
-/// figure of the worst fall. Falls within [`PACE`] of a recovery belong to the same episode.
+/// figure of the worst fall. Falls within `PACE` of a recovery belong to the same episode.
 #[derive(Debug, Default)]
 pub struct Episodes {
     open: Option<Episode>,

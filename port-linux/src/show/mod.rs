@@ -152,17 +152,17 @@ type Dated = (Epoch, Message);
 /// Something to say.
 #[derive(Debug)]
 pub enum Message {
-    /// How things stand.
+    /// The state of the session.
     Snapshot(Box<Snapshot>),
-    /// What happened.
+    /// An event.
     Notice(Notice),
     /// Lines as they are.
     Text(String),
-    /// What else is to be heard of the session, for a full-screen view.
+    /// A reader of the session's feed, for a full-screen view.
     Feed(Reader),
 }
 
-/// What a full-screen view shows.
+/// The messages that a full-screen view shows.
 #[derive(Debug)]
 pub struct Messages(Receiver<Dated>);
 

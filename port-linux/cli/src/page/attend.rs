@@ -51,7 +51,7 @@ const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'se
                      X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                      Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\nConnection: close\r\n";
 
-/// What connections, and whoever ends the page, share.
+/// The state that connections share with whoever ends the page.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     watching: AtomicUsize,

@@ -53,7 +53,7 @@ pub(super) trait Messages: Send {
     /// The newest state, where there is a new one. While it is not `watched`, none is made.
     fn state(&mut self, watched: bool) -> Option<Numbered>;
 
-    /// How many states were not made, because another one was being taken.
+    /// Returns how many states were not made because another one was being taken.
     fn left_out(&self) -> u64;
 
     /// The next event, `None` where there is none yet.

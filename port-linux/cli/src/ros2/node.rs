@@ -53,9 +53,9 @@ const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duratio
 #[derive(Debug)]
 pub(crate) struct Beside {
     settings: Settings,
-    /// It may command.
+    /// Set where it may command.
     commands: bool,
-    /// It is what the command is for: at its end, it is told how that went.
+    /// Set where the command is for the node alone: at its end it shows how that went.
     alone: bool,
 }
 

@@ -11,7 +11,7 @@ const ESCAPE: u8 = 0x1b;
 /// The longest wait for the rest of a sequence.
 const REST: Duration = Duration::from_millis(50);
 
-/// Whether the terminal that keys come from was closed.
+/// Returns whether the terminal that keys come from was closed.
 pub(crate) fn is_gone() -> bool {
     is_hung_up(&io::stdin())
 }
@@ -38,14 +38,14 @@ pub(crate) fn keys(bytes: &mut [u8]) -> usize {
     }
 }
 
-/// Whether nobody is at the other end of a terminal, or of a pipe.
+/// Returns whether nobody is at the other end of a terminal or of a pipe.
 fn is_hung_up(file: &impl AsFd) -> bool {
     let mut looked = [PollFd::new(file, PollFlags::IN)];
     let answered = poll(&mut looked, Some(&Timespec::default()));
     answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
-/// Whether the kernel names this within that time, or whenever that is.
+/// Returns whether the kernel reports one of `flags`, within `patience` where it is given.
 fn is_ready(file: &impl AsFd, flags: PollFlags, patience: Option<Duration>) -> io::Result<bool> {
     let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
     Ok(poll(&mut [PollFd::new(file, flags)], patience.as_ref())? > 0)

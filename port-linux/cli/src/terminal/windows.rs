@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{self, Event as OfTerminal, KeyCode, KeyEventKind, KeyModifiers};
 
-/// Whether the terminal that keys come from was closed: the process is told of that by itself.
+/// Returns whether the terminal that keys come from was closed: never, for the system reports that to the process.
 pub(crate) const fn is_gone() -> bool {
     false
 }

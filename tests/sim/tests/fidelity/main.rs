@@ -44,7 +44,7 @@ fn sources(folders: &[&str]) -> BTreeMap<PathBuf, String> {
 /// does in files beside it.
 fn tests() -> BTreeMap<String, String> {
     let mut tests = BTreeMap::new();
-    let files = sources(&["tests/sim", "urscript", "tests/system", "port-linux/tests"]);
+    let files = sources(&["tests/sim", "urscript", "tests/system", "port-linux/cli/tests", "port-linux/tests"]);
     for (path, text) in files.iter().filter(|(path, _)| path.extension().is_some_and(|kind| kind == "rs")) {
         let beside = |(other, text): (&PathBuf, &String)| {
             let same = other.parent() == path.parent() || other.parent().and_then(Path::parent) == path.parent();
