@@ -29,15 +29,24 @@ impl Companion<6> for Timekeeper {
         let ends = Arc::clone(&over);
         let thread = thread::spawn(move || {
             let (mut transitions, mut released) = (0, false);
-            while !over.load(Ordering::Relaxed) {
+            loop {
+                // Asked first: what came before the end is printed.
+                let ended = over.load(Ordering::Relaxed) || feed.is_over();
                 while let Some(item) = feed.next_now() {
-                    if let Item::Entry(entry) = item
-                        && let What::Notice(notice) = &entry.what
-                        && notice.kind == "transition"
-                    {
-                        println!("{}", notice.text);
-                        transitions += 1;
+                    match item {
+                        Item::Entry(entry) => {
+                            if let What::Notice(notice) = &entry.what
+                                && notice.kind == "transition"
+                            {
+                                println!("{}", notice.text);
+                                transitions += 1;
+                            }
+                        }
+                        Item::Lost(count) => println!("{count} events were lost"),
                     }
+                }
+                if ended {
+                    break;
                 }
                 if !released && clock.now() >= deadline {
                     remarks.say("the time is over: the arm is released");

@@ -1,19 +1,24 @@
 //! Companions at work: how they are started beside a session, and ended after it.
 
 use std::sync::Arc;
+use std::sync::mpsc::channel as channel_of_one;
+use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::lane::Tap;
 use super::{Companions, End, Ended, Needs, Notice, Remark, Remarks, Session, Started};
-use crate::exit::{Failure, Outcome};
+use crate::exit::Failure;
 use crate::feed::{Feed, Progress};
 use crate::host::clock::Clock;
+use crate::host::worker::{Joined, Worker};
 use crate::maker::Controller;
 use crate::requests::Client;
 
 /// Remarks that wait to be shown, of all companions together.
 const WAITING: usize = 256;
+/// The longest wait for the end of one of them: a recording may take 10 s.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The companions of a session, for the thread that commands.
 #[derive(Debug)]
@@ -23,27 +28,69 @@ pub struct Beside<C: Controller<N>, const N: usize> {
     /// The events that they show at the start, in their order.
     pub notices: Vec<Notice>,
     /// The counts of what they have done so far.
-    pub(crate) progress: Vec<Arc<Progress>>,
+    pub(crate) progress: Vec<Counting>,
     /// The events that they show later.
     pub(crate) remarks: Receiver<Remark>,
 }
 
+/// A companion that counts what it has done.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    /// The kind of its events.
+    pub(crate) kind: &'static str,
+    /// Its name in a sentence, e.g. `the recording`.
+    pub(crate) name: &'static str,
+    pub(crate) progress: Arc<Progress>,
+    /// It needs what the engine is given.
+    pub(crate) engine: bool,
+}
+
 /// The ends of those that have started, in their order.
 #[derive(Default)]
-pub struct Ends(Vec<End>);
+pub struct Ends {
+    ends: Vec<End>,
+    /// There was a session.
+    heard: bool,
+}
 
 impl Ends {
-    /// Ends them, once nothing is put into their feed any more: what they return, and the first failure. `heard` is `false` where
-    /// there never was a session.
-    pub fn finish(self, heard: bool) -> (Vec<Ended>, Outcome) {
-        let (mut ended, mut outcome) = (vec![], Ok(()));
-        for end in self.0 {
-            match end(heard) {
-                Ok(one) => ended.extend(one),
-                Err(failure) => outcome = outcome.and(Err(failure)),
+    /// Notes that there was a session.
+    pub fn heard(&mut self) {
+        self.heard = true;
+    }
+
+    /// Ends them, once nothing is put into their feed any more: what they return, and the failures. One that hangs is left behind.
+    pub fn finish(mut self) -> (Vec<Ended>, Vec<Failure>) {
+        self.end()
+    }
+
+    fn end(&mut self) -> (Vec<Ended>, Vec<Failure>) {
+        let (mut ended, mut failures) = (vec![], vec![]);
+        let heard = self.heard;
+        for end in std::mem::take(&mut self.ends) {
+            let (tell, told) = channel_of_one();
+            let joined = Worker::start("end", move || drop(tell.send(end(heard)))).map(|worker| worker.join(PATIENCE));
+            match told.try_recv() {
+                Ok(Ok(one)) => ended.extend(one),
+                Ok(Err(failure)) => failures.push(failure),
+                Err(_) => {
+                    let why = match joined {
+                        Ok(Joined::Hangs) => format!("did not end within {} s", PATIENCE.as_secs()),
+                        Ok(Joined::Ended | Joined::Panicked) => "panicked at its end".to_owned(),
+                        Err(error) => format!("has no thread to end on: {error}"),
+                    };
+                    failures.push(Failure::BadInput(format!("a companion {why}")));
+                }
             }
         }
-        (ended, outcome)
+        (ended, failures)
+    }
+}
+
+impl Drop for Ends {
+    /// After a panic of the session they are ended all the same.
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -100,12 +147,14 @@ impl<C: Controller<N>, const N: usize> Beside<C, N> {
                 feed: feed.reader(),
                 views,
                 client: if needs.commands { client() } else { None },
-                remarks: Remarks { kind: "companion", lane: lane.clone() },
+                remarks: Remarks::new(lane.clone(), clock),
                 target: controller.target(),
             })?;
+            let kind = notice.as_ref().map_or("companion", |(kind, ..)| *kind);
             beside.notices.extend(notice);
-            beside.progress.extend(progress);
-            ends.0.extend(end);
+            let engine = needs.engine;
+            beside.progress.extend(progress.map(|(name, progress)| Counting { kind, name, progress, engine }));
+            ends.ends.extend(end);
         }
         Ok(beside)
     }

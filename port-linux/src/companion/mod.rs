@@ -8,26 +8,30 @@
 //!
 //! # Order
 //!
-//! 1. Companions start in the order in which they were added, before the first connection to the robot and before the thread that
-//!    commands takes its scheduling. The first that fails ends the run, and those before it are ended.
-//! 2. The session runs. A companion that ends early, or hangs, changes nothing for it.
-//! 3. The session ends: the arm is at rest, and the feed is over.
-//! 4. Companions end in the order in which they started ([`Started::ending`]), and what they return is shown.
+//! 1. Each companion is [checked](Companion::check) before anything else.
+//! 2. Companions start in the order in which they were added, a recording of [`Robot::recording_to`](crate::Robot) before all others:
+//!    before the first connection of this session, and before the thread that commands takes its scheduling. The first that fails ends the
+//!    run, and those before it are ended.
+//! 3. The session runs. A companion that ends early, or hangs, changes nothing for it.
+//! 4. The session ends: the arm is at rest, or the link is lost, and nothing more is put into the feed.
+//! 5. Companions end in the order in which they started ([`Started::ending`]). One that hangs is left behind after 15 s.
 
 mod beside;
 mod lane;
 #[cfg(feature = "record")]
 mod recording;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use tokio::sync::mpsc::{Sender, error::TrySendError};
+use tokio::sync::mpsc::Sender;
 
 pub use self::beside::Beside;
 pub use self::beside::Ends;
-pub(crate) use self::beside::next_remark;
+pub(crate) use self::beside::{Counting, next_remark};
 pub use self::lane::Shown;
 pub use self::lane::Views;
 #[cfg(feature = "record")]
@@ -36,6 +40,7 @@ pub use self::view::{Frame, SessionView, Settled};
 use crate::exit::Failure;
 use crate::feed::{Progress, Reader};
 use crate::host::clock::Clock;
+use crate::host::pace::Pace;
 use crate::host::target::Target;
 pub use crate::requests::Client;
 
@@ -54,7 +59,7 @@ pub trait Companion<const N: usize>: Send + Sync {
         Ok(())
     }
 
-    /// Starts beside `session`, before the first connection to the robot. The session waits for this call.
+    /// Starts beside `session`, before its first connection to the robot, once for each session. The session waits for this call.
     ///
     /// # Errors
     /// [`Failure`] where it cannot start, e.g. because an address is taken: the session does not begin.
@@ -80,6 +85,7 @@ pub struct Needs {
 
 /// A session, as a companion has it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Session<const N: usize> {
     /// The controller, as it was named.
     pub robot: String,
@@ -104,21 +110,44 @@ pub struct Session<const N: usize> {
 pub struct Remarks {
     kind: &'static str,
     lane: Sender<Remark>,
+    clock: Clock,
+    pace: Arc<Mutex<Pace>>,
 }
 
 /// The kind of a remark, and its text.
 pub(crate) type Remark = (&'static str, String);
 
 impl Remarks {
+    fn new(lane: Sender<Remark>, clock: Clock) -> Self {
+        let (per_second, at_once) = SAID;
+        let pace = Arc::new(Mutex::new(Pace::new(per_second, at_once, clock.now())));
+        Self { kind: "companion", lane, clock, pace }
+    }
+
     /// Returns the same for events of this kind, e.g. `"page"`. Without it they are of the kind `"companion"`.
     #[must_use]
     pub fn of_kind(self, kind: &'static str) -> Self {
         Self { kind, ..self }
     }
 
-    /// Shows `text` as an event of the session. Returns `false` where too many wait to be shown: then it is lost.
+    /// Shows `text`, of at most 1 024 characters, as an event of the session. Returns `false` where it is lost: there were more than
+    /// 20 per second for longer, or the session is over.
     pub fn say(&self, text: impl Into<String>) -> bool {
-        !matches!(self.lane.try_send((self.kind, text.into())), Err(TrySendError::Full(_)))
+        let may = self.pace.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
+        may && self.lane.try_send((self.kind, cut(text.into()))).is_ok()
+    }
+}
+
+/// The most characters of a text.
+const LONGEST: usize = 1_024;
+/// Remarks of a companion per second in the long run, and at once.
+const SAID: (f32, f32) = (20.0, 50.0);
+
+/// Returns the beginning of `text`.
+fn cut(text: String) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
+        None => text,
     }
 }
 
@@ -127,7 +156,7 @@ impl Remarks {
 #[must_use]
 pub struct Started {
     notice: Option<Notice>,
-    progress: Option<Arc<Progress>>,
+    progress: Option<(&'static str, Arc<Progress>)>,
     end: Option<End>,
 }
 
@@ -140,17 +169,18 @@ pub(crate) type Notice = (&'static str, String, Vec<(&'static str, String)>);
 impl Started {
     /// Returns one that shows `text` as an event of this `kind` at the start, with `fields` for scripts.
     pub fn saying(kind: &'static str, text: String, fields: Vec<(&'static str, String)>) -> Self {
-        Self { notice: Some((kind, text, fields)), ..Self::default() }
+        Self { notice: Some((kind, cut(text), fields)), ..Self::default() }
     }
 
-    /// Returns the same with what it has done so far, which is shown beside a session that only looks. Where that
-    /// [has failed](Progress::has_failed), it is shown, and a session that only looks ends.
-    pub fn counting(self, progress: Arc<Progress>) -> Self {
-        Self { progress: Some(progress), ..self }
+    /// Returns the same with counts of what it has done, which a session that only looks shows. `name` is its name in a sentence, e.g.
+    /// `"the recording"`. Where it [has failed](Progress::has_failed), that is shown; a session that only looks ends then.
+    pub fn counting(self, name: &'static str, progress: Arc<Progress>) -> Self {
+        Self { progress: Some((name, progress)), ..self }
     }
 
-    /// Returns the same with what is called once the session and its feed are over, with `false` where there never was a session.
-    /// It should return within a second. A failure is the failure of the run, where that has none of its own.
+    /// Returns the same with `end`, which is called once the session and its feed are over, on a thread of its own, with `false` where
+    /// there never was a session. It is waited for at most 15 s. Its failure is that of the
+    /// run where the run has none of its own; otherwise it is shown.
     pub fn ending(self, end: impl FnOnce(bool) -> Result<Option<Ended>, Failure> + Send + 'static) -> Self {
         Self { end: Some(Box::new(end)), ..self }
     }

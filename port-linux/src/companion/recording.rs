@@ -35,7 +35,7 @@ impl Recording {
 impl<const N: usize> Companion<N> for Recording {
     fn needs(&self) -> Needs {
         let (everything, variables) = (self.everything, self.variables.clone());
-        Needs { traffic: true, everything, engine: true, variables, ..Needs::default() }
+        Needs { traffic: true, everything, engine: !everything, variables, ..Needs::default() }
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -46,7 +46,7 @@ impl<const N: usize> Companion<N> for Recording {
         let Session { robot, clock, feed, .. } = session;
         let recorder = Recorder::start(&self.path, feed, clock, &robot, self.compressed)?;
         let started = Started::saying("record", format!("recording to {}", self.path.display()), vec![]);
-        Ok(started.counting(recorder.progress()).ending(move |heard| {
+        Ok(started.counting("the recording", recorder.progress()).ending(move |heard| {
             let path = recorder.path().to_owned();
             let said = recorder.finish();
             if !heard {

@@ -12,6 +12,7 @@ use crate::show::Snapshot;
 
 /// A session at one instant: what is shown of it everywhere, and what only a picture of the arm needs.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SessionView<const N: usize> {
     /// The values that are shown everywhere.
     pub snapshot: Snapshot,
@@ -23,6 +24,7 @@ pub struct SessionView<const N: usize> {
 
 /// The newest numbers of a session.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Frame<const N: usize> {
     /// Joint speeds that were commanded last \[rad/s\].
     pub commanded: JointVelocities<N>,
@@ -40,6 +42,7 @@ pub struct Frame<const N: usize> {
 
 /// The values that a session hardly changes.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Settled<const N: usize> {
     /// The chain from the base to the tool, where the model is known.
     pub chain: Option<KinematicChain<N>>,

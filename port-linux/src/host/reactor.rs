@@ -269,6 +269,19 @@ impl Datagrams {
     }
 }
 
+/// Lets everything else that the loop waits for have a turn, once.
+pub(crate) async fn yield_once() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::{Ipv4Addr, SocketAddr};

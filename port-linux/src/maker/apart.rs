@@ -1,6 +1,7 @@
 //! What a recorder takes beside the engine's links, on a thread of its own.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use outrigger_core::engine::Config;
 use tokio::sync::mpsc::{Sender, UnboundedReceiver, channel, unbounded_channel};
@@ -11,11 +12,24 @@ use crate::host::clock::Clock;
 use crate::host::worker::Worker;
 use crate::maker::{Controller, Wanted};
 
+/// The longest wait for its end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Ends with this.
 #[derive(Debug)]
 pub struct Apart {
-    _beside: Sender<Infallible>,
-    _worker: Worker,
+    beside: Option<Sender<Infallible>>,
+    worker: Option<Worker>,
+}
+
+impl Drop for Apart {
+    /// Waits until nothing more is put into the feed.
+    fn drop(&mut self) {
+        self.beside = None;
+        if let Some(worker) = self.worker.take() {
+            let _ = worker.join(PATIENCE);
+        }
+    }
 }
 
 impl Apart {
@@ -42,6 +56,6 @@ impl Apart {
         };
         let worker = Worker::start("apart", move || runtime.block_on(follow))
             .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-        Ok((Self { _beside: beside, _worker: worker }, remarks))
+        Ok((Self { beside: Some(beside), worker: Some(worker) }, remarks))
     }
 }

@@ -125,6 +125,11 @@ impl<M: Maker> Panel<M> {
         self
     }
 
+    /// Returns whether there was a session.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.begun
+    }
+
     /// Returns where events and figures go as well.
     pub(crate) const fn feed(&self) -> Option<&Feed> {
         self.feed.as_ref()

@@ -13,6 +13,7 @@ use super::{Panel, Wish};
 use crate::companion::{Remark, next_remark};
 use crate::exit::Outcome;
 use crate::feed::Progress;
+use crate::host::reactor::yield_once;
 use crate::maker::{Maker, Shows};
 use crate::released::ReleasedBy;
 
@@ -51,11 +52,19 @@ impl<M: Maker> Onlooker<M> {
         Self { progress, remarks: variables, companions, ..self }
     }
 
+    /// Returns whether there was a session.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.panel.has_begun()
+    }
+
     /// Ends what is shown.
     ///
     /// # Errors
     /// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
-    pub(crate) fn finish(self) -> Outcome {
+    pub(crate) fn finish(mut self) -> Outcome {
+        while let Some(Ok((kind, text))) = self.companions.as_mut().map(Receiver::try_recv) {
+            self.panel.say(kind, text, vec![]);
+        }
         self.panel.finish()
     }
 }
@@ -71,10 +80,12 @@ where
                 wish = self.panel.next() => wish,
                 text = next_of(&mut self.remarks) => {
                     self.panel.say("rtde", text, vec![]);
+                    yield_once().await;
                     continue;
                 }
                 (kind, text) = next_remark(&mut self.companions) => {
                     self.panel.say(kind, text, vec![]);
+                    yield_once().await;
                     continue;
                 }
             };

@@ -44,8 +44,10 @@ impl Recorder {
                 shared.fail(words(&error));
             }
         };
-        let worker = Worker::start("record", work)
-            .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+        let worker = Worker::start("record", work).map_err(|error| {
+            let _ = fs::remove_file(path);
+            Failure::BadInput(format!("cannot start a thread: {error}"))
+        })?;
         Ok(Self { path: path.to_owned(), worker, progress })
     }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use outrigger_core::law::Forward;
-use outrigger_core::mode::{Asker, Epoch, Mode};
+use outrigger_core::mode::{Asker, Epoch};
 use outrigger_core::request::FRESH_FOR;
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::answer::{Answer, Line};
 use super::claim::Claim;
@@ -28,6 +28,8 @@ pub struct Client<const N: usize> {
     lines: mpsc::Sender<Line>,
     answers: mpsc::Receiver<Line>,
     next: u32,
+    /// The place of what says that it is there no more.
+    gone: Option<OwnedPermit<Letter<N>>>,
 }
 
 /// What came of something that was asked.
@@ -44,33 +46,29 @@ pub struct Decided {
 impl<const N: usize> Client<N> {
     pub(super) fn new(shared: Arc<Shared<N>>) -> Self {
         let (lines, answers) = mpsc::channel(OWED);
-        Self { asker: shared.next_asker(), shared, lines, answers, next: 0 }
+        let gone = shared.asks.clone().try_reserve_owned().ok();
+        Self { asker: shared.next_asker(), shared, lines, answers, next: 0, gone }
     }
 
-    /// Requests command, as somebody who has seen the session as it stands now. Returns `false` where too much has been asked
-    /// just now.
-    pub fn request(&mut self) -> bool {
-        let epoch = self.status().epoch;
-        self.ask(Asked::Request(epoch)).is_some()
+    /// Requests command, as somebody who has seen the session in the epoch `seen`, which [`status`](Self::status) has: after a stop or a
+    /// fallback since then it is refused. Returns `false` where that was not passed on: too much has been asked just now, or the session
+    /// is over.
+    pub fn request(&mut self, seen: Epoch) -> bool {
+        self.pass_on(Asked::Request(seen), None, None).is_some()
     }
 
     /// Releases the arm: it is stopped. Returns `false` where the session is over.
     pub fn release(&mut self) -> bool {
-        self.ask(Asked::Release(ReleasedBy::Program)).is_some()
+        // Another one that waits stops it as well.
+        self.shared.is_releasing() || self.pass_on(Asked::Release(ReleasedBy::Program), None, None).is_some()
     }
 
-    /// Acknowledges the reason of the last fallback. Returns `false` where too much has been asked just now.
+    /// Acknowledges the reason of the last fallback. Returns `false` as [`request`](Self::request) does.
     pub fn acknowledge(&mut self) -> bool {
-        self.ask(Asked::Acknowledge).is_some()
+        self.pass_on(Asked::Acknowledge, None, None).is_some()
     }
 
-    /// Returns the mode of the session at its engine's last input.
-    #[must_use]
-    pub fn mode(&self) -> Mode {
-        self.status().mode
-    }
-
-    /// How the run stands.
+    /// Returns how the session stood at its engine's last input.
     pub fn status(&self) -> Status {
         self.shared.newest()
     }
@@ -97,12 +95,12 @@ impl<const N: usize> Client<N> {
 
     /// Asks: the number that its outcome will have. `None` where too much has been asked just now.
     pub fn ask(&mut self, asked: Asked) -> Option<u32> {
-        self.pass_on(asked, None)
+        self.pass_on_for_an_answer(asked, None)
     }
 
     /// Asks to begin what is ready, having seen this epoch.
     pub fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
-        self.pass_on(Asked::Move(epoch, self.asker), Some(motion))
+        self.pass_on_for_an_answer(Asked::Move(epoch, self.asker), Some(motion))
     }
 
     /// From now on these speeds or positions, as long as they hold: the newest counts, and how it goes is told by
@@ -111,13 +109,18 @@ impl<const N: usize> Client<N> {
         self.shared.stream(forward);
     }
 
-    fn pass_on(&mut self, asked: Asked, motion: Option<Ready<N>>) -> Option<u32> {
-        let id = self.next;
+    fn pass_on_for_an_answer(&mut self, asked: Asked, motion: Option<Ready<N>>) -> Option<u32> {
         let to = self.lines.clone().try_reserve_owned().ok();
         // Not for want of an answer is the arm not stopped.
         if to.is_none() && !matches!(asked, Asked::Release(_)) {
             return None;
         }
+        self.pass_on(asked, motion, to)
+    }
+
+    /// Passes it on, with the place of its answer where there is to be one.
+    fn pass_on(&mut self, asked: Asked, motion: Option<Ready<N>>, to: Option<OwnedPermit<Line>>) -> Option<u32> {
+        let id = self.next;
         // It needs no challenge, for nothing but this process is on its way; that it waits there for long is judged alike.
         let acts = asked.epoch().is_some() || matches!(asked, Asked::Renew(_));
         let claim = acts.then(|| Claim::new((self.asker, id), self.shared.now() + FRESH_FOR));
@@ -149,6 +152,12 @@ impl<const N: usize> Drop for Client<N> {
     fn drop(&mut self) {
         // What it answers for ends with it.
         let letter = Letter::new(Asked::Gone(self.asker), Reply { id: None, to: None });
-        self.shared.hand_over(letter);
+        match self.gone.take() {
+            Some(place) => {
+                drop(place.send(letter));
+                self.shared.ring();
+            }
+            None => drop(self.shared.hand_over(letter)),
+        }
     }
 }

@@ -75,6 +75,8 @@ impl<const N: usize> Local<N> {
 pub(crate) struct Requests {
     /// `None` where only clients of this process ask.
     place: Option<Place>,
+    /// Why there is none, where there was to be one.
+    refused: Option<Failure>,
     /// Dropped to end the thread.
     open: watch::Sender<()>,
     worker: Worker,
@@ -94,12 +96,19 @@ impl Requests {
         moving: Moving<N>,
         clock: Clock,
     ) -> Result<(Self, Desk<N>, Local<N>), Failure> {
-        let place = if listens { Some(Place::take(&local::directory(), seat)?) } else { None };
         let failed = |error: std::io::Error| Failure::BadInput(format!("cannot take requests: {error}"));
         let runtime = crate::host::runtime::one_threaded()?;
-        let listener = {
+        let taken = listens.then(|| {
+            let place = Place::take(&local::directory(), seat)?;
             let _inside = runtime.enter();
-            place.as_ref().map(Place::listener).transpose().map_err(failed)?
+            let listener = place.listener().map_err(failed)?;
+            Ok((place, listener))
+        });
+        // Clients of this process ask all the same.
+        let (place, listener, refused) = match taken {
+            Some(Ok((place, listener))) => (Some(place), Some(listener), None),
+            Some(Err(failure)) => (None, None, Some(failure)),
+            None => (None, None, None),
         };
         let (releases, released) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
@@ -117,7 +126,7 @@ impl Requests {
             }
         };
         let worker = Worker::start("requests", work).map_err(failed)?;
-        Ok((Self { place, open, worker }, desk, local))
+        Ok((Self { place, refused, open, worker }, desk, local))
     }
 
     /// Returns where it listens, where it does.
@@ -125,9 +134,14 @@ impl Requests {
         self.place.as_ref().map(Place::path)
     }
 
+    /// Returns why it does not listen, where it was to.
+    pub(crate) const fn refused(&self) -> Option<&Failure> {
+        self.refused.as_ref()
+    }
+
     /// Sends clients away, and gives the place back.
     pub(crate) fn finish(self) {
-        let Self { place, open, worker } = self;
+        let Self { place, refused: _, open, worker } = self;
         drop((place, open));
         // A panic of the thread has been printed by then; one that hangs holds nothing that is needed.
         let _ = worker.join(5 * FAREWELL);

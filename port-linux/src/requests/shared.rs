@@ -147,6 +147,16 @@ impl<const N: usize> Shared<N> {
         sent
     }
 
+    /// Wakes the loop.
+    pub(super) fn ring(&self) {
+        self.bell.ring();
+    }
+
+    /// Returns whether a release waits for the loop.
+    pub(super) fn is_releasing(&self) -> bool {
+        !self.releases.is_closed() && self.releases.capacity() < self.releases.max_capacity()
+    }
+
     /// Hands a letter to the loop at once, or not at all.
     pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
         let ends = letter.asked.stops() || matches!(letter.asked, Asked::Gone(_));

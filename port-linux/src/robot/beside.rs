@@ -20,7 +20,7 @@ use crate::motion::Task;
 use crate::panel::Operators;
 use crate::run::attached::Watcher;
 use crate::run::{Finished, Look, Plan, session, watch};
-use crate::show::Format;
+use crate::show::{Format, complain};
 
 /// What is to be done beside a robot.
 pub(super) struct Job<const N: usize, P: Peer<N>> {
@@ -72,7 +72,16 @@ where
     ) -> Result<Finished, Failure> {
         let Job { robot, config, law, sources, run, host, format, task, asked, companions } = job;
         let plan = Plan::new(robot, sources, run, host, format).asked(asked).with_companions(companions);
-        session((self.controller)(), config, law, &plan, operators, Some(watcher), task)
+        let (finished, failures) = session((self.controller)(), config, law, &plan, operators, Some(watcher), task)?;
+        let mut failures = failures.into_iter();
+        if finished.fallback.is_none()
+            && finished.refused.is_none()
+            && let Some(failure) = failures.next()
+        {
+            return Err(failure);
+        }
+        failures.for_each(|failure| complain(&failure.told()));
+        Ok(finished)
     }
 
     fn look(

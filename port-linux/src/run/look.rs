@@ -4,7 +4,7 @@ use outrigger_core::engine::Config;
 
 use super::attached::{Attached, Watcher};
 use crate::companion::{Beside, Companions, Ended, Ends, Needs, Shown};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Outcome, despite};
 use crate::feed::{EVENTS, Feed};
 use crate::host::clock::Clock;
 use crate::host::signals::Leaves;
@@ -31,7 +31,7 @@ pub struct Look<const N: usize> {
 /// Looks at `controller` until the operator or the time ends it.
 ///
 /// # Errors
-/// Those of the companions' starts; [`Failure::Connection`] where there never was a session.
+/// Those of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
 pub(super) fn look<const N: usize, C: Controller<N>>(
     controller: C,
     config: Config<N, C::Options>,
@@ -40,13 +40,17 @@ pub(super) fn look<const N: usize, C: Controller<N>>(
     let mut ends = Ends::default();
     let session = Operators::here(Leaves::Nothing)
         .and_then(|operators| watch(controller, config, look, operators, None, &mut ends));
-    let (ended, outcome) = ends.finish(!matches!(session, Err(Failure::Connection(_))));
-    session?;
+    let (ended, failures) = ends.finish();
+    if session.is_err() {
+        return despite(failures.into_iter().map(Err), session);
+    }
     let json = look.format == Format::Json;
     let of = |ended: Ended| if json { ended.json } else { ended.text };
     let mut lines = ended.into_iter().map(of).filter(|line| !line.is_empty());
-    lines.try_for_each(|line| tell(&format!("{line}\n")))?;
-    outcome
+    let told = lines.try_for_each(|line| tell(&format!("{line}\n")));
+    let mut failures = failures.into_iter();
+    let first = failures.next().map_or(Ok(()), Err);
+    despite(failures.map(Err).chain([told]), first)
 }
 
 /// Looks at `controller` for these `operators`, beside a `watcher`; the ends of its companions are added to `ends`.
@@ -62,6 +66,7 @@ pub(crate) fn watch<const N: usize, C: Controller<N>>(
     ends: &mut Ends,
 ) -> Outcome {
     let Look { title, format, seconds, for_a_reader, ref companions } = *look;
+    let format = format.possible();
     let (clock, needs) = (Clock::start(), Needs::of(companions));
     // A view shows what no engine keeps.
     let traffic = needs.traffic || format == Format::View;
@@ -71,7 +76,11 @@ pub(crate) fn watch<const N: usize, C: Controller<N>>(
             (Some(feed), Some(variables))
         }
         (true, true) => (Some(Feed::new(C::ENTRIES)), None),
-        (false, _) => ((!companions.is_empty()).then(|| Feed::new(EVENTS)), None),
+        (false, false) => {
+            let (feed, variables) = Feed::pair(EVENTS);
+            (Some(feed), Some(variables))
+        }
+        (false, true) => ((!companions.is_empty()).then(|| Feed::new(EVENTS)), None),
     };
     let beside = match &feed {
         Some(feed) => Some(Beside::start(companions, &controller, &[], clock, feed, || None, ends)?),
@@ -109,10 +118,14 @@ pub(crate) fn watch<const N: usize, C: Controller<N>>(
         if format != Format::Remarks {
             notices.into_iter().for_each(|(kind, text, fields)| panel.say(kind, text, fields));
         }
+        let progress = progress.into_iter().map(|counting| counting.progress).collect();
         let onlooker = Onlooker::new(panel).beside(progress, of_apart, remarks);
         let onlooker = if for_a_reader { onlooker.for_a_reader() } else { onlooker };
         let mut onlooker = Shown::new(Attached::new(onlooker, watcher), taps);
         C::run(config, BoxedLaw::idle(), &mut net, &mut onlooker, 0).await?;
+        if onlooker.inner.inner.has_begun() {
+            ends.heard();
+        }
         onlooker.inner.inner.finish()
     })
 }

@@ -22,7 +22,7 @@ pub use self::plan::Plan;
 use self::service::Service;
 use crate::companion::{Beside, Ended, Ends, Needs, Shown};
 use crate::dashboard::LockedPendant;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, despite};
 use crate::feed::{EVENTS, Feed, What};
 use crate::host::clock::Clock;
 use crate::host::lock::RobotLock;
@@ -35,7 +35,7 @@ use crate::motion::{Task, UnderWay};
 use crate::panel::Operators;
 use crate::requests::{Desk, Local};
 use crate::run::attached::{Attached, Watcher};
-use crate::show::{Format, tell};
+use crate::show::{Format, complain, tell};
 
 /// Runs an engine with `law` beside `controller`.
 ///
@@ -48,10 +48,13 @@ fn run<const N: usize, C: Controller<N>>(
     law: BoxedLaw<N>,
     plan: &Plan<N>,
 ) -> Outcome {
-    session(controller, config, law, plan, Operators::here(Leaves::AnArm)?, None, None)?.outcome()
+    let operators = Operators::here(Leaves::AnArm)?;
+    let (finished, failures) = session(controller, config, law, plan, operators, None, None)?;
+    despite(failures.into_iter().map(Err), finished.outcome())
 }
 
-/// The same for these `operators`, beside a `watcher`, with a `task`: how it ended.
+/// Runs an engine for these `operators`, beside a `watcher`, with a `task`. Returns how it ended, and the failures of companions and
+/// outputs.
 ///
 /// # Errors
 /// Those of [`run`], but for the fallback.
@@ -63,7 +66,8 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
     operators: Operators,
     watcher: Option<Watcher<N, C::Event>>,
     task: Option<Task<N>>,
-) -> Result<Finished, Failure> {
+) -> Result<(Finished, Vec<Failure>), Failure> {
+    plan.companions.iter().try_for_each(|companion| companion.check())?;
     let clock = Clock::start();
     let _lock = RobotLock::take(controller.seat())?;
     let needs = Needs::of(&plan.companions);
@@ -82,10 +86,14 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
         desk.begins_unasked();
     }
     let asked = requests.as_ref().and_then(|requests| match requests {
-        Ok(requests) => {
-            let path = requests.path()?.display().to_string();
-            Some((format!("`outrigger ask` is answered at {path}"), vec![("path", path)]))
-        }
+        Ok(requests) => match (requests.path(), requests.refused()) {
+            (Some(path), _) => {
+                let path = path.display().to_string();
+                Some((format!("`outrigger ask` is answered at {path}"), vec![("path", path)]))
+            }
+            (None, Some(failure)) => Some((format!("nobody can ask this run: {failure}"), vec![])),
+            (None, None) => None,
+        },
         Err(failure) => Some((format!("nobody can ask this run: {failure}"), vec![])),
     });
     let feeds = Feeds::of(plan, &needs, C::ENTRIES);
@@ -93,13 +101,23 @@ pub(crate) fn session<const N: usize, C: Controller<N>>(
     let sides = Sides { operators, watcher, task, asked, desk, local };
     let served = serve(controller, config, law, (plan, &needs), clock, sides, (feeds, &mut ends));
     // What they listen to has ended.
-    let (ended, outcome) = ends.finish(!matches!(served, Err(Failure::Connection(_))));
-    let served = served.and_then(|(finished, summary)| told(&ended, &summary, plan.format).map(|()| finished));
+    let (ended, mut failures) = ends.finish();
+    if let Ok((_, summary)) = &served
+        && let Err(failure) = told(&ended, summary, plan.format)
+    {
+        failures.push(failure);
+    }
     // Before the lock: the next process has the place to itself.
     if let Some(Ok(requests)) = requests {
         requests.finish();
     }
-    served.and_then(|served| outcome.map(|()| served))
+    match served {
+        Ok((finished, _)) => Ok((finished, failures)),
+        Err(failure) => {
+            failures.iter().for_each(|further| complain(&further.told()));
+            Err(failure)
+        }
+    }
 }
 
 /// The feeds that companions read.
@@ -205,6 +223,9 @@ fn serve<const N: usize, C: Controller<N>>(
         let recorder = service.recorder();
         let mut service = Shown::new(Attached::new(service, watcher), taps);
         C::run(config, law, &mut net, &mut service, recorder).await?;
+        if service.inner.inner.panel.has_begun() {
+            ends.heard();
+        }
         service.inner.inner.finish(plan.format)
     })
 }

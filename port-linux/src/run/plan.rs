@@ -20,7 +20,7 @@ pub(super) const AROUND: usize = 4096;
 
 /// A run, whatever the controller.
 pub struct Plan<const N: usize> {
-    /// The controller, for the facts of a recording.
+    /// The controller, as other processes are told.
     robot: String,
     pub(super) sources: Vec<SourceSettings>,
     variables: Vec<VariableSettings>,
@@ -46,10 +46,11 @@ impl<const N: usize> Plan<N> {
         format: Format,
     ) -> Self {
         let (variables, text, seconds, companions) = (vec![], String::new(), None, vec![]);
+        let format = format.possible();
         Self { robot, sources, variables, run, host, text, format, seconds, asked: false, companions }
     }
 
-    /// Returns the same, which other processes can ask where `asked`, and the configuration wants it.
+    /// Accepts requests of other processes if `asked` and `run.requests`.
     pub fn asked(self, asked: bool) -> Self {
         Self { asked, ..self }
     }
@@ -90,6 +91,8 @@ impl<const N: usize> Plan<N> {
     ) -> Option<Result<(Requests, Desk<N>, Local<N>), Failure>> {
         let told = (&*self.sources, &*self.variables);
         let listens = self.asked && self.run.requests;
+        // The setting of a run that others could ask holds for companions as well.
+        let commands = commands && (!self.asked || self.run.requests);
         (listens || commands).then(|| Requests::start(seat, listens, &self.robot, told, moving, clock))
     }
 

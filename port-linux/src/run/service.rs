@@ -1,7 +1,6 @@
 //! What is beside the engine of a run: sensors, operators, whoever asks, what is shown and what is recorded.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use outrigger_config::{End, RunSettings, SourceSettings};
 use outrigger_core::command::{self, SourceMonitor};
@@ -22,12 +21,13 @@ use super::operator::{operator_help, unknown_word};
 use super::plan::{AROUND, Plan, RECORDER};
 use super::start::away_from;
 use super::tail::Tail;
-use crate::companion::{Remark, next_remark};
+use crate::companion::{Counting, Remark, next_remark};
 use crate::dashboard::{LockedPendant, next_news};
 use crate::exit::Failure;
-use crate::feed::{self, Feed};
+use crate::feed::Feed;
 use crate::host::clock::{Clock, utc_now};
 use crate::host::machine;
+use crate::host::reactor::yield_once;
 use crate::json::Json;
 use crate::law::{BoxedLaw, axis_error, sensed};
 use crate::maker::{Maker, Shows, Summary, Tally};
@@ -80,7 +80,7 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     /// Fallbacks that were to be recorded.
     recorded: u32,
     /// The counts of companions that have not failed.
-    pub(super) progress: Vec<Arc<feed::Progress>>,
+    pub(super) progress: Vec<Counting>,
     /// The inputs of the engine, for companions that need them.
     tail: Option<Tail>,
     /// Of what is recorded apart, in words.
@@ -289,6 +289,9 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));
         let left = self.recordings.take().map(Recordings::finish).unwrap_or_default();
         left.iter().for_each(|report| self.recorded(report));
+        while let Some(Ok((kind, text))) = self.companions.as_mut().map(Receiver::try_recv) {
+            self.panel.say(kind, text, vec![]);
+        }
         let here = self.panel.is_here();
         let Self { panel, tally, ending, releases, fell_back, latch, refused, .. } = self;
         panel.finish()?;
@@ -343,6 +346,8 @@ where
             if let Some(input) = input {
                 return input;
             }
+            // Whoever has much to say keeps neither the robot nor a time waiting.
+            yield_once().await;
         }
     }
 
@@ -388,10 +393,13 @@ where
         }
         self.under_way.observe(engine, now);
         let (mode, law) = (engine.mode(), engine.law());
-        if let Some(failed) = self.progress.iter().position(|progress| progress.has_failed()) {
-            let why = self.progress.remove(failed).failure().unwrap_or_default();
-            self.panel.say("record", format!("the recording ended, the run goes on: {why}"), vec![]);
-            self.tail = None;
+        if let Some(failed) = self.progress.iter().position(|counting| counting.progress.has_failed()) {
+            let Counting { kind, name, progress, .. } = self.progress.remove(failed);
+            let why = progress.failure().unwrap_or_default();
+            self.panel.say(kind, format!("{name} ended, the run goes on: {why}"), vec![]);
+            if !self.progress.iter().any(|counting| counting.engine) {
+                self.tail = None;
+            }
         }
         if let Some(tail) = &mut self.tail {
             tail.put(engine, now);

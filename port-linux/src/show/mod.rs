@@ -122,6 +122,11 @@ impl Format {
         }
     }
 
+    /// Returns the same, or lines in place of a view that this process does not [have](use_screen).
+    pub(crate) fn possible(self) -> Self {
+        if self == Self::View && SCREEN.get().is_none() { Self::Lines } else { self }
+    }
+
     /// Time between two snapshots that are worth taking.
     #[must_use]
     pub const fn pace(self) -> outrigger_wire::time::Duration {

@@ -213,7 +213,7 @@ async fn play(
 
     let Demo { panel, story, world, watch, ended_early, .. } = demo.inner;
     let finished = panel.finish();
-    for ended in ends.finish(true).0 {
+    for ended in ends.finish().0 {
         tell(&format!("{}\n", ended.text))?;
     }
     if ended_early {

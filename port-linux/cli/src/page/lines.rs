@@ -101,7 +101,7 @@ impl<const N: usize> Messages for Lines<N> {
     fn state(&mut self, watched: bool) -> Option<Numbered> {
         let views = self.views.as_mut()?;
         views.want(watched);
-        let SessionView { snapshot, frame, settled } = views.take()?;
+        let SessionView { snapshot, frame, settled, .. } = views.take()?;
         (self.states, self.here) = (self.states + 1, snapshot.here);
         let Self { json, about, .. } = self;
         json.clear();

@@ -87,7 +87,7 @@ impl<const N: usize> Companion<N> for Beside {
             Started::saying("ros2", text, vec![])
         };
         let (alone, progress) = (*alone, node.progress());
-        Ok(started.counting(Arc::clone(&progress)).ending(move |_| {
+        Ok(started.counting("the node", Arc::clone(&progress)).ending(move |_| {
             let left = node.finish();
             let goodbye = if left { "" } else { "; others see it until their lease of it ends" };
             let (messages, lost) = (progress.messages(), progress.lost());
@@ -221,8 +221,9 @@ struct Working<'m, const N: usize> {
 
 impl<const N: usize> Working<'_, N> {
     fn work(&mut self, mut reader: Reader, leaves: &AtomicBool, progress: &Progress) {
-        while !leaves.load(Ordering::Acquire) {
-            let over = reader.is_over();
+        loop {
+            // Asked first: what came before the end is published.
+            let over = leaves.load(Ordering::Acquire) || reader.is_over();
             while let Some(item) = reader.next_now() {
                 match item {
                     Item::Entry(entry) => self.entry(&entry),

@@ -112,8 +112,11 @@ async fn serve(listener: TcpListener, most: usize, mut reader: Reader, origin: u
                 lines.make(&heard, to_all.receiver_count() > 0, &mut |line| pass_on(&to_all, line));
             }
             accepted = listener.accept() => {
-                // A client that is gone before it is accepted is nobody's loss.
-                let Ok((stream, _)) = accepted else { continue };
+                let Ok((stream, _)) = accepted else {
+                    // Where no file can be opened, that lasts.
+                    tokio::time::sleep(FAREWELL).await;
+                    continue;
+                };
                 if readers.len() < most {
                     let (from, to) = stream.into_split();
                     readers.spawn(attend(from, to, to_all.subscribe()));
