@@ -41,7 +41,7 @@ pub(crate) struct Counting {
     /// Its name in a sentence, e.g. `the recording`.
     pub(crate) name: &'static str,
     pub(crate) progress: Arc<Progress>,
-    /// It needs what the engine is given.
+    /// Set where it needs the inputs of the engine.
     pub(crate) engine: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Counting {
 #[derive(Default)]
 pub struct Ends {
     ends: Vec<End>,
-    /// There was a session.
+    /// Set once there was a session.
     heard: bool,
 }
 

@@ -75,7 +75,7 @@ impl<const N: usize> Local<N> {
 pub(crate) struct Requests {
     /// `None` where only clients of this process ask.
     place: Option<Place>,
-    /// Why there is none, where there was to be one.
+    /// The reason for which there is none, where there was to be one.
     refused: Option<Failure>,
     /// Dropped to end the thread.
     open: watch::Sender<()>,
