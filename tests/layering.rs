@@ -150,7 +150,8 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 
 /// The code of a file without comments, and without the test module at its end.
 fn code(text: &str) -> String {
-    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    let tests = ["#[cfg(test)]\nmod tests {", "#[cfg(all(test"].iter().filter_map(|begin| text.find(begin));
+    let end = tests.min().unwrap_or(text.len());
     let lines = text[..end].lines().map(|l| l.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -11,7 +11,7 @@ use crate::host::Target;
 use crate::host::clock::Clock;
 use crate::maker::ur::UrController;
 
-/// What happened, in order.
+/// The events, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// A companion that notes what happens to it.
@@ -19,9 +19,9 @@ struct Noting {
     name: &'static str,
     log: Log,
     needs: Needs,
-    /// It cannot start.
+    /// Set where it cannot start.
     refuses: bool,
-    /// How its end goes.
+    /// Returns how its end goes.
     end: fn() -> Result<Option<Ended>, Failure>,
 }
 
