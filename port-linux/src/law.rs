@@ -5,10 +5,10 @@ use std::fmt;
 use outrigger_core::command::{Limits, Samples};
 use outrigger_core::kinematics::{KinematicChain, Posture};
 use outrigger_core::law::{
-    AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, PerAxis, Reference,
-    Replaced, ToolAxis,
+    AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, LawConfig, PerAxis,
+    Reference, Replaced, ToolAxis,
 };
-use outrigger_core::robot::Reason;
+use outrigger_core::robot::{BadValue, Reason};
 use outrigger_core::trajectory::{Progress, Setpoint, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
@@ -35,6 +35,26 @@ impl<const N: usize> BoxedLaw<N> {
     /// For sessions in which nobody requests, and for recordings, which have the law in them.
     pub fn idle() -> Self {
         Self::new(AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default())))
+    }
+}
+
+impl BoxedLaw<6> {
+    /// Returns the law of a configuration. It is compiled here, as what runs in each cycle is.
+    ///
+    /// # Errors
+    /// The first setting that the law cannot work with.
+    pub fn configured(config: LawConfig<6>) -> Result<Self, BadValue> {
+        AnyLaw::new(config).map(Self::new)
+    }
+}
+
+impl BoxedLaw<7> {
+    /// Returns the law of a configuration. It is compiled here, as what runs in each cycle is.
+    ///
+    /// # Errors
+    /// The first setting that the law cannot work with.
+    pub fn configured(config: LawConfig<7>) -> Result<Self, BadValue> {
+        AnyLaw::new(config).map(Self::new)
     }
 }
 

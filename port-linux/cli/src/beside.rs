@@ -12,7 +12,7 @@ use outrigger_config::{
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::{StatesFrom, UrConfig};
 use outrigger_core::engine::{Config, ReplayError};
-use outrigger_core::law::{AnyLaw, LawConfig};
+use outrigger_core::robot::BadValue;
 
 use crate::args::{
     CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC, ViewArgs, Web,
@@ -313,7 +313,7 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Jo
     if let Some(states) = args.states {
         control.session.connect.states = states;
     }
-    let (config, law) = (control.engine(), law(control.law, &args.config)?);
+    let (config, law) = (control.engine(), law(BoxedLaw::<6>::configured(control.law), &args.config)?);
     let controller = UrController::new(Target::resolve(&control.robot.address)?);
     let companions = companions(&run, (&serve, &ros), args, &controller, joins)?;
     let plan = plan(control.robot.address.to_string(), control.sources, run, host, args)?;
@@ -329,7 +329,7 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option
     }
     let KrcConfiguration { listen, engine: config, law: named, sources, variables, run, host, serve, ros } =
         configuration;
-    let law = law(named, &args.config)?;
+    let law = law(BoxedLaw::<7>::configured(named), &args.config)?;
     let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let controller = KrcController::new(robot, listen);
     let companions = companions(&run, (&serve, &ros), args, &controller, joins)?;
@@ -379,9 +379,9 @@ fn move_beside_krc(configuration: KrcConfiguration, args: &MoveArgs) -> Outcome 
     )
 }
 
-fn law<const N: usize>(law: LawConfig<N>, file: &Path) -> Result<BoxedLaw<N>, Failure> {
-    let law = AnyLaw::new(law);
-    law.map(BoxedLaw::new).map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
+/// Returns a law of the configuration in `file`.
+fn law<const N: usize>(law: Result<BoxedLaw<N>, BadValue>, file: &Path) -> Result<BoxedLaw<N>, Failure> {
+    law.map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
 }
 
 /// Where the robot is commanded that `of` names, by its address or by a configuration.
