@@ -23,7 +23,7 @@ const CATCH_UP: u32 = 3;
 /// Longest wait for an answer where time stands still meanwhile; and so long nothing comes that is still on its way.
 const STEP: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(300);
-/// Wait for an answer to a state of arming, most of which have none until a program is shown to run.
+/// Wait for an answer to a state of arming that the process has read. Most have none until a program is shown to run.
 const ARMING: Duration = Duration::from_millis(50);
 
 /// What one block gives.
@@ -164,7 +164,13 @@ impl Peer {
             };
             if !self.send()? {
                 std::thread::sleep(PERIOD);
-            } else if self.answer(Instant::now() + patience, false)?.is_none() {
+                continue;
+            }
+            // Before the first answer the process may not be running yet, and reads the states when it is.
+            if answered.is_some() && !moved {
+                self.wait_until_read()?;
+            }
+            if self.answer(Instant::now() + patience, false)?.is_none() {
                 if moved {
                     return Err("a state was not answered");
                 }
@@ -215,6 +221,21 @@ impl Peer {
         Ok(n > 0)
     }
 
+    /// Waits until the process has read all that was sent to it, so that a slow one does not see the robot go ahead of it.
+    fn wait_until_read(&self) -> Result<(), &'static str> {
+        let Some(client) = &self.realtime else { return Ok(()) };
+        let ports = [client.stream.peer_addr(), client.stream.local_addr()].map(|address| address.map(|at| at.port()));
+        let [Ok(process), Ok(own)] = ports else { return Err("the connection broke") };
+        let until = Instant::now() + STEP;
+        while unread(process, own).is_some_and(|bytes| bytes > 0) {
+            if Instant::now() >= until {
+                return Err("a state was not read");
+            }
+            std::thread::sleep(PERIOD / 20);
+        }
+        Ok(())
+    }
+
     /// When the answer was there. What counts is waited for `awake`, so that only one side's waking up is measured.
     fn answer(&mut self, until: Instant, awake: bool) -> Result<Option<Instant>, &'static str> {
         let mut text = [0; 4096];
@@ -241,6 +262,20 @@ impl Peer {
             }
         }
     }
+}
+
+/// Returns how many bytes the kernel holds for the connection from port `local` to port `remote` of this machine, if there is
+/// one: `rx_queue` of `/proc/net/tcp`.
+fn unread(local: u16, remote: u16) -> Option<u32> {
+    let table = std::fs::read_to_string("/proc/net/tcp").ok()?;
+    table.lines().find_map(|line| {
+        let mut fields = line.split_whitespace().skip(1);
+        let mut port = || fields.next()?.rsplit_once(':').and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+        if (port()?, port()?) != (local, remote) {
+            return None;
+        }
+        u32::from_str_radix(fields.nth(1)?.split_once(':')?.1, 16).ok()
+    })
 }
 
 /// How often the threads of `process` went to sleep by themselves, and how many there are.
