@@ -126,7 +126,7 @@ fn traced(programs: &Programs, subject: Subject) -> Result<Calls, String> {
     let tracer = ["strace", "-D", "-f", "-qq", "-s", "8", "-o", file.to_str().expect("text")].map(str::to_owned);
     let mut peer = Peer::new();
     let mut child = programs.start(subject, &peer, &tracer);
-    let sent = peer.lockstep(BEFORE + CYCLES + 2);
+    let sent = peer.lockstep(child.id(), BEFORE + CYCLES + 2);
     let _ = child.kill();
     let _ = child.wait();
     sent?;
@@ -179,14 +179,12 @@ fn executed(programs: &Programs, subject: Subject, marks: &[&str]) -> Result<Vec
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir(&folder).map_err(failed)?;
     // Valgrind runs one thread at a time. By turns, so that one that writes a recording does not keep the engine waiting.
-    let mut tracer = ["valgrind", "-q", "--tool=callgrind", "--separate-threads=yes"]
-        .map(str::to_owned)
-        .to_vec();
+    let mut tracer = ["valgrind", "-q", "--tool=callgrind", "--separate-threads=yes"].map(str::to_owned).to_vec();
     tracer.push(format!("--callgrind-out-file={}", folder.join("out").display()));
     tracer.extend(marks.iter().map(|mark| format!("--dump-before={mark}")));
     let mut peer = Peer::new();
     let mut child = programs.start(subject, &peer, &tracer);
-    let answered = peer.lockstep(BEFORE + CYCLES + 2);
+    let answered = peer.lockstep(child.id(), BEFORE + CYCLES + 2);
     end(&mut child);
     answered?;
     let mut counts = vec![];

@@ -23,8 +23,6 @@ const CATCH_UP: u32 = 3;
 /// Longest wait for an answer where time stands still meanwhile; and so long nothing comes that is still on its way.
 const STEP: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(300);
-/// Wait for an answer to a state of arming that the process has read. Most have none until a program is shown to run.
-const ARMING: Duration = Duration::from_millis(50);
 
 /// What one block gives.
 pub(crate) struct Block {
@@ -145,11 +143,12 @@ impl Peer {
         Err("no command came")
     }
 
-    /// Serves the process until it has answered `cycles` states, each before the next one leaves, however long it takes.
+    /// Serves the process until it has answered `cycles` states, each before the next one leaves, however long it takes. No state
+    /// leaves before the process has done all that it does for the one before.
     ///
     /// # Errors
     /// It never commanded, or stopped.
-    pub(crate) fn lockstep(&mut self, cycles: u32) -> Result<(), &'static str> {
+    pub(crate) fn lockstep(&mut self, process: u32, cycles: u32) -> Result<(), &'static str> {
         let (mut answered, mut moved) = (None, false);
         // A node of ROS 2 takes long to begin under Valgrind.
         for cycle in 1..10 * PATIENCE + cycles {
@@ -157,19 +156,17 @@ impl Peer {
             self.controller.advance_to(SimTime::ZERO + PERIOD * cycle);
             self.serve_primary();
             moved |= self.controller.truth().targets.qd.iter().any(|qd| qd.abs() > 1e-6);
-            let patience = match answered {
-                None => PERIOD,
-                Some(_) if moved => STEP,
-                Some(_) => ARMING,
-            };
             if !self.send()? {
                 std::thread::sleep(PERIOD);
                 continue;
             }
-            // Before the first answer the process may not be running yet, and reads the states when it is.
-            if answered.is_some() && !moved {
-                self.wait_until_read()?;
-            }
+            // Most states of arming have no answer, until a program is shown to run.
+            let patience = if moved {
+                STEP
+            } else {
+                self.wait_until_waiting(process)?;
+                PERIOD
+            };
             if self.answer(Instant::now() + patience, false)?.is_none() {
                 if moved {
                     return Err("a state was not answered");
@@ -221,15 +218,16 @@ impl Peer {
         Ok(n > 0)
     }
 
-    /// Waits until the process has read all that was sent to it, so that a slow one does not see the robot go ahead of it.
-    fn wait_until_read(&self) -> Result<(), &'static str> {
+    /// Waits until the process has read all that was sent to it and waits for more, so that a slow one does not see the robot go
+    /// ahead of it.
+    fn wait_until_waiting(&self, process: u32) -> Result<(), &'static str> {
         let Some(client) = &self.realtime else { return Ok(()) };
         let ports = [client.stream.peer_addr(), client.stream.local_addr()].map(|address| address.map(|at| at.port()));
-        let [Ok(process), Ok(own)] = ports else { return Err("the connection broke") };
+        let [Ok(theirs), Ok(own)] = ports else { return Err("the connection broke") };
         let until = Instant::now() + STEP;
-        while unread(process, own).is_some_and(|bytes| bytes > 0) {
+        while unread(theirs, own).is_some_and(|bytes| bytes > 0) || !waits(process) {
             if Instant::now() >= until {
-                return Err("a state was not read");
+                return Err("the process does not wait for a state");
             }
             std::thread::sleep(PERIOD / 20);
         }
@@ -276,6 +274,12 @@ fn unread(local: u16, remote: u16) -> Option<u32> {
         }
         u32::from_str_radix(fields.nth(1)?.split_once(':')?.1, 16).ok()
     })
+}
+
+/// Returns whether the first thread of `process` waits in `ppoll`; not where it is about to run.
+fn waits(process: u32) -> bool {
+    let call = std::fs::read_to_string(format!("/proc/{process}/syscall")).unwrap_or_default();
+    call.split(' ').next().and_then(|number| number.parse().ok()) == Some(libc::SYS_ppoll)
 }
 
 /// How often the threads of `process` went to sleep by themselves, and how many there are.
