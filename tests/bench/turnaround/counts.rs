@@ -178,7 +178,6 @@ fn executed(programs: &Programs, subject: Subject, marks: &[&str]) -> Result<Vec
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir(&folder).map_err(failed)?;
-    // Valgrind runs one thread at a time. By turns, so that one that writes a recording does not keep the engine waiting.
     let mut tracer = ["valgrind", "-q", "--tool=callgrind", "--separate-threads=yes"].map(str::to_owned).to_vec();
     tracer.push(format!("--callgrind-out-file={}", folder.join("out").display()));
     tracer.extend(marks.iter().map(|mark| format!("--dump-before={mark}")));

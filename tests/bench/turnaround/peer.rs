@@ -143,8 +143,8 @@ impl Peer {
         Err("no command came")
     }
 
-    /// Serves the process until it has answered `cycles` states, each before the next one leaves, however long it takes. No state
-    /// leaves before the process has done all that it does for the one before.
+    /// Serves the process until it has answered `cycles` states, each before the next one leaves, however long it takes. Until the
+    /// arm moves, no state leaves before the process has dealt with the one before and waits.
     ///
     /// # Errors
     /// It never commanded, or stopped.
@@ -164,7 +164,7 @@ impl Peer {
             let patience = if moved {
                 STEP
             } else {
-                self.wait_until_waiting(process)?;
+                self.wait_until_idle(process)?;
                 PERIOD
             };
             if self.answer(Instant::now() + patience, false)?.is_none() {
@@ -218,9 +218,11 @@ impl Peer {
         Ok(n > 0)
     }
 
-    /// Waits until the process has read all that was sent to it and waits for more, so that a slow one does not see the robot go
-    /// ahead of it.
-    fn wait_until_waiting(&self, process: u32) -> Result<(), &'static str> {
+    /// Waits until the process has read all states and waits for more, so that a slow one does not fall behind the robot.
+    ///
+    /// # Errors
+    /// It was not idle within [`STEP`].
+    fn wait_until_idle(&self, process: u32) -> Result<(), &'static str> {
         let Some(client) = &self.realtime else { return Ok(()) };
         let ports = [client.stream.peer_addr(), client.stream.local_addr()].map(|address| address.map(|at| at.port()));
         let [Ok(theirs), Ok(own)] = ports else { return Err("the connection broke") };
@@ -276,7 +278,8 @@ fn unread(local: u16, remote: u16) -> Option<u32> {
     })
 }
 
-/// Returns whether the first thread of `process` waits in `ppoll`; not where it is about to run.
+/// Returns whether the first thread of `process` waits in `ppoll`. It does not once it is about to run, and the kernel says so in
+/// `/proc/PID/syscall`.
 fn waits(process: u32) -> bool {
     let call = std::fs::read_to_string(format!("/proc/{process}/syscall")).unwrap_or_default();
     call.split(' ').next().and_then(|number| number.parse().ok()) == Some(libc::SYS_ppoll)
