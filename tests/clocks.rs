@@ -11,6 +11,7 @@ const PLAIN: &[&str] = &[
     "boards/app/src",
     "boards/eqos",
     "boards/w5500",
+    "core/remote",
     "core/src",
     "core/tests",
     "core/wire",

@@ -8,6 +8,7 @@ use outrigger_tests::require::workspace;
 /// The roots of the libraries whose modules are looked at.
 const ROOTS: &[&str] = &[
     "core/src/lib.rs",
+    "core/remote/src/lib.rs",
     "core/wire/src/lib.rs",
     "port-embassy/src/lib.rs",
     "urscript/src/lib.rs",

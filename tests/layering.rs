@@ -8,10 +8,10 @@ use outrigger_tests::require::workspace;
 
 /// Modules of the core by floor. A module imports only from floors below its own.
 const FLOORS: &[(u8, &[&str])] = &[
-    (6, &["drive", "telemetry"]),
+    (6, &["drive"]),
     (5, &["engine"]),
     (4, &["client"]),
-    (3, &["law", "request", "provision"]),
+    (3, &["law"]),
     (2, &["link", "mode", "command", "trajectory", "kinematics", "recorder", "bridges"]),
     (1, &["robot", "packed"]),
 ];
@@ -83,6 +83,7 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript/interpreter", "outrigger-interpreter", &["outrigger-urscript"]),
     ("core/wire", "outrigger-wire", &[]),
     ("core", "outrigger-core", &["outrigger-urscript", "outrigger-wire"]),
+    ("core/remote", "outrigger-remote", &["outrigger-core", "outrigger-wire"]),
     (
         "tests/sim",
         "outrigger-sim",
@@ -92,16 +93,16 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     (
         "tests/emulated",
         "outrigger-emulated",
-        &["outrigger-core", "outrigger-require", "outrigger-sim", "outrigger-wire"],
+        &["outrigger-core", "outrigger-remote", "outrigger-require", "outrigger-sim", "outrigger-wire"],
     ),
     ("port-embassy", "outrigger-embassy", &["outrigger-core", "outrigger-wire"]),
     ("boards/w5500", "outrigger-w5500", &[]),
-    ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy", "outrigger-wire"]),
+    ("boards/app", "outrigger-app", &["outrigger-core", "outrigger-embassy", "outrigger-remote", "outrigger-wire"]),
     ("boards/eqos", "outrigger-eqos", &[]),
-    ("port-linux/config", "outrigger-config", &["outrigger-core", "outrigger-wire"]),
+    ("port-linux/config", "outrigger-config", &["outrigger-core", "outrigger-remote", "outrigger-wire"]),
     ("port-linux/ros/messages", "outrigger-ros2-messages", &[]),
     ("port-linux/ros", "outrigger-ros2", &["outrigger-core", "outrigger-ros2-messages", "outrigger-wire"]),
-    ("port-linux", "outrigger", &["outrigger-config", "outrigger-core", "outrigger-wire"]),
+    ("port-linux", "outrigger", &["outrigger-config", "outrigger-core", "outrigger-remote", "outrigger-wire"]),
     (
         "port-linux/cli",
         "outrigger-cli",
@@ -109,6 +110,7 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
             "outrigger",
             "outrigger-config",
             "outrigger-core",
+            "outrigger-remote",
             "outrigger-ros2",
             "outrigger-ros2-messages",
             "outrigger-sim",
@@ -343,6 +345,7 @@ fn modules_of_the_port_for_linux_and_of_its_command_import_each_other_in_no_circ
 /// Libraries whose files are looked at folder by folder.
 const FOLDERS: &[&str] = &[
     "boards/app/src",
+    "core/remote/src",
     "core/src",
     "core/wire/src",
     "port-embassy/src",

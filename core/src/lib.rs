@@ -18,7 +18,8 @@
 //! # Ok::<(), outrigger_core::engine::ConfigError>(())
 //! ```
 //!
-//! Messages of the controllers, units and times are in the crate `outrigger-wire`, which can be used without this one.
+//! Messages of the controllers, units and times are in the crate `outrigger-wire`, which can be used without this one. How a
+//! session is watched and told from elsewhere is in `outrigger-remote`.
 //!
 //! # Run an engine
 //!
@@ -41,8 +42,7 @@
 //!
 //! # Features
 //!
-//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, telemetry, and settings over a serial
-//! line. `defmt`: log formatting on a microcontroller. On by default are seven that a board may leave out: `checks`, `messages`,
+//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and settings of a board as bytes. `defmt`: log formatting on a microcontroller. On by default are seven that a board may leave out: `checks`, `messages`,
 //! `outputs`, `histograms`, `rtde`, `trajectories`, `axes`.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -90,14 +90,9 @@ pub mod law;
 pub mod link;
 pub mod mode;
 #[cfg(feature = "postcard")]
-mod packed;
-#[cfg(feature = "postcard")]
-pub mod provision;
+pub mod packed;
 pub mod recorder;
-pub mod request;
 pub mod robot;
-#[cfg(feature = "postcard")]
-pub mod telemetry;
 pub mod trajectory;
 
 pub use command::Samples;

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::mode::Epoch;
-use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Service};
-use outrigger_core::request::{Ask, FRESH_FOR, Message};
+use outrigger_remote::request::keyed::{Caller, Event, Key, Reply, Service};
+use outrigger_remote::request::{Ask, FRESH_FOR, Message};
 use outrigger_wire::time::Instant;
 
 const ASKS: [Ask<'_>; 7] = [

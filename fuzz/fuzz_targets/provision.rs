@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::engine::{PortKind, Ports, SETTINGS_FORMAT, SensorInput};
 use outrigger_core::mode::Mode;
-use outrigger_core::provision::{
+use outrigger_remote::provision::{
     Answer, Asked, CHUNK_MAX, Caller, Fingerprint, Here, Image, Refusal, Request, Service,
 };
 use outrigger_wire::checksum::crc32;

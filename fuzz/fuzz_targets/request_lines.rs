@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outrigger_core::request::{Fault, LINE_MAX, Lines};
+use outrigger_remote::request::{Fault, LINE_MAX, Lines};
 
 /// What comes of a stream in pieces of this size, and whether the rest is not read.
 fn read(stream: &[u8], piece: usize) -> (Vec<Result<String, String>>, bool) {

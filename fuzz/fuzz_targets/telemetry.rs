@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use outrigger_core::engine::krc::{KrcEvent, KrcSettings, KrcStatus};
 use outrigger_core::engine::ur::{UrEvent, UrSettings, UrStatus};
 use outrigger_core::engine::{Data, PeerStatus};
-use outrigger_core::telemetry::{DATAGRAM_MAX, Datagram, MAGIC};
+use outrigger_remote::telemetry::{DATAGRAM_MAX, Datagram, MAGIC};
 
 fn a_datagram<const N: usize, S: PeerStatus, E: Data>(bytes: &[u8]) {
     let Ok(datagram) = Datagram::<N, S, E>::decode(bytes) else { return };

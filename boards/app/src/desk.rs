@@ -13,11 +13,11 @@ use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::engine::{Engine, Event, LinkId, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Held, Mode};
-use outrigger_core::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
+use outrigger_remote::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
 use outrigger_wire::robot::{ControllerTime, RobotMode, SoftwareVersion};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Instant;

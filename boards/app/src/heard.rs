@@ -4,7 +4,7 @@
 use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use outrigger_core::telemetry::Heard;
+use outrigger_remote::telemetry::Heard;
 
 use crate::claim::Claim;
 

@@ -7,9 +7,9 @@ use embedded_hal::digital::OutputPin;
 pub use outrigger_core::engine::krc::KrcSettings as Settings;
 use outrigger_core::engine::krc::{Krc, KrcEngine};
 use outrigger_core::law::AnyLaw;
-use outrigger_core::telemetry::{Device, Pace};
 use outrigger_embassy::Shared;
 use outrigger_embassy::krc::{Buffers, KrcRunner};
+use outrigger_remote::telemetry::{Device, Pace};
 
 use crate::desk::{self, Clerk};
 use crate::milestone::Milestone;

@@ -12,8 +12,8 @@ use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::{GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Refusal, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::telemetry::Heard;
 use outrigger_embassy::Trouble;
+use outrigger_remote::telemetry::Heard;
 use outrigger_wire::robot::SoftwareVersion;
 
 /// One line of the log. `E` is what only this kind of controller reports.

@@ -5,7 +5,7 @@
 
 use outrigger_core::engine::{Engine, Peer};
 use outrigger_core::law::Law;
-use outrigger_core::telemetry::{Device, Pace};
+use outrigger_remote::telemetry::{Device, Pace};
 use outrigger_wire::checksum::crc32;
 
 /// Memory for the recorder, of which settings may take less \[B\].

@@ -8,9 +8,9 @@ use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_time::{Duration, Ticker};
 use outrigger_core::engine::Peer;
 use outrigger_core::engine::TelemetryTarget;
-use outrigger_core::telemetry::DATAGRAM_MAX;
-pub use outrigger_core::telemetry::Device;
 use outrigger_embassy::now;
+use outrigger_remote::telemetry::DATAGRAM_MAX;
+pub use outrigger_remote::telemetry::Device;
 
 use crate::desk::Desk;
 use crate::milestone::PeerEvent;

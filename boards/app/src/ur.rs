@@ -8,8 +8,8 @@ pub use outrigger_core::engine::ur::UrSettings as Settings;
 use outrigger_core::engine::ur::rtde::{LEAST, RtdeMemory};
 use outrigger_core::engine::ur::{Memory as EngineMemory, Ur, UrEngine};
 use outrigger_core::law::AnyLaw;
-use outrigger_core::telemetry::{Device, Pace};
 use outrigger_embassy::{BuffersWithRtde, FOR_A_PROGRAM, Shared, UrRunner, Windows};
+use outrigger_remote::telemetry::{Device, Pace};
 
 use crate::desk::{self, Clerk};
 use crate::milestone::Milestone;

@@ -3,6 +3,16 @@
 //! Every type that is written calls the same few functions, which are not copied into it, and nothing is asked about on
 //! the way: what does not fit, or cannot be, is noted and told at the end. What an image has of it is in
 //! `tests/tables/board-budgets.md`. The tests hold it to the bytes of postcard's own serializer.
+//!
+//! ```
+//! use outrigger_core::packed;
+//!
+//! let mut room = [0; 8];
+//! let bytes = packed::to_slice(&(300_u32, true), &mut room).expect("three bytes");
+//! assert_eq!(bytes, [0xAC, 0x02, 1]);
+//! assert_eq!(packed::from_bytes(bytes), Some((300_u32, true)));
+//! assert_eq!(packed::from_bytes::<u32>(bytes), None, "a byte is left over");
+//! ```
 
 mod reader;
 #[cfg(test)]
@@ -10,7 +20,7 @@ mod tests;
 mod writer;
 
 pub(crate) use reader::take;
-pub(crate) use writer::to_slice;
+pub use writer::to_slice;
 
 /// Why a value cannot be written or read; which reason, nobody asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +62,8 @@ impl serde::de::Error for Error {
     }
 }
 
-/// The value that `bytes` are, and nothing behind it.
-pub(crate) fn from_bytes<'de, T: serde::Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
+/// Returns the value that `bytes` are from first to last; `None` where they are another one, end early or go on behind it.
+#[must_use]
+pub fn from_bytes<'de, T: serde::Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
     take(bytes).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value)
 }

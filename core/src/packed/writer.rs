@@ -6,7 +6,7 @@ use serde::ser::{self, Serializer};
 use super::Error;
 
 /// Writes `value` to the start of `out` and returns what was written; `None` where there is too little room.
-pub(crate) fn to_slice<'b, T: Serialize + ?Sized>(value: &T, out: &'b mut [u8]) -> Option<&'b mut [u8]> {
+pub fn to_slice<'b, T: Serialize + ?Sized>(value: &T, out: &'b mut [u8]) -> Option<&'b mut [u8]> {
     let mut writer = Writer { out: &mut *out, written: 0, fits: true };
     value.serialize(&mut writer).ok()?;
     let Writer { written, fits, .. } = writer;

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 pub use outrigger_core::engine::Ports;
 
-/// Writes all that a board is told, an [`Image`](outrigger_core::provision::Image), to `image` in the directory `out`, and
+/// Writes all that a board is told, an [`Image`](outrigger_remote::provision::Image), to `image` in the directory `out`, and
 /// names the build in the variable `OUTRIGGER_BUILD` of the crate that is built. The file is `board.toml` beside the build script, or what `OUTRIGGER_BOARD_CONFIG` names.
 ///
 /// A file with `device.requests` sets the condition `requests`; port and key are in the image. That, and `device.brake_release_pin`,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use outrigger_core::request::keyed::Key;
+use outrigger_remote::request::keyed::Key;
 
 /// Why a file is no key.
 #[derive(Debug, thiserror::Error)]

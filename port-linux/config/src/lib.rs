@@ -31,8 +31,8 @@ use std::path::{Path, PathBuf};
 
 use outrigger_core::engine::Device;
 use outrigger_core::engine::ur::UrSettings;
-use outrigger_core::provision::Image;
 use outrigger_core::trajectory::Waypoint;
+use outrigger_remote::provision::Image;
 
 pub use address::{FIRST_PORT, RobotAddress};
 pub use awaited::{Awaited, Place};

@@ -16,7 +16,7 @@ use outrigger_core::law::Law;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
-use outrigger_core::telemetry::{Motion, Status};
+use outrigger_remote::telemetry::{Motion, Status};
 use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 

@@ -204,7 +204,7 @@ fn put_waypoint<const N: usize>(to: &mut String, waypoint: &Waypoint<N>) {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::request::LINE_MAX;
+    use outrigger_remote::request::LINE_MAX;
 
     use super::*;
 
@@ -249,11 +249,11 @@ mod tests {
     #[test]
     fn the_longest_piece_fits_into_a_line_of_a_request() {
         use outrigger_core::mode::Epoch;
-        use outrigger_core::request::{Ask, Message};
+        use outrigger_remote::request::{Ask, Message};
 
         let how = "r".repeat(LONGEST_PIECE);
         let ask = Ask::Move { epoch: Epoch::from_number(u32::MAX), how: &how };
-        let challenge = Some(outrigger_core::request::Challenge::from_number(u32::MAX));
+        let challenge = Some(outrigger_remote::request::Challenge::from_number(u32::MAX));
         assert!(Message { id: Some(u32::MAX), challenge, ask }.to_string().len() <= LINE_MAX);
     }
 

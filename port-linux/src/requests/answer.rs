@@ -4,8 +4,8 @@ use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::law::FeedError;
 use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode};
-use outrigger_core::request::{Challenge, Fault};
 use outrigger_core::robot::{Reason, ReasonSet};
+use outrigger_remote::request::{Challenge, Fault};
 use outrigger_wire::dashboard::Outcome;
 
 use super::slot::Status;

@@ -2,8 +2,8 @@
 
 use outrigger_core::command::outputs::{WriteNews, WriteRefusal};
 use outrigger_core::mode::Epoch;
-use outrigger_core::request::keyed::{News, Reply, Verdict as Theirs};
-use outrigger_core::request::{Ask, Fault};
+use outrigger_remote::request::keyed::{News, Reply, Verdict as Theirs};
+use outrigger_remote::request::{Ask, Fault};
 
 use super::answer::{self, Answer, Verdict};
 use super::setting::Setting;
@@ -105,7 +105,7 @@ mod tests {
             (ready(Theirs::Dashboard(Outcome::LocalControl)), r#""what":"LocalControl","where":"dashboard""#),
             (ready(Theirs::Dashboard(Outcome::Commanding)), "release it first"),
             (ready(Theirs::BadValue), r#""what":"BadValue""#),
-            (said(Ask::Status, Theirs::Fault(outrigger_core::request::FaultKind::Syntax, 3)), r#""what":"Syntax""#),
+            (said(Ask::Status, Theirs::Fault(outrigger_remote::request::FaultKind::Syntax, 3)), r#""what":"Syntax""#),
         ] {
             assert!(line.contains(has), "{line}");
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use outrigger_core::mode::Asker;
-use outrigger_core::request::{Challenge, Challenges};
+use outrigger_remote::request::{Challenge, Challenges};
 use outrigger_wire::time::Instant;
 
 use super::answer::Verdict;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration as StdDuration;
 
 use outrigger_core::mode::{Asker, Mode};
-use outrigger_core::request::Lines;
 use outrigger_core::robot::Reason;
+use outrigger_remote::request::Lines;
 use outrigger_wire::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{mpsc, oneshot, watch};

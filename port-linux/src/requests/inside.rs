@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use outrigger_core::law::Forward;
 use outrigger_core::mode::{Asker, Epoch};
-use outrigger_core::request::FRESH_FOR;
+use outrigger_remote::request::FRESH_FOR;
 use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::answer::{Answer, Line};

@@ -7,7 +7,7 @@ use std::time::Duration as StdDuration;
 use outrigger_config::{SourceInput, SourceSettings, VariableSettings};
 use outrigger_core::law::Forward;
 use outrigger_core::mode::Asker;
-use outrigger_core::request::{Ask, Challenge, Fault, Message};
+use outrigger_remote::request::{Ask, Challenge, Fault, Message};
 use outrigger_wire::sensor::{Reading, Sample, SampleValue, Scale, SourceId};
 use outrigger_wire::time::Instant;
 use tokio::sync::mpsc;

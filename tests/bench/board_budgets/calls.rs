@@ -198,8 +198,15 @@ fn place(at: &str) -> String {
     if file.contains("/library/") {
         return "(core library)".into();
     }
-    let from =
-        ["/index.crates.io-", "/core/src/", "/core/wire/src/", "/urscript/src/", "/port-embassy/src/", "/boards/"];
+    let from = [
+        "/index.crates.io-",
+        "/core/src/",
+        "/core/remote/src/",
+        "/core/wire/src/",
+        "/urscript/src/",
+        "/port-embassy/src/",
+        "/boards/",
+    ];
     match from.iter().find_map(|mark| file.find(mark).map(|at| (at, *mark))) {
         Some((at, "/index.crates.io-")) => file[at + 1..].split_once('/').map_or(file, |(_, path)| path).into(),
         Some((at, _)) => file[at + 1..].into(),

@@ -125,6 +125,7 @@ fn group_of(file: &str) -> &'static str {
         ("/tests/", "board"),
         ("/core/src/packed/", "serialisation"),
         ("/core/src/", "core"),
+        ("/core/remote/src/", "core"),
         ("/core/wire/src/", "core"),
     ];
     let Some(foreign) = file.split_once("/index.crates.io-").and_then(|(_, rest)| rest.split('/').nth(1)) else {
@@ -147,7 +148,9 @@ fn group_of(file: &str) -> &'static str {
 
 /// The module of the core that a file is of, as the folder it is in or its own name; of the engine what is below it.
 fn module_of(file: &str) -> Option<String> {
-    let (of, path) = ["/core/src/", "/core/wire/src/"].into_iter().find_map(|of| Some((of, file.split_once(of)?.1)))?;
+    let (of, path) = ["/core/src/", "/core/remote/src/", "/core/wire/src/"]
+        .into_iter()
+        .find_map(|of| Some((of, file.split_once(of)?.1)))?;
     let path = path.split(".rs").next()?;
     let wire = (of == "/core/wire/src/").then_some("wire");
     let mut parts = wire.into_iter().chain(path.split('/').filter(|part| *part != "mod"));

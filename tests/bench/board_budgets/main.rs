@@ -330,7 +330,7 @@ fn report() -> Report {
     report.head(&["image", "file"]);
     for (name, elf, calls) in &calls {
         for file in calls.panics(elf) {
-            let ours = ["core/src/", "core/wire/src/", "urscript/src/", "port-embassy/src/"]
+            let ours = ["core/src/", "core/remote/src/", "core/wire/src/", "urscript/src/", "port-embassy/src/"]
                 .iter()
                 .any(|start| file.starts_with(start));
             // At opt-level z, which the lean engine has too, some checks stay.

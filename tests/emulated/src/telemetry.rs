@@ -9,7 +9,7 @@ use outrigger_core::engine::{Event, LinkId, ReplayError, Replayed, replay};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::telemetry::{
+use outrigger_remote::telemetry::{
     Chunk, Datagram as Sent, Death, Heard, Message, Motion, PeerDatagram, ResetCause, Stage, Status, TelemetryError,
 };
 use outrigger_wire::frame::StreamCounts;

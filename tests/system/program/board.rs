@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::thread;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::provision::{Asked, Copy, Fingerprint, Here, Origin, Refusal, Service};
+use outrigger_remote::provision::{Asked, Copy, Fingerprint, Here, Origin, Refusal, Service};
 
 const BOARD: &str = "\
 [robot]

@@ -17,7 +17,7 @@ use outrigger_core::engine::krc::KrcEngine;
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
-use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
+use outrigger_remote::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
 use outrigger_wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};

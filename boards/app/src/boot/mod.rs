@@ -17,8 +17,8 @@ mod remains;
 use crate::guard;
 use heapless::String;
 use outrigger_core::mode::OperatorConfig;
-use outrigger_core::telemetry::{Boot, Death, Place};
-pub use outrigger_core::telemetry::{ResetCause, Stage};
+use outrigger_remote::telemetry::{Boot, Death, Place};
+pub use outrigger_remote::telemetry::{ResetCause, Stage};
 use remains::{Before, End};
 
 /// What is waited for at once at the start: a watchdog can be fed in between.

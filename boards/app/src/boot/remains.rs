@@ -1,7 +1,7 @@
 //! What memory keeps over a reset: how many starts there were, how far the last one came, and what ended it.
 
 use heapless::String;
-use outrigger_core::telemetry::{Place, Stage};
+use outrigger_remote::telemetry::{Place, Stage};
 
 /// Words that are kept, and the last of them for [`settle`].
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]

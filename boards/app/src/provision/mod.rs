@@ -13,8 +13,8 @@ use embassy_time::{Duration, Timer};
 use embedded_io_async::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
 use outrigger_core::engine::Peer;
-use outrigger_core::provision::{Asked, Here, Refusal, Service, admits};
 use outrigger_embassy::Handle;
+use outrigger_remote::provision::{Asked, Here, Refusal, Service, admits};
 
 use self::store::NotTaken;
 pub use self::store::Store;

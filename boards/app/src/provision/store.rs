@@ -6,7 +6,7 @@
 //! `core/docs/protocol/outrigger-provision.md` 7.
 
 use embedded_storage::nor_flash::NorFlash;
-use outrigger_core::provision::{Copy, Fingerprint};
+use outrigger_remote::provision::{Copy, Fingerprint};
 use outrigger_wire::checksum::crc32;
 
 /// What a header begins with; the digit is the version of this layout.

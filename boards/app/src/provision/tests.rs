@@ -2,7 +2,7 @@
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 use outrigger_core::engine::{NoPort, PortKind, Ports, SettingsError};
-use outrigger_core::provision::{Copy, Fingerprint, Image, Origin, Refusal};
+use outrigger_remote::provision::{Copy, Fingerprint, Image, Origin, Refusal};
 
 use super::*;
 use crate::robot::StartError;

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use embedded_storage::nor_flash::NorFlash;
 use heapless::String;
 use outrigger_core::engine::{Ports, SETTINGS_FORMAT, SettingsError, settings_kind};
-use outrigger_core::provision::{Copy, Fingerprint, Image, Origin, Refusal};
+use outrigger_remote::provision::{Copy, Fingerprint, Image, Origin, Refusal};
 
 use super::store::{Header, Store};
 use crate::robot::StartError;

@@ -4,10 +4,10 @@ use heapless::Vec;
 use outrigger_core::client::dashboard::{Outcome, Readying};
 use outrigger_core::command::outputs::Write;
 use outrigger_core::mode::{Epoch, Mode, Refusal, Word};
-use outrigger_core::request::keyed::{Asked, Reply, Service, Ticket, Verdict};
-use outrigger_core::request::{Armed, Ask};
 use outrigger_core::robot::Reason;
 use outrigger_embassy::Handle;
+use outrigger_remote::request::keyed::{Asked, Reply, Service, Ticket, Verdict};
+use outrigger_remote::request::{Armed, Ask};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::inquiry::Inquiry;
@@ -282,10 +282,10 @@ mod tests {
     use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
     use outrigger_core::law::{JointServo, JointServoConfig, Reference};
     use outrigger_core::mode::Channel;
-    use outrigger_core::request::Message;
-    use outrigger_core::request::keyed::{Caller, Event as Learned, Key, News};
     use outrigger_embassy::{Shared, krc};
     use outrigger_emulated::executor::{clock, leak};
+    use outrigger_remote::request::Message;
+    use outrigger_remote::request::keyed::{Caller, Event as Learned, Key, News};
     use outrigger_wire::sensor::SampleValue;
 
     use super::*;

@@ -9,9 +9,9 @@ use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::engine::{Engine, Event, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Channel as By, Mode, Refusal};
-use outrigger_core::request::keyed::Reply;
 use outrigger_core::robot::Reason;
 use outrigger_embassy::Handle;
+use outrigger_remote::request::keyed::Reply;
 use outrigger_wire::time::Instant;
 
 /// News of outputs that wait to be looked at: few are set by requests at once.
@@ -100,7 +100,7 @@ impl Inquiry {
 }
 
 const OFFLINE: Reply = Reply {
-    verdict: outrigger_core::request::keyed::Verdict::Done,
+    verdict: outrigger_remote::request::keyed::Verdict::Done,
     mode: Mode::Offline,
     grade: outrigger_core::link::Grade::Unacceptable,
     latch: None,

@@ -12,8 +12,8 @@ use embassy_net::udp::{PacketMetadata, UdpMetadata, UdpSocket};
 use embassy_net::{IpEndpoint, Stack};
 use embassy_time::{Duration, Timer};
 use outrigger_core::engine::Peer;
-use outrigger_core::request::keyed::{ANSWER_LEN, DATAGRAM_MAX, Key, Service};
 use outrigger_embassy::{Handle, now};
+use outrigger_remote::request::keyed::{ANSWER_LEN, DATAGRAM_MAX, Key, Service};
 
 use self::clerk::Clerk;
 use crate::desk::Desk;

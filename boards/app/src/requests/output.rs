@@ -3,8 +3,8 @@
 use outrigger_core::command::outputs::{
     DigitalOutput, ToolVoltage, VARIABLES, VariableValue, Write, WriteNews, WriteRefusal,
 };
-use outrigger_core::request::keyed::News;
-use outrigger_core::request::number;
+use outrigger_remote::request::keyed::News;
+use outrigger_remote::request::number;
 use outrigger_wire::robot::Pose;
 
 /// `None` for what is none, and for what a host's `set` has besides: analogue outputs and the speed slider.

@@ -154,23 +154,6 @@ impl Bench {
         }
     }
 
-    /// The same with a recorder of `memory` bytes that keeps fallbacks for a while.
-    #[cfg(feature = "postcard")]
-    pub(crate) fn keeping(self, memory: usize, hold: Duration) -> Self {
-        Self { engine: self.engine.with_recorder(leak(memory)).keeping_fallbacks(hold), ..self }
-    }
-
-    /// Returns the bench with a recorder in memory of twice `half` bytes, in which an earlier one left this.
-    #[cfg(feature = "postcard")]
-    pub(crate) fn after_a_reset(self, left: [&[u8]; 2], half: usize, hold: Duration) -> Self {
-        let memory = leak(2 * half);
-        memory.fill(0xff);
-        for (place, left) in memory.chunks_mut(half).zip(left) {
-            place[..left.len()].copy_from_slice(left);
-        }
-        Self { engine: self.engine.with_earlier_recording(memory).keeping_fallbacks(hold), ..self }
-    }
-
     /// A bench like this one in which nothing has come out yet; its engine goes on from where this one stands.
     #[cfg(feature = "postcard")]
     pub(crate) fn forked(&self) -> Self {

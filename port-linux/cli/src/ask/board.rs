@@ -6,8 +6,8 @@ use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::path::Path;
 
 use outrigger_core::mode::Epoch;
-use outrigger_core::request::keyed::{ANSWER_LEN, Caller, Event, Key, Reply};
-use outrigger_core::request::{Ask, Message};
+use outrigger_remote::request::keyed::{ANSWER_LEN, Caller, Event, Key, Reply};
+use outrigger_remote::request::{Ask, Message};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::{LOOK, interrupted};

@@ -11,7 +11,7 @@ use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 
 use outrigger_core::mode::Epoch;
-use outrigger_core::request::{Ask, Challenge, FRESH_FOR, Message};
+use outrigger_remote::request::{Ask, Challenge, FRESH_FOR, Message};
 use outrigger_wire::sensor::SampleValue;
 use outrigger_wire::time::{Duration, Instant};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use outrigger_core::request::Ask;
+use outrigger_remote::request::Ask;
 use outrigger_wire::time::Duration;
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use outrigger_config::{AnyConfiguration, compile};
 use outrigger_core::engine::settings_kind;
-use outrigger_core::provision::{Caller, Copy, Event, Fingerprint, Here, Image, Origin, Refusal, Refused, admits};
+use outrigger_remote::provision::{Caller, Copy, Event, Fingerprint, Here, Image, Origin, Refusal, Refused, admits};
 
 pub(crate) use self::args::BoardCommand;
 use self::args::LineArgs;

@@ -1,6 +1,6 @@
 //! Why a board was not told something, and what to do about it.
 
-use outrigger_core::provision::Refusal;
+use outrigger_remote::provision::Refusal;
 
 use super::port::Port;
 use outrigger::exit::Failure;

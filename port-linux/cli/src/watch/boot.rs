@@ -1,6 +1,6 @@
 //! How a board came to run, in words, with what to read about it.
 
-use outrigger_core::telemetry::{Boot, Death, Place, ResetCause, Stage};
+use outrigger_remote::telemetry::{Boot, Death, Place, ResetCause, Stage};
 
 /// The page of all boards.
 const PAGE: &str = "boards/README.md";

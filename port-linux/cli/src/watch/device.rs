@@ -8,7 +8,7 @@ use outrigger_core::engine::{Event, LinkId};
 use outrigger_core::link::{Bin, Grade, GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
-use outrigger_core::telemetry::{
+use outrigger_remote::telemetry::{
     Datagram, Heard, HistogramKind, HistogramReport, Message, PeerDatagram, PortReport, Recording, TelemetryError,
 };
 use outrigger_wire::sensor::Sample;
@@ -513,7 +513,7 @@ mod tests {
     use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine, UrEvent, UrStatus};
     use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
     use outrigger_core::link::Metric;
-    use outrigger_core::telemetry::{self, Chunk, DATAGRAM_MAX, Pace, Sampler};
+    use outrigger_remote::telemetry::{self, Chunk, DATAGRAM_MAX, Pace, Sampler};
     use outrigger_wire::fri::MeasurementRepr;
 
     use super::*;

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use outrigger_core::engine::ur::{UrEvent, UrStatus};
 use outrigger_core::robot::Reason;
-use outrigger_core::telemetry::{CHUNK_MAX, Chunk, DATAGRAM_MAX, Datagram, MAGIC, Message, Recording};
+use outrigger_remote::telemetry::{CHUNK_MAX, Chunk, DATAGRAM_MAX, Datagram, MAGIC, Message, Recording};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::device::Device;

@@ -10,7 +10,7 @@ mod pieces;
 
 use std::net::{IpAddr, ToSocketAddrs as _};
 
-use outrigger_core::telemetry::DATAGRAM_MAX;
+use outrigger_remote::telemetry::DATAGRAM_MAX;
 use outrigger_wire::time::{Duration, Instant};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc::unbounded_channel;

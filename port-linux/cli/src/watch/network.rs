@@ -1,6 +1,6 @@
 //! What a board's network controller counts, in words, with what to look at.
 
-use outrigger_core::telemetry::{NetworkCounts, PortReport};
+use outrigger_remote::telemetry::{NetworkCounts, PortReport};
 
 /// Where more is said about it.
 const PAGE: &str = "boards/README.md, 'When the network fails'";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use outrigger_core::telemetry::Chunk;
+use outrigger_remote::telemetry::Chunk;
 use outrigger_wire::time::{Duration, Instant};
 
 /// Bytes of a piece on average, at least: shorter ones are dropped when there are too many.

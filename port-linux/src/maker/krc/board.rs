@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use outrigger_core::engine::krc::{KrcSettings, KrcStatus};
-use outrigger_core::telemetry::{Motion, Status};
+use outrigger_remote::telemetry::{Motion, Status};
 
 use super::words;
 use crate::maker::{OnBoard, Standing};

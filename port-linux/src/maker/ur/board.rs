@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::{UrSettings, UrStatus};
-use outrigger_core::telemetry::{Motion, Status};
+use outrigger_remote::telemetry::{Motion, Status};
 use outrigger_wire::robot::Safety;
 
 use crate::maker::{OnBoard, Standing};

@@ -1,5 +1,5 @@
 use outrigger_core::mode::Mode;
-use outrigger_core::request::{Ask, Message};
+use outrigger_remote::request::{Ask, Message};
 use outrigger_wire::robot::JointPositions;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 

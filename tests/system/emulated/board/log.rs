@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use outrigger_core::telemetry::{Heard, ResetCause, Stage};
 use outrigger_emulated::sensor::Plug;
 use outrigger_emulated::telemetry::Telemetry;
+use outrigger_remote::telemetry::{Heard, ResetCause, Stage};
 
 use super::*;
 

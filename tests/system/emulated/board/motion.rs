@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use outrigger_core::mode::Mode;
-use outrigger_core::request::Ask;
-use outrigger_core::request::keyed::{Event, Verdict};
 use outrigger_core::robot::Reason;
 use outrigger_emulated::bench::REST;
+use outrigger_remote::request::Ask;
+use outrigger_remote::request::keyed::{Event, Verdict};
 
 use super::faults::falls;
 use super::requests::{KEY, Teller, with_a_port};

@@ -3,10 +3,10 @@
 use std::net::Ipv4Addr;
 
 use outrigger_core::mode::{Epoch, Mode};
-use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Verdict};
-use outrigger_core::request::{Ask, Message};
 use outrigger_emulated::qemu::Folder;
 use outrigger_emulated::wire::{Conditions, Loss};
+use outrigger_remote::request::keyed::{Caller, Event, Key, Reply, Verdict};
+use outrigger_remote::request::{Ask, Message};
 use outrigger_sim::controller::{Action, StartState};
 use outrigger_wire::dashboard::Outcome;
 use outrigger_wire::robot::RobotMode;

@@ -1,7 +1,7 @@
 //! Requests with a key, as a board takes them.
 
 use outrigger_core::mode::Epoch;
-use outrigger_core::request::keyed::{Key, Reply, Service};
+use outrigger_remote::request::keyed::{Key, Reply, Service};
 use outrigger_wire::time::Instant;
 
 use crate::{any, any_bytes, any_text, used};

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use outrigger_core::mode::Mode;
-//! use outrigger_core::provision::{Asked, Caller, Event, Image, Service};
+//! use outrigger_remote::provision::{Asked, Caller, Event, Image, Service};
 //! use outrigger_wire::time::Instant;
 //!
 //! let mut bytes = [0; 64];

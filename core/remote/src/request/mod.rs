@@ -35,7 +35,7 @@
 //!
 //! ```
 //! use outrigger_core::mode::Epoch;
-//! use outrigger_core::request::{Ask, Challenge, Lines, Message};
+//! use outrigger_remote::request::{Ask, Challenge, Lines, Message};
 //!
 //! let mut lines = Lines::new();
 //! for piece in [&b"{\"id\":7,\"do\":\"req"[..], b"uest\",\"epoch\":3,\"challenge\":9}\n"] {
@@ -53,7 +53,6 @@ mod decimal;
 mod fresh;
 mod json;
 mod key;
-#[cfg(feature = "keyed")]
 pub mod keyed;
 mod lines;
 mod message;
@@ -61,7 +60,6 @@ mod message;
 mod tests;
 
 pub use armed::Armed;
-#[cfg(feature = "keyed")]
 pub use decimal::number;
 pub use fresh::{Challenge, Challenges, FRESH_FOR};
 pub use key::Key;

@@ -2,11 +2,11 @@
 
 use heapless::Vec;
 
-use crate::command::{MAX_SOURCES, SourceFigures};
-use crate::engine::{Event, LinkId};
-use crate::link::{BINS, Figures, Histogram};
-use crate::mode::{Epoch, Evidence, Mode, Proof};
-use crate::robot::{Reason, ReasonSet};
+use outrigger_core::command::{MAX_SOURCES, SourceFigures};
+use outrigger_core::engine::{Event, LinkId};
+use outrigger_core::link::{BINS, Figures, Histogram};
+use outrigger_core::mode::{Epoch, Evidence, Mode, Proof};
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::{ControllerTime, JointPositions, JointVelocities, Pose};
 use outrigger_wire::sensor;
 use outrigger_wire::sensor::Sample;
@@ -16,7 +16,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub const CHUNK_MAX: usize = 1024;
 
 /// What one datagram says, of an arm with `N` joints. `S` and `E` are what only this kind of controller has to show and to
-/// report: [`Peer::Status`](crate::engine::Peer::Status) and [`Peer::Event`](crate::engine::Peer::Event).
+/// report: [`Peer::Status`](outrigger_core::engine::Peer::Status) and [`Peer::Event`](outrigger_core::engine::Peer::Event).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one exists at a time, and there is no heap to put the large ones on")]
@@ -380,7 +380,7 @@ pub struct Chunk<'a> {
 }
 
 /// A piece of the recording of a fallback, or of what the run before the last reset left. The whole is a dump for
-/// [`replay`](crate::engine::replay).
+/// [`replay`](outrigger_core::engine::replay).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Recording<'a> {
     /// Number of the fallback since the start, from 1; 0 for what the run before left.

@@ -7,11 +7,11 @@ use super::message::{
     Recording, Status, as_many_as_fit,
 };
 use super::{DATAGRAM_MAX, Datagram};
-use crate::command::SourceMonitor;
-use crate::engine::{DUMP_END_LEN, Engine, Event, LinkId, Peer, dump_end};
-use crate::law::Law;
-use crate::link::Histograms;
-use crate::robot::Reason;
+use outrigger_core::command::SourceMonitor;
+use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, LinkId, Peer, dump_end};
+use outrigger_core::law::Law;
+use outrigger_core::link::Histograms;
+use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
 /// Events that may wait; a fallback with everything around it makes fewer.

@@ -3,10 +3,10 @@
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 
 use super::wire::Body;
-use crate::link::Grade;
-use crate::mode::Mode;
 use crate::request::FaultKind;
-use crate::robot::{Reason, ReasonSet};
+use outrigger_core::link::Grade;
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::dashboard::Outcome;
 use outrigger_wire::time::Duration;
 

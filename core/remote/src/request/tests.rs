@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::mode::Epoch;
+use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
 /// What a stream that comes in pieces of these sizes says, in words, and whether it is closed.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::mode::Mode;
+use outrigger_core::mode::Mode;
 use outrigger_wire::time::{Duration, Instant};
 
 const ROOM: usize = 2048;

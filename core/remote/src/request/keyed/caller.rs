@@ -8,8 +8,8 @@ use zerocopy::{FromBytes as _, IntoBytes as _};
 use super::mac::{Key, label};
 use super::reply::Reply;
 use super::wire::{ANSWER_LEN, BODY_MIN, Body, DATAGRAM_MAX, Head, Hello, Kind, Nonce, TAG_LEN, Turn, Welcome};
-use crate::mode::Epoch;
 use crate::request::{FRESH_FOR, Message};
+use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
 /// How long an answer is waited for before the same is sent again, at first and at most: each time it is doubled.

@@ -7,7 +7,7 @@ use outrigger_core::engine::ur::Ur;
 use outrigger_core::link::{Grade, Metric};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_core::telemetry::{Hello, Message, PeerDatagram};
+use outrigger_remote::telemetry::{Hello, Message, PeerDatagram};
 use outrigger_wire::robot::{MasterSafetyState, MessageSource, SafetyMode};
 use outrigger_wire::time::Instant;
 

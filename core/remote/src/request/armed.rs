@@ -1,6 +1,6 @@
 //! The request that armed the arm, for a client that withdraws its own.
 
-use crate::mode::Epoch;
+use outrigger_core::mode::Epoch;
 
 /// The request that armed the arm in the present epoch. `K` names a request and its client.
 ///

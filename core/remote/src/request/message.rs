@@ -4,7 +4,7 @@ use core::fmt::{self, Write as _};
 
 use super::fresh::Challenge;
 use super::key::Key;
-use crate::mode::Epoch;
+use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
 /// One line, read.

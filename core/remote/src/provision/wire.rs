@@ -2,8 +2,8 @@
 
 use heapless::Vec;
 
-use crate::mode::Mode;
-use crate::packed;
+use outrigger_core::mode::Mode;
+use outrigger_core::packed;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::stuffing::{self, CONTENT_MAX};
 

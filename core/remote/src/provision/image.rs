@@ -11,11 +11,11 @@ pub const REQUESTS_LEN: usize = 2 + 32;
 /// What a board is told: its settings, and what stands beside them because not everybody may read it, or it is long.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Image<'a> {
-    /// [`Settings`](crate::engine::Settings), as they are written.
+    /// [`Settings`](outrigger_core::engine::Settings), as they are written.
     pub settings: &'a [u8],
     /// UDP port for requests (2 bytes, big-endian) and the key (32); empty where none are taken.
     pub requests: &'a [u8],
-    /// What the law's motion has behind the waypoints of the settings, as [`Stored`](crate::trajectory::Stored) reads it;
+    /// What the law's motion has behind the waypoints of the settings, as [`Stored`](outrigger_core::trajectory::Stored) reads it;
     /// empty where there is no more.
     pub motion: &'a [u8],
 }

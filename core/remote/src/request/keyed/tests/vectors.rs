@@ -77,7 +77,7 @@ fn exchanges() -> [Exchange; 3] {
     let refused = Reply {
         verdict: Verdict::Refused(Some(Reason::NotRemote)),
         mode: Mode::Monitor,
-        grade: crate::link::Grade::Ok,
+        grade: outrigger_core::link::Grade::Ok,
         latch: Some(Reason::StateStale),
         unmet: ReasonSet::EMPTY.with(Reason::NotRemote).with(Reason::StateStale),
         ending: true,

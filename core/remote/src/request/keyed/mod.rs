@@ -6,8 +6,8 @@
 //!
 //! ```
 //! use outrigger_core::mode::Epoch;
-//! use outrigger_core::request::keyed::{Caller, Event, Key, Reply, Service};
-//! use outrigger_core::request::{Ask, Message};
+//! use outrigger_remote::request::keyed::{Caller, Event, Key, Reply, Service};
+//! use outrigger_remote::request::{Ask, Message};
 //! use outrigger_wire::time::Instant;
 //!
 //! # // Real keys and seeds are random numbers.

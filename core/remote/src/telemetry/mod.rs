@@ -1,6 +1,6 @@
 //! What a device tells a listener on the network, as datagrams (feature `postcard`).
 //!
-//! The wire format is described in `core/docs/telemetry.md`, for any language. Nothing is ever read from the network: a
+//! The wire format is described in `core/remote/docs/telemetry.md`, for any language. Nothing is ever read from the network: a
 //! device that nobody listens to behaves the same.
 //!
 //! A [`Sampler`] is shown every event and the engine after each input, copies what is due, and makes a datagram of it
@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use outrigger_core::engine::krc::Krc;
-//! use outrigger_core::telemetry::{DATAGRAM_MAX, Device, Pace, PeerDatagram, Sampler};
+//! use outrigger_remote::telemetry::{DATAGRAM_MAX, Device, Pace, PeerDatagram, Sampler};
 //! use outrigger_wire::time::{Duration, Instant};
 //!
 //! let device = Device { boot: 300, board: "b", build: "1", settings: &[] };
@@ -30,8 +30,8 @@ pub use message::{
 };
 pub use sampler::{Device, Pace, Sampler};
 
-use crate::engine::{Data, Peer, PeerStatus};
-use crate::packed;
+use outrigger_core::engine::{Data, Peer, PeerStatus};
+use outrigger_core::packed;
 use outrigger_wire::time::Instant;
 
 /// The longest datagram \[B\]: whole on every Ethernet, with room for tunnels.

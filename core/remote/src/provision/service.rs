@@ -2,7 +2,7 @@
 
 use super::intake::Intake;
 use super::wire::{Answer, Fingerprint, Frame, Here, Refusal, Refused, Request, Unread, VERSION};
-use crate::mode::Mode;
+use outrigger_core::mode::Mode;
 use outrigger_wire::checksum::crc32;
 
 /// What the port of a [`Service`] has to do, and to answer for.

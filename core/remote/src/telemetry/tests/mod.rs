@@ -3,13 +3,15 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::tests::bench::Bench;
-use crate::engine::ur::{Memory, Ur, UrConfig, UrEvent, UrStatus};
-use crate::engine::{Event, Input, LinkId, replay};
-use crate::law::{JointServo, JointServoConfig, Reference};
-use crate::mode::Mode;
-use crate::robot::Reason;
+use outrigger_core::engine::ur::{Memory, Ur, UrEvent, UrStatus};
+use outrigger_core::engine::{Event, Input, LinkId, replay};
+use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
 use outrigger_wire::time::Duration;
+
+mod bench;
+use bench::Bench;
 
 type UrDatagram<'a> = PeerDatagram<'a, 6, Ur<'a>>;
 
@@ -37,15 +39,13 @@ struct Device {
 impl Device {
     fn new(memory: usize) -> Self {
         let pace = Pace::default();
-        let bench = Bench::new(5, 15, UrConfig::default()).keeping(memory, pace.recording_time(memory));
-        Self::of(bench)
+        Self::of(Bench::keeping(memory, pace.recording_time(memory)))
     }
 
     /// Started anew with what a recorder left, in memory of as many bytes for each half.
     fn after(left: [&[u8]; 2], half: usize) -> Self {
         let pace = Pace::default();
-        let bench = Bench::new(5, 15, UrConfig::default());
-        Self::of(bench.after_a_reset(left, half, pace.recording_time(2 * half)))
+        Self::of(Bench::after_a_reset(left, half, pace.recording_time(2 * half)))
     }
 
     fn of(bench: Bench) -> Self {
@@ -340,7 +340,7 @@ fn every_cut_and_every_byte_behind_is_refused() {
 
 #[test]
 fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_counted() {
-    use crate::engine::krc::{Krc, KrcConfig, KrcEngine};
+    use outrigger_core::engine::krc::{Krc, KrcConfig, KrcEngine};
     use outrigger_wire::fri::{FriState, MeasurementRepr, Quality};
 
     let law = JointServo::<7>::new(Reference::Hold, JointServoConfig::default());
@@ -389,7 +389,7 @@ fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_coun
     assert_eq!(told.peer.counts.commands, told.peer.counts.measurements);
 
     let most = u64::MAX;
-    told.peer.counts = crate::engine::krc::KrcCounts {
+    told.peer.counts = outrigger_core::engine::krc::KrcCounts {
         measurements: most,
         commands: most,
         overtaken: most,

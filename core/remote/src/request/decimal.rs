@@ -7,7 +7,6 @@ const DIGITS: u64 = 1_000_000_000_000_000_000;
 /// The `f32` next to the number that `text` is, in JSON's grammar; none where it is not one, or is too large.
 ///
 /// For a board, which would carry the tables of the standard library's parser.
-#[cfg(feature = "keyed")]
 #[must_use]
 pub fn number(text: &str) -> Option<f32> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -67,7 +66,6 @@ mod tests {
 
     use super::f32_of;
 
-    #[cfg(feature = "keyed")]
     #[test]
     fn what_is_no_number_is_none() {
         for (text, value) in [("0.5", 0.5), ("-12", -12.0), ("1e-3", 0.001), ("2E+1", 20.0)] {

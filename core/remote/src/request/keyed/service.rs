@@ -6,9 +6,9 @@ use zerocopy::{FromBytes as _, IntoBytes as _};
 use super::mac::{Key, label};
 use super::reply::{Reply, Verdict};
 use super::wire::{ANSWER_LEN, BODY_MIN, DATAGRAM_MAX, Head, Hello, Kind, Nonce, OUTDATED, TAG_LEN, Turn, Welcome};
-use crate::mode::Epoch;
 use crate::request::json::message_of;
 use crate::request::{Ask, Challenge, Challenges};
+use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
 /// Sessions that are spoken in, and as many that begin.

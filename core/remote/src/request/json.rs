@@ -7,7 +7,7 @@ use super::fresh::Challenge;
 use super::key::{Key, WORDS};
 use super::message::{Ask, Message};
 use super::{Fault, FaultKind};
-use crate::mode::Epoch;
+use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
 const KEYS: &str = "one of do, id, epoch, output, source, values, seq, how, challenge, what";

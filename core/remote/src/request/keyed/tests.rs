@@ -8,9 +8,9 @@ use proptest::prelude::*;
 
 use super::wire::{BODY_MIN, TAG_LEN};
 use super::*;
-use crate::mode::{Epoch, Mode};
 use crate::request::{Ask, FaultKind, Message};
-use crate::robot::{Reason, ReasonSet};
+use outrigger_core::mode::{Epoch, Mode};
+use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::dashboard::Outcome;
 use outrigger_wire::sensor::SampleValue;
 use outrigger_wire::time::{Duration, Instant};
@@ -297,7 +297,7 @@ fn a_reply() -> impl Strategy<Value = Reply> {
     ];
     let unmet = prop::collection::vec(reason(), 0..5).prop_map(ReasonSet::from_iter);
     let mode = prop::sample::select(&Mode::ALL[..]);
-    let grade = prop::sample::select(&crate::link::Grade::ALL[..]);
+    let grade = prop::sample::select(&outrigger_core::link::Grade::ALL[..]);
     (verdict, mode, grade, prop::option::of(reason()), unmet, any::<bool>())
         .prop_map(|(verdict, mode, grade, latch, unmet, ending)| Reply { verdict, mode, grade, latch, unmet, ending })
 }

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::std_instead_of_core,
+        clippy::alloc_instead_of_core,
+        clippy::float_cmp
+    )
+)]
+
+// The controller of the core's examples is the one that the tests stand beside.
+#[cfg(all(test, feature = "postcard"))]
+#[path = "../../examples/peer/mod.rs"]
+mod peer;
+
+#[cfg(feature = "postcard")]
+pub mod provision;
+pub mod request;
+#[cfg(feature = "postcard")]
+pub mod telemetry;
