@@ -27,7 +27,7 @@ pub trait Bus {
 }
 
 /// The memory of one ring, which core and DMA share: descriptors of four words, each with one buffer of
-/// [`BUFFER`](crate::memory::BUFFER) bytes.
+/// [`BUFFER`](crate::BUFFER) bytes.
 pub trait Cells {
     /// How many there are.
     fn len(&self) -> usize;

@@ -100,7 +100,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
 
     /// Goes on with the start, or looks after what runs; when to be called again \[µs\]. Never waits: a few dozen accesses, and
     /// one pass over the descriptors when the rings are started.
-    pub fn tend(&mut self) -> u64 {
+    fn tend(&mut self) -> u64 {
         let now = self.bus.now();
         match self.phase {
             Phase::Idle { not_before } if now < not_before => not_before,

@@ -2,10 +2,10 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`bus`] | what a board gives: registers, barriers, clock; and the memory that core and DMA share |
+//! | [`Bus`], [`Cells`] | what a board gives: registers, barriers, clock; and the memory that core and DMA share |
 //! | [`registers`] | the registers that are used, and their bits |
-//! | [`receive`], [`transmit`] | the two rings of descriptors: who owns what, in which order it is written |
-//! | [`phy`] | the transceiver: found, reset, negotiated, looked at; one transfer at a time, none waited for |
+//! | `receive`, `transmit` | the two rings of descriptors: who owns what, in which order it is written |
+//! | `phy` | the transceiver: found, reset, negotiated, looked at; one transfer at a time, none waited for |
 //! | [`Interface`] | start, link, recovery; the driver that `embassy-net` polls |
 //! | [`Shared`] | what the interrupt and others know of it: counters, news, the wish for a restart |
 //!
@@ -28,17 +28,21 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-pub mod bus;
+mod bus;
 mod interface;
-pub mod memory;
-pub mod phy;
-pub mod receive;
+mod memory;
+mod phy;
+mod receive;
 pub mod registers;
 mod shared;
-pub mod transmit;
+mod transmit;
 
 pub use bus::{Bus, Cells};
 pub use interface::{Interface, ReceiveToken, TransmitToken};
-pub use memory::RingMemory;
+pub use memory::{BUFFER, RingMemory};
 pub use phy::LinkMode;
+#[doc(hidden)]
+pub use receive::ReceiveRing;
 pub use shared::{Cause, Counters, Fault, News, Shared};
+#[doc(hidden)]
+pub use transmit::TransmitRing;

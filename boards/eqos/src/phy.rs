@@ -42,8 +42,7 @@ pub struct LinkMode {
 impl LinkMode {
     /// The best that we and the partner, which has said `partner`, can do. A partner that does not negotiate is shown with
     /// the one ability that was seen of it, without full duplex.
-    #[must_use]
-    pub const fn best(partner: u16) -> Option<Self> {
+    pub(crate) const fn best(partner: u16) -> Option<Self> {
         let both = partner & ABILITIES;
         Some(match both {
             _ if both & 1 << 8 != 0 => Self { fast: true, full_duplex: true },
@@ -57,7 +56,7 @@ impl LinkMode {
 
 /// What the transceiver cannot be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// A transfer does not end: the controller's own clock stands.
     TransferStuck,
     /// None at any of the 32 addresses.
@@ -68,7 +67,7 @@ pub enum Failure {
 
 /// What became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// There is nothing to do before this time \[µs\].
     At(u64),
     /// It was found, and negotiates.
@@ -98,7 +97,7 @@ enum Step {
 
 /// A transceiver that is looked for, set up, and looked after.
 #[derive(Clone, Copy, Debug)]
-pub struct Phy {
+pub(crate) struct Phy {
     address: u8,
     high: u16,
     low: u16,
@@ -113,14 +112,13 @@ pub struct Phy {
 
 impl Phy {
     /// Not looked for yet. `clock_range` is the field CR of [`MACMDIOAR`]: 4 for a bus of 150 to 250 MHz.
-    #[must_use]
-    pub const fn new(clock_range: u8) -> Self {
+    pub(crate) const fn new(clock_range: u8) -> Self {
         let clock = (clock_range as u32 & 0xf) << 8;
         Self { address: 0, high: 0, low: 0, step: Step::Find, begun: None, next: 0, clock }
     }
 
     /// Goes on by one transfer at most. Never waits.
-    pub fn poll(&mut self, bus: &impl Bus) -> Progress {
+    pub(crate) fn poll(&mut self, bus: &impl Bus) -> Progress {
         let now = bus.now();
         let Some(begun) = self.begun else {
             if now < self.next {
