@@ -89,7 +89,7 @@ impl defmt::Format for News {
                     Cause::Stopped => "the DMA has stopped",
                     Cause::TransmissionStuck => "nothing is sent any more",
                     Cause::TransferStuck => "SMI transfers do not end",
-                    Cause::Asked => "nothing was received for long",
+                    Cause::Asked => "requested",
                 };
                 defmt::write!(f, "interface restarted: {=str}", why);
             }
