@@ -17,7 +17,7 @@ const WELL: Duration = Duration::from_secs(10);
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remedy {
+pub(crate) enum Remedy {
     /// The socket is closed, set up and opened, at once.
     Reopen,
     /// The chip is reset, not before this time.
@@ -26,7 +26,7 @@ pub enum Remedy {
 
 /// Remembers what was done, and decides what is next.
 #[derive(Clone, Debug, Default)]
-pub struct Care {
+pub(crate) struct Care {
     /// When a remedy was last chosen, or the reset to come was due.
     remedied: Option<Instant>,
     reset: Option<Instant>,
@@ -36,13 +36,12 @@ pub struct Care {
 
 impl Care {
     /// Of a chip that nothing was done to yet.
-    #[must_use]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { remedied: None, reset: None, pause: None }
     }
 
     /// What is to be done at `now` about this doubt. A remedy is taken to be carried out as it is chosen.
-    pub fn remedy(&mut self, doubt: Doubt, now: Instant) -> Remedy {
+    pub(crate) fn remedy(&mut self, doubt: Doubt, now: Instant) -> Remedy {
         let in_vain = self.remedied.is_some_and(|at| now < at.saturating_add(EFFECT));
         if doubt == Doubt::Socket && !in_vain {
             self.remedied = Some(now);

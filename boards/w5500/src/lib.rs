@@ -10,8 +10,8 @@
 //! * **A frame is a frame.** Nothing empty goes to the stack, and a length that cannot be makes an error, not an index.
 //! * **What was meant for earlier is not sent later.** Without a link frames are thrown away, and with the link what the chip
 //!   holds of them.
-//! * **A chip that forgets is set up again.** Ten times a second its settings are read; how often it may be reset:
-//!   [`Care`]. Each error is a [`Trouble`] and counted in [`Counts`].
+//! * **A chip that forgets is set up again.** Ten times a second its settings are read. It is reset at most once a second,
+//!   and after resets in vain every 8 s. Each error is a [`Trouble`] and counted in [`Counts`].
 //!
 //! The interrupt is a level, acknowledged before the chip is emptied. Where it fails, the chip is looked at every millisecond.
 //!
@@ -32,10 +32,9 @@ use embedded_hal::digital::OutputPin;
 use embedded_hal_async::digital::Wait;
 use embedded_hal_async::spi::SpiDevice;
 
-pub use care::{Care, Remedy};
 pub use registers::Command;
 pub use runner::{Runner, Watch};
-pub use trouble::{Counts, Doubt, Setting, Trouble};
+pub use trouble::{Counts, Setting, Trouble};
 
 use chip::Chip;
 use trouble::Tally;

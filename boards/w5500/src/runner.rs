@@ -312,8 +312,8 @@ impl Watch<'_> {
         self.0.get()
     }
 
-    /// The chip is to be reset by its line and set up anew, whatever it says of itself: within 100 ms, and as often as [`Care`]
-    /// lets it. The link is lost meanwhile, and made anew.
+    /// The chip is to be reset by its line and set up anew, whatever it says of itself: within 100 ms, at most once a
+    /// second. The link is lost meanwhile, and made anew.
     pub fn restart(self) {
         self.0.ask_for_restart();
     }

@@ -70,7 +70,7 @@ pub enum Setting {
 /// How much of the chip is in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Doubt {
+pub(crate) enum Doubt {
     /// What its socket holds: to be closed and opened. The link stays.
     Socket,
     /// All of it: to be reset. The link is made anew, which takes its time.
@@ -79,8 +79,7 @@ pub enum Doubt {
 
 impl Trouble {
     /// What of the chip it puts in doubt.
-    #[must_use]
-    pub const fn doubt(self) -> Doubt {
+    pub(crate) const fn doubt(self) -> Doubt {
         match self {
             Self::Bus(_) | Self::NotTaken(_) | Self::Length { .. } | Self::Unsettled | Self::NotSent => Doubt::Socket,
             Self::ResetPin | Self::NotThere { .. } | Self::Forgotten { .. } | Self::Silent => Doubt::Chip,
