@@ -8,7 +8,7 @@ use outrigger_tests::require::workspace;
 
 /// Folders with tests that a plain run executes.
 const PLAIN: &[&str] = &[
-    "boards/app/src",
+    "boards/app",
     "boards/eqos",
     "boards/w5500",
     "core/remote",

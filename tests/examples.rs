@@ -7,6 +7,8 @@ use outrigger_tests::require::workspace;
 
 /// The roots of the libraries whose modules are looked at.
 const ROOTS: &[&str] = &[
+    "boards/eqos/src/lib.rs",
+    "boards/w5500/src/lib.rs",
     "core/src/lib.rs",
     "core/remote/src/lib.rs",
     "core/wire/src/lib.rs",

@@ -119,6 +119,10 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
+/// Drivers of network controllers, for any board: their tests and examples need no package of ours but this one.
+const DRIVERS: &[&str] = &["boards/eqos", "boards/w5500"];
+const DRIVERS_ARE_TESTED_WITH: &[&str] = &["outrigger-emulated"];
+
 /// Foreign crates that the core, and `outrigger-wire`, cannot be built without.
 const CORE_NEEDS: &[&str] = &["heapless", "zerocopy"];
 
@@ -629,8 +633,13 @@ fn a_board_is_judged_without_the_code_it_runs() {
 
 /// Names under `[dependencies]` of a manifest, with whether each is optional.
 fn dependencies(folder: &str) -> BTreeMap<String, bool> {
+    dependencies_in("dependencies", folder)
+}
+
+/// The names in a section of a manifest, with whether each is optional.
+fn dependencies_in(section: &str, folder: &str) -> BTreeMap<String, bool> {
     let manifest = fs::read_to_string(workspace().join(folder).join("Cargo.toml")).expect("a manifest");
-    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let section = manifest.split(&format!("\n[{section}]\n")).nth(1).unwrap_or_default();
     let section = section.split("\n[").next().unwrap_or_default();
     let entries = section.lines().filter(|l| l.contains('=') && !l.starts_with('#'));
     entries
@@ -646,6 +655,22 @@ fn packages_depend_as_the_architecture_draws() {
     for (folder, name, allowed) in PACKAGES {
         for dependency in dependencies(folder).keys().filter(|d| d.starts_with("outrigger-")) {
             assert!(allowed.contains(&dependency.as_str()), "{name} depends on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn drivers_of_network_controllers_are_tested_without_a_robot() {
+    for folder in DRIVERS {
+        let ours: Vec<String> = dependencies_in("dev-dependencies", folder)
+            .into_keys()
+            .filter(|name| name.starts_with("outrigger-"))
+            .collect();
+        assert_eq!(ours, DRIVERS_ARE_TESTED_WITH, "{folder}");
+        for (path, text) in sources(&workspace().join(folder)) {
+            let used = ["outrigger_core", "outrigger_wire", "outrigger_app", "outrigger_sim"];
+            let used = used.into_iter().find(|name| text.contains(name));
+            assert_eq!(used, None, "{folder}/{}", path.display());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The interface: started, looked after, and polled by `embassy-net`.
+//! The interface: started, supervised, and polled by `embassy-net`.
 
 use core::task::Context;
 
@@ -17,35 +17,39 @@ use crate::registers::{
 use crate::shared::{ALERT, Cause, Fault, News, Shared};
 use crate::transmit::TransmitRing;
 
-/// An Ethernet frame without its check sequence: header and 1 500 bytes.
+/// The length of the longest frame without its check sequence \[B\]: header and 1 500 bytes.
 const MAX_FRAME: usize = 1_514;
-/// Frames taken before other tasks have their turn: a flood must not starve the control loop.
+/// The number of frames received before other tasks run: a flood must not starve them.
 const BURST: u8 = 8;
-/// Time from one start to the next \[µs\], at least.
+/// The shortest time from one start to the next \[µs\].
 const AGAIN: u64 = 1_000_000;
-/// The controller's reset ends within this time, or never does \[µs\].
+/// The time limit of the controller's reset \[µs\].
 const RESET: u64 = 500_000;
-/// How often it is looked at \[µs\].
+/// The time between two reads of the reset bit \[µs\].
 const RESET_LOOK: u64 = 1_000;
-/// How often a running interface is looked at \[µs\].
+/// The time between two checks of a running interface \[µs\].
 const LOOK: u64 = 100_000;
-/// Frames that wait with a link are sent within this time \[µs\]: a frame takes 1.2 ms at 10 Mbit/s.
+/// The time limit of transmission with a link \[µs\]: a frame takes 1.2 ms at 10 Mbit/s.
 const SENDING: u64 = 2_000_000;
 
-/// How far the start has come.
+/// The progress of the start.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// To be begun.
+    /// Waiting for the next start.
     Idle { not_before: u64 },
-    /// The controller resets itself.
+    /// The controller is in reset.
     Resetting { until: u64 },
-    /// The transceiver is looked for.
+    /// The transceiver is searched for.
     Finding,
-    /// Both rings run.
+    /// Both rings are running.
     Running,
 }
 
-/// An interface with rings in `T` and `R`.
+/// A network interface, the [`Driver`] that `embassy-net` polls; its rings are in `T` (transmit) and `R` (receive).
+///
+/// Polling it starts the controller, finds the transceiver and follows the link; a start that fails is repeated once a second.
+/// The interface is down until there is a link. Frames are of at most 1 514 bytes without check sequence; checksums of
+/// IP, TCP and UDP are left to the stack.
 pub struct Interface<'s, B, T, R> {
     bus: B,
     shared: &'s Shared,
@@ -56,20 +60,27 @@ pub struct Interface<'s, B, T, R> {
     receive: ReceiveRing<R>,
     phy: Phy,
     phase: Phase,
-    /// Starts that failed, in a row.
+    /// The number of failed starts in a row.
     failed: u32,
     started: u64,
     link: Option<LinkMode>,
-    /// Frames sent when transmission was looked at, and since when none was while some waited.
+    /// The number of frames sent at the last check, and since when none was sent while some waited.
     sent: u32,
     stuck_since: Option<u64>,
-    looked: u64,
-    /// Frames taken since other tasks had their turn.
+    checked: u64,
+    /// The number of frames received since other tasks have run.
     burst: u8,
 }
 
 impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
-    /// Not started: the first poll begins with that. `megahertz` is the rate of the controller's bus, 35 to 250 MHz.
+    /// Returns an interface that its first poll will start.
+    ///
+    /// * `shared`: counters and log of this interface; its interrupt handler calls [`Shared::interrupt`] of the same one.
+    /// * `address`: the hardware address, first byte first.
+    /// * `megahertz`: the rate of the bus that the controller is clocked by \[MHz\], 35 to 250 (on the STM32H7: HCLK). The
+    ///   clock of the transfers to the transceiver is divided from it, and is at most 2.5 MHz.
+    /// * `transmit`, `receive`: the memory of the rings. One descriptor of each stays unused: with 4 and 8, three frames can
+    ///   wait to be sent, and seven to be received.
     pub fn new(bus: B, shared: &'s Shared, address: [u8; 6], megahertz: u32, transmit: T, receive: R) -> Self {
         // Dividers that make at most 2.5 MHz of it: 26, 42, 62, 102.
         let clock_range = match megahertz {
@@ -93,19 +104,19 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
             link: None,
             sent: 0,
             stuck_since: None,
-            looked: 0,
+            checked: 0,
             burst: 0,
         }
     }
 
-    /// Goes on with the start, or looks after what runs; when to be called again \[µs\]. Never waits: a few dozen accesses, and
+    /// Continues the start, or checks what runs. Returns the time of the next call \[µs\]. Never waits: a few dozen accesses, and
     /// one pass over the descriptors when the rings are started.
-    pub fn tend(&mut self) -> u64 {
+    fn advance(&mut self) -> u64 {
         let now = self.bus.now();
         match self.phase {
             Phase::Idle { not_before } if now < not_before => not_before,
             Phase::Idle { .. } => {
-                // What was said of the DMA before its reset is of no interest any more.
+                // Causes from before the reset are obsolete.
                 let _ = self.shared.take_cause();
                 self.started = now;
                 self.bus.enable();
@@ -129,25 +140,25 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
                 Progress::Ready { address, identifier } => {
                     self.run();
                     self.failed = 0;
-                    self.shared.tell(News::Started { phy: address, identifier });
+                    self.shared.report(News::Started { phy: address, identifier });
                     now
                 }
                 Progress::Failed(Failure::None) => self.fail(Fault::NoPhy),
                 Progress::Failed(Failure::TransferStuck) => self.fail(Fault::TransferStuck),
                 Progress::Failed(Failure::ResetStuck(address)) => self.fail(Fault::PhyResetStuck(address)),
-                // It is not asked before the transceiver is ready.
+                // The link is not read before the transceiver is ready.
                 Progress::Link(_) => now,
             },
-            Phase::Running => self.look_after(now),
+            Phase::Running => self.supervise(now),
         }
     }
 
-    fn look_after(&mut self, now: u64) -> u64 {
+    fn supervise(&mut self, now: u64) -> u64 {
         if let Some(cause) = self.shared.take_cause() {
             return self.restart(cause);
         }
-        if now >= self.looked + LOOK {
-            self.looked = now;
+        if now >= self.checked + LOOK {
+            self.checked = now;
             if let Some(cause) = self.health(now) {
                 return self.restart(cause);
             }
@@ -161,7 +172,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
                     self.link = link;
                     self.stuck_since = None;
                     self.set_mode();
-                    self.shared.tell(News::Link(link));
+                    self.shared.report(News::Link(link));
                 }
                 now
             }
@@ -169,10 +180,10 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
             Progress::Failed(_) => return self.restart(Cause::TransferStuck),
             Progress::Ready { .. } => now,
         };
-        next.min(self.looked + LOOK)
+        next.min(self.checked + LOOK)
     }
 
-    /// Whether both processes of the DMA do what they should.
+    /// Checks both processes of the DMA; returns why they must be restarted, if they must.
     fn health(&mut self, now: u64) -> Option<Cause> {
         if self.bus.read(DMADSR) >> DMADSR_RPS0 & 0xf == STOPPED {
             return Some(Cause::Stopped);
@@ -193,7 +204,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         None
     }
 
-    /// Sets MAC and DMA up, and lets both rings run.
+    /// Sets MAC and DMA up, and starts both rings.
     fn run(&mut self) {
         let Self { bus, .. } = self;
         bus.write(MAC1USTCR, self.megahertz.saturating_sub(1));
@@ -202,7 +213,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         // The low half makes both valid.
         bus.write(MACA0HR, u32::from_le_bytes([e, f, 0, 0]));
         bus.write(MACA0LR, u32::from_le_bytes([a, b, c, d]));
-        // Counters that nobody reads would interrupt when they are half full.
+        // Counters that are never read would interrupt when they are half full.
         bus.write(MMC_RX_INTERRUPT_MASK, MMC_RX_ALL);
         bus.write(MMC_TX_INTERRUPT_MASK, MMC_TX_ALL);
         set(bus, MTLRXQOMR, MTLRXQOMR_RSF);
@@ -214,15 +225,15 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
         set(bus, DMACTXCR, DMACTXCR_ST);
         set(bus, DMACRXCR, DMACRXCR_SR);
         self.set_mode();
-        // Who asked for a start meanwhile has got it.
+        // A restart requested meanwhile has been done.
         let _ = self.shared.take_cause();
         let now = self.bus.now();
         self.phase = Phase::Running;
-        (self.looked, self.stuck_since, self.sent, self.burst) = (now, None, 0, 0);
+        (self.checked, self.stuck_since, self.sent, self.burst) = (now, None, 0, 0);
         self.bus.write(DMACIER, ALERT);
     }
 
-    /// Speed and duplex as negotiated; without a link, what most links have. The MAC stands while they change.
+    /// Sets speed and duplex as negotiated, or without a link to 100 Mbit/s full duplex. The MAC is stopped while they change.
     fn set_mode(&self) {
         let mode = self.link.unwrap_or(LinkMode { fast: true, full_duplex: true });
         let bits = [(mode.fast, MACCR_FES), (mode.full_duplex, MACCR_DM), (true, MACCR_ACS | MACCR_CST)];
@@ -235,20 +246,20 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
     fn fail(&mut self, fault: Fault) -> u64 {
         self.failed = self.failed.saturating_add(1);
         self.shared.count_failure();
-        // Once a second for ever would be a log of nothing else.
+        // Not each of them: one a second would fill the log.
         if self.failed.is_power_of_two() {
-            self.shared.tell(News::Failed(fault, self.failed));
+            self.shared.report(News::Failed(fault, self.failed));
         }
         self.idle()
     }
 
     fn restart(&mut self, cause: Cause) -> u64 {
         self.shared.count_restart(cause);
-        self.shared.tell(News::Restarted(cause));
+        self.shared.report(News::Restarted(cause));
         self.idle()
     }
 
-    /// Nothing runs until the next start, which is a second after the last one at the earliest.
+    /// Stops until the next start, a second after the last one at the earliest. Returns its time \[µs\].
     fn idle(&mut self) -> u64 {
         let not_before = self.started + AGAIN;
         self.bus.write(DMACIER, 0);
@@ -262,7 +273,7 @@ impl<'s, B: Bus, T: Cells, R: Cells> Interface<'s, B, T, R> {
     }
 }
 
-/// Reads, and writes with these bits set: the others have values from the reset that matter.
+/// Sets bits of a register and keeps the others, whose values from the reset matter.
 fn set(bus: &impl Bus, register: usize, bits: u32) {
     bus.write(register, bus.read(register) | bits);
 }
@@ -278,7 +289,7 @@ impl<B: Bus, T: Cells, R: Cells> Driver for Interface<'_, B, T, R> {
         Self: 'a;
 
     fn receive(&mut self, context: &mut Context<'_>) -> Option<(Self::RxToken<'_>, Self::TxToken<'_>)> {
-        // First, so that what happens from here on is not missed.
+        // First, so that no later event is missed.
         self.shared.waker.register(context.waker());
         if !self.runs() {
             return None;
@@ -288,13 +299,13 @@ impl<B: Bus, T: Cells, R: Cells> Driver for Interface<'_, B, T, R> {
             context.waker().wake_by_ref();
             return None;
         }
-        // Frames wait until an answer has room; its interrupt is on all the time.
+        // Frames wait until a reply has room; the interrupt of transmission is always enabled.
         if !self.transmit.has_room(&self.bus) {
             return None;
         }
         let Some(length) = self.receive.look(&self.bus) else {
             self.burst = 0;
-            // A frame that came meanwhile has left its bit, and interrupts at once.
+            // A frame that arrived meanwhile has set its bit, and interrupts at once.
             self.bus.write(DMACIER, ALERT);
             return None;
         };
@@ -310,7 +321,7 @@ impl<B: Bus, T: Cells, R: Cells> Driver for Interface<'_, B, T, R> {
     }
 
     fn link_state(&mut self, context: &mut Context<'_>) -> LinkState {
-        let next = self.tend();
+        let next = self.advance();
         self.bus.wake_at(next, context.waker());
         if self.runs() && self.link.is_some() { LinkState::Up } else { LinkState::Down }
     }
@@ -318,7 +329,7 @@ impl<B: Bus, T: Cells, R: Cells> Driver for Interface<'_, B, T, R> {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = Capabilities::default();
         capabilities.max_transmission_unit = MAX_FRAME;
-        // No burst size: the stack would announce a window of no more packets than that, and the transmit buffers say nothing of those.
+        // No burst size: the stack would limit its receive window to as many packets, which transmit buffers do not limit.
         capabilities
     }
 
@@ -327,7 +338,7 @@ impl<B: Bus, T: Cells, R: Cells> Driver for Interface<'_, B, T, R> {
     }
 }
 
-/// A received frame.
+/// A received frame, without its check sequence. Dropped unconsumed, it stays the next one.
 pub struct ReceiveToken<'a, B, R> {
     bus: &'a B,
     shared: &'a Shared,
@@ -342,7 +353,7 @@ impl<B: Bus, R: Cells> RxToken for ReceiveToken<'_, B, R> {
     }
 }
 
-/// Room for a frame to be sent, of at most 1 514 bytes.
+/// Room for one frame to be sent, of at most 1 514 bytes. [`consume`](TxToken::consume) panics above [`BUFFER`] bytes.
 pub struct TransmitToken<'a, B, T> {
     bus: &'a B,
     ring: &'a mut TransmitRing<T>,

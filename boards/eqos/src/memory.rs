@@ -1,22 +1,25 @@
-//! The rings' memory on a real board.
+//! The memory of a ring on a board.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::bus::Cells;
 
-/// Bytes of a buffer: a frame with two VLAN tags and its check sequence, rounded up for the bus.
+/// The size of a buffer \[B\]: a frame of 1 514 bytes, two VLAN tags and the check sequence, rounded up to a multiple of 512.
 pub const BUFFER: usize = 1_536;
 
-/// Four words that the DMA reads and writes.
+/// The four words of a descriptor, which the DMA reads and writes.
 #[repr(C, align(16))]
 struct Descriptor([AtomicU32; 4]);
 
-/// One frame; on reception the DMA rounds the address down to the width of its bus.
+/// The buffer of one frame, aligned: on reception the DMA rounds the address down to the width of its bus.
 #[repr(C, align(8))]
 struct Buffer([u8; BUFFER]);
 
-/// `N` descriptors and buffers, to be kept in a static where the DMA reaches it, uncached: it begins as zeros, and costs no
-/// flash. `N` is at least 2: one descriptor of a ring is always the core's.
+/// The memory of a ring of `N` descriptors and buffers, `N` × 1 552 bytes.
+///
+/// Keep it in a static that the DMA can reach and the data cache does not hold, and pass `&'static mut` of it to
+/// [`Interface::new`](crate::Interface::new). It is zeros at the start and takes no flash. `N` is at least 2, checked when
+/// compiling: one descriptor of a ring always belongs to the core.
 #[repr(C)]
 pub struct RingMemory<const N: usize> {
     descriptors: [Descriptor; N],
@@ -24,7 +27,7 @@ pub struct RingMemory<const N: usize> {
 }
 
 impl<const N: usize> RingMemory<N> {
-    /// Unused.
+    /// Returns memory of zeros.
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(N >= 2, "a ring keeps one descriptor from the DMA") }
@@ -41,7 +44,7 @@ impl<const N: usize> Default for RingMemory<N> {
     }
 }
 
-/// The address as the DMA, which has 32 bits of it, sees it. That it leaves the program is said to the compiler, too.
+/// Returns the address as the DMA sees it, 32 bits of it, and lets the compiler know that it leaves the program.
 fn address<T>(of: *const T) -> u32 {
     of.expose_provenance() as u32
 }
@@ -59,7 +62,7 @@ impl<const N: usize> Cells for &mut RingMemory<N> {
         address(&raw const self.buffers[index])
     }
 
-    // Relaxed: what has to come before and after is said by the ring, with barriers for the DMA.
+    // Relaxed: the ring orders its accesses with barriers for the DMA.
     fn load(&self, index: usize, word: usize) -> u32 {
         self.descriptors[index].0[word].load(Ordering::Relaxed)
     }

@@ -1,18 +1,19 @@
-//! The transceiver, by the registers that every one has (IEEE 802.3, clause 22).
+//! The transceiver, by the registers that every one has (IEEE 802.3, clause 22): found, reset, negotiated, polled.
 //!
-//! One transfer takes some 33 µs. It is begun in one poll and looked at in a later one: nothing waits for it.
+//! A transfer takes some 33 µs. One poll begins it and a later one reads its result: nothing waits for it.
 
 use crate::bus::Bus;
 use crate::registers::{MACMDIOAR, MACMDIOAR_MB, MACMDIOAR_READ, MACMDIOAR_WRITE, MACMDIODR};
 
-/// A transfer takes 64 bits at 2 MHz; one that takes so long \[µs\] never ends.
+/// The time limit of a transfer \[µs\], which is 64 bits at 2 MHz.
 const TRANSFER: u64 = 10_000;
-/// When to look at a transfer \[µs\].
+/// The time between two reads of the state of a transfer \[µs\].
 const LOOK: u64 = 50;
-/// A reset takes at most half a second (clause 22.2.4.1.1) \[µs\].
+/// The time limit of a reset \[µs\]: at most half a second by clause 22.2.4.1.1.
 const RESET: u64 = 600_000;
-/// How often it is looked at, the reset and later the link \[µs\].
+/// The time between two reads of the reset bit \[µs\].
 const RESET_LOOK: u64 = 10_000;
+/// The time between two reads of the link \[µs\].
 const LINK_LOOK: u64 = 100_000;
 
 const CONTROL: u8 = 0;
@@ -27,23 +28,22 @@ const CONTROL_RESET: u16 = 1 << 15;
 const NEGOTIATE: u16 = 1 << 13 | 1 << 12 | 1 << 9 | 1 << 8;
 const NEGOTIATED: u16 = 1 << 5;
 const LINKED: u16 = 1 << 2;
-/// IEEE 802.3, and 10 and 100 Mbit/s in both duplexes.
+/// The abilities that are advertised: IEEE 802.3, and 10 and 100 Mbit/s in both duplexes.
 const ABILITIES: u16 = 0x01e1;
 
-/// What was negotiated.
+/// The speed and duplex of a link, as negotiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkMode {
-    /// 100 Mbit/s, not 10.
+    /// 100 Mbit/s if `true`, else 10 Mbit/s.
     pub fast: bool,
-    /// Both directions at once.
+    /// Full duplex if `true`, else half duplex.
     pub full_duplex: bool,
 }
 
 impl LinkMode {
-    /// The best that we and the partner, which has said `partner`, can do. A partner that does not negotiate is shown with
-    /// the one ability that was seen of it, without full duplex.
-    #[must_use]
-    pub const fn best(partner: u16) -> Option<Self> {
+    /// Returns the best mode that both sides have, by the partner's register 5. A partner that does not negotiate appears
+    /// there with the one ability that was detected, without full duplex.
+    pub(crate) const fn best(partner: u16) -> Option<Self> {
         let both = partner & ABILITIES;
         Some(match both {
             _ if both & 1 << 8 != 0 => Self { fast: true, full_duplex: true },
@@ -55,32 +55,32 @@ impl LinkMode {
     }
 }
 
-/// What the transceiver cannot be used for.
+/// A reason why the transceiver cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// A transfer does not end: the controller's own clock stands.
+pub(crate) enum Failure {
+    /// A transfer does not end: the controller's own clock does not run.
     TransferStuck,
-    /// None at any of the 32 addresses.
+    /// No transceiver at any of the 32 addresses.
     None,
-    /// The one at this address does not come back from its reset.
+    /// The transceiver at this address does not end its reset.
     ResetStuck(u8),
 }
 
-/// What became known.
+/// The result of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// There is nothing to do before this time \[µs\].
+pub(crate) enum Progress {
+    /// No work before this time \[µs\].
     At(u64),
-    /// It was found, and negotiates.
+    /// The transceiver was found and negotiates.
     Ready {
-        /// Its address.
+        /// Its address, 0 to 31.
         address: u8,
         /// Its identifier, register 2 above register 3.
         identifier: u32,
     },
-    /// How the link is.
+    /// The link as read now; `None` without one.
     Link(Option<LinkMode>),
-    /// It cannot be used.
+    /// The transceiver cannot be used.
     Failed(Failure),
 }
 
@@ -96,31 +96,30 @@ enum Step {
     Partner,
 }
 
-/// A transceiver that is looked for, set up, and looked after.
+/// The state of the search for the transceiver, its setup and its link.
 #[derive(Clone, Copy, Debug)]
-pub struct Phy {
+pub(crate) struct Phy {
     address: u8,
     high: u16,
     low: u16,
     step: Step,
-    /// When the transfer that is under way was begun.
+    /// The start of the transfer that is under way \[µs\].
     begun: Option<u64>,
-    /// Nothing is begun before.
+    /// The earliest time of the next transfer \[µs\].
     next: u64,
-    /// Part of [`MACMDIOAR`] that sets the rate.
+    /// The part of [`MACMDIOAR`] that sets the rate.
     clock: u32,
 }
 
 impl Phy {
-    /// Not looked for yet. `clock_range` is the field CR of [`MACMDIOAR`]: 4 for a bus of 150 to 250 MHz.
-    #[must_use]
-    pub const fn new(clock_range: u8) -> Self {
+    /// Returns the state before the search. `clock_range` is the field CR of [`MACMDIOAR`]: 4 for a bus of 150 to 250 MHz.
+    pub(crate) const fn new(clock_range: u8) -> Self {
         let clock = (clock_range as u32 & 0xf) << 8;
         Self { address: 0, high: 0, low: 0, step: Step::Find, begun: None, next: 0, clock }
     }
 
-    /// Goes on by one transfer at most. Never waits.
-    pub fn poll(&mut self, bus: &impl Bus) -> Progress {
+    /// Begins or ends one transfer at most. Never waits.
+    pub(crate) fn poll(&mut self, bus: &impl Bus) -> Progress {
         let now = bus.now();
         let Some(begun) = self.begun else {
             if now < self.next {
@@ -141,7 +140,7 @@ impl Phy {
         self.ended(bus.read(MACMDIODR) as u16, now)
     }
 
-    /// The transfer of this step.
+    /// Begins the transfer of this step.
     fn begin(&self, bus: &impl Bus) {
         let (register, value) = match self.step {
             Step::Find => (IDENTIFIER, None),
@@ -161,10 +160,10 @@ impl Phy {
         bus.write(MACMDIOAR, whom | self.clock | kind | MACMDIOAR_MB);
     }
 
-    /// What follows it.
+    /// Handles the end of a transfer that has read `value`, and chooses the next one.
     fn ended(&mut self, value: u16, now: u64) -> Progress {
         let step = match self.step {
-            // Nobody drives the line: it is pulled up; or down, where the pull-up is missing.
+            // No transceiver drives the line: it is pulled up, or low where the pull-up is missing.
             Step::Find if matches!(value, 0 | u16::MAX) => {
                 if self.address == 31 {
                     return Progress::Failed(Failure::None);
@@ -198,14 +197,14 @@ impl Phy {
                 let identifier = u32::from(self.high) << 16 | u32::from(self.low);
                 return Progress::Ready { address: self.address, identifier };
             }
-            Step::Status | Step::Partner => return self.looked(value, now),
+            Step::Status | Step::Partner => return self.evaluate(value, now),
         };
         self.step = step;
         Progress::At(self.next)
     }
 
-    /// How the link is: what the partner can do is asked each time that it is there.
-    fn looked(&mut self, value: u16, now: u64) -> Progress {
+    /// Evaluates the link, and reads the partner's abilities each time that there is one.
+    fn evaluate(&mut self, value: u16, now: u64) -> Progress {
         let link = match self.step {
             // A transceiver that is gone reads as all ones.
             Step::Status if value & (LINKED | NEGOTIATED) == LINKED | NEGOTIATED && value != u16::MAX => {

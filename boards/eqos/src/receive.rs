@@ -1,11 +1,11 @@
-//! The ring of reception.
+//! The receive ring.
 
 use crate::bus::{Bus, Cells};
 use crate::registers::{
     CTXT, DMACRXDLAR, DMACRXDTPR, DMACRXRLR, DMADSR, DMADSR_RPS0, ES, FD, LD, LENGTH, OWN, RX_BUF1V, RX_IOC, SUSPENDED,
 };
 
-/// Descriptors and buffers of received frames, and which of them is the next.
+/// The descriptors and buffers of received frames, and the index of the next one.
 #[derive(Debug)]
 pub struct ReceiveRing<M> {
     cells: M,
@@ -14,12 +14,12 @@ pub struct ReceiveRing<M> {
 }
 
 impl<M: Cells> ReceiveRing<M> {
-    /// Not started.
+    /// Returns a ring that is not started.
     pub const fn new(cells: M) -> Self {
         Self { cells, next: 0, bad: 0 }
     }
 
-    /// Hands all descriptors to a DMA that is not running. One of them it may not process: the last.
+    /// Gives all descriptors to a DMA that is not running, and lets it process all but the last.
     pub fn start(&mut self, bus: &impl Bus) {
         self.next = 0;
         let len = self.cells.len();
@@ -32,7 +32,7 @@ impl<M: Cells> ReceiveRing<M> {
         bus.write(DMACRXDTPR, self.cells.descriptor(len - 1));
     }
 
-    /// Length of the frame that waits \[B\]. Those that cannot be used are counted and given back, at most one ring of them.
+    /// Returns the length of the next frame \[B\]. Counts and returns unusable ones to the DMA, at most one ring of them.
     pub fn look(&mut self, bus: &impl Bus) -> Option<usize> {
         for _ in 0..self.cells.len() {
             let word = self.cells.load(self.next, 3);
@@ -55,20 +55,20 @@ impl<M: Cells> ReceiveRing<M> {
         None
     }
 
-    /// Lends the frame that [`look`](Self::look) found, and gives its buffer back to the DMA.
+    /// Lends the frame that [`look`](Self::look) has found to `f`, then returns its buffer to the DMA.
     pub fn take<R>(&mut self, bus: &impl Bus, length: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
         let result = self.cells.with(self.next, |buffer| f(&mut buffer[..length]));
         self.give_back(bus);
         result
     }
 
-    /// Frames that could not be used: damaged, in pieces, or longer than a buffer.
+    /// Returns the number of unusable frames: damaged, in pieces, or longer than a buffer.
     pub const fn bad(&self) -> u32 {
         self.bad
     }
 
-    /// Whether the DMA waits although every descriptor is its own. Then the tail pointer is written once more: one that is
-    /// written in the moment of suspending may go by unseen.
+    /// Writes the tail pointer again if the DMA is suspended although it owns descriptors, and returns whether it was: a
+    /// write in the moment of suspending may be missed.
     pub fn wake_if_asleep(&self, bus: &impl Bus) -> bool {
         let asleep = bus.read(DMADSR) >> DMADSR_RPS0 & 0xf == SUSPENDED;
         let asleep = asleep && self.cells.load(self.next, 3) & OWN != 0;
@@ -83,7 +83,7 @@ impl<M: Cells> ReceiveRing<M> {
         index.checked_sub(1).unwrap_or(self.cells.len() - 1)
     }
 
-    /// Hands the next descriptor over. The tail names it: the DMA may process those up to it, and not it.
+    /// Gives the next descriptor to the DMA. The tail names it: the DMA may process those before it, and not it.
     fn give_back(&mut self, bus: &impl Bus) {
         // The core has read the frame before the DMA may write the next one over it.
         bus.order();

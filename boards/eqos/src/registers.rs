@@ -1,142 +1,153 @@
-//! Registers by their offset \[B\] from the controller's first one, and bits of them.
+//! The registers that the driver uses, as byte offsets from the controller's first one (`usize`), and bits in them and in
+//! descriptors (`u32`). A double of the controller, as in a test, needs them; a [`Bus`](crate::Bus) on a chip does not.
 //!
-//! As in ST's CMSIS header `stm32h743xx.h` (cmsis-device-h7 de8243d2c15f) and `stm32-metapac`; a test holds them against
-//! the latter.
+//! ```
+//! use outrigger_eqos::registers::{DMAMR, DMAMR_SWR};
+//!
+//! /// Reads of a controller that ends its reset at once.
+//! fn read(register: usize) -> u32 {
+//!     if register == DMAMR { !DMAMR_SWR } else { 0 }
+//! }
+//! assert_eq!(read(DMAMR) & DMAMR_SWR, 0);
+//! ```
+//!
+//! Source: ST's CMSIS header `stm32h743xx.h` (cmsis-device-h7 de8243d2c15f) and `stm32-metapac`; a test compares them with
+//! the latter. Bits of descriptors: ST's `stm32h7xx_hal_eth.h`.
 
-/// Operating mode of the MAC.
+/// The operating mode of the MAC.
 pub const MACCR: usize = 0x000;
-/// The receiver is on.
+/// Enables the receiver.
 pub const MACCR_RE: u32 = 1;
-/// The transmitter is on.
+/// Enables the transmitter.
 pub const MACCR_TE: u32 = 1 << 1;
-/// Full duplex.
+/// Full duplex, else half.
 pub const MACCR_DM: u32 = 1 << 13;
-/// 100 Mbit/s.
+/// 100 Mbit/s, else 10.
 pub const MACCR_FES: u32 = 1 << 14;
-/// Frames come without padding and check sequence: those with a length.
+/// Removes padding and check sequence of received frames whose type field is a length.
 pub const MACCR_ACS: u32 = 1 << 20;
-/// And those with a type.
+/// Removes the check sequence of received frames whose type field is a type.
 pub const MACCR_CST: u32 = 1 << 21;
-/// Which frames are received.
+/// The filter of received frames.
 pub const MACPFR: usize = 0x008;
-/// All of groups.
+/// Passes all multicast frames.
 pub const MACPFR_PM: u32 = 1 << 4;
-/// Ticks of the bus in a microsecond, less one.
+/// The clocks of the bus in a microsecond, less one.
 pub const MAC1USTCR: usize = 0x0dc;
-/// Transfers to the transceiver.
+/// The control of transfers to the transceiver.
 pub const MACMDIOAR: usize = 0x200;
-/// A transfer is under way; writing it begins one.
+/// Busy: reads 1 during a transfer, and begins one when written.
 pub const MACMDIOAR_MB: u32 = 1;
-/// Kind of transfer: a read.
+/// The kind of transfer: a read.
 pub const MACMDIOAR_READ: u32 = 0b11 << 2;
-/// A write.
+/// The kind of transfer: a write.
 pub const MACMDIOAR_WRITE: u32 = 0b01 << 2;
-/// What was read, or is to be written.
+/// The 16 bits of a transfer to the transceiver, read or to be written.
 pub const MACMDIODR: usize = 0x204;
-/// Bytes 4 and 5 of the hardware address.
+/// Bytes 4 and 5 of the hardware address, byte 4 lowest.
 pub const MACA0HR: usize = 0x300;
-/// Bytes 0 to 3; writing them makes the whole address valid.
+/// Bytes 0 to 3 of the hardware address, byte 0 lowest; writing it makes the whole address valid.
 pub const MACA0LR: usize = 0x304;
-/// Counters of received frames that raise no interrupt.
+/// The mask of counters of received frames: a 1 suppresses the interrupt.
 pub const MMC_RX_INTERRUPT_MASK: usize = 0x70c;
-/// Those that there are.
+/// Every bit of [`MMC_RX_INTERRUPT_MASK`].
 pub const MMC_RX_ALL: u32 = 1 << 5 | 1 << 6 | 1 << 17 | 1 << 26 | 1 << 27;
-/// Counters of sent frames that raise no interrupt.
+/// The mask of counters of sent frames: a 1 suppresses the interrupt.
 pub const MMC_TX_INTERRUPT_MASK: usize = 0x710;
-/// Those that there are.
+/// Every bit of [`MMC_TX_INTERRUPT_MASK`].
 pub const MMC_TX_ALL: u32 = 1 << 14 | 1 << 15 | 1 << 21 | 1 << 26 | 1 << 27;
 
-/// The transmit queue.
+/// The operating mode of the transmit queue.
 pub const MTLTXQOMR: usize = 0xd00;
-/// Empty it.
+/// Flushes the queue.
 pub const MTLTXQOMR_FTQ: u32 = 1;
-/// Begin a frame on the wire when all of it has arrived.
+/// Store and forward: sends a frame once all of it is in the queue.
 pub const MTLTXQOMR_TSF: u32 = 1 << 1;
-/// The receive queue.
+/// The operating mode of the receive queue.
 pub const MTLRXQOMR: usize = 0xd30;
-/// Pass a frame on when all of it has arrived and is good.
+/// Store and forward: passes a frame on once all of it has arrived and is good.
 pub const MTLRXQOMR_RSF: u32 = 1 << 5;
 
-/// Mode of the DMA.
+/// The mode of the DMA.
 pub const DMAMR: usize = 0x1000;
-/// Resets everything; reads 0 when that is done, which takes all clocks, the transceiver's among them.
+/// Resets the controller; reads 0 at its end, which needs all clocks, the transceiver's among them.
 pub const DMAMR_SWR: u32 = 1;
-/// What both processes do.
+/// The state of the DMA's two processes.
 pub const DMADSR: usize = 0x100c;
-/// Lowest bit of the four that say what reception does.
+/// The lowest of the four bits of reception's state.
 pub const DMADSR_RPS0: u32 = 8;
-/// Reception has not been started, or was stopped.
+/// The state of a process that is not started, or stopped.
 pub const STOPPED: u32 = 0;
-/// Reception waits for a tail pointer.
+/// The state of reception that is suspended, until the tail pointer is written.
 pub const SUSPENDED: u32 = 4;
-/// Lowest bit of the four that say what transmission does.
+/// The lowest of the four bits of transmission's state.
 pub const DMADSR_TPS0: u32 = 12;
-/// Transmission waits for a tail pointer.
+/// The state of transmission that is suspended, until the tail pointer is written.
 pub const TX_SUSPENDED: u32 = 6;
-/// Transmission.
+/// The control of transmission.
 pub const DMACTXCR: usize = 0x1104;
-/// Is on.
+/// Starts transmission.
 pub const DMACTXCR_ST: u32 = 1;
-/// One word at a time.
+/// Bursts of one beat, for transmission.
 pub const DMACTXCR_PBL_1: u32 = 1 << 16;
-/// Reception.
+/// The control of reception.
 pub const DMACRXCR: usize = 0x1108;
-/// Is on.
+/// Starts reception.
 pub const DMACRXCR_SR: u32 = 1;
-/// Lowest bit of the buffers' size.
+/// The lowest bit of the size of the receive buffers \[B\].
 pub const DMACRXCR_RBSZ: u32 = 1 << 1;
-/// One word at a time.
+/// Bursts of one beat, for reception.
 pub const DMACRXCR_PBL_1: u32 = 1 << 16;
-/// First descriptor of transmission.
+/// The address of the first transmit descriptor.
 pub const DMACTXDLAR: usize = 0x1114;
-/// First descriptor of reception.
+/// The address of the first receive descriptor.
 pub const DMACRXDLAR: usize = 0x111c;
-/// The descriptor of transmission at which the DMA stands still. Writing it makes the DMA look again.
+/// The tail pointer of transmission: the address of the descriptor at which the DMA suspends. Writing it wakes the DMA.
 pub const DMACTXDTPR: usize = 0x1120;
-/// That of reception.
+/// The tail pointer of reception, likewise.
 pub const DMACRXDTPR: usize = 0x1128;
-/// Descriptors of transmission, less one.
+/// The number of transmit descriptors, less one.
 pub const DMACTXRLR: usize = 0x112c;
-/// Descriptors of reception, less one.
+/// The number of receive descriptors, less one.
 pub const DMACRXRLR: usize = 0x1130;
-/// Which bits of [`DMACSR`] raise the interrupt.
+/// The bits of [`DMACSR`] that raise the interrupt.
 pub const DMACIER: usize = 0x1134;
-/// What happened; each bit is cleared by writing it.
+/// The events of the DMA; writing a 1 clears a bit.
 pub const DMACSR: usize = 0x1160;
 /// A frame was sent.
 pub const TI: u32 = 1;
-/// Transmission was stopped.
+/// Transmission has stopped.
 pub const TPS: u32 = 1 << 1;
 /// A frame was received.
 pub const RI: u32 = 1 << 6;
-/// There was no descriptor for a received frame.
+/// No descriptor for a received frame: reception is suspended.
 pub const RBU: u32 = 1 << 7;
-/// Reception was stopped.
+/// Reception has stopped.
 pub const RPS: u32 = 1 << 8;
-/// The bus refused an access: the process stands for good.
+/// The bus refused an access: the process stops until the controller is reset.
 pub const FBE: u32 = 1 << 12;
-/// Sum of what is not normal, and what enables it.
+/// The sum of abnormal events; in [`DMACIER`], enables them.
 pub const AIS: u32 = 1 << 14;
-/// Sum of what is.
+/// The sum of normal events; in [`DMACIER`], enables them.
 pub const NIS: u32 = 1 << 15;
 /// Every bit of [`DMACSR`] that can be cleared.
 pub const CLEARABLE: u32 = 0xffff;
 
-/// The last word of every descriptor: it is the DMA's.
+/// The last word of a descriptor: owned by the DMA, else by the core.
 pub const OWN: u32 = 1 << 31;
-/// Not of a frame.
+/// The last word: a context descriptor, of no frame.
 pub const CTXT: u32 = 1 << 30;
-/// First of a frame.
+/// The last word: first descriptor of a frame.
 pub const FD: u32 = 1 << 29;
-/// Last of a frame.
+/// The last word: last descriptor of a frame.
 pub const LD: u32 = 1 << 28;
-/// Something was wrong with the frame.
+/// The last word, written by the DMA: an error in the frame.
 pub const ES: u32 = 1 << 15;
-/// Length of a frame, in the last word.
+/// The last word: length of the frame \[B\].
 pub const LENGTH: u32 = 0x7fff;
-/// Last word, reception: interrupt when it is filled.
+/// The last word, reception: interrupts when the buffer is filled.
 pub const RX_IOC: u32 = 1 << 30;
-/// Last word, reception: the first word is an address.
+/// The last word, reception: the first word is the address of a buffer.
 pub const RX_BUF1V: u32 = 1 << 24;
-/// Third word, transmission: interrupt when it is sent.
+/// The third word, transmission: interrupts when the frame is sent.
 pub const TX_IOC: u32 = 1 << 31;

@@ -1,4 +1,4 @@
-//! What the interrupt, the driver and others know of an interface.
+//! The state that interrupt handler, driver and application share: counters, log, requested restart.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -10,56 +10,56 @@ use crate::bus::Bus;
 use crate::phy::LinkMode;
 use crate::registers::{AIS, CLEARABLE, DMACIER, DMACSR, FBE, NIS, RBU, RI, RPS, TI, TPS};
 
-/// What raises the interrupt while received frames are waited for.
+/// The interrupts while the driver waits for received frames.
 pub(crate) const ALERT: u32 = NIS | AIS | TI | RI | RBU | RPS | FBE;
-/// And while they are being taken: a flood must not interrupt for every frame of it.
+/// The interrupts while it takes them: a flood must not interrupt for every frame.
 const BUSY: u32 = NIS | AIS | TI | RPS | FBE;
-/// After these the DMA does nothing more.
+/// The events after which the DMA does nothing more.
 const DEADLY: u32 = FBE | RPS | TPS;
 
-/// Why a start failed. It is tried again.
+/// A reason why a start failed. It is repeated after a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The controller does not come out of its reset: the reference clock that the transceiver gives is missing.
+    /// The controller does not end its reset within 500 ms: the reference clock of the transceiver is missing.
     NoReferenceClock,
     /// No transceiver answers at any of the 32 addresses.
     NoPhy,
-    /// A transfer to the transceiver does not end.
+    /// A transfer to the transceiver does not end within 10 ms.
     TransferStuck,
-    /// The transceiver at this address does not come back from its reset.
+    /// The transceiver at this address, 0 to 31, does not end its reset within 600 ms.
     PhyResetStuck(u8),
 }
 
-/// Why an interface that ran is started anew.
+/// A reason why a running interface is restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The bus refused an access of the DMA.
+    /// The bus refused an access of the DMA (bit FBE of DMACSR).
     BusError,
-    /// The DMA's reception or transmission has stopped.
+    /// The DMA's reception or transmission has stopped (RPS, TPS).
     Stopped,
-    /// Frames wait to be sent, and none is.
+    /// Frames wait, and none was sent for 2 s although there is a link.
     TransmissionStuck,
     /// Transfers to the transceiver no longer end.
     TransferStuck,
-    /// Somebody wanted it.
+    /// [`Shared::restart`] was called.
     Asked,
 }
 
-/// Something for the log.
+/// An event for the log. With feature `defmt` it formats itself as a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// The interface runs, with a transceiver at this address.
+    /// The interface runs; the transceiver was found and negotiates.
     Started {
-        /// Its address.
+        /// The address of the transceiver, 0 to 31.
         phy: u8,
-        /// Its identifier, registers 2 and 3.
+        /// The identifier of the transceiver: register 2 in the upper half, register 3 in the lower.
         identifier: u32,
     },
-    /// It could not be started, for the how manyth time in a row: the first, second, fourth, eighth time and so on.
+    /// A start failed, and so many in a row have. Only the first, second, fourth, eighth and so on are reported.
     Failed(Fault, u32),
-    /// There is a link, or none.
+    /// The link changed; `None` without one.
     Link(Option<LinkMode>),
-    /// It is started anew.
+    /// The interface is being restarted.
     Restarted(Cause),
 }
 
@@ -68,7 +68,7 @@ impl defmt::Format for News {
     fn format(&self, f: defmt::Formatter<'_>) {
         match self {
             Self::Started { phy, identifier } => {
-                defmt::write!(f, "PHY {=u8} ({=u32:#010x}) negotiates", phy, identifier)
+                defmt::write!(f, "PHY {=u8} ({=u32:#010x}) negotiates", phy, identifier);
             }
             Self::Failed(Fault::NoReferenceClock, times) => {
                 defmt::write!(f, "no 50 MHz reference clock from the PHY, the MAC stays in reset ({=u32})", times);
@@ -89,7 +89,7 @@ impl defmt::Format for News {
                     Cause::Stopped => "the DMA has stopped",
                     Cause::TransmissionStuck => "nothing is sent any more",
                     Cause::TransferStuck => "SMI transfers do not end",
-                    Cause::Asked => "nothing was received for long",
+                    Cause::Asked => "requested",
                 };
                 defmt::write!(f, "interface restarted: {=str}", why);
             }
@@ -97,30 +97,30 @@ impl defmt::Format for News {
     }
 }
 
-/// Counts since boot; they stop at their largest value, except `received`, which wraps.
+/// Counts since boot. They stop at `u32::MAX`, except `received`, which wraps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Frames that were passed on.
+    /// The number of received frames that the stack has taken.
     pub received: u32,
-    /// Frames that could not be used.
+    /// The number of received frames that were damaged, in pieces or too long.
     pub bad: u32,
-    /// Frames that could not be sent: given up by the controller, or lost in a restart.
+    /// The number of frames not sent: given up by the controller, or lost in a restart.
     pub unsent: u32,
-    /// How often the DMA had no buffer left.
+    /// The number of times the DMA had no receive buffer left (RBU).
     pub starved: u32,
-    /// How often the DMA slept with buffers, and was woken by hand.
+    /// The number of times the DMA was suspended with work to do, and was woken by another write of the tail pointer.
     pub asleep: u32,
-    /// How often a running interface was started anew.
+    /// The number of restarts of a running interface.
     pub restarts: u32,
-    /// How often a running interface lost its link.
+    /// The number of times a running interface lost its link.
     pub link_losses: u32,
-    /// Waits for the controller or the transceiver that ran out.
+    /// The number of timeouts of controller and transceiver, at the start and later.
     pub timeouts: u32,
-    /// How often the bus refused an access of the DMA, or the DMA stopped.
+    /// The number of times the bus refused an access of the DMA, or the DMA stopped.
     pub bus_errors: u32,
 }
 
-/// One of an interface, in a static: its interrupt and its driver both have it.
+/// The state of one interface that its driver, its interrupt handler and the application share; kept in a static.
 pub struct Shared {
     pub(crate) waker: AtomicWaker,
     deadly: AtomicU32,
@@ -138,7 +138,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Nothing has happened.
+    /// Returns the state at boot: all counts zero, no news.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -158,7 +158,8 @@ impl Shared {
         }
     }
 
-    /// The controller's interrupt. Each bit that was seen is cleared, and no other.
+    /// Handles the controller's interrupt: call it from the handler. Clears the bits that it has read, wakes the driver.
+    /// Three accesses of registers at most.
     pub fn interrupt(&self, bus: &impl Bus) {
         let seen = bus.read(DMACSR);
         bus.write(DMACSR, seen & CLEARABLE);
@@ -172,18 +173,20 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// Wishes that the interface is started anew; it is at its next poll, at most once a second.
+    /// Requests a restart of the interface. Its next poll begins it, at most one a second; the link is lost meanwhile.
+    ///
+    /// Useful where frames should arrive and none does: the driver cannot tell such silence from a quiet network.
     pub fn restart(&self) {
         self.asked.store(true, Ordering::Relaxed);
         self.waker.wake();
     }
 
-    /// The next line for the log. Lines that nobody fetches are lost when there are eight.
+    /// Returns the next event for the log, oldest first. Holds eight; later ones are lost until one is fetched.
     pub fn news(&self) -> Option<News> {
         self.news.try_receive().ok()
     }
 
-    /// What was counted since boot.
+    /// Returns the counts since boot. `bad`, `unsent` and `asleep` are updated ten times a second.
     pub fn counters(&self) -> Counters {
         let get = |counter: &AtomicU32| counter.load(Ordering::Relaxed);
         Counters {
@@ -199,8 +202,8 @@ impl Shared {
         }
     }
 
-    pub(crate) fn tell(&self, news: News) {
-        // A full channel is a log that nobody reads.
+    pub(crate) fn report(&self, news: News) {
+        // Lost where the channel is full: nobody reads the log.
         let _ = self.news.try_send(news);
     }
 
@@ -221,7 +224,7 @@ impl Shared {
         }
     }
 
-    /// A start failed. Each failure is a wait that ran out.
+    /// Counts a failed start. Each failure is a timeout.
     pub(crate) fn count_failure(&self) {
         add(&self.timeouts);
     }
@@ -235,7 +238,7 @@ impl Shared {
         self.unsent.store(unsent, Ordering::Relaxed);
     }
 
-    /// What ended the DMA since this was asked last, or who wants it ended.
+    /// Takes the reason for a restart since the last call, if there is one.
     pub(crate) fn take_cause(&self) -> Option<Cause> {
         let deadly = self.deadly.swap(0, Ordering::Relaxed);
         let asked = self.asked.swap(false, Ordering::Relaxed);

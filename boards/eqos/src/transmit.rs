@@ -1,16 +1,16 @@
-//! The ring of transmission.
+//! The transmit ring.
 
 use crate::bus::{Bus, Cells};
 use crate::registers::{DMACTXDLAR, DMACTXDTPR, DMACTXRLR, DMADSR, DMADSR_TPS0, ES, FD, LD, OWN, TX_IOC, TX_SUSPENDED};
 
-/// Descriptors and buffers of frames to be sent. One of them stays empty, so that the tail pointer never stands where the
-/// DMA does while frames wait.
+/// The descriptors and buffers of frames to be sent. One of them stays empty, so that the tail pointer never equals the
+/// position of the DMA while frames wait.
 #[derive(Debug)]
 pub struct TransmitRing<M> {
     cells: M,
-    /// Where the next frame goes.
+    /// The index of the next frame.
     next: usize,
-    /// The oldest that was not given back yet.
+    /// The index of the oldest frame that was not taken back yet.
     oldest: usize,
     waiting: usize,
     sent: u32,
@@ -18,12 +18,12 @@ pub struct TransmitRing<M> {
 }
 
 impl<M: Cells> TransmitRing<M> {
-    /// Not started.
+    /// Returns a ring that is not started.
     pub const fn new(cells: M) -> Self {
         Self { cells, next: 0, oldest: 0, waiting: 0, sent: 0, failed: 0 }
     }
 
-    /// Makes the ring empty, for a DMA that is not running; what waited in it is lost, and counted as failed.
+    /// Empties the ring for a DMA that is not running; frames that waited in it are lost, and counted as failed.
     pub fn start(&mut self, bus: &impl Bus) {
         self.failed = self.failed.saturating_add(self.waiting as u32);
         (self.next, self.oldest, self.waiting) = (0, 0, 0);
@@ -39,7 +39,7 @@ impl<M: Cells> TransmitRing<M> {
         bus.write(DMACTXDTPR, self.cells.descriptor(0));
     }
 
-    /// Takes back what was sent; whether there is room for a frame.
+    /// Takes sent frames back, and returns whether there is room for another one.
     pub fn has_room(&mut self, bus: &impl Bus) -> bool {
         while self.waiting > 0 {
             let word = self.cells.load(self.oldest, 3);
@@ -59,7 +59,7 @@ impl<M: Cells> TransmitRing<M> {
         self.waiting + 1 < self.cells.len()
     }
 
-    /// Sends a frame of `length` bytes that `f` writes; [`has_room`](Self::has_room) has said that there is room for it.
+    /// Sends a frame of `length` bytes that `f` writes. Call only after [`has_room`](Self::has_room) has returned `true`.
     pub fn send<R>(&mut self, bus: &impl Bus, length: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
         let index = self.next;
         let result = self.cells.with(index, |buffer| f(&mut buffer[..length]));
@@ -75,7 +75,7 @@ impl<M: Cells> TransmitRing<M> {
         result
     }
 
-    /// Whether the DMA waits although frames do. Then the tail pointer is written once more, as on reception.
+    /// Writes the tail pointer again if the DMA is suspended although frames wait, and returns whether it was.
     pub fn wake_if_asleep(&self, bus: &impl Bus) -> bool {
         let asleep = bus.read(DMADSR) >> DMADSR_TPS0 & 0xf == TX_SUSPENDED;
         let asleep = asleep && self.waiting > 0 && self.cells.load(self.oldest, 3) & OWN != 0;
@@ -86,17 +86,17 @@ impl<M: Cells> TransmitRing<M> {
         asleep
     }
 
-    /// Frames that wait, or were not taken back yet.
+    /// Returns the number of frames that wait, or were not taken back yet.
     pub const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Frames that were sent, wrapping: it changes where transmission goes on.
+    /// Returns the number of frames that were sent, wrapping: it changes while transmission works.
     pub const fn sent(&self) -> u32 {
         self.sent
     }
 
-    /// Frames that the controller gave up, or that a restart lost.
+    /// Returns the number of frames that the controller gave up, or that a restart lost.
     pub const fn failed(&self) -> u32 {
         self.failed
     }

@@ -8,9 +8,7 @@ use std::rc::Rc;
 
 use model::released::Rings as Released;
 use model::{Choose, Every, Machine, ModelCells, Port, Seeded, Side, State, Tail, frame, number};
-use outrigger_eqos::receive::ReceiveRing;
-use outrigger_eqos::transmit::TransmitRing;
-use outrigger_eqos::{Bus, registers as r};
+use outrigger_eqos::{Bus, ReceiveRing, TransmitRing, registers as r};
 
 struct Rings {
     port: Port,

@@ -1,48 +1,47 @@
-//! What is done about a chip that is in doubt, and how often.
+//! The rule of recovery: what follows an error, and how often a reset may come.
 
 use embassy_time::{Duration, Instant};
 
 use crate::trouble::Doubt;
 
-/// What comes within so long after a remedy has not been remedied by it.
+/// An error within this time after a remedy shows that it did not help.
 const EFFECT: Duration = Duration::from_millis(100);
 
-/// A reset comes no sooner than so long after the one before, and twice that after one more, up to [`LONGEST`]: the chip
-/// takes seconds to make its link anew, and one that is reset more often has none, ever.
+/// The shortest time between two resets. It doubles with each one, up to [`LONGEST`]: the chip takes seconds to establish its
+/// link, and never has one if it is reset more often.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// A chip that was well for so long begins anew with [`SHORTEST`].
+/// The time without an error after which the pause is [`SHORTEST`] again.
 const WELL: Duration = Duration::from_secs(10);
 
-/// What is to be done.
+/// A remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remedy {
-    /// The socket is closed, set up and opened, at once.
+pub(crate) enum Remedy {
+    /// Close, set up and open the socket, at once.
     Reopen,
-    /// The chip is reset, not before this time.
+    /// Reset the chip, not before this time.
     Reset(Instant),
 }
 
-/// Remembers what was done, and decides what is next.
+/// The history of remedies, which chooses the next one.
 #[derive(Clone, Debug, Default)]
-pub struct Care {
-    /// When a remedy was last chosen, or the reset to come was due.
+pub(crate) struct Care {
+    /// The time of the last remedy, or of the reset that is due.
     remedied: Option<Instant>,
     reset: Option<Instant>,
-    /// Between that reset and the next one.
+    /// The pause between that reset and the next one.
     pause: Option<Duration>,
 }
 
 impl Care {
-    /// Of a chip that nothing was done to yet.
-    #[must_use]
-    pub const fn new() -> Self {
+    /// Returns an empty history.
+    pub(crate) const fn new() -> Self {
         Self { remedied: None, reset: None, pause: None }
     }
 
-    /// What is to be done at `now` about this doubt. A remedy is taken to be carried out as it is chosen.
-    pub fn remedy(&mut self, doubt: Doubt, now: Instant) -> Remedy {
+    /// Returns the remedy at `now` for this doubt, and records it as carried out.
+    pub(crate) fn remedy(&mut self, doubt: Doubt, now: Instant) -> Remedy {
         let in_vain = self.remedied.is_some_and(|at| now < at.saturating_add(EFFECT));
         if doubt == Doubt::Socket && !in_vain {
             self.remedied = Some(now);
@@ -82,18 +81,18 @@ mod tests {
         let (mut care, mut now) = (Care::new(), at(0));
         let mut pauses = [0; 6];
         for pause in &mut pauses {
-            let Remedy::Reset(next) = care.remedy(Doubt::Chip, now) else { panic!("it is not there") };
+            let Remedy::Reset(next) = care.remedy(Doubt::Chip, now) else { panic!("no reset") };
             *pause = (next - now).as_millis();
             now = next;
         }
         assert_eq!(pauses, [0, 1_000, 2_000, 4_000, 8_000, 8_000]);
-        // It was well for a while.
+        // No error for a while.
         assert_eq!(care.remedy(Doubt::Chip, now + LONGEST + WELL), Remedy::Reset(now + LONGEST + WELL));
-        let Remedy::Reset(next) = care.remedy(Doubt::Chip, now + LONGEST + WELL) else { panic!("it is not there") };
+        let Remedy::Reset(next) = care.remedy(Doubt::Chip, now + LONGEST + WELL) else { panic!("no reset") };
         assert_eq!(next, now + LONGEST + WELL + SHORTEST);
     }
 
-    /// Whatever goes wrong at whatever times, in steps of 50 ms over ten of them, from every state that the first ten lead to.
+    /// Every sequence of ten errors or none, 50 ms apart.
     #[test]
     fn no_sequence_of_troubles_resets_more_often_than_once_a_second_or_puts_one_off_for_longer_than_8_s() {
         for story in 0..3_u32.pow(10) {

@@ -1,4 +1,4 @@
-//! What the chip is told and asked. Every wait in here has an end.
+//! Accesses to the chip: setup, checks, frames. Every wait has a timeout.
 
 use embassy_time::{Duration, Instant, Timer};
 use embedded_hal::digital::OutputPin;
@@ -9,30 +9,30 @@ use crate::registers::{self, Block, Command, common, of_socket};
 use crate::trouble::{Setting, Tally, Trouble};
 use crate::{LONGEST, SHORTEST};
 
-/// The reset line is held so long; 500 µs are asked for.
+/// The time for which the reset line is held low; the chip needs 500 µs.
 const HELD: Duration = Duration::from_millis(1);
 
-/// After a reset the chip answers within so long; 1 ms is promised.
+/// The timeout of the chip's first answer after a reset; it is specified to take 1 ms.
 const AWAKE: Duration = Duration::from_millis(100);
 
-/// A command is taken within so long. Asked at once that often, then every [`AGAIN`].
+/// The timeout of a command. The command register is read [`AT_ONCE`] times in a row, then every [`AGAIN`].
 const TAKEN: Duration = Duration::from_millis(10);
 const AT_ONCE: u32 = 8;
 const AGAIN: Duration = Duration::from_micros(100);
 
-/// How long a frame waits here for the one before it: the longest takes 123 µs of the wire.
+/// The time for which a frame waits in place for the one before it: the longest takes 123 µs on the wire.
 const ON_THE_WIRE: Duration = Duration::from_micros(200);
 
-/// Readings of the number of received bytes until one can be trusted.
+/// The most readings of the number of received bytes until two agree.
 const SETTLES: u32 = 64;
 
-/// The two bytes before every received frame: its length with them.
+/// The length of the prefix of every received frame \[B\], which has the length of both.
 const PREFIX: u16 = 2;
 
-/// A header of Ethernet.
+/// The length of an Ethernet header \[B\].
 const HEADER: u16 = 14;
 
-/// The most that a record of one frame could be, with room for tags. Beyond, it is none.
+/// The longest credible record of a frame \[B\], with room for tags.
 const RECORD: u16 = 2_048;
 
 /// The chip on its bus.
@@ -40,25 +40,25 @@ pub(crate) struct Chip<'d, SPI> {
     spi: SPI,
     tally: &'d Tally,
     address: [u8; 6],
-    /// Since when a frame is being sent, as far as is known.
+    /// The start of the transmission that is under way, as far as is known.
     pub(crate) sending: Option<Instant>,
 }
 
 /// Frames that wait in the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
-    /// Bytes of them, with what precedes each. There may be more by now.
+    /// The number of their bytes, prefixes included. There may be more by now.
     pub(crate) bytes: u16,
-    /// The pointer to the first.
+    /// The read pointer: the start of the first.
     pub(crate) at: u16,
 }
 
-/// What stood first among those that wait.
+/// The first of the frames that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     /// A frame of this length.
     Frame(usize),
-    /// One that is longer than the stack takes.
+    /// A frame that is longer than the stack takes.
     Oversized,
 }
 
@@ -86,12 +86,12 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         self.open().await
     }
 
-    /// Everything that was received or is being sent is forgotten; every setting is made anew.
+    /// Closes and opens the socket: drops all frames in the chip and writes every setting.
     pub(crate) async fn open(&mut self) -> Result<(), Trouble> {
         self.command(Command::Close).await?;
         self.sending = None;
         self.write(Block::Common, common::ADDRESS, self.address).await?;
-        // All of the memory is socket 0's.
+        // Socket 0 gets all of the memory.
         for number in 1..8 {
             let header = registers::header(registers::socket(number), of_socket::RECEIVE_BUFFER, true);
             let [high, low, control] = header;
@@ -106,7 +106,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         let taken = Instant::now();
         loop {
             let [state] = self.read(Block::Socket, of_socket::STATE).await?;
-            // A command that is taken is not carried out yet.
+            // The chip accepts a command before it carries it out.
             if state == registers::OPEN || taken.elapsed() >= TAKEN {
                 return self.check().await;
             }
@@ -114,8 +114,8 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         }
     }
 
-    /// Whether every register stands as it was set. What differs is read twice: one changed byte on the bus is no reason to
-    /// reset anything.
+    /// Checks that every register has the value that was written. Reads them again if one differs: a single wrong byte on the
+    /// bus is no reason for a reset.
     pub(crate) async fn check(&mut self) -> Result<(), Trouble> {
         match self.compare().await {
             Err(Trouble::Forgotten { .. }) => self.compare().await,
@@ -145,29 +145,29 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         }
     }
 
-    /// Whether there is a link.
+    /// Returns `true` if there is a link.
     pub(crate) async fn link(&mut self) -> Result<bool, Trouble> {
         let [phy] = self.read(Block::Common, common::PHY).await?;
         Ok(phy & 1 != 0)
     }
 
-    /// Takes the interrupt back. A frame that arrives afterwards interrupts again.
+    /// Clears the interrupt. A frame that arrives afterwards interrupts again.
     pub(crate) async fn acknowledge(&mut self) -> Result<(), Trouble> {
         self.write(Block::Socket, of_socket::INTERRUPTS, [registers::RECEIVED]).await
     }
 
-    /// What has been received.
+    /// Returns the received frames that wait.
     pub(crate) async fn waiting(&mut self) -> Result<Waiting, Trouble> {
         let mut reading: [u8; 4] = self.read(Block::Socket, of_socket::RECEIVED).await?;
         for _ in 0..SETTLES {
             let [high, low, to, from] = reading;
             let waiting = Waiting { bytes: u16::from_be_bytes([high, low]), at: u16::from_be_bytes([to, from]) };
-            // An arrival is an interrupt again, so nothing is missed here.
+            // A later arrival interrupts again, so none is missed.
             if waiting.bytes == 0 {
                 return Ok(waiting);
             }
             let next: [u8; 4] = self.read(Block::Socket, of_socket::RECEIVED).await?;
-            // A number that changed between its two bytes is followed by one with another first byte, for it only grows.
+            // The number only grows: if it changed between its two bytes, the next reading has another first byte.
             if next[0] == high && next[2..] == reading[2..] {
                 if waiting.bytes > registers::BUFFER_BYTES {
                     return Err(Trouble::Length { frame: 0, waiting: waiting.bytes });
@@ -179,7 +179,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Err(Trouble::Unsettled)
     }
 
-    /// Takes the first frame of those that wait, at least one.
+    /// Reads the first of the frames that wait, at least one, into `frame`.
     pub(crate) async fn receive(&mut self, waiting: &mut Waiting, frame: &mut [u8]) -> Result<Received, Trouble> {
         let prefix: [u8; 2] = self.read(Block::Receive, waiting.at).await?;
         let record = u16::from_be_bytes(prefix);
@@ -189,7 +189,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         let length = usize::from(record - PREFIX);
         let received = match frame.get_mut(..length) {
             Some(bytes) => {
-                // Where the buffer ends, the chip goes on at its beginning.
+                // The chip wraps at the end of its buffer.
                 let header = registers::header(Block::Receive as u8, waiting.at.wrapping_add(PREFIX), false);
                 self.transfer(&mut [Operation::Write(&header), Operation::Read(bytes)]).await?;
                 Received::Frame(length)
@@ -203,7 +203,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(received)
     }
 
-    /// Sends a frame, filled up with zeros to what Ethernet asks for. `false` where the one before it is still being sent.
+    /// Sends a frame, padded with zeros to the minimum of Ethernet. Returns `false` if the one before it is still being sent.
     pub(crate) async fn transmit(&mut self, frame: &[u8]) -> Result<bool, Trouble> {
         let length = frame.len().clamp(SHORTEST, LONGEST);
         let Some(at) = self.room(length as u16).await? else { return Ok(false) };
@@ -222,16 +222,16 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(true)
     }
 
-    /// Where a frame of this length may be written, once nothing is being sent.
+    /// Returns the write pointer for a frame of this length once no transmission is under way.
     async fn room(&mut self, length: u16) -> Result<Option<u16>, Trouble> {
         let asked = Instant::now();
         loop {
             let pointers: [u8; 6] = self.read(Block::Socket, of_socket::TRANSMIT_FREE).await?;
             let [free, read, write] = [0, 2, 4].map(|at| u16::from_be_bytes([pointers[at], pointers[at + 1]]));
             if self.sending.is_some() {
-                // The one pointer comes to the other when all is sent. That the chip also says so does not always happen
+                // The read pointer reaches the write pointer when all is sent. SENDOK is not always set
                 // (WIZnet/ioLibrary_Driver issue 168).
-                let sent = read == write || self.says_sent().await?;
+                let sent = read == write || self.is_sent().await?;
                 if sent {
                     self.write(Block::Socket, of_socket::INTERRUPTS, [registers::SENT]).await?;
                     self.sending = None;
@@ -246,12 +246,12 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         }
     }
 
-    async fn says_sent(&mut self) -> Result<bool, Trouble> {
+    async fn is_sent(&mut self) -> Result<bool, Trouble> {
         let [interrupts] = self.read(Block::Socket, of_socket::INTERRUPTS).await?;
         Ok(interrupts & registers::SENT != 0)
     }
 
-    /// Gives a command, and waits until it is taken.
+    /// Writes a command, and waits until the chip accepts it.
     async fn command(&mut self, command: Command) -> Result<(), Trouble> {
         self.write(Block::Socket, of_socket::COMMAND, [command as u8]).await?;
         let given = Instant::now();
@@ -270,7 +270,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(())
     }
 
-    /// Reads up to eight bytes, in one operation of the bus: each costs a transfer by DMA and an interrupt.
+    /// Reads up to eight bytes in one operation of the bus, as each costs a DMA transfer and an interrupt.
     async fn read<const N: usize>(&mut self, block: Block, address: u16) -> Result<[u8; N], Trouble> {
         let mut bytes = [0; 11];
         bytes[..3].copy_from_slice(&registers::header(block as u8, address, false));
@@ -281,7 +281,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Ok(read)
     }
 
-    /// Writes up to eight bytes, in one operation as well.
+    /// Writes up to eight bytes in one operation of the bus.
     async fn write<const N: usize>(&mut self, block: Block, address: u16, bytes: [u8; N]) -> Result<(), Trouble> {
         let mut written = [0; 11];
         written[..3].copy_from_slice(&registers::header(block as u8, address, true));

@@ -1,22 +1,22 @@
-//! A WIZnet W5500 as a bare MAC under `embassy-net`.
+#![doc = include_str!("../README.md")]
 //!
-//! The chip has a TCP/IP of its own, which is not used: it hands over whole frames (its mode MACRAW), over SPI, into 16 KiB
-//! for each direction.
+//! # Rules of the driver
 //!
-//! * **What is to be sent goes first.** Before each received frame is taken, all that the stack has waiting is sent: a command
-//!   waits for the transfer of one frame at most, however many arrive.
-//! * **Every wait ends.** For a frame before, 100 ms; for a command of the chip, 10 ms; for the chip after its reset, 100 ms.
-//!   While a frame waits, frames are received, and the loss of the link is seen.
-//! * **A frame is a frame.** Nothing empty goes to the stack, and a length that cannot be makes an error, not an index.
-//! * **What was meant for earlier is not sent later.** Without a link frames are thrown away, and with the link what the chip
-//!   holds of them.
-//! * **A chip that forgets is set up again.** Ten times a second its settings are read; how often it may be reset:
-//!   [`Care`]. Each error is a [`Trouble`] and counted in [`Counts`].
+//! The chip passes whole frames (its mode MACRAW) through 16 KiB of memory for each direction.
 //!
-//! The interrupt is a level, acknowledged before the chip is emptied. Where it fails, the chip is looked at every millisecond.
+//! * **Frames to send go first.** All frames that the stack has waiting are sent before each received one is read: a frame to send
+//!   waits for the transfer of one received frame at most, however many arrive.
+//! * **Every wait has a timeout.** A frame waits 100 ms for the one before it, a command of the chip has 10 ms, the chip after its
+//!   reset 100 ms. While a frame waits, others are received, and the loss of the link is noticed.
+//! * **Lengths are checked.** No empty frame reaches the stack, and an impossible length is an error, not an index.
+//! * **Late frames are dropped.** Without a link the stack's frames are dropped, and on its loss those in the chip.
+//! * **A chip that lost its settings is set up again.** They are compared ten times a second. A reset comes at most once a second,
+//!   and only every 8 s after several in vain. Each error is a [`Trouble`] and counted in [`Counts`].
 //!
-//! From what is known of the chip: the maker's `ioLibrary_Driver`, Linux' `w5100.c`, Zephyr's `eth_w5500.c`, ESP-IDF's
-//! `esp_eth_mac_w5500.c` and `embassy-net-wiznet`, whose rules are followed where they agree. Nobody has run it on a chip yet.
+//! The interrupt is a level, acknowledged before the chip is emptied.
+//!
+//! Sources: WIZnet's `ioLibrary_Driver`, Linux' `w5100.c`, Zephyr's `eth_w5500.c`, ESP-IDF's `esp_eth_mac_w5500.c` and
+//! `embassy-net-wiznet`, whose rules are followed where they agree.
 #![no_std]
 #![deny(unsafe_code)]
 
@@ -32,31 +32,32 @@ use embedded_hal::digital::OutputPin;
 use embedded_hal_async::digital::Wait;
 use embedded_hal_async::spi::SpiDevice;
 
-pub use care::{Care, Remedy};
 pub use registers::Command;
 pub use runner::{Runner, Watch};
-pub use trouble::{Counts, Doubt, Setting, Trouble};
+pub use trouble::{Counts, Setting, Trouble};
 
 use chip::Chip;
 use trouble::Tally;
 
-/// The longest frame, without its check sequence.
+/// The length of the longest frame without its check sequence \[B\].
 const LONGEST: usize = 1_514;
 
-/// The shortest that Ethernet has, likewise.
+/// The length of the shortest frame of Ethernet without its check sequence \[B\].
 const SHORTEST: usize = 60;
 
-/// The interface as the stack sees it.
+/// The network interface: the `Driver` that `embassy-net` is given. Frames of at most 1 514 bytes, without check sequence.
 pub type Device<'d> = channel::Device<'d, LONGEST>;
 
-/// Frames between driver and stack, `RX` and `TX` of them, 1 520 bytes each.
+/// The memory of frames between driver and stack: `RX` received ones and `TX` to be sent, 1 520 bytes each, at least one of each.
+///
+/// Kept in a static, or by the function that runs the driver. It is zeros at the start and takes no flash.
 pub struct State<const RX: usize, const TX: usize> {
     channel: channel::State<LONGEST, RX, TX>,
     tally: Tally,
 }
 
 impl<const RX: usize, const TX: usize> State<RX, TX> {
-    /// Without a frame.
+    /// Returns memory without a frame.
     #[must_use]
     pub const fn new() -> Self {
         Self { channel: channel::State::new(), tally: Tally::new() }
@@ -69,10 +70,14 @@ impl<const RX: usize, const TX: usize> Default for State<RX, TX> {
     }
 }
 
-/// A driver of the chip that is selected by `spi`, with its interrupt and reset lines, both active low. It has this hardware
-/// address.
+/// Makes a driver of the chip that `spi` selects.
 ///
-/// Nothing happens before [`Runner::run`]; until the chip is there and has a link, the interface has none.
+/// * `address`: the hardware address, first byte first. The chip has none of its own.
+/// * `spi`: the bus with the chip's select line, mode 0.
+/// * `interrupt`, `reset`: the chip's lines INTn and RSTn, both active low.
+///
+/// Returns the interface for the stack, the task that must run for anything to happen, and a handle that shows counts. Does
+/// not access the chip: until [`Runner::run`] has found it and it has a link, the interface is down.
 pub fn new<'d, const RX: usize, const TX: usize, SPI: SpiDevice, INT: Wait, RST: OutputPin>(
     address: [u8; 6],
     state: &'d mut State<RX, TX>,

@@ -15,25 +15,24 @@ use crate::care::{Care, Remedy};
 use crate::chip::{Chip, Received, Waiting};
 use crate::trouble::{Counts, Doubt, Tally, Trouble};
 
-/// Without an interrupt the chip is looked at so often: longest time a frame may lie in it where the line fails, short
-/// beside a cycle of 2 ms.
+/// The time between two polls of the chip without an interrupt: the longest delay of a frame if the line fails.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Link and settings are looked at so often; and so often while a frame waits for the one before it.
+/// The time between two checks of link and settings, and the shorter one while a frame waits for the one before it.
 const CHECK: Duration = Duration::from_millis(100);
 const CHECK_WAITING: Duration = Duration::from_millis(10);
 
-/// A frame that is not sent after so long, with a link, never is.
+/// The timeout of a transmission with a link.
 const SENT: Duration = Duration::from_millis(100);
 
-/// Frames sent before the next received one is taken: as many as the stack can have waiting.
+/// The most frames sent before the next received one is read.
 const BURST: usize = 8;
 
-/// So many interrupts in a row that nothing is behind, and the line is not listened to until the next look: one that is
-/// stuck must not take all the time there is. One or two are natural, where a frame was taken before it was acknowledged.
+/// The number of interrupts in a row without a frame after which the line is ignored until the next poll: a line that is
+/// stuck must not take all of the processor. One or two are normal, if a frame was read before it was acknowledged.
 const FRUITLESS: u8 = 4;
 
-/// Carries frames; to be run in a task of its own.
+/// The driver's task: carries frames between chip and stack. Run it in a task of its own, for ever.
 pub struct Runner<'d, SPI, INT, RST> {
     chip: Chip<'d, SPI>,
     reset: RST,
@@ -44,9 +43,9 @@ pub struct Runner<'d, SPI, INT, RST> {
     tally: &'d Tally,
     care: Care,
     link_up: bool,
-    /// Frames that are known to wait.
+    /// The received frames known to wait in the chip.
     waiting: Waiting,
-    /// The chip said that it has received something.
+    /// The interrupt line was low: the chip has received a frame.
     interrupted: bool,
     fruitless: u8,
     look_at: Instant,
@@ -82,21 +81,24 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         }
     }
 
-    /// Resets the chip, carries frames, and does what is to be done where something is wrong, for ever.
+    /// Resets the chip, carries frames, and recovers from errors, for ever. Never panics; errors are counted, see
+    /// [`Watch::counts`].
+    ///
+    /// Dropping the future leaves the chip as it is; the interface then stays as it was and passes no frame.
     pub async fn run(mut self) -> ! {
-        self.mend(Doubt::Chip).await;
+        self.recover(Doubt::Chip).await;
         loop {
             if let Err(trouble) = self.turn().await {
                 let doubt = self.note(trouble);
-                self.mend(doubt).await;
+                self.recover(doubt).await;
             }
         }
     }
 
-    /// One round: what is due of the chip, all that waits to be sent, one received frame.
+    /// Does one round: due checks, all frames to be sent, one received frame.
     async fn turn(&mut self) -> Result<(), Trouble> {
-        // A turn comes at least every [`CHECK`].
-        if self.tally.is_restart_asked() {
+        // There is a turn at least every [`CHECK`].
+        if self.tally.take_restart() {
             return Err(Trouble::Silent);
         }
         if Instant::now() >= self.check_at {
@@ -116,21 +118,21 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
     async fn check(&mut self) -> Result<(), Trouble> {
         self.check_at = Instant::now() + CHECK;
         self.chip.check().await?;
-        // A link that seems lost is asked for twice.
+        // A link that seems lost is read twice.
         let up = self.chip.link().await? || (self.link_up && self.chip.link().await?);
         if up == self.link_up {
             return Ok(());
         }
         if !up {
             self.tally.one(|counts| &mut counts.link_lost);
-            // What is left of before must not go out when the link is back.
+            // Frames left in the chip must not be sent once the link is back.
             self.reopen().await?;
         }
         self.set_link(up);
         Ok(())
     }
 
-    /// Sends what waits. Without a link it is thrown away: by the time there is one, it is old.
+    /// Sends the stack's frames. Drops them without a link: they would be sent too late.
     async fn send(&mut self) -> Result<(), Trouble> {
         self.blocked = false;
         for _ in 0..BURST {
@@ -148,7 +150,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         Ok(())
     }
 
-    /// The next frame has to wait: it is tried again after whatever is next, and the link is looked at sooner.
+    /// Postpones the next frame to the next turn, and the check of the link to an earlier time.
     fn block(&mut self) -> Result<(), Trouble> {
         self.tally.one(|counts| &mut counts.waited);
         self.blocked = true;
@@ -164,12 +166,12 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         self.interrupted || Instant::now() >= self.look_at
     }
 
-    /// Asks the chip what has arrived.
+    /// Reads how much has arrived in the chip.
     async fn look(&mut self) -> Result<(), Trouble> {
         self.look_at = Instant::now() + LOOK;
         let interrupted = core::mem::take(&mut self.interrupted);
         if interrupted {
-            // First: what arrives from here on interrupts anew, and what arrived before is found.
+            // First: a later frame interrupts again, and an earlier one is found.
             self.chip.acknowledge().await?;
         } else {
             self.tally.one(|counts| &mut counts.looks);
@@ -187,7 +189,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         Ok(())
     }
 
-    /// Hands the first frame that waits to the stack, where that has room.
+    /// Passes the first frame that waits to the stack, if that has room.
     async fn receive(&mut self) -> Result<(), Trouble> {
         let Some(frame) = self.rx.try_rx_buf() else { return Ok(()) };
         match self.chip.receive(&mut self.waiting, frame).await? {
@@ -200,7 +202,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         Ok(())
     }
 
-    /// Until there is something to do.
+    /// Waits until there is something to do.
     async fn wait(&mut self) {
         let may_send = !self.blocked;
         if may_send && self.tx.try_tx_buf().is_some() {
@@ -210,13 +212,13 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         if frames_wait && self.rx.try_rx_buf().is_some() || !frames_wait && self.is_to_look() {
             return;
         }
-        // What waits in the chip waits for room here then, and no look finds more.
+        // Frames in the chip wait for room in the stack then, and polling finds no more.
         let at = if frames_wait && !self.blocked { self.check_at } else { self.check_at.min(self.look_at) };
-        let heeded = self.fruitless < FRUITLESS;
+        let trusted = self.fruitless < FRUITLESS;
         let more = async {
             if frames_wait {
                 self.rx.rx_buf().await;
-            } else if !heeded || self.interrupt.wait_for_low().await.is_err() {
+            } else if !trusted || self.interrupt.wait_for_low().await.is_err() {
                 pending::<()>().await;
             }
         };
@@ -236,7 +238,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         }
     }
 
-    /// Everything in the chip is forgotten, and what is known of it.
+    /// Drops everything in the chip, and what is known of it.
     async fn reopen(&mut self) -> Result<(), Trouble> {
         self.forget();
         self.tally.one(|counts| &mut counts.reopened);
@@ -262,18 +264,18 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         trouble.doubt()
     }
 
-    /// Does what is to be done until nothing is in doubt any more.
-    async fn mend(&mut self, mut doubt: Doubt) {
+    /// Applies remedies until one succeeds.
+    async fn recover(&mut self, mut doubt: Doubt) {
         loop {
             let result = match self.care.remedy(doubt, Instant::now()) {
                 Remedy::Reopen => self.reopen().await,
                 Remedy::Reset(at) => {
                     self.set_link(false);
-                    self.rest(at).await;
+                    self.pause(at).await;
                     self.forget();
                     self.check_at = Instant::MIN;
-                    // Whoever asked for it meanwhile has it.
-                    let _ = self.tally.is_restart_asked();
+                    // A restart requested meanwhile is done.
+                    let _ = self.tally.take_restart();
                     self.tally.one(|counts| &mut counts.resets);
                     #[cfg(feature = "defmt")]
                     defmt::info!("W5500: reset");
@@ -289,8 +291,8 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         defmt::info!("W5500: set up; {}", self.tally.get());
     }
 
-    /// Until `at`, without the chip: what the stack would send is thrown away.
-    async fn rest(&mut self, at: Instant) {
+    /// Waits until `at` without the chip, and drops the stack's frames.
+    async fn pause(&mut self, at: Instant) {
         while Instant::now() < at {
             while self.tx.try_tx_buf().is_some() {
                 self.tx.tx_done();
@@ -301,20 +303,23 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
     }
 }
 
-/// How the driver stands, for who shows it; and what it can be asked for.
+/// A handle on a running driver: its counts, and a request to restart it. Use it from the same executor as the driver; it is
+/// neither `Send` nor `Sync`.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'d>(pub(crate) &'d Tally);
 
 impl Watch<'_> {
-    /// What has happened so far.
+    /// Returns a copy of the counts so far.
     #[must_use]
     pub fn counts(self) -> Counts {
         self.0.get()
     }
 
-    /// The chip is to be reset by its line and set up anew, whatever it says of itself: within 100 ms, and as often as [`Care`]
-    /// lets it. The link is lost meanwhile, and made anew.
+    /// Requests a reset of the chip by its line and a new setup, counted as [`Trouble::Silent`]: within 100 ms, at most once a
+    /// second. The link is lost for some seconds.
+    ///
+    /// Useful where frames should arrive and none does: the driver cannot distinguish such silence from a quiet network.
     pub fn restart(self) {
-        self.0.ask_for_restart();
+        self.0.request_restart();
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with the chip, and how often it has.
+//! Errors of the chip and its bus, and their counts.
 
 use core::cell::Cell;
 
@@ -6,81 +6,80 @@ use embedded_hal::spi::ErrorKind;
 
 use crate::registers::Command;
 
-/// What went wrong.
-// Numbered from one: none of it is zeros then, and frames in a static do not lie in flash as well.
+/// An error of the chip, its bus or its pins. The driver recovers from each by itself; the last one is in [`Counts::last`].
+// Numbered from one: `None` of it is all zeros then, and a static `State` takes no flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
 pub enum Trouble {
-    /// The bus reported an error.
+    /// The SPI bus reported an error of this kind.
     Bus(#[cfg_attr(feature = "defmt", defmt(Debug2Format))] ErrorKind) = 1,
-    /// The pin that resets the chip could not be set.
+    /// The reset pin could not be set.
     ResetPin,
-    /// A command was not taken within 10 ms.
+    /// A command was not accepted within 10 ms.
     NotTaken(Command),
-    /// Nothing answers that is a W5500, 100 ms after its reset.
+    /// No W5500 answers within 100 ms after its reset.
     NotThere {
-        /// What stands where a W5500 says 4.
+        /// The content of the version register, 4 in a W5500; 0 or 255 if no chip drives the bus.
         version: u8,
     },
-    /// A register is not as it was set: the chip was reset by something else, or the bus changes bytes.
+    /// A register has lost its value: the chip was reset by something else, or the bus changes bytes.
     Forgotten {
-        /// Which one.
+        /// The register.
         setting: Setting,
-        /// What was written there.
+        /// The value that was written.
         expected: u8,
-        /// What stands there.
+        /// The value that was read.
         found: u8,
     },
-    /// The chip says of what it has received what cannot be: a frame's length, or how many bytes there are.
+    /// The chip reported an impossible length of a frame, or number of received bytes.
     Length {
-        /// Length of the frame by its header, with the two bytes of the header; 0 where none was read.
+        /// The length of the frame by its prefix \[B\], the prefix's two bytes included; 0 if none was read.
         frame: u16,
-        /// Bytes that wait, headers among them.
+        /// The number of received bytes \[B\], prefixes included; at most 16 384 is possible.
         waiting: u16,
     },
-    /// The number of received bytes changed whenever it was read.
+    /// The number of received bytes changed with every one of 64 readings.
     Unsettled,
     /// A frame was not sent within 100 ms although there is a link.
     NotSent,
-    /// Somebody asked for the chip to be started anew: nothing came in for too long.
+    /// [`Watch::restart`](crate::Watch::restart) was called.
     Silent,
 }
 
-/// A register that keeps what it was set to.
+/// A register that keeps its value; all of them are compared ten times a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Setting {
-    /// The chip's version, which is no setting and never changes.
+    /// The version of the chip (VERSIONR), which never changes.
     Version,
-    /// The hardware address.
+    /// The hardware address (SHAR).
     Address,
-    /// That socket 0 may interrupt.
+    /// The mask of sockets that interrupt (SIMR).
     Interrupts,
-    /// That socket 0 is for bare frames.
+    /// The mode of socket 0 (S0_MR).
     Mode,
-    /// That it is open.
+    /// The state of socket 0 (S0_SR).
     State,
-    /// That it interrupts where a frame was received.
+    /// The mask of events of socket 0 that interrupt (S0_IMR).
     InterruptMask,
-    /// The sizes of its buffers.
+    /// The buffer sizes of socket 0 (S0_RXBUF_SIZE, S0_TXBUF_SIZE).
     Buffers,
 }
 
-/// How much of the chip is in doubt.
+/// The part of the chip that an error puts in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Doubt {
-    /// What its socket holds: to be closed and opened. The link stays.
+pub(crate) enum Doubt {
+    /// The socket: it is closed and opened, and the link stays.
     Socket,
-    /// All of it: to be reset. The link is made anew, which takes its time.
+    /// All of the chip: it is reset, and the link is lost for some seconds.
     Chip,
 }
 
 impl Trouble {
-    /// What of the chip it puts in doubt.
-    #[must_use]
-    pub const fn doubt(self) -> Doubt {
+    /// Returns the part of the chip that this error puts in doubt.
+    pub(crate) const fn doubt(self) -> Doubt {
         match self {
             Self::Bus(_) | Self::NotTaken(_) | Self::Length { .. } | Self::Unsettled | Self::NotSent => Doubt::Socket,
             Self::ResetPin | Self::NotThere { .. } | Self::Forgotten { .. } | Self::Silent => Doubt::Chip,
@@ -88,61 +87,61 @@ impl Trouble {
     }
 }
 
-/// What has happened since the driver began. Every number stays at its end where it would exceed it.
+/// Counts since the driver was made. Each stops at `u32::MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Counts {
-    /// Accesses to the chip.
+    /// The number of accesses to the chip: transactions of the SPI bus.
     pub accesses: u32,
-    /// Frames handed to the stack.
+    /// The number of received frames passed to the stack.
     pub received: u32,
-    /// Frames of the stack that the chip was told to send.
+    /// The number of frames that the chip was commanded to send.
     pub sent: u32,
-    /// Frames of the stack that were thrown away: there was no link, or no chip.
+    /// The number of the stack's frames that were dropped: there was no link, or no chip.
     pub unsent: u32,
-    /// Times that a frame found the one before it still being sent, and waited.
+    /// The number of times that a frame waited because the one before it was still being sent.
     pub waited: u32,
-    /// Received frames that are longer than 1 514 bytes, and were passed over.
+    /// The number of received frames of more than 1 514 bytes, which were dropped.
     pub oversized: u32,
-    /// Times that the chip was looked at without an interrupt.
+    /// The number of polls of the chip without an interrupt.
     pub looks: u32,
-    /// How many of these found frames: a few by chance, all where the interrupt does not work.
+    /// The number of these polls that found frames: a few by chance, all of them if the interrupt line does not work.
     pub unannounced: u32,
-    /// Interrupts that nothing was found behind.
+    /// The number of interrupts without a frame.
     pub fruitless: u32,
-    /// [`Trouble::Bus`].
+    /// The number of [`Trouble::Bus`].
     pub bus: u32,
-    /// [`Trouble::NotTaken`].
+    /// The number of [`Trouble::NotTaken`].
     pub not_taken: u32,
-    /// [`Trouble::NotThere`] and [`Trouble::ResetPin`].
+    /// The number of [`Trouble::NotThere`] and [`Trouble::ResetPin`].
     pub not_there: u32,
-    /// [`Trouble::Forgotten`].
+    /// The number of [`Trouble::Forgotten`].
     pub forgotten: u32,
-    /// [`Trouble::Length`] and [`Trouble::Unsettled`].
+    /// The number of [`Trouble::Length`] and [`Trouble::Unsettled`].
     pub lengths: u32,
-    /// [`Trouble::NotSent`].
+    /// The number of [`Trouble::NotSent`].
     pub not_sent: u32,
-    /// [`Trouble::Silent`].
+    /// The number of [`Trouble::Silent`].
     pub silent: u32,
-    /// Times that the socket was closed and opened.
+    /// The number of times that the socket was closed and opened.
     pub reopened: u32,
-    /// Times that the chip was reset, the first one among them.
+    /// The number of resets of the chip, the first one included.
     pub resets: u32,
-    /// Times that the link was lost.
+    /// The number of times that the link was lost.
     pub link_lost: u32,
-    /// What went wrong last.
+    /// The last error, if there was one.
     pub last: Option<Trouble>,
 }
 
 impl Counts {
-    /// Waits that ran out: for a command, for a frame to be sent, for the chip after its reset.
+    /// Returns the number of timeouts: of a command, of a transmission, of the chip after its reset.
     #[must_use]
     pub fn timeouts(&self) -> u32 {
         self.not_taken.saturating_add(self.not_sent).saturating_add(self.not_there)
     }
 }
 
-/// Counts that the driver and whoever shows them share, and what the driver is asked for.
+/// The counts and the requested restart, shared by driver and [`Watch`](crate::Watch).
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     counts: Cell<Counts>,
@@ -180,17 +179,17 @@ impl Tally {
         self.counts.get()
     }
 
-    /// The chip is to be reset, whatever it says of itself.
-    pub(crate) fn ask_for_restart(&self) {
+    /// Requests a reset of the chip.
+    pub(crate) fn request_restart(&self) {
         self.restart.set(true);
     }
 
-    /// Whether that was asked for since this was called last.
-    pub(crate) fn is_restart_asked(&self) -> bool {
+    /// Takes the request; returns whether there was one.
+    pub(crate) fn take_restart(&self) -> bool {
         self.restart.take()
     }
 
-    /// One more of what `which` names.
+    /// Increments the count that `which` selects.
     pub(crate) fn one(&self, which: fn(&mut Counts) -> &mut u32) {
         let mut counts = self.counts.get();
         let number = which(&mut counts);

@@ -28,6 +28,9 @@ pub mod priority;
 #[cfg(feature = "qemu")]
 pub mod qemu;
 pub use outrigger_require as require;
+// For a driver's tests, which name no other package of ours: random numbers by a seed, and virtual time.
+pub use outrigger_sim::rng::Rng;
+pub use outrigger_sim::time::SimTime;
 pub mod sensor;
 #[cfg(feature = "machine")]
 pub mod standstill;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use outrigger_eqos::{memory::BUFFER, registers as r};
+use outrigger_eqos::{BUFFER, registers as r};
 
 use super::Choose;
 

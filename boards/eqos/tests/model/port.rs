@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Wake, Waker};
 
-use outrigger_eqos::{Bus, Cells, Shared, memory::BUFFER};
+use outrigger_eqos::{BUFFER, Bus, Cells, Shared};
 
 use super::machine::{Machine, Place, Side, Store};
 

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use outrigger_emulated::w5500::Line;
-use outrigger_sim::rng::Rng;
-use outrigger_sim::time::SimTime;
+use outrigger_emulated::{Rng, SimTime};
 use outrigger_w5500::{Command, Setting, Trouble};
 
 use crate::floods::flood;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use outrigger_sim::rng::Rng;
-use outrigger_sim::time::SimTime;
+use outrigger_emulated::{Rng, SimTime};
 
 use crate::station::{OWN, Station, frame};
 

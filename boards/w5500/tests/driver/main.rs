@@ -7,6 +7,6 @@ mod faults;
 mod floods;
 mod frames;
 mod released;
-mod revival;
+mod restart;
 mod stack;
 mod station;

@@ -7,6 +7,7 @@ use embassy_net_wiznet::chip::W5500;
 use embassy_time::Instant;
 use embedded_hal::digital::ErrorType;
 use embedded_hal_async::digital::Wait;
+use outrigger_emulated::SimTime;
 use outrigger_emulated::executor::{Task, clock, leak};
 use outrigger_emulated::w5500::{Chip, Interrupt, Pins, Rate, Timing};
 
@@ -61,7 +62,7 @@ fn released() -> Station {
         let made = embassy_net_wiznet::new::<8, 8, W5500, _, _, _>(OWN, state, spi, line, reset).await;
         *give.borrow_mut() = made.ok();
     })];
-    let mut now = outrigger_sim::time::SimTime::ZERO;
+    let mut now = SimTime::ZERO;
     while !start[0].is_over() {
         clock::advance(now);
         pins.advance(now);

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use embassy_net::tcp::TcpSocket;
 use embassy_net::{Config, Ipv4Cidr, StackResources, StaticConfigV4};
+use outrigger_emulated::SimTime;
 use outrigger_emulated::executor::{BUSY, Task, clock, leak, run_all};
 use outrigger_emulated::w5500::{Chip, Pins, Rate, Timing};
-use outrigger_sim::time::SimTime;
 use outrigger_w5500::{State, Watch};
 use smoltcp::iface::{Config as PeerConfig, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
@@ -25,9 +25,9 @@ const BOARD: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
 const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 2);
 const PORT: u16 = 30_003;
 
-/// What the peer says on and on, as a controller does its states; and what it is answered.
-const STATE: usize = 1_116;
-const COMMAND: &[u8] = b"speedj([0.0,0.0,0.0,0.0,0.0,0.0], 1.4, 0.016)\n";
+/// The length of the messages that the peer sends one after the other \[B\], the board's answer to each, and their period.
+const MESSAGE: usize = 1_116;
+const ANSWER: &[u8] = b"forty-six bytes, as short as most answers are\n";
 const PERIOD: Duration = Duration::from_millis(2);
 
 /// Frames at the peer's end of the cable.
@@ -74,17 +74,17 @@ impl Device for Frames {
     }
 }
 
-/// A controller as far as this is about: states out, commands in.
+/// The other end of the cable: sends messages, receives answers.
 struct Peer {
     frames: Frames,
     interface: Interface,
     sockets: SocketSet<'static>,
     socket: SocketHandle,
-    next_state: SimTime,
-    states: u32,
-    heard: Vec<u8>,
-    /// When the last byte of each command was heard.
-    commands: Vec<SimTime>,
+    next_message: SimTime,
+    messages: u32,
+    arrived: Vec<u8>,
+    /// The time at which the last byte of each answer arrived.
+    answers: Vec<SimTime>,
 }
 
 fn instant(at: SimTime) -> Instant {
@@ -105,8 +105,8 @@ impl Peer {
         socket.set_nagle_enabled(false);
         socket.listen(PORT).expect("a port");
         let socket = sockets.add(socket);
-        let next_state = SimTime::ZERO;
-        Self { frames, interface, sockets, socket, next_state, states: 0, heard: vec![], commands: vec![] }
+        let next_message = SimTime::ZERO;
+        Self { frames, interface, sockets, socket, next_message, messages: 0, arrived: vec![], answers: vec![] }
     }
 
     fn advance(&mut self, now: SimTime) {
@@ -114,25 +114,25 @@ impl Peer {
         let socket = self.sockets.get_mut::<tcp::Socket<'_>>(self.socket);
         if !socket.is_open() {
             socket.listen(PORT).expect("a port");
-            // What it had begun to say.
-            self.heard.truncate(self.commands.len() * COMMAND.len());
+            // An answer that was begun.
+            self.arrived.truncate(self.answers.len() * ANSWER.len());
         }
-        if now >= self.next_state {
-            self.next_state = now + PERIOD;
+        if now >= self.next_message {
+            self.next_message = now + PERIOD;
             if socket.may_send() {
-                let mut state = [self.states as u8; STATE];
-                state[..4].copy_from_slice(&self.states.to_be_bytes());
-                if socket.send_slice(&state).is_ok_and(|sent| sent == STATE) {
-                    self.states += 1;
+                let mut message = [self.messages as u8; MESSAGE];
+                message[..4].copy_from_slice(&self.messages.to_be_bytes());
+                if socket.send_slice(&message).is_ok_and(|sent| sent == MESSAGE) {
+                    self.messages += 1;
                 }
             }
         }
         let _ = socket.recv(|bytes| {
-            self.heard.extend_from_slice(bytes);
+            self.arrived.extend_from_slice(bytes);
             (bytes.len(), ())
         });
-        while self.heard.len() >= (self.commands.len() + 1) * COMMAND.len() {
-            self.commands.push(now);
+        while self.arrived.len() >= (self.answers.len() + 1) * ANSWER.len() {
+            self.answers.push(now);
         }
         self.interface.poll(instant(now), &mut self.frames, &mut self.sockets);
     }
@@ -140,15 +140,15 @@ impl Peer {
     fn next_event(&mut self, now: SimTime) -> SimTime {
         let stack = self.interface.poll_at(instant(now), &self.sockets);
         let stack = stack.map_or(SimTime::MAX, |at| SimTime::from_micros(at.total_micros().max(0) as u64));
-        stack.max(now + Duration::from_micros(1)).min(self.next_state)
+        stack.max(now + Duration::from_micros(1)).min(self.next_message)
     }
 }
 
-/// What the board's program has seen.
+/// The observations of the board's program.
 #[derive(Default)]
 struct Program {
-    states: Cell<u32>,
-    /// States that were not the one after the one before, or not whole.
+    messages: Cell<u32>,
+    /// The number of messages that were out of order or not whole.
     wrong: Cell<u32>,
     connections: Cell<u32>,
     answered: RefCell<Vec<SimTime>>,
@@ -167,8 +167,8 @@ impl Network {
     fn new() -> Self {
         clock::begin();
         let pins = Pins::new(Chip::new(Timing::default(), 0x3fff), Rate::default());
-        let state = leak(State::<8, 8>::new());
-        let (device, runner, watch) = outrigger_w5500::new(OWN, state, pins.spi(), pins.interrupt(), pins.reset());
+        let frames = leak(State::<8, 8>::new());
+        let (device, runner, watch) = outrigger_w5500::new(OWN, frames, pins.spi(), pins.interrupt(), pins.reset());
         let address = Ipv4Cidr::new(BOARD, 24);
         let config = Config::ipv4_static(StaticConfigV4 { address, gateway: None, dns_servers: Default::default() });
         let resources = leak(StackResources::<2>::new());
@@ -236,53 +236,53 @@ impl Network {
     }
 }
 
-/// Every state is answered by a command.
+/// Answers every message.
 async fn follow(socket: &mut TcpSocket<'_>, seen: &Program) {
-    let (mut state, mut filled, mut last) = ([0; STATE], 0, None::<u32>);
+    let (mut message, mut filled, mut last) = ([0; MESSAGE], 0, None::<u32>);
     loop {
-        let Ok(read @ 1..) = socket.read(&mut state[filled..]).await else { return };
+        let Ok(read @ 1..) = socket.read(&mut message[filled..]).await else { return };
         filled += read;
-        if filled < STATE {
+        if filled < MESSAGE {
             continue;
         }
         filled = 0;
-        let number = u32::from_be_bytes([state[0], state[1], state[2], state[3]]);
-        let whole = state[4..].iter().all(|byte| *byte == number as u8);
+        let number = u32::from_be_bytes([message[0], message[1], message[2], message[3]]);
+        let whole = message[4..].iter().all(|byte| *byte == number as u8);
         if !whole || last.is_some_and(|last| number != last + 1) {
             seen.wrong.set(seen.wrong.get() + 1);
         }
         last = Some(number);
-        seen.states.set(seen.states.get() + 1);
-        let mut rest = COMMAND;
+        seen.messages.set(seen.messages.get() + 1);
+        let mut rest = ANSWER;
         while !rest.is_empty() {
             let Ok(written @ 1..) = socket.write(rest).await else { return };
             rest = &rest[written..];
         }
-        let now = clock::sim_time(outrigger_wire::time::Instant::from_micros(embassy_time::Instant::now().as_micros()));
-        seen.answered.borrow_mut().push(now);
+        seen.answered.borrow_mut().push(clock::now());
     }
 }
 
 #[test]
-fn every_state_at_500_hz_is_answered_over_tcp_before_the_next() {
+fn every_message_at_500_hz_is_answered_over_tcp_before_the_next() {
     let mut network = Network::new();
     network.run_for(Duration::from_secs(3));
     let (program, peer) = (&network.program, &network.peer);
     assert_eq!((program.connections.get(), program.wrong.get()), (1, 0));
-    assert!(program.states.get() >= 1_350, "{} states {:?}", program.states.get(), network.watch.counts());
-    assert!(peer.states - program.states.get() <= 1, "{} of {}", program.states.get(), peer.states);
-    assert!(program.states.get() as usize - peer.commands.len() <= 1);
-    assert!(peer.heard.chunks_exact(COMMAND.len()).all(|command| command == COMMAND));
-    // From the answer on the board to its last byte at the controller.
-    let slowest = program.answered.borrow().iter().zip(&peer.commands).map(|(asked, heard)| heard.since(*asked)).max();
+    assert!(program.messages.get() >= 1_350, "{} messages {:?}", program.messages.get(), network.watch.counts());
+    assert!(peer.messages - program.messages.get() <= 1, "{} of {}", program.messages.get(), peer.messages);
+    assert!(program.messages.get() as usize - peer.answers.len() <= 1);
+    assert!(peer.arrived.chunks_exact(ANSWER.len()).all(|answer| answer == ANSWER));
+    // From the answer on the board to its last byte at the peer.
+    let slowest =
+        program.answered.borrow().iter().zip(&peer.answers).map(|(asked, arrived)| arrived.since(*asked)).max();
     assert!(slowest < Some(Duration::from_micros(250)), "{slowest:?}");
     assert_eq!((network.watch.counts().last, network.pins.chip().seen().dropped), (None, 0));
 }
 
-/// Somebody floods the network with broadcasts, as fast as the board can take them: every state is answered as before, later by
-/// the transfer of one of them.
+/// Broadcasts arrive as fast as the board can take them: every message is answered as before, later by the transfer of one of
+/// them.
 #[test]
-fn states_are_answered_while_others_flood_the_network() {
+fn messages_are_answered_while_others_flood_the_network() {
     let mut network = Network::new();
     network.run_for(Duration::from_secs(1));
     let mut nanos = network.now.as_micros() * 1_000;
@@ -293,23 +293,24 @@ fn states_are_answered_while_others_flood_the_network() {
     network.run_for(Duration::from_millis(500));
     let (program, peer) = (&network.program, &network.peer);
     assert_eq!((program.connections.get(), program.wrong.get(), network.pins.chip().seen().dropped), (1, 0, 0));
-    assert!(peer.states - program.states.get() <= 1, "{} of {}", program.states.get(), peer.states);
-    let slowest = program.answered.borrow().iter().zip(&peer.commands).map(|(asked, heard)| heard.since(*asked)).max();
+    assert!(peer.messages - program.messages.get() <= 1, "{} of {}", program.messages.get(), peer.messages);
+    let slowest =
+        program.answered.borrow().iter().zip(&peer.answers).map(|(asked, arrived)| arrived.since(*asked)).max();
     assert!(slowest < Some(Duration::from_micros(450)), "{slowest:?}");
     assert_eq!(network.watch.counts().last, None);
 }
 
-/// As fast as the wire can: most is lost, states among it, and TCP loses its patience; afterwards all is as before.
+/// Broadcasts arrive as fast as the wire can carry them: most are lost, messages too, and TCP times out; afterwards all is as before.
 #[test]
 fn after_a_flood_that_nobody_could_take_the_program_goes_on() {
     let mut network = Network::new();
     network.run_for(Duration::from_secs(1));
     flood(&mut network, Duration::from_millis(500));
     network.run_for(Duration::from_secs(4));
-    let states = network.program.states.get();
+    let messages = network.program.messages.get();
     network.run_for(Duration::from_secs(1));
     assert!(network.pins.chip().seen().dropped > 5_000);
-    assert!((498..=502).contains(&(network.program.states.get() - states)), "{:?}", network.watch.counts());
+    assert!((498..=502).contains(&(network.program.messages.get() - messages)), "{:?}", network.watch.counts());
     assert_eq!((network.program.wrong.get(), network.watch.counts().last), (0, None));
 }
 
@@ -328,9 +329,9 @@ fn after_a_cable_that_was_out_and_after_a_chip_that_forgot_the_program_goes_on()
     let mut network = Network::new();
     network.run_for(Duration::from_secs(1));
     let at_rate = |network: &mut Network, what: &str| {
-        let states = network.program.states.get();
+        let messages = network.program.messages.get();
         network.run_for(Duration::from_secs(1));
-        let more = network.program.states.get() - states;
+        let more = network.program.messages.get() - messages;
         assert!((498..=502).contains(&more), "{what}: {more} {:?}", network.watch.counts());
     };
     at_rate(&mut network, "first");

@@ -6,9 +6,9 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use embassy_net_driver_channel::driver::{Driver, LinkState, RxToken, TxToken};
+use outrigger_emulated::SimTime;
 use outrigger_emulated::executor::{BUSY, Task, clock, leak, run_all};
 use outrigger_emulated::w5500::{Chip, Pins, Rate, Timing};
-use outrigger_sim::time::SimTime;
 use outrigger_w5500::{Counts, Device, State, Watch};
 
 /// The board's hardware address.

@@ -54,6 +54,12 @@ pub fn advance(now: SimTime) {
     due.iter().for_each(Waker::wake_by_ref);
 }
 
+/// Returns the time of this thread's simulation.
+#[must_use]
+pub fn now() -> SimTime {
+    SimTime::from_micros(CLOCK.with_borrow(|clock| clock.micros).saturating_sub(UPTIME))
+}
+
 /// When somebody is to be woken next.
 #[must_use]
 pub fn next_alarm() -> SimTime {
