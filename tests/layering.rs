@@ -64,14 +64,11 @@ const SIMULATOR_MAY_USE: &[&str] = &[
 
 /// The floors of `outrigger`, the library for hosts, likewise.
 const HOST_FLOORS: &[(u8, &[&str])] = &[
-    (11, &["robot"]),
-    (10, &["run"]),
-    (9, &["panel"]),
-    (8, &["companion"]),
-    (7, &["requests"]),
-    (6, &["motion"]),
-    (5, &["dashboard", "maker", "record", "sensor"]),
-    (4, &["net", "show"]),
+    (8, &["robot"]),
+    (7, &["run"]),
+    (6, &["companion", "panel"]),
+    (5, &["dashboard", "maker", "record", "requests", "sensor"]),
+    (4, &["motion", "net", "show"]),
     (3, &["feed", "released"]),
     (2, &["host"]),
     (1, &["exit", "json", "law"]),

@@ -11,7 +11,7 @@ use reader::{Fault, each_message};
 #[path = "../../port-linux/tests/damage/counting.rs"]
 mod counting;
 #[allow(dead_code)]
-#[path = "../../port-linux/src/record/reader.rs"]
+#[path = "../../port-linux/src/feed/recorded/reader.rs"]
 mod reader;
 
 #[global_allocator]

@@ -16,10 +16,10 @@ use outrigger_wire::{fri, realtime};
 
 use crate::args::{DecodeArgs, Stream};
 use outrigger::exit::{Failure, Outcome, output_closed};
+use outrigger::feed::recorded::{each_raw, is_none, is_recording};
 use outrigger::feed::{Conversation, FRI, VARIABLES, name_of};
 use outrigger::json::Json;
 use outrigger::json::fields::Fields;
-use outrigger::record::{each_raw, is_none, is_recording};
 
 /// Runs the command.
 ///

@@ -11,13 +11,13 @@ use outrigger_core::law::{AnyLaw, LawConfig};
 
 use crate::args::{CheckConfigArgs, DecodeArgs, ExportArgs, ReplayArgs, Stream};
 use outrigger::exit::{Failure, Outcome};
+use outrigger::feed::recorded::{CONFIGURATION, ENGINE, LOG, raw_topic, sent_topic};
 use outrigger::feed::{FRI, VARIABLES};
 use outrigger::law::BoxedLaw;
 use outrigger::maker::{krc, ur};
 use outrigger::motion::Motion;
 pub use outrigger::motion::fuzzing::motion;
 use outrigger::motion::fuzzing::{assert_motion, file, scratch};
-use outrigger::record::{CONFIGURATION, ENGINE, LOG, raw_topic, sent_topic};
 
 pub(crate) use outrigger::motion::fuzzing::assert_line;
 

@@ -13,7 +13,7 @@ use outrigger_wire::time::Instant;
 
 use crate::args::ReplayArgs;
 use outrigger::exit::{Failure, Outcome, output_closed};
-use outrigger::record::{ENGINE, LARGEST, LOG, each_message, is_recording};
+use outrigger::feed::recorded::{ENGINE, LARGEST, LOG, each_message, is_recording};
 use outrigger::show::link_story::LinkStory;
 use outrigger::show::tell;
 

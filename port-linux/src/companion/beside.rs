@@ -7,8 +7,9 @@ use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::lane::Tap;
-use super::{Companions, End, Ended, Needs, Notice, Remark, Remarks, Session, Started};
+use super::{Companions, End, Ended, Needs, Notice, Remarks, Session, Started};
 use crate::exit::Failure;
+use crate::feed::notice::Remark;
 use crate::feed::{Feed, Progress};
 use crate::host::clock::Clock;
 use crate::host::worker::{Joined, Worker};
@@ -157,17 +158,5 @@ impl<C: Controller<N>, const N: usize> Beside<C, N> {
             ends.ends.extend(end);
         }
         Ok(beside)
-    }
-}
-
-/// Returns the next remark of a companion, if there ever is one.
-pub(crate) async fn next_remark(remarks: &mut Option<Receiver<Remark>>) -> Remark {
-    let next = match remarks {
-        Some(remarks) => remarks.recv().await,
-        None => None,
-    };
-    match next {
-        Some(remark) => remark,
-        None => std::future::pending().await,
     }
 }

@@ -30,14 +30,15 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::Sender;
 
 pub use self::beside::Beside;
+pub(crate) use self::beside::Counting;
 pub use self::beside::Ends;
-pub(crate) use self::beside::{Counting, next_remark};
 pub use self::lane::Shown;
 pub use self::lane::Views;
 #[cfg(feature = "record")]
 pub use self::recording::Recording;
 pub use self::view::{Frame, SessionView, Settled};
 use crate::exit::Failure;
+use crate::feed::notice::Remark;
 use crate::feed::{Progress, Reader};
 use crate::host::clock::Clock;
 use crate::host::pace::Pace;
@@ -113,9 +114,6 @@ pub struct Remarks {
     clock: Clock,
     pace: Arc<Mutex<Pace>>,
 }
-
-/// The kind of a remark, and its text.
-pub(crate) type Remark = (&'static str, String);
 
 impl Remarks {
     fn new(lane: Sender<Remark>, clock: Clock) -> Self {

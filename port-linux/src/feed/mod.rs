@@ -8,6 +8,7 @@
 
 pub mod notice;
 mod progress;
+pub mod recorded;
 mod ring;
 mod rtde;
 mod streams;

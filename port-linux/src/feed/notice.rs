@@ -17,6 +17,9 @@ pub struct Notice {
     pub fields: Vec<(&'static str, String)>,
 }
 
+/// A remark of a companion: its kind, and its text.
+pub(crate) type Remark = (&'static str, String);
+
 impl Notice {
     /// Puts one object into `json`.
     pub fn json(&self, json: &mut Json) {

@@ -6,8 +6,8 @@ use outrigger_wire::fields::{FieldVisitor, Group, Value};
 
 use super::{LONGEST, Motion, Row, of_rows};
 use crate::exit::Failure;
+use crate::feed::recorded::each_raw;
 use crate::feed::{FRI, Message, Streams, stream_memory};
-use crate::record::each_raw;
 
 /// A waypoint in this time \[s\]: slow enough that noise in the measurement makes no speed, fast enough for an arm.
 const STEP: f64 = 0.04;

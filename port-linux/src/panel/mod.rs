@@ -12,7 +12,7 @@ use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 pub(crate) use self::onlooker::Onlooker;
-pub(crate) use self::onlooker::next_of;
+pub(crate) use self::onlooker::{next_of, next_remark};
 pub use self::operators::Operators;
 pub use self::operators::Wish;
 use crate::exit::Failure;

@@ -10,9 +10,9 @@ use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::Ends;
 use super::{Panel, Wish};
-use crate::companion::{Remark, next_remark};
 use crate::exit::Outcome;
 use crate::feed::Progress;
+use crate::feed::notice::Remark;
 use crate::host::reactor::yield_once;
 use crate::maker::{Maker, Shows};
 use crate::released::ReleasedBy;
@@ -130,6 +130,18 @@ pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> 
     };
     match next {
         Some(text) => text,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns the next remark of a companion, if there ever is one.
+pub(crate) async fn next_remark(remarks: &mut Option<Receiver<Remark>>) -> Remark {
+    let next = match remarks {
+        Some(remarks) => remarks.recv().await,
+        None => None,
+    };
+    match next {
+        Some(remark) => remark,
         None => std::future::pending().await,
     }
 }

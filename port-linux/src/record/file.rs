@@ -8,9 +8,9 @@ use mcap::{Compression, McapError, WriteOptions, Writer};
 use outrigger_wire::fields::{FieldVisitor, Value};
 use outrigger_wire::time::Instant;
 
-use super::LOG;
 use super::derived::timestamp;
 use super::schema::schema_of;
+use crate::feed::recorded::LOG;
 use crate::json::Json;
 use crate::json::fields::Fields;
 

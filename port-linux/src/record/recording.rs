@@ -14,8 +14,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use super::derived::{Io, Modes, State, pose_in_frame};
 use super::file::{File, Level};
-use super::{CONFIGURATION, ENGINE};
-use super::{raw_topic, sent_topic};
+use crate::feed::recorded::{CONFIGURATION, ENGINE, raw_topic, sent_topic};
 use crate::feed::{Entry, FRI, Message, Streams, VARIABLES, What, name_of};
 use crate::show::Notice;
 

@@ -250,7 +250,7 @@ fn a_recording_that_is_cut_off_anywhere_is_refused_once_everything_before_was_re
         std::fs::write(&path, bytes).unwrap();
         let mut count = 0;
         (
-            super::each_message(&path, |_, _, _| {
+            crate::feed::recorded::each_message(&path, |_, _, _| {
                 count += 1;
                 Ok(())
             })

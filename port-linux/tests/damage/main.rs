@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use counting::{greatest, most_held};
 use mcap::records::MessageHeader;
 use mcap::{Compression, WriteOptions, Writer};
-use outrigger::record::{each_raw, is_recording, raw_topic};
+use outrigger::feed::recorded::{each_raw, is_recording, raw_topic};
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;

@@ -9,8 +9,8 @@ use std::path::Path;
 use self::csv::Table;
 use crate::args::ExportArgs;
 use outrigger::exit::{Failure, Outcome, output_closed};
+use outrigger::feed::recorded::{each_raw, is_none, is_recording};
 use outrigger::feed::{FRI, Message, Streams, VARIABLES, name_of, stream_memory};
-use outrigger::record::{each_raw, is_none, is_recording};
 use outrigger::show::eprintln_lossy;
 
 /// Runs the command.
@@ -158,7 +158,7 @@ mod tests {
     use outrigger_wire::realtime::Repr;
 
     use super::*;
-    use outrigger::record::raw_topic;
+    use outrigger::feed::recorded::raw_topic;
 
     #[test]
     fn every_state_before_the_end_of_a_recording_that_is_cut_is_a_row() {

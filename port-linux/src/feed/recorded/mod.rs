@@ -1,13 +1,35 @@
-//! A recording's bytes, as they crossed the wire.
+//! What a session's connections carried, out of a recording: an MCAP file, compressed or not.
+
+mod reader;
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use super::reader::{self, Fault, MAGIC};
-use super::{raw_topic, sent_topic};
+pub use self::reader::LARGEST;
+use self::reader::{Fault, MAGIC};
+use super::VARIABLES;
 use crate::exit::Failure;
 use crate::host::os;
+
+/// Topic of the configuration that a run began with.
+pub const CONFIGURATION: &str = "/engine/configuration";
+/// Topic of what the engine of a run was given and did, as [`What::Engine`](crate::feed::What::Engine) has it.
+pub const ENGINE: &str = "/engine/recording";
+/// Topic of the log.
+pub const LOG: &str = "/log";
+
+/// Topic of the bytes that came from a port.
+#[must_use]
+pub fn raw_topic(port: u16) -> String {
+    if port == VARIABLES { "/raw/30004/variables".into() } else { format!("/raw/{port}") }
+}
+
+/// Topic of the bytes that went to a port.
+#[must_use]
+pub fn sent_topic(port: u16) -> String {
+    raw_topic(port) + "/sent"
+}
 
 /// The remark on a pipe, a device or a directory.
 const NO_FILE: &str = "it is no regular file";
