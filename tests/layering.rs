@@ -70,7 +70,7 @@ const HOST_FLOORS: &[(u8, &[&str])] = &[
     (8, &["companion"]),
     (7, &["requests"]),
     (6, &["motion"]),
-    (5, &["dashboard", "maker", "record", "sensor"]),
+    (5, &["dashboard", "maker", "record", "script", "sensor"]),
     (4, &["net", "show"]),
     (3, &["feed", "released"]),
     (2, &["host"]),

@@ -16,11 +16,11 @@ use super::action::{Action, Came, reject};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use super::wanted::nanos_of;
-use crate::script::{Hears, Words, upload};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
 use outrigger::requests::{Asked, Client, Decided, Errand, OnItsWay};
+use outrigger::script::{Hears, Words, upload};
 
 /// From a warning on, an error of the controller is one; so is one without a level.
 const WARNING: i32 = 2;

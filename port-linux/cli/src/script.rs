@@ -1,9 +1,6 @@
 //! `outrigger script`: a program file to the controller, and what became of it.
 //!
-//! What the controller's messages mean is the core's to say ([`outrigger_core::client::script`]); here bytes are moved.
-
-mod upload;
-mod words;
+//! Bytes are moved, and messages put into words, by the library ([`outrigger::script`]).
 
 use std::io;
 use std::path::Path;
@@ -12,14 +9,11 @@ use outrigger_config::files;
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
 use outrigger_wire::time::Duration;
 
-#[cfg(feature = "ros2")]
-pub(crate) use self::upload::Hears;
-pub(crate) use self::upload::upload;
-pub(crate) use self::words::Words;
 use crate::args::ScriptArgs;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::signals::{Leaves, Signals};
 use outrigger::host::target::Target;
+use outrigger::script::{Words, upload};
 use outrigger::show::eprintln_lossy;
 
 /// The most bytes of a program, far beyond any that a controller takes.

@@ -11,11 +11,11 @@ use outrigger_wire::primary::ReportKind;
 use outrigger_wire::robot::{RobotMode, SoftwareVersion};
 
 use super::upload::Hears;
-use outrigger::exit::{Failure, Outcome, output_closed};
-use outrigger::json::Json;
+use crate::exit::{Failure, Outcome, output_closed};
+use crate::json::Json;
 
 /// Speaks of one upload.
-pub(crate) struct Words<'t> {
+pub struct Words<'t> {
     json: bool,
     /// The file as it was named.
     shown: String,
@@ -60,7 +60,8 @@ impl Hears for Words<'_> {
 }
 
 impl<'t> Words<'t> {
-    pub(crate) const fn new(json: bool, shown: String, at: SocketAddr, file: ScriptFile<'t>) -> Self {
+    /// Returns the words for the program `file`, named `shown`, on its way to the controller `at`.
+    pub const fn new(json: bool, shown: String, at: SocketAddr, file: ScriptFile<'t>) -> Self {
         Self { json, shown, at, file, software: None, trouble: None, unprinted: None, started: false, unread: false }
     }
 
@@ -72,7 +73,7 @@ impl<'t> Words<'t> {
     }
 
     /// What is said later depends on this.
-    pub(crate) fn learn(&mut self, event: &UploadEvent<'_>) {
+    pub fn learn(&mut self, event: &UploadEvent<'_>) {
         match event {
             UploadEvent::Software(software) => self.software = Some(*software),
             UploadEvent::Started(_) => self.started = true,
@@ -81,7 +82,7 @@ impl<'t> Words<'t> {
     }
 
     /// `event` in a line; `None` where nobody wants to know.
-    pub(crate) fn line(&self, event: &UploadEvent<'_>) -> Option<String> {
+    pub fn line(&self, event: &UploadEvent<'_>) -> Option<String> {
         Some(match event {
             UploadEvent::Software(_) => return None,
             UploadEvent::Sent { replaces } => {
@@ -97,7 +98,7 @@ impl<'t> Words<'t> {
     }
 
     /// Returns `true` where the reader of the output went away while a program was waited for.
-    pub(super) const fn is_unread(&self) -> bool {
+    pub const fn is_unread(&self) -> bool {
         self.unread
     }
 
@@ -110,7 +111,7 @@ impl<'t> Words<'t> {
     }
 
     /// Says how it ended, and how the command ends by that.
-    pub(super) fn outcome(&mut self, outcome: UploadOutcome) -> Outcome {
+    pub fn outcome(&mut self, outcome: UploadOutcome) -> Outcome {
         if self.json {
             let mut json = Json::default();
             self.outcome_json(&outcome, &mut json);
@@ -128,7 +129,7 @@ impl<'t> Words<'t> {
     ///
     /// # Errors
     /// Where it did not end well.
-    pub(crate) fn judgement(&self, outcome: UploadOutcome) -> Result<String, Failure> {
+    pub fn judgement(&self, outcome: UploadOutcome) -> Result<String, Failure> {
         let (subject, at) = (self.subject(), self.at);
         match outcome {
             UploadOutcome::Started(_) => Ok("no error so far; --wait stays until it ends".into()),

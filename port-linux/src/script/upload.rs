@@ -7,15 +7,15 @@ use outrigger_core::client::Output;
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig, UploadEvent, UploadInput, UploadOutcome};
 use tokio::net::TcpStream;
 
-use outrigger::exit::{Failure, Outcome};
-use outrigger::host::clock::Clock;
-use outrigger::net::cannot_connect;
+use crate::exit::{Failure, Outcome};
+use crate::host::clock::Clock;
+use crate::net::cannot_connect;
 
 /// A first robot state, pop-ups, variables; longer messages are skipped.
 const MEMORY: usize = 64 * 1024;
 
 /// Who hears what becomes of an upload.
-pub(crate) trait Hears {
+pub trait Hears {
     /// Something happened.
     fn event(&mut self, event: &UploadEvent<'_>);
 
@@ -43,7 +43,7 @@ pub(crate) trait Hears {
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a configuration that is none, [`Failure::Fault`] where it was interrupted, and those of `hears`.
-pub(crate) async fn upload(
+pub async fn upload(
     config: UploadConfig,
     file: ScriptFile<'_>,
     at: SocketAddr,
