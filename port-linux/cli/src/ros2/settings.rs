@@ -2,9 +2,16 @@
 
 use std::net::IpAddr;
 
-use outrigger_config::Surface;
+use outrigger_config::{RosSettings, Surface};
+use outrigger_ros2::arm::{LWR_JOINTS, UR_JOINTS};
+use outrigger_ros2::{environment, native};
 use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_wire::time::Duration;
+
+use super::place::Place;
+use super::serial;
+use outrigger::exit::Failure;
+use outrigger::host::target::Target;
 
 /// What is said in the log.
 pub(super) type Remarks = Vec<String>;
@@ -40,4 +47,52 @@ pub(crate) struct Settings {
     pub(crate) forward_timeout: Duration,
     /// A goal while nothing is commanded is a request as well.
     pub(crate) goals_request: bool,
+}
+
+impl Settings {
+    /// Returns the settings of the node of an arm with `joints` joints: by `ros`, and by the environment where `distro` or `domain` is
+    /// `None`. The controller at `target` is asked for its serial number where names are made of it.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is no name, and for an environment that this node cannot heed; [`Failure::Connection`] where a
+    /// serial number is not told.
+    pub(crate) fn new(
+        ros: &RosSettings,
+        distro: Option<Distro>,
+        domain: Option<u16>,
+        joints: usize,
+        target: Option<&Target>,
+    ) -> Result<Self, Failure> {
+        let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+        let read = |name: &str| std::env::var(name).ok();
+        let (namespace, prefix) = (&ros.namespace, &ros.tf_prefix);
+        let by_serial = native::by_serial(namespace, prefix);
+        let names = if by_serial {
+            native::names_by_serial(namespace, prefix, &serial::serial(target)?)
+        } else {
+            Names::new(namespace, prefix)
+        };
+        let names = names.map_err(|error| usage(&error))?;
+        let distro = match distro {
+            Some(distro) => distro,
+            None => environment::distro(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
+        };
+        let Place { domain, interface, peers } = Place::find(domain, ros.interface, ros.peers.clone())?;
+        let joints: &[&str] = if joints == LWR_JOINTS.len() { &LWR_JOINTS } else { &UR_JOINTS };
+        Ok(Self {
+            names,
+            distro,
+            domain,
+            interface,
+            surface: ros.surface,
+            offer_reliable: ros.offer_reliable,
+            legacy_names: ros.legacy_names,
+            peers,
+            // As a controller does, whose names these are then.
+            joints_at_root: by_serial && ros.surface == Surface::Native,
+            joints,
+            forward_timeout: ros.forward_timeout,
+            goals_request: ros.goals_request,
+        })
+    }
 }
