@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
-use outrigger_ros2::neighbours::{Prefix, Seen, prefix};
+use outrigger_ros2::neighbours::{Seen, prefix};
 use outrigger_ros2_messages::cdr::{ENCAPSULATION, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Qos};
 use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
@@ -29,6 +29,7 @@ use rustdds::{
 use super::bytes::{Payload, Raw, Reader, Through};
 use super::census::{Census, GRAPH, graph_topic};
 pub(super) use super::offers::{In, Offers, Out};
+use super::peers::{self, Peers};
 use super::probe;
 use super::quality::{policies, quality};
 use outrigger::exit::Failure;
@@ -124,6 +125,8 @@ pub(super) struct Dds {
     names: BTreeMap<GUID, String>,
     waits: Vec<Waits>,
     remarks: Vec<Remark>,
+    /// The hosts that are told of it. Behind the participant, whose farewell they are sent.
+    _peers: Option<Peers>,
 }
 
 /// What the operating system or the domain refuses.
@@ -132,11 +135,20 @@ fn refused(what: &str, error: impl std::fmt::Display) -> Failure {
 }
 
 impl Dds {
-    /// Joins `domain` by this network interface.
+    /// Joins `domain` by this network interface; `peers` are told of it one by one.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] with what the operating system refuses, and where somebody else has the domain's port.
-    pub(super) fn join(domain: u16, interface: IpAddr, distro: Distro, clock: Clock) -> Result<Self, Failure> {
+    /// [`Failure::BadInput`] with what the operating system refuses, and where somebody else has the domain's port;
+    /// [`Failure::Connection`] for a peer without an address.
+    pub(super) fn join(
+        domain: u16,
+        interface: IpAddr,
+        peers: &[String],
+        distro: Distro,
+        clock: Clock,
+    ) -> Result<Self, Failure> {
+        // It hears the first words of the participant.
+        let peers = peers::Listening::start(domain, peers)?;
         probe::can_be_joined(domain).map_err(Failure::BadInput)?;
         let built = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
         let participant =
@@ -148,6 +160,8 @@ impl Dds {
         let topic = graph_topic(&participant).map_err(of_nodes)?;
         let census = Census::listening(&subscriber, &topic, graph.clone()).map_err(of_nodes)?;
         let graph = publisher.create_datawriter_no_key(&topic, Some(graph)).map_err(of_nodes)?;
+        let own = prefix(Gid(participant.guid().to_bytes()));
+        let peers = peers.map(|peers| peers.tell(own, clock)).transpose()?;
         Ok(Self {
             status: participant.status_listener(),
             participant,
@@ -165,6 +179,7 @@ impl Dds {
             names: BTreeMap::new(),
             waits: vec![],
             remarks: vec![],
+            _peers: peers,
         })
     }
 
@@ -379,11 +394,6 @@ impl Dds {
     pub(super) fn others(&mut self) -> Option<Seen> {
         self.census.look();
         self.census.changed().then(|| self.census.seen(&self.participant))
-    }
-
-    /// Which participant this is.
-    pub(super) fn prefix(&self) -> Prefix {
-        prefix(Gid(self.participant.guid().to_bytes()))
     }
 
     /// What others do that cannot work, since the beginning, in the order in which it was seen.

@@ -26,7 +26,6 @@ use super::face::Face;
 use super::health::Health;
 use super::origin::Origin;
 use super::parameters::{self, Stated};
-use super::peers::{Listening, Peers};
 use super::pendant::{self, Pendant};
 use super::remarked::Remarked;
 use super::settings::{Remarks, Settings};
@@ -113,10 +112,8 @@ impl Node {
     fn start<const N: usize>(settings: &Settings, session: Session<N>) -> Result<Self, Failure> {
         let Session { robot, clock, feed: reader, client, remarks: told, target, .. } = session;
         let told = told.of_kind("ros2");
-        // It hears the first words of the participant.
-        let peers = Listening::start(settings.domain, &settings.peers)?;
-        let mut dds = Dds::join(settings.domain, settings.interface, settings.distro, clock)?;
-        let peers = peers.map(|peers| peers.tell(dds.prefix(), clock)).transpose()?;
+        let Settings { domain, interface, ref peers, distro, .. } = *settings;
+        let mut dds = Dds::join(domain, interface, peers, distro, clock)?;
         let mut topics = vec![];
         let arm = Arm::new(settings.joints, &settings.names);
         let driver = settings
@@ -146,7 +143,6 @@ impl Node {
             let Some(streams) = Streams::new(&mut memory) else { return };
             let mut working = Working {
                 dds,
-                _peers: peers,
                 offered,
                 stated,
                 neighbours_at: clock.now(),
@@ -189,8 +185,6 @@ impl Node {
 
 struct Working<'m, const N: usize> {
     dds: Dds,
-    /// Behind `dds`, whose farewell it sends on.
-    _peers: Option<Peers>,
     /// What others are compared with.
     offered: Offered,
     stated: Stated,

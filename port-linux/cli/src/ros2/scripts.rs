@@ -18,7 +18,6 @@ use outrigger_wire::time::{self, Instant};
 
 use super::dds::ends::{Asking, Hearing, Publishing};
 use super::dds::{Dds, Remark};
-use super::peers::{Listening, Peers};
 use super::place::Place;
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
@@ -88,18 +87,14 @@ impl Scripts {
         let interface = args.interface.unwrap_or(Ipv4Addr::LOCALHOST.into());
         let Place { domain, interface, peers } = Place::find(args.domain, interface, args.peers.clone())?;
         let clock = Clock::start();
-        // It hears the first words of the participant.
-        let peers = Listening::start(domain, &peers)?;
         // As the real one has.
-        let dds = Dds::join(domain, interface, Distro::Humble, clock)?;
-        let peers = peers.map(|peers| peers.tell(dds.prefix(), clock)).transpose()?;
+        let dds = Dds::join(domain, interface, &peers, Distro::Humble, clock)?;
         say!("ROS 2: scripts speak at {interface}, domain {domain}");
         let leaves = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&leaves);
         let work = move || {
             let mut speaking = Speaking {
                 dds,
-                _peers: peers,
                 controller,
                 ends: BTreeMap::new(),
                 closed: vec![],
@@ -139,8 +134,6 @@ enum Opened {
 
 struct Speaking {
     dds: Dds,
-    /// Behind `dds`, whose farewell it sends on.
-    _peers: Option<Peers>,
     controller: Arc<Running>,
     ends: BTreeMap<End, Opened>,
     /// What was closed, and until when it stays.
