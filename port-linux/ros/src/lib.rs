@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
+// They panic where the reader of the output has gone.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod arm;
 pub mod calls;
@@ -16,6 +18,8 @@ pub mod health;
 pub mod native;
 pub mod native_calls;
 pub mod neighbours;
+#[cfg(feature = "node")]
+pub mod node;
 pub mod parameters;
 pub mod pose;
 pub mod readings;

@@ -6,9 +6,9 @@ use std::path::Path;
 use clap::Args;
 use outrigger_config::{RosSettings, Surface, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
+use outrigger_ros2::node::Settings;
 use outrigger_ros2_messages::endpoint::Distro;
 
-use super::settings::Settings;
 use crate::args::{ControllerArgs, RunArgs};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;

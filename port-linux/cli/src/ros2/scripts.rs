@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use outrigger_ros2::node::dds::{Asking, Dds, Hearing, Place, Publishing, Remark};
 use outrigger_ros2_messages::Gid;
 use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_sim::ros::{End, RosOutput};
@@ -16,9 +17,6 @@ use outrigger_sim::tcp::Running;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{self, Instant};
 
-use super::dds::ends::{Asking, Hearing, Publishing};
-use super::dds::{Dds, Remark};
-use super::place::Place;
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::worker::{Joined, Worker};

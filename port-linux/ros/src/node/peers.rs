@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use outrigger_ros2::neighbours::{Prefix, discovery_port};
 use outrigger_wire::time;
 
+use crate::neighbours::{Prefix, discovery_port};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::worker::Worker;

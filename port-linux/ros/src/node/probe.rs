@@ -5,7 +5,6 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 
-use outrigger_ros2::neighbours::{Heard, Multicast, Prefix, discovery_port};
 use rustix::net::sockopt::{
     set_ip_add_membership_with_ifindex, set_ip_multicast_if, set_ip_multicast_loop, set_socket_reuseaddr,
     set_socket_reuseport,
@@ -13,6 +12,7 @@ use rustix::net::sockopt::{
 use rustix::net::{AddressFamily, SocketType, bind, socket};
 
 use super::peers::{facing, sender};
+use crate::neighbours::{Heard, Multicast, Prefix, discovery_port};
 
 /// The group of discovery (RTPS 2.5, 9.6.2.2).
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);

@@ -2,11 +2,6 @@
 
 use outrigger_core::command::Guidance;
 use outrigger_core::mode::{GuideLimits, Mode};
-use outrigger_ros2::arm::Arm;
-use outrigger_ros2::calls::{self, Deed, FREEDRIVE};
-use outrigger_ros2::controllers::Standing;
-use outrigger_ros2::native_calls::{self, NATIVE_OFFERS};
-use outrigger_ros2::readings::Readings;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::{Offer, Qos};
 use outrigger_ros2_messages::{Flag, QueryTrajectoryStateResponse, Time};
@@ -20,6 +15,11 @@ use super::listing::Listing;
 use super::script::Scripts;
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use super::wanted::compared;
+use crate::arm::Arm;
+use crate::calls::{self, Deed, FREEDRIVE};
+use crate::controllers::Standing;
+use crate::native_calls::{self, NATIVE_OFFERS};
+use crate::readings::Readings;
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 use outrigger::motion::asked::MadeBy;

@@ -7,10 +7,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use outrigger_core::engine::Config;
-use outrigger_ros2::driver;
-use outrigger_ros2::native::{self, Terminals};
-use outrigger_ros2::neighbours::{self, Finding, Seen, Surroundings};
-use outrigger_ros2::readings::Readings;
 use outrigger_ros2_messages::Gid;
 use outrigger_wire::time::{self, Instant};
 use rustdds::{DomainParticipant, DomainParticipantBuilder, RTPSEntity as _, StatusEvented as _};
@@ -21,6 +17,10 @@ use super::probe::Probe;
 use super::quality::policies;
 use super::settings::Settings;
 use super::{learned, surface, variables};
+use crate::driver;
+use crate::native::{self, Terminals};
+use crate::neighbours::{self, Finding, Seen, Surroundings};
+use crate::readings::Readings;
 use outrigger::exit::Failure;
 use outrigger::feed::{Feed, Reader, Streams, stream_memory};
 use outrigger::host::clock::Clock;
@@ -41,9 +41,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// So many others are named.
 const NAMED: usize = 8;
 
-/// Looks, on a thread of its own.
+/// A look at a domain, on a thread of its own.
 #[derive(Debug)]
-pub(crate) struct Watching {
+pub struct Watching {
     settings: Settings,
     target: Option<Target>,
     clock: Clock,
@@ -54,9 +54,9 @@ pub(crate) struct Watching {
     worker: Worker,
 }
 
-/// What was found.
+/// The findings in a domain, in words.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub struct Report {
     findings: Vec<Finding>,
     lines: Vec<String>,
 }
@@ -66,7 +66,7 @@ impl Watching {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the domain cannot be joined, [`Failure::Connection`] for a peer without an address.
-    pub(crate) fn start(settings: Settings, target: Option<Target>, clock: Clock) -> Result<Self, Failure> {
+    pub fn start(settings: Settings, target: Option<Target>, clock: Clock) -> Result<Self, Failure> {
         let Settings { domain, interface, .. } = settings;
         let refused = |error: &dyn std::fmt::Display| {
             Failure::BadInput(format!(
@@ -102,7 +102,7 @@ impl Watching {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the operating system gives no thread.
-    pub(crate) fn hear<const N: usize, C: Controller<N>>(
+    pub fn hear<const N: usize, C: Controller<N>>(
         &self,
         controller: &mut C,
         config: &Config<N, C::Options>,
@@ -116,11 +116,11 @@ impl Watching {
         Ok((net.with_feed(&feed, None), apart))
     }
 
-    /// What was found, a few seconds after the beginning at the earliest.
+    /// Returns the findings, a few seconds after the beginning at the earliest.
     ///
     /// # Errors
     /// [`Failure::Fault`] where its thread is gone.
-    pub(crate) fn finish(self) -> Result<Report, Failure> {
+    pub fn finish(self) -> Result<Report, Failure> {
         while self.clock.now() < self.until {
             std::thread::sleep(PACE);
         }
@@ -241,7 +241,7 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
 
 impl Report {
     /// Adds it to `sheet`.
-    pub(crate) fn tell(self, sheet: &mut Sheet) {
+    pub fn tell(self, sheet: &mut Sheet) {
         for line in self.lines {
             sheet.line(line);
         }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use outrigger_ros2::goals::Goals;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::{Names, Qos, Task};
 use outrigger_ros2_messages::{
@@ -12,6 +11,7 @@ use outrigger_ros2_messages::{
 
 use super::dds::{Arrival, Asker, Dds, In, Offers, Out};
 use super::settings::Remarks;
+use crate::goals::Goals;
 use outrigger::exit::Failure;
 
 /// An action. What its results are is told when one ends.

@@ -1,52 +1,52 @@
-//! What a node is to be.
+//! The settings of a node.
 
 use std::net::IpAddr;
 
-use outrigger_config::{RosSettings, Surface};
-use outrigger_ros2::arm::{LWR_JOINTS, UR_JOINTS};
-use outrigger_ros2::{environment, native};
 use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_wire::time::Duration;
 
 use super::place::Place;
 use super::serial;
+use crate::arm::{LWR_JOINTS, UR_JOINTS};
+use crate::{environment, native};
+use outrigger::config::{RosSettings, Surface};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
-/// What is said in the log.
+/// Lines for the log.
 pub(super) type Remarks = Vec<String>;
 
-/// What is said where nothing is commanded.
+/// The refusal of a node that commands nothing.
 pub(super) const ONLY_LOOKS: &str =
     "this node commands nothing: say command = true in [ros] of a configuration, and run `outrigger ros2` with it";
 
-/// What a node is to be.
+/// The settings of a node.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// Namespace and prefix.
-    pub(crate) names: Names,
+    pub(super) names: Names,
     /// Layouts that differ between releases.
-    pub(crate) distro: Distro,
+    pub(super) distro: Distro,
     /// `ROS_DOMAIN_ID`.
-    pub(crate) domain: u16,
+    pub(super) domain: u16,
     /// By which it joins.
-    pub(crate) interface: IpAddr,
-    /// Whose names topics have.
-    pub(crate) surface: Surface,
-    /// What others would send once is sent again to whoever asks for that.
-    pub(crate) offer_reliable: bool,
+    pub(super) interface: IpAddr,
+    /// The origin of the names of topics.
+    pub(super) surface: Surface,
+    /// Topics that others would send once are sent again to whoever asks for that.
+    pub(super) offer_reliable: bool,
     /// The names of 2015 as well.
-    pub(crate) legacy_names: bool,
+    pub(super) legacy_names: bool,
     /// Hosts that are told of it one by one.
-    pub(crate) peers: Vec<String>,
+    pub(super) peers: Vec<String>,
     /// States of joints by names of PolyScope X stand outside of the namespace.
-    pub(crate) joints_at_root: bool,
+    pub(super) joints_at_root: bool,
     /// Joints of the arm, in its order.
-    pub(crate) joints: &'static [&'static str],
+    pub(super) joints: &'static [&'static str],
     /// Streamed speeds hold for this long.
-    pub(crate) forward_timeout: Duration,
+    pub(super) forward_timeout: Duration,
     /// A goal while nothing is commanded is a request as well.
-    pub(crate) goals_request: bool,
+    pub(super) goals_request: bool,
 }
 
 impl Settings {
@@ -56,7 +56,7 @@ impl Settings {
     /// # Errors
     /// [`Failure::Usage`] for what is no name, and for an environment that this node cannot heed; [`Failure::Connection`] where a
     /// serial number is not told.
-    pub(crate) fn new(
+    pub fn new(
         ros: &RosSettings,
         distro: Option<Distro>,
         domain: Option<u16>,

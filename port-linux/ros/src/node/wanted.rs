@@ -1,11 +1,11 @@
 //! What a goal wants as a motion of this run, and where the arm stands on its way as messages have it.
 
 use outrigger_core::trajectory::{Setpoint, Tolerances};
-use outrigger_ros2::follow::{self, Point, Tolerance, Wanted};
 use outrigger_ros2_messages::{JointTrajectoryPoint, Time};
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
+use crate::follow::{self, Point, Tolerance, Wanted};
 use outrigger::motion::asked::Stands;
 use outrigger::motion::{Motion, Row, of_rows};
 

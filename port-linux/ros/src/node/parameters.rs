@@ -1,10 +1,10 @@
 //! Services of a node's parameters: how it joined, to be read.
 
-use outrigger_ros2::parameters::{PARAMETER_OFFERS, Parameters, Value};
 use outrigger_ros2_messages::endpoint::Offer;
 
 use super::dds::{Arrival, Dds, In, Offers};
 use super::settings::{Remarks, Settings};
+use crate::parameters::{PARAMETER_OFFERS, Parameters, Value};
 use outrigger::exit::Failure;
 
 /// They are answered by this.

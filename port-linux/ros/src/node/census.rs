@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use outrigger_ros2::neighbours::{Endpoint, Nodes, Participant, Prefix, Seen, Side};
 use outrigger_ros2_messages::Gid;
 use outrigger_ros2_messages::endpoint::Qos;
 use outrigger_ros2_messages::type_hash;
@@ -14,6 +13,7 @@ use rustdds::{
 
 use super::bytes::{Raw, Reader};
 use super::quality::{policies, quality};
+use crate::neighbours::{Endpoint, Nodes, Participant, Prefix, Seen, Side};
 
 /// Where participants tell of their nodes.
 pub(super) const GRAPH: &str = "ros_discovery_info";
@@ -35,7 +35,7 @@ fn gid(of: GUID) -> Gid {
 }
 
 fn prefix(of: GUID) -> Prefix {
-    outrigger_ros2::neighbours::prefix(gid(of))
+    crate::neighbours::prefix(gid(of))
 }
 
 /// The topic [`GRAPH`].
@@ -138,7 +138,7 @@ impl Census {
                 at: address(unicast.iter().map(|locator| SocketAddr::from(*locator))),
             }
         });
-        let is_other = |of: &Endpoint| outrigger_ros2::neighbours::prefix(of.gid) != own;
+        let is_other = |of: &Endpoint| crate::neighbours::prefix(of.gid) != own;
         let endpoints: Vec<_> = readers.chain(writers).filter(is_other).collect();
         let vendors = self.vendors.iter().filter(|(prefix, _)| **prefix != own);
         Seen {

@@ -1,9 +1,9 @@
 //! What a node offers, to whoever carries it.
 
-use outrigger_ros2::neighbours::{Ours, Side};
 use outrigger_ros2_messages::dds_type;
 use outrigger_ros2_messages::endpoint::Qos;
 
+use crate::neighbours::{Ours, Side};
 use outrigger::exit::Failure;
 
 /// Where something is published.

@@ -1,10 +1,10 @@
 //! Asks a controller for the serial number of its arm, of which a namespace can be made.
 
-use outrigger_ros2::dashboard::{DashboardAsk, Outcome, Value};
 use outrigger_wire::dashboard::Request;
 use outrigger_wire::time::Duration;
 
 use super::dashboard::{Dashboard, News};
+use crate::dashboard::{DashboardAsk, Outcome, Value};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;

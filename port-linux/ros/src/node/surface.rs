@@ -1,16 +1,16 @@
 //! Everything that a node offers, with and without somebody to offer it to.
 
-use outrigger_ros2::arm::{Arm, UR_JOINTS};
-use outrigger_ros2::driver;
-use outrigger_ros2::health;
-use outrigger_ros2::native::{self, Terminals};
-use outrigger_ros2::neighbours::{Offered, node_name};
 use outrigger_ros2_messages::endpoint::{Qos, Topic};
 
 use super::face::Face;
 use super::offers::{Listed, Offers as _};
 use super::settings::Settings;
 use super::{parameters, pendant};
+use crate::arm::{Arm, UR_JOINTS};
+use crate::driver;
+use crate::health;
+use crate::native::{self, Terminals};
+use crate::neighbours::{Offered, node_name};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 

@@ -8,8 +8,6 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_ros2::contact;
-use outrigger_ros2::follow::{self, Tolerance, Unfit, Wanted};
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::endpoint::{Distro, Names, Qos};
 use outrigger_ros2_messages::{
@@ -24,6 +22,8 @@ use super::outcome::{Ended, REACHED, REPLACED, TOUCHED, Whose, aborted, ended_as
 use super::settings::{ONLY_LOOKS, Remarks};
 use super::touch::Touch;
 use super::wanted::{compared, motion, nanos_of};
+use crate::contact;
+use crate::follow::{self, Tolerance, Unfit, Wanted};
 use outrigger::exit::Failure;
 use outrigger::host::worker::Worker;
 use outrigger::motion::Stage;

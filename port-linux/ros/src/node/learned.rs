@@ -1,7 +1,6 @@
 //! What a robot has told, of everything that a session's feed carries.
 
-use outrigger_ros2::readings::{Port, Readings};
-
+use crate::readings::{Port, Readings};
 use outrigger::feed::{Item, Message, Streams, VARIABLES, What};
 
 /// Takes a message of `port` that came at `micros`. Whether it was a state that is newer than what was known.

@@ -1,11 +1,11 @@
 //! What tools are told of controllers.
 
-use outrigger_ros2::arm::Arm;
-use outrigger_ros2::controllers::{self, CONTROLLER_OFFERS, Standing};
 use outrigger_ros2_messages::endpoint::{Distro, Names, Offer};
 
 use super::dds::{Arrival, Dds, In, Offers};
 use super::settings::Remarks;
+use crate::arm::Arm;
+use crate::controllers::{self, CONTROLLER_OFFERS, Standing};
 use outrigger::exit::Failure;
 
 /// The services of a `controller_manager`.

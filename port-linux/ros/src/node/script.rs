@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use outrigger_core::client::script::{ControllerMessage, ScriptFile, Upload, UploadConfig, UploadEvent};
-use outrigger_ros2::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAND, Program, STOP};
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::endpoint::Qos;
 use outrigger_ros2_messages::{GoalId, SendGoalRequest, SendScriptGoal, SendScriptResult, Text, Time};
@@ -16,6 +15,7 @@ use super::action::{Action, Came, reject};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
 use super::wanted::nanos_of;
+use crate::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAND, Program, STOP};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;

@@ -13,8 +13,6 @@ use std::net::SocketAddr;
 use std::time::Duration as StdDuration;
 
 use outrigger_core::client::dashboard::{Sequence, SequenceEvent, SequenceInput};
-use outrigger_ros2::dashboard::{DashboardAsk, Outcome, Value};
-use outrigger_ros2::set_mode::ModeChange;
 use outrigger_ros2_messages::{SetModeFeedback, SetModeGoal, SetModeResult, Status};
 use outrigger_wire::dashboard::{PORT, Reply, Request};
 use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
@@ -23,6 +21,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use self::reach::{Memory, Place, Reached};
+use crate::dashboard::{DashboardAsk, Outcome, Value};
+use crate::set_mode::ModeChange;
 use outrigger::dashboard::robot_api_port;
 use outrigger::dashboard::transport::{Transport as _, Trouble, run};
 use outrigger::exit::Failure;

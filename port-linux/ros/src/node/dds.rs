@@ -3,7 +3,7 @@
 //! Requests of services tell who asks in one of two ways (`core/docs/protocol/ros2-surface.md` 6): Fast DDS beside the message,
 //! Cyclone DDS in 16 bytes before it. A server understands either, and answers in the same way.
 
-pub(super) mod ends;
+mod ends;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
-use outrigger_ros2::neighbours::{Seen, prefix};
 use outrigger_ros2_messages::cdr::{ENCAPSULATION, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Qos};
 use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
@@ -26,12 +25,15 @@ use rustdds::{
     TopicKind,
 };
 
+pub use self::ends::{Asking, Hearing, Publishing};
 use super::bytes::{Payload, Raw, Reader, Through};
 use super::census::{Census, GRAPH, graph_topic};
 pub(super) use super::offers::{In, Offers, Out};
 use super::peers::{self, Peers};
+pub use super::place::Place;
 use super::probe;
 use super::quality::{policies, quality};
+use crate::neighbours::{Seen, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 
@@ -75,11 +77,18 @@ pub(super) struct Arrival {
     pub(super) asker: Option<Asker>,
 }
 
-/// What others do, in words, once each.
+/// A remark on others, in words, once each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Remark {
+pub enum Remark {
     /// A reader or writer of others wants what is not offered.
-    Incompatible { topic: String, theirs: String, ours: String },
+    Incompatible {
+        /// The topic, with its name in ROS 2.
+        topic: String,
+        /// The quality of service that the others ask for.
+        theirs: String,
+        /// The quality of service here.
+        ours: String,
+    },
 }
 
 /// Set by the transport's threads where something came.
@@ -105,8 +114,8 @@ struct Waits {
     until: Instant,
 }
 
-/// What is offered on one domain.
-pub(super) struct Dds {
+/// A participant of one domain, with its endpoints.
+pub struct Dds {
     participant: DomainParticipant,
     status: DomainParticipantStatusListener,
     publisher: Publisher,
@@ -140,7 +149,7 @@ impl Dds {
     /// # Errors
     /// [`Failure::BadInput`] with what the operating system refuses, and where somebody else has the domain's port;
     /// [`Failure::Connection`] for a peer without an address.
-    pub(super) fn join(
+    pub fn join(
         domain: u16,
         interface: IpAddr,
         peers: &[String],
@@ -216,8 +225,8 @@ impl Dds {
         self.announce_all(namespace, name, readers, writers);
     }
 
-    /// The same with what is opened and closed while it is there ([`ends`]).
-    pub(super) fn announce_all(&self, namespace: &str, name: &str, readers: Vec<Gid>, writers: Vec<Gid>) {
+    /// Announces a node with these readers and writers, which were opened while the participant is there.
+    pub fn announce_all(&self, namespace: &str, name: &str, readers: Vec<Gid>, writers: Vec<Gid>) {
         let node = NodeEntities {
             node_namespace: if namespace.is_empty() { "/".into() } else { namespace.into() },
             node_name: name.into(),
@@ -327,7 +336,7 @@ impl Dds {
     }
 
     /// Takes what DDS has told of others.
-    pub(super) fn learn_all(&mut self) {
+    pub fn learn_all(&mut self) {
         while let Some(event) = self.status.try_recv_status() {
             self.census.learn(&event);
             self.learn(event);
@@ -390,14 +399,14 @@ impl Dds {
         }
     }
 
-    /// Who else is there, where that has changed since it was last asked.
-    pub(super) fn others(&mut self) -> Option<Seen> {
+    /// Returns everybody else in the domain, where that has changed since the last call.
+    pub fn others(&mut self) -> Option<Seen> {
         self.census.look();
         self.census.changed().then(|| self.census.seen(&self.participant))
     }
 
-    /// What others do that cannot work, since the beginning, in the order in which it was seen.
-    pub(super) fn remarks(&self) -> &[Remark] {
+    /// Returns the remarks on others since the beginning, in the order in which they were made.
+    pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
 }

@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use outrigger_ros2::calls::Refused;
-use outrigger_ros2::dashboard::{self, DASHBOARD_OFFERS, Outcome};
-use outrigger_ros2::set_mode::{SET_MODE, Target as Wanted};
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::endpoint::{Names, Offer};
 use outrigger_ros2_messages::{GoalId, SendGoalRequest, SetModeGoal, SetModeResult, Time};
@@ -13,6 +10,9 @@ use super::action::{Action, Came, reject};
 use super::dashboard::{Dashboard, News};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks};
+use crate::calls::Refused;
+use crate::dashboard::{self, DASHBOARD_OFFERS, Outcome};
+use crate::set_mode::{SET_MODE, Target as Wanted};
 use outrigger::exit::Failure;
 
 /// The dashboard's side of a node.

@@ -2,13 +2,13 @@
 //! as long as it holds, or refuses it.
 
 use outrigger_core::law::{Forward, Forwarded};
-use outrigger_ros2::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
 use outrigger_ros2_messages::endpoint::{Heard, Qos};
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::dds::{In, Offers};
 use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use crate::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
 use outrigger::exit::Failure;
 use outrigger::motion::asked::MadeBy;
 use outrigger::requests::{Client, Streaming};

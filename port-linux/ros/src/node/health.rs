@@ -2,10 +2,10 @@
 
 use outrigger_core::link::{Figures, Grade};
 use outrigger_core::mode::Mode;
-use outrigger_ros2::health::{Finding, Level, diagnostics};
 use outrigger_ros2_messages::Time;
 use outrigger_wire::time::{Duration, Instant};
 
+use crate::health::{Finding, Level, diagnostics};
 use outrigger::requests::Status;
 use outrigger::show::grade;
 use outrigger::show::words::{self, Observer};

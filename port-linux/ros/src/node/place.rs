@@ -2,27 +2,26 @@
 
 use std::net::IpAddr;
 
-use outrigger_ros2::environment;
-
+use crate::environment;
 use outrigger::exit::Failure;
 
-/// A domain, and how it is reached.
+/// A domain, and the way to it.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub struct Place {
     /// `ROS_DOMAIN_ID`.
-    pub(super) domain: u16,
-    /// By which it is joined.
-    pub(super) interface: IpAddr,
+    pub domain: u16,
+    /// The address of the network interface that it is joined by.
+    pub interface: IpAddr,
     /// Hosts that are told one by one.
-    pub(super) peers: Vec<String>,
+    pub peers: Vec<String>,
 }
 
 impl Place {
-    /// `domain` where one is given, joined by `interface`, and `peers` with those of the environment.
+    /// Returns `domain` where one is given, joined by `interface`, and `peers` with those of the environment.
     ///
     /// # Errors
     /// [`Failure::Usage`] for an environment that cannot be heeded.
-    pub(super) fn find(domain: Option<u16>, interface: IpAddr, mut peers: Vec<String>) -> Result<Self, Failure> {
+    pub fn find(domain: Option<u16>, interface: IpAddr, mut peers: Vec<String>) -> Result<Self, Failure> {
         let usage = |error: environment::EnvironmentError| Failure::Usage(error.to_string());
         let read = |name: &str| std::env::var(name).ok();
         let domain = match domain {

@@ -1,9 +1,9 @@
 //! Results of goals: status, error code and text.
 
 use outrigger_core::robot::Reason;
-use outrigger_ros2::follow::Unfit;
 use outrigger_ros2_messages::{FollowError, Status};
 
+use crate::follow::Unfit;
 use outrigger::motion::Stage;
 use outrigger::released::ReleasedBy;
 

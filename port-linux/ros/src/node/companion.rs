@@ -9,13 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use outrigger_core::mode::Mode;
-use outrigger_ros2::arm::Arm;
-use outrigger_ros2::driver::Driver;
-use outrigger_ros2::health;
-use outrigger_ros2::native::{Native, Terminals};
-use outrigger_ros2::neighbours::{self, Offered};
-use outrigger_ros2::readings::Readings;
-use outrigger_ros2::rosout::{self, ROSOUT};
 use outrigger_ros2_messages::Time;
 use outrigger_ros2_messages::endpoint::Topic;
 use outrigger_wire::time::Instant;
@@ -30,6 +23,13 @@ use super::pendant::{self, Pendant};
 use super::remarked::Remarked;
 use super::settings::{Remarks, Settings};
 use super::{learned, surface};
+use crate::arm::Arm;
+use crate::driver::Driver;
+use crate::health;
+use crate::native::{Native, Terminals};
+use crate::neighbours::{self, Offered};
+use crate::readings::Readings;
+use crate::rosout::{self, ROSOUT};
 use outrigger::companion::{self, Companion, Ended, Needs, Session, Started};
 use outrigger::exit::Failure;
 use outrigger::feed::{Entry, Item, Message, Progress, Reader, Streams, What, stream_memory};
@@ -50,7 +50,7 @@ const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duratio
 
 /// A node of ROS 2 as a companion.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub struct Beside {
     settings: Settings,
     /// Set where it may command.
     commands: bool,
@@ -60,12 +60,12 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// Returns one beside a run, which it may command or not.
-    pub(crate) const fn a_run(settings: Settings, commands: bool) -> Self {
+    pub const fn a_run(settings: Settings, commands: bool) -> Self {
         Self { settings, commands, alone: false }
     }
 
     /// Returns one beside a session that only looks.
-    pub(crate) const fn an_onlooker(settings: Settings) -> Self {
+    pub const fn an_onlooker(settings: Settings) -> Self {
         Self { settings, commands: false, alone: true }
     }
 }

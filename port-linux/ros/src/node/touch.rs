@@ -1,7 +1,6 @@
 //! Contacts of the tool, watched for on behalf of one goal at a time: one of `detect_tool_contact`, or a motion that ends by one.
 
 use outrigger_core::mode::Mode;
-use outrigger_ros2::contact::{DETECT, Next, Seen, Watch};
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::endpoint::Names;
 use outrigger_ros2_messages::{GoalId, Nothing, SendGoalRequest, Time};
@@ -10,6 +9,7 @@ use super::action::{Action, Came, reject};
 use super::dds::{Arrival, Asker, Dds, Offers};
 use super::settings::{ONLY_LOOKS, Remarks};
 use super::wanted::nanos_of;
+use crate::contact::{DETECT, Next, Seen, Watch};
 use outrigger::exit::Failure;
 use outrigger::motion::asked::MadeBy;
 use outrigger::requests::{Asked, Client, Decided, Status};

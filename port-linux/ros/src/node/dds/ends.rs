@@ -24,13 +24,13 @@ const ASKED: usize = 64;
 const WHO: usize = 8;
 
 /// A topic that is published.
-pub(in crate::ros2) struct Publishing(Writer);
+pub struct Publishing(Writer);
 
 /// A topic that is heard.
-pub(in crate::ros2) struct Hearing(Reader);
+pub struct Hearing(Reader);
 
 /// A service that is called.
-pub(in crate::ros2) struct Asking {
+pub struct Asking {
     requests: Writer,
     answers: Reader,
     /// In requests of Cyclone DDS: whose they are.
@@ -76,7 +76,7 @@ impl Dds {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(in crate::ros2) fn opens(&mut self, name: &str, message: &str, qos: Qos) -> Result<Publishing, Failure> {
+    pub fn opens(&mut self, name: &str, message: &str, qos: Qos) -> Result<Publishing, Failure> {
         self.writer(format!("rt{name}"), message, qos).map(Publishing)
     }
 
@@ -84,7 +84,7 @@ impl Dds {
     ///
     /// # Errors
     /// Those of [`opens`](Self::opens).
-    pub(in crate::ros2) fn hears(&mut self, name: &str, message: &str, qos: Qos) -> Result<Hearing, Failure> {
+    pub fn hears(&mut self, name: &str, message: &str, qos: Qos) -> Result<Hearing, Failure> {
         self.reader(format!("rt{name}"), message, qos).map(Hearing)
     }
 
@@ -92,7 +92,7 @@ impl Dds {
     ///
     /// # Errors
     /// Those of [`opens`](Self::opens).
-    pub(in crate::ros2) fn asks(&mut self, name: &str, service: &str) -> Result<Asking, Failure> {
+    pub fn asks(&mut self, name: &str, service: &str) -> Result<Asking, Failure> {
         let answers = self.reader(format!("rr{name}Reply"), &format!("{service}_Response"), Qos::SERVICES)?;
         let requests = self.writer(format!("rq{name}Request"), &format!("{service}_Request"), Qos::SERVICES)?;
         let client = client(answers.guid());
@@ -119,46 +119,52 @@ fn gid(guid: GUID) -> Gid {
 }
 
 impl Publishing {
-    pub(in crate::ros2) fn writers(&self) -> [Gid; 1] {
+    /// Returns the identifiers of its writers, for [`Dds::announce_all`].
+    pub fn writers(&self) -> [Gid; 1] {
         [gid(self.0.guid())]
     }
 
-    /// Publishes a message; whether there was room for it.
-    pub(in crate::ros2) fn publish(&self, message: Vec<u8>) -> bool {
+    /// Publishes a message. Returns `false` where there was no room for it.
+    pub fn publish(&self, message: Vec<u8>) -> bool {
         self.0.write(Payload(body(message)), Some(Timestamp::now())).is_ok()
     }
 
-    pub(in crate::ros2) fn close(self, dds: &mut Dds) {
+    /// Closes it: `dds` forgets who was matched with it.
+    pub fn close(self, dds: &mut Dds) {
         dds.forget([self.0.guid()]);
     }
 }
 
 impl Hearing {
-    pub(in crate::ros2) fn readers(&self) -> [Gid; 1] {
+    /// Returns the identifiers of its readers, for [`Dds::announce_all`].
+    pub fn readers(&self) -> [Gid; 1] {
         [gid(self.0.guid())]
     }
 
-    /// What has come, with its encapsulation.
-    pub(in crate::ros2) fn take(&self) -> Vec<Vec<u8>> {
+    /// Takes the messages that have come, with their encapsulation.
+    pub fn take(&self) -> Vec<Vec<u8>> {
         taken(&self.0).into_iter().map(|(bytes, _)| bytes).collect()
     }
 
-    pub(in crate::ros2) fn close(self, dds: &mut Dds) {
+    /// Closes it: `dds` forgets who was matched with it.
+    pub fn close(self, dds: &mut Dds) {
         dds.forget([self.0.guid()]);
     }
 }
 
 impl Asking {
-    pub(in crate::ros2) fn readers(&self) -> [Gid; 1] {
+    /// Returns the identifiers of its readers, for [`Dds::announce_all`].
+    pub fn readers(&self) -> [Gid; 1] {
         [gid(self.answers.guid())]
     }
 
-    pub(in crate::ros2) fn writers(&self) -> [Gid; 1] {
+    /// Returns the identifiers of its writers, for [`Dds::announce_all`].
+    pub fn writers(&self) -> [Gid; 1] {
         [gid(self.requests.guid())]
     }
 
     /// Sends a request, as soon as there is a server.
-    pub(in crate::ros2) fn ask(&mut self, number: u64, message: Vec<u8>) {
+    pub fn ask(&mut self, number: u64, message: Vec<u8>) {
         self.waiting.push_back((number, message));
         while self.waiting.len() > ASKED {
             self.waiting.pop_front();
@@ -166,7 +172,7 @@ impl Asking {
     }
 
     /// Sends what waits, and takes the answers that have come: to which request, and with their encapsulation.
-    pub(in crate::ros2) fn attend(&mut self, dds: &Dds) -> Vec<(u64, Vec<u8>)> {
+    pub fn attend(&mut self, dds: &Dds) -> Vec<(u64, Vec<u8>)> {
         if !self.waiting.is_empty()
             && let Some(server) = dds.server(self)
         {
@@ -210,7 +216,8 @@ impl Asking {
         }
     }
 
-    pub(in crate::ros2) fn close(self, dds: &mut Dds) {
+    /// Closes it: `dds` forgets who was matched with it.
+    pub fn close(self, dds: &mut Dds) {
         dds.forget([self.requests.guid(), self.answers.guid()]);
     }
 }

@@ -1,6 +1,5 @@
 use std::net::{Ipv4Addr, TcpListener};
 
-use outrigger_ros2::dashboard::{DASHBOARD_OFFERS, ask};
 use outrigger_ros2_messages::{LoadRequest, PopupRequest, RawRequestRequest};
 use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::port::Port;
@@ -8,6 +7,7 @@ use outrigger_sim::robot::PowerTiming;
 use outrigger_sim::tcp::{Running, Server};
 
 use super::*;
+use crate::dashboard::{DASHBOARD_OFFERS, ask};
 
 fn controller(major: u8, minor: u8, state: StartState) -> (Running, Place) {
     let step = StdDuration::from_millis(100);
