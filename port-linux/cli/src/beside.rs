@@ -276,7 +276,7 @@ fn companions<const N: usize, C: Controller<N>>(
     #[cfg(feature = "ros2")]
     if let Some(joins) = joins {
         let settings = joins.settings(ros, N, controller.target().as_ref())?;
-        companions.push(Arc::new(outrigger_ros2::node::Beside::a_run(settings, ros.command)));
+        companions.push(Arc::new(outrigger_ros2::node::Node::new(settings, ros.command)));
     }
     #[cfg(not(feature = "ros2"))]
     let (_, _, _) = (ros, controller, joins);

@@ -6,7 +6,7 @@ mod scripts;
 use std::sync::Arc;
 
 use outrigger_config::RosSettings;
-use outrigger_ros2::node::Beside;
+use outrigger_ros2::node::Node;
 
 pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::scripts::{Scripts, ScriptsArgs};
@@ -22,7 +22,7 @@ use outrigger::show::Format;
 /// [`Failure::Usage`] and [`Failure::BadInput`] for how it is to join.
 pub(crate) fn look<const N: usize, C: Controller<N>>(controller: &C, args: &Ros2Args) -> Result<Look<N>, Failure> {
     let settings = args.joins.settings(&RosSettings::default(), N, controller.target().as_ref())?;
-    let node: Arc<dyn Companion<N>> = Arc::new(Beside::an_onlooker(settings));
+    let node: Arc<dyn Companion<N>> = Arc::new(Node::onlooker(settings));
     let (format, seconds) = (Format::choose(args.json), args.seconds);
     Ok(Look { title: "ros2", format, seconds, for_a_reader: false, companions: vec![node] })
 }

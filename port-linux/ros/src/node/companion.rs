@@ -50,7 +50,7 @@ const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duratio
 
 /// A node of ROS 2 as a companion.
 #[derive(Debug)]
-pub struct Beside {
+pub struct Node {
     settings: Settings,
     /// Set where it may command.
     commands: bool,
@@ -58,19 +58,21 @@ pub struct Beside {
     alone: bool,
 }
 
-impl Beside {
-    /// Returns one beside a run, which it may command or not.
-    pub const fn a_run(settings: Settings, commands: bool) -> Self {
+impl Node {
+    /// Returns a node beside a session, which it may command or not.
+    #[must_use]
+    pub const fn new(settings: Settings, commands: bool) -> Self {
         Self { settings, commands, alone: false }
     }
 
-    /// Returns one beside a session that only looks.
-    pub const fn an_onlooker(settings: Settings) -> Self {
+    /// Returns a node beside a session that only looks, and is there for the node alone.
+    #[must_use]
+    pub const fn onlooker(settings: Settings) -> Self {
         Self { settings, commands: false, alone: true }
     }
 }
 
-impl<const N: usize> Companion<N> for Beside {
+impl<const N: usize> Companion<N> for Node {
     fn needs(&self) -> Needs {
         Needs { traffic: true, variables: super::variables(), commands: self.commands, ..Needs::default() }
     }
@@ -78,7 +80,7 @@ impl<const N: usize> Companion<N> for Beside {
     fn start(&self, session: Session<N>) -> Result<Started, Failure> {
         let Self { settings, alone, .. } = self;
         let may = if session.client.is_some() { "commands by calls and goals" } else { "commands nothing" };
-        let node = Node::start(settings, session)?;
+        let node = Running::start(settings, session)?;
         let started = if *alone {
             Started::default()
         } else {
@@ -98,13 +100,13 @@ impl<const N: usize> Companion<N> for Beside {
 
 /// A node on its thread. Ends with this.
 #[derive(Debug)]
-struct Node {
+struct Running {
     worker: Option<Worker>,
     leaves: Arc<AtomicBool>,
     progress: Arc<Progress>,
 }
 
-impl Node {
+impl Running {
     /// Joins, publishes what the feed of `session` has, and is a client of it, where it may command; what is refused is told in words.
     ///
     /// # Errors
@@ -369,7 +371,7 @@ impl<const N: usize> Working<'_, N> {
     }
 }
 
-impl Drop for Node {
+impl Drop for Running {
     fn drop(&mut self) {
         self.leaves.store(true, Ordering::Release);
     }

@@ -1,6 +1,6 @@
 //! The node: what the surface publishes, asks and answers, carried by DDS beside a session of the library `outrigger`.
 //!
-//! A [`Beside`] is a companion of a session, by its [`Settings`]. [`Watching`] looks at a domain that a node would join. [`dds`] is the
+//! A [`Node`] is a companion of a session, by its [`Settings`]. [`Watching`] looks at a domain that a node would join. [`dds`] is the
 //! transport for a program whose endpoints come and go.
 
 mod action;
@@ -33,7 +33,7 @@ mod surface;
 mod touch;
 mod wanted;
 
-pub use self::companion::Beside;
+pub use self::companion::Node;
 pub use self::doctor::{Report, Watching};
 pub use self::settings::Settings;
 use crate::native;
