@@ -154,8 +154,7 @@ impl Speaking {
         self.dds.learn_all();
         if now >= self.neighbours_at {
             self.neighbours_at = now + NEIGHBOURS;
-            // What is told of nodes is taken; nothing is done with it.
-            let _ = self.dds.others();
+            self.dds.ignore_others();
         }
         self.hand_in();
         self.tell();

@@ -400,9 +400,14 @@ impl Dds {
     }
 
     /// Returns everybody else in the domain, where that has changed since the last call.
-    pub fn others(&mut self) -> Option<Seen> {
+    pub(super) fn others(&mut self) -> Option<Seen> {
         self.census.look();
         self.census.changed().then(|| self.census.seen(&self.participant))
+    }
+
+    /// Takes the descriptions of nodes that others have sent, and drops them.
+    pub fn ignore_others(&mut self) {
+        let _ = self.others();
     }
 
     /// Returns the remarks on others since the beginning, in the order in which they were made.
