@@ -19,6 +19,7 @@ pub mod released;
 pub mod requests;
 pub mod robot;
 pub mod run;
+pub mod script;
 pub mod sensor;
 pub mod show;
 

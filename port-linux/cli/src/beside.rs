@@ -207,7 +207,7 @@ fn examined<const N: usize, C: Controller<N>>(
     }
     let target = controller.target();
     let settings = args.joins.settings(ros, N, target.as_ref())?;
-    let watching = crate::ros2::Watching::start(settings, target, clock)?;
+    let watching = outrigger_ros2::node::Watching::start(settings, target, clock)?;
     let found = doctor::examine(controller, config, judged, (args.seconds, clock), sheet, |controller, net| {
         watching.hear(controller, &config, clock, net)
     });
@@ -276,7 +276,7 @@ fn companions<const N: usize, C: Controller<N>>(
     #[cfg(feature = "ros2")]
     if let Some(joins) = joins {
         let settings = joins.settings(ros, N, controller.target().as_ref())?;
-        companions.push(Arc::new(crate::ros2::Beside::a_run(settings, ros.command)));
+        companions.push(Arc::new(outrigger_ros2::node::Node::new(settings, ros.command)));
     }
     #[cfg(not(feature = "ros2"))]
     let (_, _, _) = (ros, controller, joins);

@@ -11,7 +11,7 @@ use outrigger_ros2_messages::{ControllerState, ControllerStateHumble, Header};
 
 /// The message of one state, with the scaling (0 … 1) in force; `None` where the robot does not tell what it is to do.
 #[must_use]
-pub fn controller_state(
+pub(crate) fn controller_state(
     readings: &Readings,
     header: Header,
     joints: &[String],

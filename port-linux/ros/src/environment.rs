@@ -6,12 +6,12 @@ use std::net::IpAddr;
 use outrigger_ros2_messages::endpoint::Distro;
 
 /// Reads a variable by its name; one that is empty says nothing.
-pub type Read<'r> = &'r dyn Fn(&str) -> Option<String>;
+pub(crate) type Read<'r> = &'r dyn Fn(&str) -> Option<String>;
 
 /// Why an environment is none for this node, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct EnvironmentError(String);
+pub(crate) struct EnvironmentError(String);
 
 fn refused<T>(text: String) -> Result<T, EnvironmentError> {
     Err(EnvironmentError(text))
@@ -25,7 +25,7 @@ fn said(read: Read<'_>, name: &str) -> Option<String> {
 ///
 /// # Errors
 /// What is no number from 0 to 232.
-pub fn domain(read: Read<'_>) -> Result<Option<u16>, EnvironmentError> {
+pub(crate) fn domain(read: Read<'_>) -> Result<Option<u16>, EnvironmentError> {
     let Some(text) = said(read, "ROS_DOMAIN_ID") else { return Ok(None) };
     match text.parse() {
         Ok(domain @ 0..=232) => Ok(Some(domain)),
@@ -37,7 +37,7 @@ pub fn domain(read: Read<'_>) -> Result<Option<u16>, EnvironmentError> {
 ///
 /// # Errors
 /// A release that is not known here.
-pub fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError> {
+pub(crate) fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError> {
     let Some(text) = said(read, "ROS_DISTRO") else { return Ok(None) };
     match Distro::from_name(&text) {
         Some(distro) => Ok(Some(distro)),
@@ -49,7 +49,7 @@ pub fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError> {
 
 /// How far others are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Range {
+pub(crate) enum Range {
     /// On this machine.
     Localhost,
     /// Wherever multicast goes; `SYSTEM_DEFAULT`, too.
@@ -62,7 +62,7 @@ pub enum Range {
 ///
 /// # Errors
 /// A range that is none, or `OFF`: a node that nobody finds is of no use.
-pub fn discovery(read: Read<'_>) -> Result<(Range, Vec<String>), EnvironmentError> {
+pub(crate) fn discovery(read: Read<'_>) -> Result<(Range, Vec<String>), EnvironmentError> {
     if said(read, "ROS_LOCALHOST_ONLY").is_some_and(|only| only == "1") {
         return Ok((Range::Localhost, vec![]));
     }
@@ -90,7 +90,12 @@ pub fn discovery(read: Read<'_>) -> Result<(Range, Vec<String>), EnvironmentErro
 /// # Errors
 /// An interface of a network where only this machine is to be looked for: what joins there is announced there. Hosts elsewhere
 /// that a node at this machine's own interface is not reached by.
-pub fn admits(read: Read<'_>, range: Range, interface: IpAddr, peers: &[String]) -> Result<(), EnvironmentError> {
+pub(crate) fn admits(
+    read: Read<'_>,
+    range: Range,
+    interface: IpAddr,
+    peers: &[String],
+) -> Result<(), EnvironmentError> {
     if range == Range::Localhost && !interface.is_loopback() {
         let by = match said(read, "ROS_LOCALHOST_ONLY") {
             Some(only) if only == "1" => "ROS_LOCALHOST_ONLY=1",

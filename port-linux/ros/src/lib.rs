@@ -1,26 +1,36 @@
-#![doc = include_str!("../README.md")]
+#![cfg_attr(feature = "node", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "node"),
+    doc = "A robot arm as ROS 2 shows it: endpoints and messages, without the node (feature `node`)."
+)]
 #![deny(unsafe_code)]
+// They panic where the reader of the output has gone.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod arm;
 pub mod calls;
 pub mod contact;
-pub mod controller_state;
+mod controller_state;
 pub mod controllers;
 pub mod dashboard;
 pub mod driver;
-pub mod environment;
+#[cfg(feature = "node")]
+mod environment;
 pub mod follow;
 pub mod forward;
 pub mod goals;
 pub mod health;
 pub mod native;
 pub mod native_calls;
-pub mod neighbours;
+#[cfg(feature = "node")]
+mod neighbours;
+#[cfg(feature = "node")]
+pub mod node;
 pub mod parameters;
-pub mod pose;
+mod pose;
 pub mod readings;
 pub mod rosout;
-pub mod scaling;
+mod scaling;
 pub mod script;
 pub mod set_mode;
-pub mod urdf;
+mod urdf;

@@ -12,18 +12,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use self::about::{Listed, ros_name, ros_type};
-pub use self::net::{Heard, Multicast, Surroundings, discovery_port, surroundings};
+pub(crate) use self::net::{Heard, Multicast, Surroundings, discovery_port, surroundings};
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Qos};
 use outrigger_ros2_messages::type_hash;
 use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid};
 
 /// First bytes of a [`Gid`]: which participant of the domain, which is one program or a part of it.
-pub type Prefix = [u8; 12];
+pub(crate) type Prefix = [u8; 12];
 
 /// Which way messages go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub(crate) enum Side {
     /// It reads.
     Reads,
     /// It writes.
@@ -32,59 +32,59 @@ pub enum Side {
 
 /// An endpoint of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ours {
+pub(crate) struct Ours {
     /// Which way.
-    pub side: Side,
+    pub(crate) side: Side,
     /// Name on DDS: `rt/joint_states`.
-    pub topic: String,
+    pub(crate) topic: String,
     /// Type on DDS: `sensor_msgs::msg::dds_::JointState_`.
-    pub kind: String,
+    pub(crate) kind: String,
     /// How messages travel.
-    pub qos: Qos,
+    pub(crate) qos: Qos,
 }
 
 /// What this node is, or is to be.
 #[derive(Clone, Debug, Default)]
-pub struct Offered {
+pub(crate) struct Offered {
     /// Its whole name: `/cell/arm1/outrigger`.
-    pub node: String,
+    pub(crate) node: String,
     /// Layouts that it speaks.
-    pub distro: Distro,
+    pub(crate) distro: Distro,
     /// Everything that it offers.
-    pub endpoints: Vec<Ours>,
+    pub(crate) endpoints: Vec<Ours>,
 }
 
 /// An endpoint of somebody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
+pub(crate) struct Endpoint {
     /// Which one.
-    pub gid: Gid,
+    pub(crate) gid: Gid,
     /// Which way.
-    pub side: Side,
+    pub(crate) side: Side,
     /// Name on DDS.
-    pub topic: String,
+    pub(crate) topic: String,
     /// Type on DDS.
-    pub kind: String,
+    pub(crate) kind: String,
     /// What it asks for, or offers; the depth is not told.
-    pub qos: Qos,
+    pub(crate) qos: Qos,
     /// `RIHS01_…`, from Iron on.
-    pub type_hash: Option<String>,
+    pub(crate) type_hash: Option<String>,
     /// Where it is reached.
-    pub at: Option<IpAddr>,
+    pub(crate) at: Option<IpAddr>,
 }
 
 /// Somebody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Participant {
+pub(crate) struct Participant {
     /// Which one.
-    pub prefix: Prefix,
+    pub(crate) prefix: Prefix,
     /// Who made its implementation of DDS, as registered.
-    pub vendor: [u8; 2],
+    pub(crate) vendor: [u8; 2],
 }
 
 /// How a participant tells of its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
+pub(crate) enum Width {
     /// 24 bytes: Humble and before.
     Wide,
     /// 16 bytes: from Iron on.
@@ -93,13 +93,13 @@ pub enum Width {
 
 /// Nodes of a participant, as it tells of them in `ros_discovery_info`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nodes {
+pub(crate) struct Nodes {
     /// Whose.
-    pub prefix: Prefix,
+    pub(crate) prefix: Prefix,
     /// How it told.
-    pub width: Width,
+    pub(crate) width: Width,
     /// The whole name of each, and its endpoints.
-    pub nodes: Vec<(String, Vec<Gid>)>,
+    pub(crate) nodes: Vec<(String, Vec<Gid>)>,
 }
 
 impl Nodes {
@@ -107,7 +107,7 @@ impl Nodes {
     ///
     /// # Errors
     /// Bytes that are neither.
-    pub fn read(bytes: &[u8]) -> Result<Self, CdrError> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, CdrError> {
         // In the other width it has another length. What carries it may fill up four bytes.
         let is_all = |length: usize| bytes.len().checked_sub(length).is_some_and(|rest| rest < 4);
         if let Ok(told) = decode::<ParticipantEntities<Gid>>(bytes)
@@ -138,18 +138,18 @@ impl Nodes {
 
 /// Everybody else in the domain.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// Each once.
-    pub participants: Vec<Participant>,
+    pub(crate) participants: Vec<Participant>,
     /// Of all of them.
-    pub endpoints: Vec<Endpoint>,
+    pub(crate) endpoints: Vec<Endpoint>,
     /// Of those that are of ROS.
-    pub nodes: Vec<Nodes>,
+    pub(crate) nodes: Vec<Nodes>,
 }
 
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum About {
+pub(crate) enum About {
     /// Two nodes with one name.
     SameName,
     /// Somebody else publishes or serves what this node does.
@@ -166,13 +166,13 @@ pub enum About {
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// What it is about.
-    pub about: About,
+    pub(crate) about: About,
     /// Whether it is to be put right; else it is worth knowing.
-    pub fix: bool,
+    pub(crate) fix: bool,
     /// What, who, and what to do.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl Finding {
@@ -191,7 +191,7 @@ const SHARED: &[&str] =
 
 /// What does not go together, in the order of [`About`].
 #[must_use]
-pub fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+pub(crate) fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = providers(offered, seen);
     found.extend(qualities(offered, seen));
     found.extend(types(offered, seen));
@@ -202,7 +202,7 @@ pub fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
 
 /// Nodes of the same name, and others that publish or serve the same: what a node that runs says of its neighbours, too.
 #[must_use]
-pub fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
+pub(crate) fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = vec![];
     for of in &seen.nodes {
         if of.nodes.iter().any(|(name, _)| *name == offered.node) {
@@ -420,7 +420,7 @@ const SET_PAYLOAD: &str = "ur_msgs::srv::dds_::SetPayload_Request_";
 
 /// The participant of an endpoint.
 #[must_use]
-pub fn prefix(gid: Gid) -> Prefix {
+pub(crate) fn prefix(gid: Gid) -> Prefix {
     let mut prefix = Prefix::default();
     prefix.iter_mut().zip(gid.0).for_each(|(to, from)| *to = from);
     prefix
@@ -428,6 +428,6 @@ pub fn prefix(gid: Gid) -> Prefix {
 
 /// The whole name of a node.
 #[must_use]
-pub fn node_name(namespace: &str, name: &str) -> String {
+pub(crate) fn node_name(namespace: &str, name: &str) -> String {
     format!("{}/{name}", namespace.trim_end_matches('/'))
 }

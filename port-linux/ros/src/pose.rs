@@ -7,19 +7,19 @@ type Rows = [[f64; 3]; 3];
 
 /// Position \[m\] and rotation vector \[rad\] as a pose.
 #[must_use]
-pub fn pose([x, y, z, rx, ry, rz]: [f64; 6]) -> Pose {
+pub(crate) fn pose([x, y, z, rx, ry, rz]: [f64; 6]) -> Pose {
     Pose { position: [x, y, z].into(), orientation: quaternion([rx, ry, rz]) }
 }
 
 /// The same as a transform.
 #[must_use]
-pub fn transform([x, y, z, rx, ry, rz]: [f64; 6]) -> Transform {
+pub(crate) fn transform([x, y, z, rx, ry, rz]: [f64; 6]) -> Transform {
     Transform { translation: [x, y, z].into(), rotation: quaternion([rx, ry, rz]) }
 }
 
 /// A rotation vector as a unit quaternion.
 #[must_use]
-pub fn quaternion(vector: [f64; 3]) -> Quaternion {
+pub(crate) fn quaternion(vector: [f64; 3]) -> Quaternion {
     let angle = norm(vector);
     // sin(angle / 2) / angle goes to 1/2.
     let factor = if angle < 1e-9 { 0.5 } else { (angle / 2.0).sin() / angle };
@@ -29,7 +29,7 @@ pub fn quaternion(vector: [f64; 3]) -> Quaternion {
 
 /// The rotation vector of a quaternion of any length above zero; `None` where it is nearly zero, or no number.
 #[must_use]
-pub fn rotation_vector(of: Quaternion) -> Option<[f64; 3]> {
+pub(crate) fn rotation_vector(of: Quaternion) -> Option<[f64; 3]> {
     let length = (of.x * of.x + of.y * of.y + of.z * of.z + of.w * of.w).sqrt();
     if !length.is_finite() || length < 1e-6 {
         return None;
@@ -44,7 +44,7 @@ pub fn rotation_vector(of: Quaternion) -> Option<[f64; 3]> {
 
 /// The pose of a frame that is told as three rows of four: rotation, then position \[m\]; `None` where it is no rotation.
 #[must_use]
-pub fn of_rows(rows: &[f64; 12]) -> Option<[f64; 6]> {
+pub(crate) fn of_rows(rows: &[f64; 12]) -> Option<[f64; 6]> {
     let [xx, xy, xz, x, yx, yy, yz, y, zx, zy, zz, z] = *rows;
     // The largest of the four is well above zero, and the others follow from it.
     let squares = [1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz, 1.0 + xx + yy + zz];
@@ -98,7 +98,7 @@ fn halves([a, b, c, d, e, f]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
 /// Force and torque along the base's axes, as the tool feels them: turned to the flange, and from there to the tool's centre point,
 /// with the lever between (`core/docs/protocol/ros2-surface.md` 7.5, e-Series and later).
 #[must_use]
-pub fn wrench_at_tool(force: [f64; 6], target_pose: [f64; 6], tcp_offset: [f64; 6]) -> Wrench {
+pub(crate) fn wrench_at_tool(force: [f64; 6], target_pose: [f64; 6], tcp_offset: [f64; 6]) -> Wrench {
     let (_, turned) = halves(target_pose);
     let (offset, offset_turned) = halves(tcp_offset);
     let tool = rows(offset_turned);
@@ -112,7 +112,7 @@ pub fn wrench_at_tool(force: [f64; 6], target_pose: [f64; 6], tcp_offset: [f64; 
 
 /// The same of a CB3, which is turned and nothing more.
 #[must_use]
-pub fn wrench_turned(force: [f64; 6], target_pose: [f64; 6]) -> Wrench {
+pub(crate) fn wrench_turned(force: [f64; 6], target_pose: [f64; 6]) -> Wrench {
     let rows = rows(halves(target_pose).1);
     let (force, torque) = halves(force);
     Wrench { force: into(&rows, force).into(), torque: into(&rows, torque).into() }

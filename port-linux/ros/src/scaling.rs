@@ -22,19 +22,19 @@ enum Stands {
 
 /// Follows a program through its pauses.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Scaling {
+pub(crate) struct Scaling {
     stands: Stands,
 }
 
 impl Scaling {
     /// Of a program that has not paused yet.
     #[must_use]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { stands: Stands::Runs }
     }
 
     /// The scaling (0 … 1) of one more state; `None` where the controller tells neither.
-    pub fn observe(&mut self, readings: &Readings) -> Option<f64> {
+    pub(crate) fn observe(&mut self, readings: &Readings) -> Option<f64> {
         let (own, slider) = (readings.number(Variable::SpeedScaling), readings.number(Variable::TargetSpeedFraction));
         let product = match (own, slider) {
             (None, None) => return None,

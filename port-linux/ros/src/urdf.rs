@@ -22,7 +22,7 @@ const RADIUS: f64 = 0.03;
 
 /// Geometry of an arm: θ \[rad\], a \[m\], d \[m\] and α \[rad\] of each joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Geometry {
+pub(crate) struct Geometry {
     theta: [f64; 6],
     a: [f64; 6],
     d: [f64; 6],
@@ -34,7 +34,7 @@ pub struct Geometry {
 impl Geometry {
     /// What the arm tells of itself, once it has.
     #[must_use]
-    pub fn of(readings: &Readings) -> Option<Self> {
+    pub(crate) fn of(readings: &Readings) -> Option<Self> {
         let of = |variable| readings.array(variable).filter(|values: &[f64; 6]| values.iter().all(|v| v.is_finite()));
         Some(Self {
             theta: of(Variable::DhTheta)?,
@@ -48,7 +48,7 @@ impl Geometry {
 
 /// The text, for an arm with these names whose joints are no faster than `velocity` \[rad/s\].
 #[must_use]
-pub fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6]) -> String {
+pub(crate) fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6]) -> String {
     let prefix = arm.joints.first().map_or("", |first| first.strip_suffix(UR_JOINTS[0]).unwrap_or_default());
     let Geometry { theta, a, d, alpha, endless } = geometry;
     let mut text = String::from("<?xml version=\"1.0\"?>\n<robot name=\"ur\">\n");

@@ -4,12 +4,14 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use clap::Args;
-use outrigger_config::{Surface, parse_states};
+use outrigger_config::{RosSettings, Surface, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
+use outrigger_ros2::node::Settings;
 use outrigger_ros2_messages::endpoint::Distro;
 
 use crate::args::{ControllerArgs, RunArgs};
 use outrigger::exit::Failure;
+use outrigger::host::target::Target;
 
 /// `outrigger ros2`.
 #[derive(Args, Clone, Debug)]
@@ -75,6 +77,34 @@ pub(crate) struct JoinArgs {
     /// A host that is told of the node by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
     #[arg(long = "peer", value_name = "HOST")]
     pub peers: Vec<String>,
+}
+
+impl JoinArgs {
+    /// Returns the settings of the node of an arm with `joints` joints: by these words, then by the configuration, then by the
+    /// environment. The controller at `target` is asked for its serial number where names are made of it.
+    ///
+    /// # Errors
+    /// Those of [`Settings::new`].
+    pub(crate) fn settings(
+        &self,
+        ros: &RosSettings,
+        joints: usize,
+        target: Option<&Target>,
+    ) -> Result<Settings, Failure> {
+        let mut ros = ros.clone();
+        if let Some(namespace) = &self.namespace {
+            ros.namespace.clone_from(namespace);
+        }
+        if let Some(prefix) = &self.tf_prefix {
+            ros.tf_prefix.clone_from(prefix);
+        }
+        if !self.peers.is_empty() {
+            ros.peers.clone_from(&self.peers);
+        }
+        ros.interface = self.interface.unwrap_or(ros.interface);
+        ros.surface = self.surface.unwrap_or(ros.surface);
+        Settings::new(&ros, self.distro, self.domain, joints, target)
+    }
 }
 
 fn parse_distro(text: &str) -> Result<Distro, String> {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use outrigger_ros2::node::dds::{Asking, Dds, Hearing, Place, Publishing, Remark};
 use outrigger_ros2_messages::Gid;
 use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_sim::ros::{End, RosOutput};
@@ -16,10 +17,6 @@ use outrigger_sim::tcp::Running;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{self, Instant};
 
-use super::dds::ends::{Asking, Hearing, Publishing};
-use super::dds::{Dds, Remark};
-use super::peers::{Listening, Peers};
-use super::place::Place;
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::worker::{Joined, Worker};
@@ -88,18 +85,14 @@ impl Scripts {
         let interface = args.interface.unwrap_or(Ipv4Addr::LOCALHOST.into());
         let Place { domain, interface, peers } = Place::find(args.domain, interface, args.peers.clone())?;
         let clock = Clock::start();
-        // It hears the first words of the participant.
-        let peers = Listening::start(domain, &peers)?;
         // As the real one has.
-        let dds = Dds::join(domain, interface, Distro::Humble, clock)?;
-        let peers = peers.map(|peers| peers.tell(dds.prefix(), clock)).transpose()?;
+        let dds = Dds::join(domain, interface, &peers, Distro::Humble, clock)?;
         say!("ROS 2: scripts speak at {interface}, domain {domain}");
         let leaves = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&leaves);
         let work = move || {
             let mut speaking = Speaking {
                 dds,
-                _peers: peers,
                 controller,
                 ends: BTreeMap::new(),
                 closed: vec![],
@@ -139,8 +132,6 @@ enum Opened {
 
 struct Speaking {
     dds: Dds,
-    /// Behind `dds`, whose farewell it sends on.
-    _peers: Option<Peers>,
     controller: Arc<Running>,
     ends: BTreeMap<End, Opened>,
     /// What was closed, and until when it stays.
@@ -163,8 +154,7 @@ impl Speaking {
         self.dds.learn_all();
         if now >= self.neighbours_at {
             self.neighbours_at = now + NEIGHBOURS;
-            // What is told of nodes is taken; nothing is done with it.
-            let _ = self.dds.others();
+            self.dds.ignore_others();
         }
         self.hand_in();
         self.tell();

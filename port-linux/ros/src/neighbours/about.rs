@@ -40,7 +40,7 @@ pub(super) fn vendor(of: [u8; 2]) -> String {
 impl Seen {
     /// Each program that is there, by its nodes where it tells of some.
     #[must_use]
-    pub fn programs(&self) -> Vec<String> {
+    pub(crate) fn programs(&self) -> Vec<String> {
         self.prefixes().into_iter().map(|of| self.program(of)).collect()
     }
 

@@ -8,20 +8,20 @@ use super::{About, Finding, Prefix, Seen};
 
 /// Somebody's announcement of itself, by whichever interface it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub(crate) struct Heard {
     /// Whose.
-    pub prefix: Prefix,
+    pub(crate) prefix: Prefix,
     /// Of which DDS.
-    pub vendor: [u8; 2],
+    pub(crate) vendor: [u8; 2],
     /// From where.
-    pub from: IpAddr,
+    pub(crate) from: IpAddr,
     /// The address of this machine that faces it.
-    pub facing: IpAddr,
+    pub(crate) facing: IpAddr,
 }
 
 /// What became of a datagram that was sent to the group of discovery by the interface of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Multicast {
+pub(crate) enum Multicast {
     /// It came back.
     Returns,
     /// It did not.
@@ -32,30 +32,30 @@ pub enum Multicast {
 
 /// How this machine stands in the network.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     /// By which this node joins.
-    pub interface: IpAddr,
+    pub(crate) interface: IpAddr,
     /// Which domain.
-    pub domain: u16,
+    pub(crate) domain: u16,
     /// Hosts that are told of this node by name.
-    pub peers: Vec<String>,
+    pub(crate) peers: Vec<String>,
     /// Of the group of discovery.
-    pub multicast: Multicast,
+    pub(crate) multicast: Multicast,
     /// Why the port at which a domain is announced cannot be listened to.
-    pub port: Option<String>,
+    pub(crate) port: Option<String>,
     /// Who announces itself, each once.
-    pub heard: Vec<Heard>,
+    pub(crate) heard: Vec<Heard>,
 }
 
 /// UDP port at which those of a domain announce themselves (`core/docs/protocol/ros2-surface.md` 6).
 #[must_use]
-pub const fn discovery_port(domain: u16) -> u16 {
+pub(crate) const fn discovery_port(domain: u16) -> u16 {
     7400_u16.saturating_add(domain.saturating_mul(250))
 }
 
 /// Whether others can be found, and where they are.
 #[must_use]
-pub fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
+pub(crate) fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
     let Surroundings { interface, domain, peers, multicast, port, heard } = around;
     let mut found = vec![];
     let number = discovery_port(*domain);

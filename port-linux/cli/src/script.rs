@@ -1,0 +1,53 @@
+//! `outrigger script`: a program file to the controller, and what became of it.
+//!
+//! Bytes are moved, and messages put into words, by the library ([`outrigger::script`]).
+
+use std::io;
+use std::path::Path;
+
+use outrigger_config::files;
+use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
+use outrigger_wire::time::Duration;
+
+use crate::args::ScriptArgs;
+use outrigger::exit::{Failure, Outcome};
+use outrigger::host::signals::{Leaves, Signals};
+use outrigger::host::target::Target;
+use outrigger::script::{Words, upload};
+use outrigger::show::eprintln_lossy;
+
+/// The most bytes of a program, far beyond any that a controller takes.
+const FILE_MAX: u64 = 64 << 20;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a file that is no program, [`Failure::Connection`] where the controller cannot be reached
+/// or takes no programs, [`Failure::Fault`] where the program failed or was replaced.
+pub(crate) fn run(args: &ScriptArgs) -> Outcome {
+    let bytes = read(&args.file)?;
+    let shown = args.file.display().to_string();
+    let file = ScriptFile::new(&bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
+    file.warnings(|warning| eprintln_lossy!("{shown}:{}: warning: {}", warning.line, warning.kind.text()));
+    let target = Target::resolve(&args.robot)?;
+    let at = target.socket(Upload::PORT);
+    let mut config = UploadConfig { wait: args.wait, ..UploadConfig::default() };
+    if let Some(seconds) = args.timeout {
+        config.verdict = Duration::from_secs(seconds);
+    }
+    let mut words = Words::new(args.json, shown, at, file);
+    let uploaded = outrigger::host::runtime::one_threaded()?.block_on(async {
+        let mut signals = Signals::listen(Leaves::Nothing)?;
+        upload(config, file, at, &mut words, async || signals.next().await).await
+    });
+    if words.is_unread() { Ok(()) } else { words.outcome(uploaded?) }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let read = if path == Path::new("-") {
+        files::read_from(io::stdin().lock(), FILE_MAX)
+    } else {
+        files::read(path, FILE_MAX)
+    };
+    read.map_err(|error| Failure::BadInput(format!("cannot read {}: {error}", path.display())))
+}

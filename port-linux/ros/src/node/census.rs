@@ -1,0 +1,156 @@
+//! Who else is in the domain, by what DDS and `ros_discovery_info` tell of them.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use outrigger_ros2_messages::Gid;
+use outrigger_ros2_messages::endpoint::Qos;
+use outrigger_ros2_messages::type_hash;
+use rustdds::dds::CreateResult;
+use rustdds::{
+    DomainParticipant, DomainParticipantStatusEvent, GUID, QosPolicies, RTPSEntity as _, Subscriber, Topic, TopicKind,
+};
+
+use super::bytes::{Raw, Reader};
+use super::quality::{policies, quality};
+use crate::neighbours::{Endpoint, Nodes, Participant, Prefix, Seen, Side};
+
+/// Where participants tell of their nodes.
+pub(super) const GRAPH: &str = "ros_discovery_info";
+
+/// Participants that are told apart, at most.
+const MOST: usize = 256;
+
+/// What has been heard so far.
+pub(super) struct Census {
+    graph: Reader,
+    vendors: BTreeMap<Prefix, [u8; 2]>,
+    nodes: BTreeMap<Prefix, Nodes>,
+    /// Something came or went since it was last asked.
+    changed: bool,
+}
+
+fn gid(of: GUID) -> Gid {
+    Gid(of.to_bytes())
+}
+
+fn prefix(of: GUID) -> Prefix {
+    crate::neighbours::prefix(gid(of))
+}
+
+/// The topic [`GRAPH`].
+///
+/// # Errors
+/// Those of DDS.
+pub(super) fn graph_topic(participant: &DomainParticipant) -> CreateResult<Topic> {
+    let name = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
+    participant.create_topic(GRAPH.into(), name.into(), &policies(Qos::LATCHED), TopicKind::NoKey)
+}
+
+impl Census {
+    /// Listens to the topic [`GRAPH`].
+    ///
+    /// # Errors
+    /// Those of DDS.
+    pub(super) fn listening(subscriber: &Subscriber, topic: &Topic, qos: QosPolicies) -> CreateResult<Self> {
+        let graph = subscriber.create_simple_datareader_no_key(topic, Some(qos))?;
+        Ok(Self { graph, vendors: BTreeMap::new(), nodes: BTreeMap::new(), changed: false })
+    }
+
+    /// Takes what participants have told of their nodes.
+    pub(super) fn look(&mut self) {
+        self.graph.drain_read_notifications();
+        loop {
+            match self.graph.try_take_one() {
+                Ok(Some(sample)) => {
+                    let Raw(bytes) = sample.into_value();
+                    self.told(&bytes);
+                }
+                Ok(None) => return,
+                // What is encoded in another way is none of ROS.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Takes what DDS tells.
+    pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent) {
+        match event {
+            DomainParticipantStatusEvent::ParticipantDiscovered { dpd } => {
+                if self.vendors.len() < MOST {
+                    self.vendors.insert(prefix(dpd.guid), dpd.vendor_id.as_bytes());
+                }
+            }
+            DomainParticipantStatusEvent::ParticipantLost { id, .. } => {
+                let gone = |known: &Prefix| known.as_slice() == AsRef::<[u8]>::as_ref(id);
+                self.vendors.retain(|known, _| !gone(known));
+                self.nodes.retain(|known, _| !gone(known));
+            }
+            DomainParticipantStatusEvent::ReaderDetected { .. }
+            | DomainParticipantStatusEvent::WriterDetected { .. }
+            | DomainParticipantStatusEvent::ReaderLost { .. }
+            | DomainParticipantStatusEvent::WriterLost { .. } => {}
+            _ => return,
+        }
+        self.changed = true;
+    }
+
+    /// Takes a message of `ros_discovery_info`. What is none is none of ours.
+    fn told(&mut self, bytes: &[u8]) {
+        let Ok(nodes) = Nodes::read(bytes) else { return };
+        if self.nodes.len() < MOST || self.nodes.contains_key(&nodes.prefix) {
+            self.nodes.insert(nodes.prefix, nodes);
+            self.changed = true;
+        }
+    }
+
+    /// Whether somebody came, went or changed since this was last asked.
+    pub(super) const fn changed(&mut self) -> bool {
+        std::mem::replace(&mut self.changed, false)
+    }
+
+    /// Everybody but `participant` itself.
+    pub(super) fn seen(&self, participant: &DomainParticipant) -> Seen {
+        let own = prefix(participant.guid());
+        let readers = participant.discovered_readers().into_iter().map(|of| {
+            let data = &of.subscription_topic_data;
+            let unicast = &of.reader_proxy.unicast_locator_list;
+            Endpoint {
+                gid: gid(of.reader_proxy.remote_reader_guid),
+                side: Side::Reads,
+                topic: data.topic_name().clone(),
+                kind: data.type_name().clone(),
+                qos: quality(&data.qos()),
+                type_hash: type_hash::said(&of.user_data),
+                at: address(unicast.iter().map(|locator| SocketAddr::from(*locator))),
+            }
+        });
+        let writers = participant.discovered_writers().into_iter().map(|of| {
+            let data = &of.publication_topic_data;
+            let unicast = &of.writer_proxy.unicast_locator_list;
+            Endpoint {
+                gid: gid(of.writer_proxy.remote_writer_guid),
+                side: Side::Writes,
+                topic: data.topic_name.clone(),
+                kind: data.type_name.clone(),
+                qos: quality(&data.qos()),
+                type_hash: type_hash::said(&of.user_data),
+                at: address(unicast.iter().map(|locator| SocketAddr::from(*locator))),
+            }
+        });
+        let is_other = |of: &Endpoint| crate::neighbours::prefix(of.gid) != own;
+        let endpoints: Vec<_> = readers.chain(writers).filter(is_other).collect();
+        let vendors = self.vendors.iter().filter(|(prefix, _)| **prefix != own);
+        Seen {
+            participants: vendors.map(|(prefix, vendor)| Participant { prefix: *prefix, vendor: *vendor }).collect(),
+            endpoints,
+            nodes: self.nodes.values().filter(|nodes| nodes.prefix != own).cloned().collect(),
+        }
+    }
+}
+
+/// Where somebody is: not at an address that everybody has, where there is another.
+fn address(locators: impl Iterator<Item = SocketAddr>) -> Option<IpAddr> {
+    let all: Vec<_> = locators.map(|at| at.ip()).filter(|ip| !ip.is_unspecified()).collect();
+    all.iter().find(|ip| !ip.is_loopback()).or_else(|| all.first()).copied()
+}

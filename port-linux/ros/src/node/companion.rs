@@ -1,0 +1,378 @@
+//! The node at work, on a thread of its own: what a session's feed tells goes out, what others ask comes in.
+//!
+//! It looks a thousand times a second, and nothing that it does, or waits for, costs the thread that speaks with the robot anything
+//! but its entries in the feed, which it puts there for a recorder as well.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use outrigger_core::mode::Mode;
+use outrigger_ros2_messages::Time;
+use outrigger_ros2_messages::endpoint::Topic;
+use outrigger_wire::time::Instant;
+
+use super::dashboard::Dashboard;
+use super::dds::{Dds, Offers as _, Out, Remark};
+use super::face::Face;
+use super::health::Health;
+use super::origin::Origin;
+use super::parameters::{self, Stated};
+use super::pendant::{self, Pendant};
+use super::remarked::Remarked;
+use super::settings::{Remarks, Settings};
+use super::{learned, surface};
+use crate::arm::Arm;
+use crate::driver::Driver;
+use crate::health;
+use crate::native::{Native, Terminals};
+use crate::neighbours::{self, Offered};
+use crate::readings::Readings;
+use crate::rosout::{self, ROSOUT};
+use outrigger::companion::{self, Companion, Ended, Needs, Session, Started};
+use outrigger::exit::Failure;
+use outrigger::feed::{Entry, Item, Message, Progress, Reader, Streams, What, stream_memory};
+use outrigger::host::clock::Clock;
+use outrigger::host::worker::{Joined, Worker};
+use outrigger::json::Json;
+
+/// How often it looks.
+const PACE: Duration = Duration::from_millis(1);
+/// So long its end is waited for: others are told that it leaves.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Joints of a UR turn no faster \[rad/s\].
+const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
+/// Of others so much is told, at most.
+const MOST_FOUND: usize = 64;
+/// How often others are looked at.
+const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(1);
+
+/// A node of ROS 2 as a companion.
+#[derive(Debug)]
+pub struct Node {
+    settings: Settings,
+    /// Set where it may command.
+    commands: bool,
+    /// Set where the command is for the node alone: at its end it shows how that went.
+    alone: bool,
+}
+
+impl Node {
+    /// Returns a node beside a session, which it may command or not.
+    #[must_use]
+    pub const fn new(settings: Settings, commands: bool) -> Self {
+        Self { settings, commands, alone: false }
+    }
+
+    /// Returns a node beside a session that only looks, and is there for the node alone.
+    #[must_use]
+    pub const fn onlooker(settings: Settings) -> Self {
+        Self { settings, commands: false, alone: true }
+    }
+}
+
+impl<const N: usize> Companion<N> for Node {
+    fn needs(&self) -> Needs {
+        Needs { traffic: true, variables: super::variables(), commands: self.commands, ..Needs::default() }
+    }
+
+    fn start(&self, session: Session<N>) -> Result<Started, Failure> {
+        let Self { settings, alone, .. } = self;
+        let may = if session.client.is_some() { "commands by calls and goals" } else { "commands nothing" };
+        let node = Running::start(settings, session)?;
+        let started = if *alone {
+            Started::default()
+        } else {
+            let text = format!("node of ROS 2 in domain {}, by {}: it {may}", settings.domain, settings.interface);
+            Started::saying("ros2", text, vec![])
+        };
+        let (alone, progress) = (*alone, node.progress());
+        Ok(started.counting("the node", Arc::clone(&progress)).ending(move |_| {
+            let left = node.finish();
+            let goodbye = if left { "" } else { "; others see it until their lease of it ends" };
+            let (messages, lost) = (progress.messages(), progress.lost());
+            let text = format!("ROS 2: {messages} messages published, {lost} entries lost{goodbye}");
+            Ok(alone.then(|| Ended { text, json: String::new() }))
+        }))
+    }
+}
+
+/// A node on its thread. Ends with this.
+#[derive(Debug)]
+struct Running {
+    worker: Option<Worker>,
+    leaves: Arc<AtomicBool>,
+    progress: Arc<Progress>,
+}
+
+impl Running {
+    /// Joins, publishes what the feed of `session` has, and is a client of it, where it may command; what is refused is told in words.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the domain cannot be joined.
+    fn start<const N: usize>(settings: &Settings, session: Session<N>) -> Result<Self, Failure> {
+        let Session { robot, clock, feed: reader, client, remarks: told, target, .. } = session;
+        let told = told.of_kind("ros2");
+        let Settings { domain, interface, ref peers, distro, .. } = *settings;
+        let mut dds = Dds::join(domain, interface, peers, distro, clock)?;
+        let mut topics = vec![];
+        let arm = Arm::new(settings.joints, &settings.names);
+        let driver = settings
+            .surface
+            .has_driver()
+            .then(|| Driver::new(arm.clone(), settings.distro).with_legacy_names(settings.legacy_names));
+        let native = settings.surface.has_native().then(|| Native::new(arm.clone(), Terminals::default()));
+        for (topic, name, qos) in surface::topics(settings) {
+            topics.push((topic, dds.publishes(&name, topic.message, qos)?));
+        }
+        let dashboard = target.as_ref().filter(|_| settings.surface.has_driver());
+        let dashboard = dashboard.map(|target| Dashboard::start(target, clock)).transpose()?;
+        let commands = client.is_some();
+        let pendant = match dashboard {
+            Some(dashboard) => Some(Pendant::new(pendant::offer(&mut dds, &settings.names)?, dashboard, commands)),
+            None => None,
+        };
+        let face = Face::offer(&mut dds, settings, (arm, target.as_ref()), client)?;
+        let health = Health::new(robot);
+        let stated = parameters::offer(&mut dds, settings)?;
+        let offered = surface::offered(settings, target.as_ref())?;
+        dds.announce(&settings.names.namespace, surface::NAME);
+        let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));
+        let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
+        let work = move || {
+            let mut memory = stream_memory();
+            let Some(streams) = Streams::new(&mut memory) else { return };
+            let mut working = Working {
+                dds,
+                offered,
+                stated,
+                neighbours_at: clock.now(),
+                found: BTreeSet::new(),
+                topics,
+                driver,
+                native,
+                face,
+                health,
+                pendant,
+                streams,
+                readings: Readings::default(),
+                clock,
+                origin: Origin::new(clock.origin_unix_nanos()),
+                messages: 0,
+                bytes: 0,
+                remarks: 0,
+                told,
+                remarked: Remarked::new(clock.now()),
+                last_stamp: 0,
+            };
+            working.work(reader, &asked, &noted);
+        };
+        let worker = Worker::start("ros2", work)
+            .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+        Ok(Self { worker: Some(worker), leaves, progress })
+    }
+
+    /// What it has done so far.
+    fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// Leaves, and says so to the others; whether it did in time.
+    fn finish(mut self) -> bool {
+        self.leaves.store(true, Ordering::Release);
+        self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
+    }
+}
+
+struct Working<'m, const N: usize> {
+    dds: Dds,
+    /// What others are compared with.
+    offered: Offered,
+    stated: Stated,
+    /// When to look at others again.
+    neighbours_at: Instant,
+    /// What has been told of them.
+    found: BTreeSet<String>,
+    topics: Vec<(&'static Topic, Out)>,
+    driver: Option<Driver>,
+    native: Option<Native>,
+    face: Face<N>,
+    health: Health,
+    pendant: Option<Pendant>,
+    streams: Streams<'m>,
+    readings: Readings,
+    clock: Clock,
+    origin: Origin,
+    /// What went out.
+    messages: u64,
+    bytes: u64,
+    /// How many of those about others have been told.
+    remarks: usize,
+    told: companion::Remarks,
+    remarked: Remarked,
+    /// Of the newest state \[ns since 1970\].
+    last_stamp: u64,
+}
+
+impl<const N: usize> Working<'_, N> {
+    fn work(&mut self, mut reader: Reader, leaves: &AtomicBool, progress: &Progress) {
+        loop {
+            // Asked first: what came before the end is published.
+            let over = leaves.load(Ordering::Acquire) || reader.is_over();
+            while let Some(item) = reader.next_now() {
+                match item {
+                    Item::Entry(entry) => self.entry(&entry),
+                    Item::Lost(_) => self.streams.lost(),
+                }
+            }
+            progress.note(self.messages, self.bytes, reader.lost());
+            if over {
+                break;
+            }
+            self.attend();
+            std::thread::sleep(PACE);
+        }
+        let stamp = self.stamp(self.clock.now());
+        self.face.leave(&mut self.dds, stamp);
+    }
+
+    /// Takes what others ask, and tells them what came of it.
+    fn attend(&mut self) {
+        let now = self.clock.now();
+        self.origin.follow(now, || self.clock.origin_unix_nanos());
+        let (when, nanos) = ((now, self.stamp(now)), self.nanos(now));
+        let mut remarks = vec![];
+        for arrival in self.dds.look() {
+            let arrival = match &mut self.pendant {
+                Some(pendant) => pendant.arrival(arrival, &mut self.dds, when.1, &mut remarks),
+                None => Some(arrival),
+            };
+            let arrival = arrival.and_then(|arrival| self.stated.arrival(arrival, &mut self.dds, &mut remarks));
+            let Some(arrival) = arrival else { continue };
+            self.face.arrival(arrival, &self.readings, &mut self.dds, when, &mut remarks);
+        }
+        if let Some(pendant) = &mut self.pendant {
+            pendant.step(&mut self.dds, nanos);
+        }
+        self.face.step(&mut self.dds, when, &mut remarks);
+        let mut out = vec![];
+        if let Some(driver) = &mut self.driver {
+            driver.commands(self.face.commands(), &mut |topic, bytes| out.push((topic, bytes)));
+        }
+        if let Some(bytes) = self.health.due(now, when.1, self.face.status().as_ref()) {
+            out.push((&health::DIAGNOSTICS, bytes));
+        }
+        self.publish(out);
+        self.look_around(now, &mut remarks);
+        self.tell(remarks);
+    }
+
+    /// Looks whether another node has the same name, or does the same.
+    fn look_around(&mut self, now: Instant, remarks: &mut Remarks) {
+        if now < self.neighbours_at {
+            return;
+        }
+        self.neighbours_at = now + NEIGHBOURS;
+        let Some(seen) = self.dds.others() else { return };
+        for finding in neighbours::providers(&self.offered, &seen) {
+            // Names of others are many: what is told of them is bounded.
+            if self.found.len() < MOST_FOUND && self.found.insert(finding.text.clone()) {
+                remarks.push(finding.text);
+            }
+        }
+    }
+
+    /// `at` since 1970.
+    fn nanos(&self, at: Instant) -> u64 {
+        self.origin.nanos(at)
+    }
+
+    /// The same for messages.
+    fn stamp(&self, at: Instant) -> Time {
+        Time::from_unix_nanos(self.nanos(at))
+    }
+
+    fn publish(&mut self, out: Vec<(&'static Topic, Vec<u8>)>) {
+        for (topic, bytes) in out {
+            let to = self.topics.iter().find(|(known, _)| std::ptr::eq(*known, topic));
+            let length = bytes.len() as u64;
+            if to.is_some_and(|(_, to)| self.dds.publish(*to, bytes)) {
+                self.messages += 1;
+                self.bytes += length;
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry) {
+        match &entry.what {
+            What::Opened { port } => self.streams.opened(*port),
+            What::Sent { port, bytes } => self.streams.sent(*port, bytes),
+            What::Received { port, bytes, first_start } => self.received(entry.at, *port, bytes, *first_start),
+            What::Link { mode, figures } => self.health.link(entry.at, *mode, figures),
+            What::Notice(notice) => {
+                if notice.kind == "coast" {
+                    self.health.coast(&notice.text);
+                }
+                if notice.kind == "transition" && notice.fields.contains(&("to", Mode::Offline.name().to_owned())) {
+                    self.health.over();
+                }
+                let mut json = Json::default();
+                notice.json(&mut json);
+                self.publish(vec![(&health::EVENTS, health::event(json.as_str().to_owned()))]);
+            }
+            _ => {}
+        }
+    }
+
+    fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
+        let micros = at.as_micros();
+        let (arrived, mut last) = (self.nanos(at), self.last_stamp);
+        let (driver, native, readings) = (&mut self.driver, &mut self.native, &mut self.readings);
+        let mut out = vec![];
+        self.streams.received(port, bytes, first_start, |message| {
+            let fresh = learned::take(readings, port, micros, &message);
+            if let (Message::SubPackage(_), Some(driver)) = (&message, driver.as_mut()) {
+                driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
+            }
+            if fresh {
+                // Two that were read at once came one after the other.
+                last = arrived.max(last.saturating_add(1_000));
+                let stamp = Time::from_unix_nanos(last);
+                let mut emit = |topic, bytes| out.push((topic, bytes));
+                if let Some(driver) = driver.as_mut() {
+                    driver.state(readings, stamp, &mut emit);
+                }
+                if let Some(native) = native {
+                    native.state(readings, stamp, &mut emit);
+                }
+            }
+        });
+        self.last_stamp = last;
+        self.publish(out);
+    }
+
+    /// What was refused, and what others want that cannot be, each once.
+    fn tell(&mut self, mut remarks: Remarks) {
+        let all = self.dds.remarks();
+        for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {
+            remarks.push(format!(
+                "{topic}: somebody asks for {theirs}, and it is offered {ours}: they hear nothing of it"
+            ));
+        }
+        self.remarks = all.len();
+        let now = self.clock.now();
+        for remark in remarks {
+            let Some(remark) = self.remarked.line(remark, now) else { continue };
+            self.publish(vec![(&ROSOUT, rosout::log(self.stamp(now), &self.offered.node, remark.clone()))]);
+            // Nobody listens any more at the end.
+            self.told.say(format!("ROS 2: {remark}"));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.leaves.store(true, Ordering::Release);
+    }
+}

@@ -1,0 +1,316 @@
+//! The dashboard's services at work, on a thread of their own: one call at a time is put to the controller, beside one that takes
+//! minutes and one goal of `SetMode`.
+//!
+//! Each call has a connection of its own: what a connection may ask is settled when it is made, so a pendant that was switched to
+//! remote control is obeyed at once, and a server that went away and came back is no trouble.
+
+mod programs;
+mod reach;
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+use std::time::Duration as StdDuration;
+
+use outrigger_core::client::dashboard::{Sequence, SequenceEvent, SequenceInput};
+use outrigger_ros2_messages::{SetModeFeedback, SetModeGoal, SetModeResult, Status};
+use outrigger_wire::dashboard::{PORT, Reply, Request};
+use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
+use outrigger_wire::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+use self::reach::{Memory, Place, Reached};
+use crate::dashboard::{DashboardAsk, Outcome, Value};
+use crate::set_mode::ModeChange;
+use outrigger::dashboard::robot_api_port;
+use outrigger::dashboard::transport::{Transport as _, Trouble, run};
+use outrigger::exit::Failure;
+use outrigger::host::clock::Clock;
+use outrigger::host::target::Target;
+use outrigger::host::worker::Worker;
+
+/// Calls that wait for their answers, at most.
+const WAITING: usize = 16;
+/// A call is answered so long after it was made at the latest (`core/docs/protocol/ros2-surface.md` 2.1).
+const LIMIT: Duration = Duration::from_secs(20);
+/// One that takes minutes.
+const LONG: Duration = Duration::from_secs(900);
+/// A call of which less is left when its turn comes is not begun.
+const ROOM: Duration = Duration::from_secs(5);
+/// So long the end of the thread is waited for.
+const FAREWELL: StdDuration = StdDuration::from_secs(2);
+
+/// What came of what was asked, by its token.
+#[derive(Debug)]
+pub(super) enum News {
+    /// Of a call.
+    Answer(u64, Outcome),
+    /// Of a goal on its way.
+    Feedback(u64, SetModeFeedback),
+    /// Of a goal: succeeded, canceled or aborted.
+    Ended(u64, Status, SetModeResult),
+}
+
+#[derive(Debug)]
+struct Asked {
+    token: u64,
+    ask: DashboardAsk,
+    until: Instant,
+}
+
+#[derive(Debug)]
+enum Order {
+    Reach(u64, SetModeGoal),
+    Cancel(u64),
+}
+
+/// What the thread takes. Dropped, it ends, and puts nothing more to the controller.
+#[derive(Debug)]
+struct Ways {
+    short: UnboundedSender<Asked>,
+    long: UnboundedSender<Asked>,
+    orders: UnboundedSender<Order>,
+    _stays: oneshot::Sender<()>,
+}
+
+/// Puts calls to one controller. Nothing here waits but the end of it, and that not for long.
+#[derive(Debug)]
+pub(super) struct Dashboard {
+    ways: Option<Ways>,
+    news: UnboundedReceiver<News>,
+    worker: Option<Worker>,
+    clock: Clock,
+    /// Calls without an answer.
+    waiting: usize,
+    goal: Option<u64>,
+}
+
+impl Dashboard {
+    /// For the controller at `target`: its dashboard server, or its Robot API where there is none. Nobody is asked before the
+    /// first call.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the kernel gives no thread.
+    pub(super) fn start(target: &Target, clock: Clock) -> Result<Self, Failure> {
+        let robot_api = SocketAddr::new(target.ip, robot_api_port(&target.address));
+        Self::at(Place { dashboard: target.socket(PORT), robot_api, clock })
+    }
+
+    fn at(place: Place) -> Result<Self, Failure> {
+        let (short, calls) = unbounded_channel();
+        let (long, reports) = unbounded_channel();
+        let (orders, ordered) = unbounded_channel();
+        let (tell, news) = unbounded_channel();
+        let (stays, gone) = oneshot::channel();
+        let runtime = outrigger::host::runtime::one_threaded()?;
+        let work = async move {
+            let all = async {
+                tokio::join!(attend(place, calls, &tell), attend(place, reports, &tell), reach(place, ordered, &tell))
+            };
+            tokio::select! {
+                biased;
+                _ = gone => {}
+                _ = all => {}
+            }
+        };
+        let worker = Worker::start("dashboard", move || runtime.block_on(work))
+            .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+        let ways = Ways { short, long, orders, _stays: stays };
+        Ok(Self { ways: Some(ways), news, worker: Some(worker), clock: place.clock, waiting: 0, goal: None })
+    }
+
+    /// Puts a call. False where too many wait already: it is not put, and will not be answered from here.
+    pub(super) fn ask(&mut self, token: u64, ask: DashboardAsk) -> bool {
+        let Some(ways) = self.ways.as_ref().filter(|_| self.waiting < WAITING) else { return false };
+        let (way, limit) = if ask.is_long() { (&ways.long, LONG) } else { (&ways.short, LIMIT) };
+        let put = way.send(Asked { token, ask, until: self.clock.now() + limit }).is_ok();
+        self.waiting += usize::from(put);
+        put
+    }
+
+    /// Begins with a goal of `SetMode`. False where there is one on its way.
+    pub(super) fn set_mode(&mut self, token: u64, goal: SetModeGoal) -> bool {
+        let Some(ways) = self.ways.as_ref().filter(|_| self.goal.is_none()) else { return false };
+        let begun = ways.orders.send(Order::Reach(token, goal)).is_ok();
+        self.goal = begun.then_some(token);
+        begun
+    }
+
+    /// Asks for nothing more of this goal, which ends as canceled. What was asked for last may still happen.
+    pub(super) fn cancel(&self, token: u64) {
+        if let Some(ways) = &self.ways {
+            // Where the thread has ended there is nothing to cancel.
+            let _ = ways.orders.send(Order::Cancel(token));
+        }
+    }
+
+    /// What came next, if anything did.
+    pub(super) fn news(&mut self) -> Option<News> {
+        let news = self.news.try_recv().ok()?;
+        match news {
+            News::Answer(..) => self.waiting = self.waiting.saturating_sub(1),
+            News::Ended(..) => self.goal = None,
+            News::Feedback(..) => {}
+        }
+        Some(news)
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        drop(self.ways.take());
+        if let Some(worker) = self.worker.take() {
+            let _ = worker.join(FAREWELL);
+        }
+    }
+}
+
+/// Answers calls, one after another. None is answered later than it may be: each has the same time from when it was made.
+async fn attend(place: Place, mut calls: UnboundedReceiver<Asked>, tell: &UnboundedSender<News>) {
+    while let Some(Asked { token, ask, until }) = calls.recv().await {
+        let outcome = if place.clock.now() + ROOM > until {
+            Outcome::failed("not asked: calls before it took too long")
+        } else {
+            let deadline = place.clock.std_instant(until).into();
+            let answered = tokio::time::timeout_at(deadline, outcome(&place, &ask)).await;
+            answered.unwrap_or_else(|_| {
+                let text = "no answer in time: it may still happen, look at the teach pendant before it is tried again";
+                Outcome::failed(text)
+            })
+        };
+        if tell.send(News::Answer(token, outcome)).is_err() {
+            return;
+        }
+    }
+}
+
+/// What comes of one call.
+async fn outcome(place: &Place, ask: &DashboardAsk) -> Outcome {
+    let mut memory = Memory::default();
+    let carried_out = async {
+        let (mut reached, software) = place.reach(&mut memory).await?;
+        carry_out(place, &mut reached, software, ask).await
+    };
+    carried_out.await.unwrap_or_else(|Trouble(text)| Outcome::failed(text))
+}
+
+async fn carry_out(
+    place: &Place,
+    reached: &mut Reached<'_>,
+    software: SoftwareVersion,
+    ask: &DashboardAsk,
+) -> Result<Outcome, Trouble> {
+    if let Err(lacks) = ask.check(software) {
+        return Ok(Outcome::failed(lacks));
+    }
+    Ok(match ask {
+        DashboardAsk::Connect if software.generation() == Generation::PolyScopeX => {
+            Outcome::done(format!("connected: Robot API of software {}.{} or later", software.major, software.minor))
+        }
+        DashboardAsk::Connect => Outcome::done(format!("connected: dashboard server of software {software}")),
+        DashboardAsk::Resume => resume(reached).await?,
+        DashboardAsk::Programs => match programs::list(place.robot_api).await {
+            Ok(programs) => {
+                let count = programs.len();
+                Outcome { value: Value::Programs(programs), ..Outcome::done(format!("{count} programs")) }
+            }
+            Err(text) => Outcome::failed(text),
+        },
+        ask => match ask.request() {
+            Some(request) => {
+                reached.ask(request);
+                reached.answer_with_line(Outcome::of).await?
+            }
+            None => Outcome::failed("not offered"),
+        },
+    })
+}
+
+/// Goes on with a paused program. To play one that is not paused would start it from its beginning.
+async fn resume(reached: &mut Reached<'_>) -> Result<Outcome, Trouble> {
+    let is_paused = |reply: &Reply<'_>| matches!(reply, Reply::ProgramState { state: ProgramState::Paused, .. });
+    if !reached.execute(Request::ProgramState, is_paused).await? {
+        return Ok(Outcome::failed("no program is paused"));
+    }
+    reached.ask(Request::Play);
+    let outcome = reached.answer_with_line(Outcome::of).await?;
+    // There are no words for it; what the line has left are those of the question.
+    Ok(if outcome.success { Outcome::done("resumed") } else { outcome })
+}
+
+/// Reaches what goals want, one after another.
+async fn reach(place: Place, mut orders: UnboundedReceiver<Order>, tell: &UnboundedSender<News>) {
+    while let Some(order) = orders.recv().await {
+        let Order::Reach(token, goal) = order else { continue };
+        let ended = change_mode(&place, token, &goal, tell);
+        tokio::pin!(ended);
+        let (status, result) = loop {
+            tokio::select! {
+                result = &mut ended => {
+                    break (if result.success { Status::Succeeded } else { Status::Aborted }, result);
+                }
+                order = orders.recv() => match order {
+                    Some(Order::Cancel(canceled)) if canceled == token => {
+                        let message = "canceled: what was asked for last may still happen".to_owned();
+                        break (Status::Canceled, SetModeResult { success: false, message });
+                    }
+                    Some(_) => {}
+                    None => return,
+                },
+            }
+        };
+        if tell.send(News::Ended(token, status, result)).is_err() {
+            return;
+        }
+    }
+}
+
+async fn change_mode(place: &Place, token: u64, goal: &SetModeGoal, tell: &UnboundedSender<News>) -> SetModeResult {
+    let failed = |message: String| SetModeResult { success: false, message };
+    let mut memory = Memory::default();
+    let (mut reached, software) = match place.reach(&mut memory).await {
+        Ok(reached) => reached,
+        Err(Trouble(text)) => return failed(text),
+    };
+    let change = match ModeChange::new(goal, software) {
+        Ok(change) => change,
+        Err(refused) => return failed(refused.to_string()),
+    };
+    let mut telling = Telling { change, told: None, token, tell };
+    let ended = run(&mut telling, &mut reached, place.clock, |_| {}).await;
+    telling.change.result(ended.map_err(|ended| ended.to_string()))
+}
+
+/// A change of mode that tells how far it is wherever that is new.
+struct Telling<'t> {
+    change: ModeChange,
+    told: Option<SetModeFeedback>,
+    token: u64,
+    tell: &'t UnboundedSender<News>,
+}
+
+impl Sequence for Telling<'_> {
+    fn handle(&mut self, now: Instant, input: SequenceInput<'_>) {
+        self.change.handle(now, input);
+    }
+
+    fn poll_output(&mut self) -> Option<Request<'_>> {
+        self.change.poll_output()
+    }
+
+    fn poll_event(&mut self) -> Option<SequenceEvent> {
+        let event = self.change.poll_event();
+        if let Some(feedback) = self.change.feedback()
+            && self.told.replace(feedback) != Some(feedback)
+        {
+            // Where nobody takes it any more, the thread is about to end.
+            let _ = self.tell.send(News::Feedback(self.token, feedback));
+        }
+        event
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.change.poll_timeout()
+    }
+}

@@ -1,0 +1,258 @@
+//! What is opened and closed while a participant is there, and services from the side of who asks.
+//!
+//! A request says who asks in one of two ways, as its answer does. A server of Cyclone DDS is asked in its way, any other as a
+//! controller asks, which has Fast DDS.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use outrigger_ros2_messages::Gid;
+use outrigger_ros2_messages::cdr::ENCAPSULATION;
+use outrigger_ros2_messages::endpoint::Qos;
+use rustdds::rpc::SampleIdentity;
+use rustdds::with_key::WriteOptionsBuilder;
+use rustdds::{GUID, RTPSEntity as _, SequenceNumber, Timestamp};
+
+use super::super::bytes::{Payload, Raw, Reader};
+use super::{Dds, WHO_ASKS, Writer, body};
+use outrigger::exit::Failure;
+
+/// How identifiers of participants of Cyclone DDS begin: with its vendor's number (RTPS 2.5, 9.3.1.5).
+const CYCLONE: [u8; 2] = [1, 0x10];
+/// Requests of one client that wait for a server, or for their answers; of more, the oldest is forgotten.
+const ASKED: usize = 64;
+/// Bytes before a request of Cyclone DDS that say who asks; those behind are the number of the request.
+const WHO: usize = 8;
+
+/// A topic that is published.
+pub struct Publishing(Writer);
+
+/// A topic that is heard.
+pub struct Hearing(Reader);
+
+/// A service that is called.
+pub struct Asking {
+    requests: Writer,
+    answers: Reader,
+    /// In requests of Cyclone DDS: whose they are.
+    client: [u8; WHO],
+    /// Requests for which there is no server yet.
+    waiting: VecDeque<(u64, Vec<u8>)>,
+    /// Numbers of requests by those that Fast DDS's way gives them.
+    beside: BTreeMap<i64, u64>,
+}
+
+/// Whose identifiers these are.
+fn is_cyclone(of: GUID) -> bool {
+    of.to_bytes().starts_with(&CYCLONE)
+}
+
+/// A number for a client that no other has.
+fn client(answers: GUID) -> [u8; WHO] {
+    let bytes = answers.to_bytes();
+    std::array::from_fn(|at| bytes[at] ^ bytes[at + WHO])
+}
+
+/// A request of Cyclone DDS: who asks, and the number, before the message.
+fn before(client: [u8; WHO], number: u64, message: &[u8]) -> Vec<u8> {
+    let mut whole = [client, number.to_le_bytes()].concat();
+    whole.extend_from_slice(message.get(ENCAPSULATION.len()..).unwrap_or_default());
+    whole
+}
+
+/// The number of an answer of Cyclone DDS to this client, and the answer with its encapsulation.
+fn after(client: [u8; WHO], mut bytes: Vec<u8>) -> Option<(u64, Vec<u8>)> {
+    let begin = ENCAPSULATION.len();
+    let (whose, number) = bytes.get(begin..begin + WHO_ASKS)?.split_at_checked(WHO)?;
+    if whose != client {
+        return None;
+    }
+    let number = u64::from_le_bytes(number.try_into().ok()?);
+    bytes.drain(begin..begin + WHO_ASKS);
+    Some((number, bytes))
+}
+
+impl Dds {
+    /// Publishes at this topic until it is closed.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub fn opens(&mut self, name: &str, message: &str, qos: Qos) -> Result<Publishing, Failure> {
+        self.writer(format!("rt{name}"), message, qos).map(Publishing)
+    }
+
+    /// Listens to this topic until it is closed.
+    ///
+    /// # Errors
+    /// Those of [`opens`](Self::opens).
+    pub fn hears(&mut self, name: &str, message: &str, qos: Qos) -> Result<Hearing, Failure> {
+        self.reader(format!("rt{name}"), message, qos).map(Hearing)
+    }
+
+    /// Calls this service until it is closed.
+    ///
+    /// # Errors
+    /// Those of [`opens`](Self::opens).
+    pub fn asks(&mut self, name: &str, service: &str) -> Result<Asking, Failure> {
+        let answers = self.reader(format!("rr{name}Reply"), &format!("{service}_Response"), Qos::SERVICES)?;
+        let requests = self.writer(format!("rq{name}Request"), &format!("{service}_Request"), Qos::SERVICES)?;
+        let client = client(answers.guid());
+        Ok(Asking { requests, answers, client, waiting: VecDeque::new(), beside: BTreeMap::new() })
+    }
+
+    fn forget(&mut self, ends: impl IntoIterator<Item = GUID>) {
+        for end in ends {
+            self.names.remove(&end);
+            self.matched.remove(&end);
+        }
+    }
+
+    /// The participant that has a server of this: it takes requests, and its answers are heard.
+    fn server(&self, asking: &Asking) -> Option<GUID> {
+        let of = |end: GUID| self.matched.get(&end);
+        let (takes, answers) = (of(asking.requests.guid())?, of(asking.answers.guid())?);
+        takes.iter().find(|reader| answers.iter().any(|writer| writer.prefix == reader.prefix)).copied()
+    }
+}
+
+fn gid(guid: GUID) -> Gid {
+    Gid(guid.to_bytes())
+}
+
+impl Publishing {
+    /// Returns the identifiers of its writers, for [`Dds::announce_all`].
+    pub fn writers(&self) -> [Gid; 1] {
+        [gid(self.0.guid())]
+    }
+
+    /// Publishes a message. Returns `false` where there was no room for it.
+    pub fn publish(&self, message: Vec<u8>) -> bool {
+        self.0.write(Payload(body(message)), Some(Timestamp::now())).is_ok()
+    }
+
+    /// Closes it: `dds` forgets who was matched with it.
+    pub fn close(self, dds: &mut Dds) {
+        dds.forget([self.0.guid()]);
+    }
+}
+
+impl Hearing {
+    /// Returns the identifiers of its readers, for [`Dds::announce_all`].
+    pub fn readers(&self) -> [Gid; 1] {
+        [gid(self.0.guid())]
+    }
+
+    /// Takes the messages that have come, with their encapsulation.
+    pub fn take(&self) -> Vec<Vec<u8>> {
+        taken(&self.0).into_iter().map(|(bytes, _)| bytes).collect()
+    }
+
+    /// Closes it: `dds` forgets who was matched with it.
+    pub fn close(self, dds: &mut Dds) {
+        dds.forget([self.0.guid()]);
+    }
+}
+
+impl Asking {
+    /// Returns the identifiers of its readers, for [`Dds::announce_all`].
+    pub fn readers(&self) -> [Gid; 1] {
+        [gid(self.answers.guid())]
+    }
+
+    /// Returns the identifiers of its writers, for [`Dds::announce_all`].
+    pub fn writers(&self) -> [Gid; 1] {
+        [gid(self.requests.guid())]
+    }
+
+    /// Sends a request, as soon as there is a server.
+    pub fn ask(&mut self, number: u64, message: Vec<u8>) {
+        self.waiting.push_back((number, message));
+        while self.waiting.len() > ASKED {
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Sends what waits, and takes the answers that have come: to which request, and with their encapsulation.
+    pub fn attend(&mut self, dds: &Dds) -> Vec<(u64, Vec<u8>)> {
+        if !self.waiting.is_empty()
+            && let Some(server) = dds.server(self)
+        {
+            for (number, message) in std::mem::take(&mut self.waiting) {
+                self.send(server, number, message);
+            }
+        }
+        let ours: BTreeSet<GUID> = [self.requests.guid(), self.answers.guid()].into();
+        let mut answers = vec![];
+        for (bytes, related) in taken(&self.answers) {
+            answers.extend(match related {
+                Some(SampleIdentity { writer_guid, sequence_number }) if ours.contains(&writer_guid) => {
+                    self.beside.remove(&i64::from(sequence_number)).map(|number| (number, bytes))
+                }
+                Some(_) => None,
+                None => after(self.client, bytes),
+            });
+        }
+        answers
+    }
+
+    fn send(&mut self, server: GUID, number: u64, message: Vec<u8>) {
+        if is_cyclone(server) {
+            let whole = before(self.client, number, &message);
+            // One that finds no room is a request that is lost.
+            let _ = self.requests.write(Payload(whole.into()), Some(Timestamp::now()));
+            return;
+        }
+        let identity = SampleIdentity { writer_guid: self.answers.guid(), sequence_number: SequenceNumber::UNKNOWN };
+        let options = WriteOptionsBuilder::new()
+            .source_timestamp(Timestamp::now())
+            .related_sample_identity_opt(Some(identity))
+            .build();
+        if let Ok(SampleIdentity { sequence_number, .. }) =
+            self.requests.write_with_options(Payload(body(message)), options)
+        {
+            self.beside.insert(i64::from(sequence_number), number);
+            if self.beside.len() > ASKED {
+                self.beside.pop_first();
+            }
+        }
+    }
+
+    /// Closes it: `dds` forgets who was matched with it.
+    pub fn close(self, dds: &mut Dds) {
+        dds.forget([self.requests.guid(), self.answers.guid()]);
+    }
+}
+
+/// What has come at a reader, with what it is related to.
+fn taken(reader: &Reader) -> Vec<(Vec<u8>, Option<SampleIdentity>)> {
+    reader.drain_read_notifications();
+    let mut found = vec![];
+    loop {
+        match reader.try_take_one() {
+            Ok(Some(sample)) => {
+                let related = sample.related_sample_identity();
+                let Raw(bytes) = sample.into_value();
+                found.push((bytes, related));
+            }
+            Ok(None) => return found,
+            // What is encoded in another way.
+            Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_cyclone_dds_is_known_by_who_asked_and_its_number() {
+        let message = [0, 1, 0, 0, 7];
+        let whole = [&ENCAPSULATION[..], &before([3; WHO], 258, &message)].concat();
+        assert_eq!(whole, [0, 1, 0, 0, 3, 3, 3, 3, 3, 3, 3, 3, 2, 1, 0, 0, 0, 0, 0, 0, 7]);
+        assert_eq!(after([3; WHO], whole.clone()), Some((258, message.to_vec())));
+        assert_eq!(after([4; WHO], whole.clone()), None);
+        for length in 0..20 {
+            assert_eq!(after([3; WHO], whole[..length].to_vec()), None, "{length}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! `outrigger doctor --ros2`: what a node would meet in its domain, and which of its topics the robot cannot fill. It joins the domain
+//! to look, and offers nothing there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use outrigger_core::engine::Config;
+use outrigger_ros2_messages::Gid;
+use outrigger_wire::time::{self, Instant};
+use rustdds::{DomainParticipant, DomainParticipantBuilder, RTPSEntity as _, StatusEvented as _};
+
+use super::census::{Census, GRAPH, graph_topic};
+use super::peers::{Listening, Peers};
+use super::probe::Probe;
+use super::quality::policies;
+use super::settings::Settings;
+use super::{learned, surface, variables};
+use crate::driver;
+use crate::native::{self, Terminals};
+use crate::neighbours::{self, Finding, Seen, Surroundings};
+use crate::readings::Readings;
+use outrigger::exit::Failure;
+use outrigger::feed::{Feed, Reader, Streams, stream_memory};
+use outrigger::host::clock::Clock;
+use outrigger::host::target::Target;
+use outrigger::host::worker::Worker;
+use outrigger::maker::apart::Apart;
+use outrigger::maker::{Controller, Wanted};
+use outrigger::net::Net;
+use outrigger::show::sheet::Sheet;
+
+/// How often it looks.
+const PACE: Duration = Duration::from_millis(5);
+/// It looks so long, however soon the robot has answered: others announce themselves every 3 s (Fast DDS), 8 s (Cyclone DDS) or 10 s
+/// (RustDDS), and not all answer at once to one who comes.
+const LEAST: time::Duration = time::Duration::from_secs(11);
+/// So long its end is waited for.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// So many others are named.
+const NAMED: usize = 8;
+
+/// A look at a domain, on a thread of its own.
+#[derive(Debug)]
+pub struct Watching {
+    settings: Settings,
+    target: Option<Target>,
+    clock: Clock,
+    until: Instant,
+    leaves: Arc<AtomicBool>,
+    readers: Sender<Reader>,
+    came: Receiver<(Seen, Surroundings, Readings)>,
+    worker: Worker,
+}
+
+/// The findings in a domain, in words.
+#[derive(Debug)]
+pub struct Report {
+    findings: Vec<Finding>,
+    lines: Vec<String>,
+}
+
+impl Watching {
+    /// Joins as `settings` say, without anything to offer; the node's robot would be at `target`.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the domain cannot be joined, [`Failure::Connection`] for a peer without an address.
+    pub fn start(settings: Settings, target: Option<Target>, clock: Clock) -> Result<Self, Failure> {
+        let Settings { domain, interface, .. } = settings;
+        let refused = |error: &dyn std::fmt::Display| {
+            Failure::BadInput(format!(
+                "ROS 2: cannot join domain {domain} at {interface}: {error}. --interface must be an address of this computer (`ip -4 \
+                 addr` lists them)"
+            ))
+        };
+        // It hears the first words of the participant.
+        let peers = Listening::start(domain, &settings.peers)?;
+        let participant = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
+        let participant = participant.map_err(|error| refused(&error))?;
+        let own = neighbours::prefix(Gid(participant.guid().to_bytes()));
+        let peers = peers.map(|peers| peers.tell(own, clock)).transpose()?;
+        let topic = graph_topic(&participant).map_err(|error| refused(&format!("{GRAPH}: {error}")))?;
+        let qos = policies(outrigger_ros2_messages::endpoint::Qos::LATCHED);
+        let subscriber = participant.create_subscriber(&qos).map_err(|error| refused(&error))?;
+        let census = Census::listening(&subscriber, &topic, qos).map_err(|error| refused(&error))?;
+        let probe = Probe::start(domain, interface, own);
+        let leaves = Arc::new(AtomicBool::new(false));
+        let ((readers, given), (tell, came)) = (channel(), channel());
+        let watch = Watch { participant, _peers: peers, census, probe, given, around: settings.clone() };
+        let asked = Arc::clone(&leaves);
+        let work = move || {
+            // Whoever asked is there, or needs it no more.
+            let _ = tell.send(watch.until(&asked));
+        };
+        let worker = Worker::start("neighbours", work)
+            .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
+        Ok(Self { settings, target, clock, until: clock.now() + LEAST, leaves, readers, came, worker })
+    }
+
+    /// Hears what `controller` tells over `net`, and what else of it fills topics, for as long as the second is kept.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the operating system gives no thread.
+    pub fn hear<const N: usize, C: Controller<N>>(
+        &self,
+        controller: &mut C,
+        config: &Config<N, C::Options>,
+        clock: Clock,
+        net: Net,
+    ) -> Result<(Net, Apart), Failure> {
+        let (feed, apart) = Feed::pair(C::ENTRIES);
+        let _ = self.readers.send(feed.reader());
+        let wanted = Wanted::Variables(variables());
+        let (apart, _) = Apart::start(controller, config, wanted, clock, apart)?;
+        Ok((net.with_feed(&feed, None), apart))
+    }
+
+    /// Returns the findings, a few seconds after the beginning at the earliest.
+    ///
+    /// # Errors
+    /// [`Failure::Fault`] where its thread is gone.
+    pub fn finish(self) -> Result<Report, Failure> {
+        while self.clock.now() < self.until {
+            std::thread::sleep(PACE);
+        }
+        self.leaves.store(true, Ordering::Release);
+        let came = self.came.recv_timeout(PATIENCE);
+        let _ = self.worker.join(PATIENCE);
+        let (seen, around, readings) =
+            came.map_err(|_| Failure::Fault("ROS 2: looking at the domain did not come to its end".into()))?;
+        let offered = surface::offered(&self.settings, self.target.as_ref())?;
+        let mut findings = neighbours::findings(&offered, &seen);
+        findings.extend(neighbours::surroundings(&around, &seen));
+        let Settings { domain, interface, distro, .. } = self.settings;
+        let mut lines = vec![
+            format!(
+                "ROS 2: `outrigger ros2` would be node {} in domain {domain} at {interface}, for ROS 2 {}",
+                offered.node,
+                distro.name()
+            ),
+            others(&seen.programs()),
+        ];
+        lines.extend(absent(&self.settings, &readings));
+        Ok(Report { findings, lines })
+    }
+}
+
+/// What looks.
+struct Watch {
+    participant: DomainParticipant,
+    /// Behind `participant`, whose farewell it sends on.
+    _peers: Option<Peers>,
+    census: Census,
+    probe: Probe,
+    given: Receiver<Reader>,
+    around: Settings,
+}
+
+impl Watch {
+    fn until(mut self, leaves: &AtomicBool) -> (Seen, Surroundings, Readings) {
+        let status = self.participant.status_listener();
+        let mut memory = stream_memory();
+        let (mut streams, mut readings) = (Streams::new(&mut memory), Readings::default());
+        let mut reader: Option<Reader> = None;
+        loop {
+            let last = leaves.load(Ordering::Acquire);
+            if let Ok(given) = self.given.try_recv() {
+                reader = Some(given);
+            }
+            while let Some(event) = status.try_recv_status() {
+                self.census.learn(&event);
+            }
+            self.census.look();
+            self.probe.look();
+            if let (Some(reader), Some(streams)) = (&mut reader, &mut streams) {
+                while let Some(item) = reader.next_now() {
+                    learned::hear(&mut readings, streams, &item);
+                }
+            }
+            if last {
+                break;
+            }
+            std::thread::sleep(PACE);
+        }
+        let Settings { domain, interface, peers, .. } = self.around;
+        let (multicast, port, heard) = (self.probe.multicast(), self.probe.port(), self.probe.heard());
+        let around = Surroundings { interface, domain, peers, multicast, port, heard };
+        (self.census.seen(&self.participant), around, readings)
+    }
+}
+
+fn others(programs: &[String]) -> String {
+    if programs.is_empty() {
+        return "  other programs of ROS 2 there: none was heard".into();
+    }
+    let named = programs.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match programs.len().saturating_sub(NAMED) {
+        0 => format!("  other programs of ROS 2 there: {named}"),
+        more => format!("  other programs of ROS 2 there: {named} and {more} more"),
+    }
+}
+
+/// Which topics stay empty beside this robot, by their whole names.
+fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
+    if readings.is_empty() {
+        return vec!["  topics on which nothing will come: can be said once the robot is reached".into()];
+    }
+    let mut unfilled = vec![];
+    if settings.surface.has_driver() {
+        unfilled.extend(driver::absent(readings, settings.distro));
+    }
+    if settings.surface.has_native() {
+        unfilled.extend(native::absent(readings, Terminals::default()));
+    }
+    let is_absent = |topic| unfilled.iter().any(|of| std::ptr::eq(*of, topic));
+    let published = surface::topics(settings);
+    let missing: Vec<_> =
+        published.into_iter().filter(|(topic, ..)| is_absent(*topic)).map(|(_, name, _)| name).collect();
+    let mut lines = vec![];
+    if missing.is_empty() {
+        lines.push("  the robot tells all that its topics need".into());
+    } else {
+        lines.push(format!(
+            "  topics on which nothing will come, because this robot{} does not tell what they need: {}. A program that waits for one of \
+             them waits for ever: do without it, or see in docs/ros2.md from which software on it is told",
+            readings.software().map_or_else(String::new, |software| format!(", with software {software},")),
+            missing.join(", ")
+        ));
+    }
+    if settings.surface.has_native() {
+        let names: Vec<_> = native::NEVER.iter().map(|topic| settings.names.of(topic.name)).collect();
+        lines.push(format!(
+            "  topics of PolyScope X that are not there beside any robot, because no port of a controller tells what they need: {}. Do \
+             without them",
+            names.join(", ")
+        ));
+    }
+    lines
+}
+
+impl Report {
+    /// Adds it to `sheet`.
+    pub fn tell(self, sheet: &mut Sheet) {
+        for line in self.lines {
+            sheet.line(line);
+        }
+        let (fixes, notes): (Vec<_>, Vec<_>) = self.findings.into_iter().partition(|finding| finding.fix);
+        if fixes.is_empty() && notes.is_empty() {
+            sheet.line("  nothing there stands in its way");
+        }
+        for note in notes {
+            sheet.line(format!("  note: {}", note.text));
+        }
+        for finding in fixes {
+            sheet.fix(format!("ROS 2: {}", finding.text));
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! What others ask of this node: calls of services, goals, and commands by topics, each of them a request of the run beside it.
+
+use outrigger_core::command::Guidance;
+use outrigger_core::mode::{GuideLimits, Mode};
+use outrigger_ros2_messages::cdr::{decode, encode};
+use outrigger_ros2_messages::endpoint::{Offer, Qos};
+use outrigger_ros2_messages::{Flag, QueryTrajectoryStateResponse, Time};
+use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::{Duration, Instant};
+
+use super::dds::{Arrival, Asker, Dds, In, Offers};
+use super::followed::Followed;
+use super::forward::Streams;
+use super::listing::Listing;
+use super::script::Scripts;
+use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use super::wanted::compared;
+use crate::arm::Arm;
+use crate::calls::{self, Deed, FREEDRIVE};
+use crate::controllers::Standing;
+use crate::native_calls::{self, NATIVE_OFFERS};
+use crate::readings::Readings;
+use outrigger::exit::Failure;
+use outrigger::host::target::Target;
+use outrigger::motion::asked::MadeBy;
+use outrigger::released::ReleasedBy;
+use outrigger::requests::{Asked, Client, Decided, Status};
+
+/// A force that a call began is renewed so often, for a call says nothing more.
+const RENEWAL: Duration = Duration::from_millis(200);
+/// What is said where more is asked than the run takes.
+const BUSY: &str = "too much is asked just now: ask again";
+
+/// What moves the arm by force or by hand, by this node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Guided {
+    /// Renewed here.
+    Force { at: Instant },
+    /// Renewed by whoever publishes.
+    Hand,
+}
+
+/// A call of several settings.
+struct Several {
+    asker: Asker,
+    offer: &'static Offer,
+    ids: Vec<u32>,
+    success: bool,
+}
+
+/// The side of the node that is asked.
+pub(super) struct Face<const N: usize> {
+    client: Option<Client<N>>,
+    offers: Vec<(In, &'static Offer)>,
+    natives: Vec<(In, &'static Offer)>,
+    freedrive: In,
+    listing: Option<Listing>,
+    scripts: Option<Scripts>,
+    followed: Followed<N>,
+    streams: Streams<N>,
+    settings: Settings,
+    /// Calls of several settings at once, of which the run has not decided all.
+    several: Vec<Several>,
+    /// Calls that the run decides.
+    owed: Vec<(u32, Asker, &'static Offer)>,
+    guided: Option<Guided>,
+}
+
+impl<const N: usize> Face<N> {
+    /// Offers everything that can be asked for, to a run where there is one.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub(super) fn offer(
+        dds: &mut impl Offers,
+        settings: &Settings,
+        (arm, target): (Arm, Option<&Target>),
+        client: Option<Client<N>>,
+    ) -> Result<Self, Failure> {
+        let mut offers = vec![];
+        for offer in calls::OFFERS.iter().filter(|_| settings.surface.has_driver()) {
+            offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
+        }
+        let legacy = settings.legacy_names && settings.surface.has_driver();
+        for (name, offer) in calls::LEGACY_OFFERS.iter().filter(|_| legacy) {
+            offers.push((dds.serves(&settings.names.of(name), offer.service)?, *offer));
+        }
+        let mut natives = vec![];
+        for offer in NATIVE_OFFERS.iter().filter(|_| settings.surface.has_native()) {
+            natives.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
+        }
+        let freedrive = dds.listens(&settings.names.of(FREEDRIVE.name), FREEDRIVE.message, Qos::SERVICES)?;
+        let listing = settings.surface.has_driver();
+        let listing =
+            listing.then(|| Listing::offer(dds, &settings.names, arm.clone(), settings.distro)).transpose()?;
+        let scripts = target.filter(|_| settings.surface.has_driver());
+        let scripts = scripts.map(|target| Scripts::offer(dds, settings, target)).transpose()?;
+        let streams = Streams::offer(dds, settings, arm.joints.clone())?;
+        let followed = Followed::offer(dds, &settings.names, arm.joints, settings.distro, settings.goals_request)?;
+        Ok(Self {
+            client,
+            offers,
+            natives,
+            several: vec![],
+            freedrive,
+            listing,
+            scripts,
+            followed,
+            streams,
+            settings: settings.clone(),
+            owed: vec![],
+            guided: None,
+        })
+    }
+
+    /// Whether the arm is commanded.
+    pub(super) fn commands(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.status().mode == Mode::Command)
+    }
+
+    /// How the run beside it stands, where it may command.
+    pub(super) fn status(&self) -> Option<Status> {
+        self.client.as_ref().map(Client::status)
+    }
+
+    /// What is told of controllers.
+    fn standing(&self, readings: &Readings) -> Standing {
+        let player = self.client.as_ref().is_some_and(|client| client.moving().by == MadeBy::Controller);
+        let generation = readings.software().map(SoftwareVersion::generation);
+        Standing { commands: self.commands(), player, generation }
+    }
+
+    /// Takes what came.
+    pub(super) fn arrival(
+        &mut self,
+        arrival: Arrival,
+        readings: &Readings,
+        dds: &mut Dds,
+        (now, stamp): (Instant, Time),
+        remarks: &mut Remarks,
+    ) {
+        let taken = self.followed.arrival(arrival, self.client.as_mut(), dds, (now, stamp), remarks);
+        let taken = match &self.listing {
+            Some(listing) => taken.and_then(|taken| listing.arrival(taken, self.standing(readings), dds, remarks)),
+            None => taken,
+        };
+        let taken = match &mut self.scripts {
+            Some(scripts) => taken.and_then(|taken| scripts.arrival(taken, self.client.as_mut(), dds, remarks)),
+            None => taken,
+        };
+        let Some(Arrival { at, bytes, asker }) = taken else { return };
+        if self.streams.arrival((at, &bytes), self.client.as_ref(), now, remarks) {
+            return;
+        }
+        if at == self.freedrive {
+            return self.hand(&bytes, remarks);
+        }
+        let Some(asker) = asker else { return };
+        if let Some((_, offer)) = self.natives.iter().find(|(of, _)| *of == at) {
+            return self.native(offer, &bytes, asker, dds, remarks);
+        }
+        let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == at) else { return };
+        let offer = *offer;
+        let deed = match calls::deed(offer, &bytes, self.settings.distro) {
+            Ok(deed) => deed,
+            Err(why) => {
+                remarks.push(format!("{}: {why}", offer.name));
+                return dds.answer(asker, calls::answer(offer, false, &why.to_string()));
+            }
+        };
+        match deed {
+            Deed::Version => {
+                let software = readings.software();
+                let four = software.map_or([0; 4], |of| [of.major.into(), of.minor.into(), of.bugfix, 0]);
+                dds.answer(asker, calls::version(four));
+            }
+            Deed::Query(_) => dds.answer(asker, self.queried()),
+            deed => self.ask(deed, asker, offer, now, dds),
+        }
+    }
+
+    /// A call of Surface N: all of it is asked for, or nothing.
+    fn native(&mut self, offer: &'static Offer, bytes: &[u8], asker: Asker, dds: &mut Dds, remarks: &mut Remarks) {
+        let refused = match (native_calls::writes(offer, bytes), &mut self.client) {
+            (Ok(writes), Some(client)) => {
+                let epoch = client.status().epoch;
+                let ids: Vec<_> = writes.iter().filter_map(|write| client.ask(Asked::Set(epoch, *write))).collect();
+                if !ids.is_empty() {
+                    let success = ids.len() == writes.len();
+                    return self.several.push(Several { asker, offer, ids, success });
+                }
+                BUSY.to_owned()
+            }
+            (Ok(_), None) => ONLY_LOOKS.to_owned(),
+            (Err(why), _) => why.to_string(),
+        };
+        remarks.push(format!("{}: {refused}", offer.name));
+        dds.answer(asker, native_calls::answer(offer, false));
+    }
+
+    fn ask(&mut self, deed: Deed, asker: Asker, offer: &'static Offer, now: Instant, dds: &mut Dds) {
+        let Some(client) = &mut self.client else {
+            return dds.answer(asker, calls::answer(offer, false, ONLY_LOOKS));
+        };
+        let epoch = client.status().epoch;
+        let asked = match deed {
+            Deed::Set(write) => Asked::Set(epoch, write),
+            Deed::Request => Asked::Request(epoch),
+            Deed::Release => Asked::Release(ReleasedBy::Ros),
+            Deed::Acknowledge => Asked::Acknowledge,
+            Deed::Force(mode) => {
+                self.guided = Some(Guided::Force { at: now + RENEWAL });
+                Asked::Guide(epoch, client.asker(), Guidance::Force(mode), GuideLimits::default())
+            }
+            Deed::Stiffen => {
+                self.guided = None;
+                Asked::Stiffen
+            }
+            Deed::Version | Deed::Query(_) => return,
+        };
+        match client.ask(asked) {
+            Some(id) => self.owed.push((id, asker, offer)),
+            None => dds.answer(asker, calls::answer(offer, false, BUSY)),
+        }
+    }
+
+    /// Where the motion under way wants the arm now.
+    fn queried(&self) -> Vec<u8> {
+        let compared = self.client.as_ref().and_then(|client| compared(&client.stands()));
+        encode(&match compared {
+            Some((desired, ..)) => QueryTrajectoryStateResponse {
+                success: true,
+                name: self.followed.joints().to_vec(),
+                position: desired.positions,
+                velocity: desired.velocities,
+                ..Default::default()
+            },
+            None => QueryTrajectoryStateResponse { message: "no motion is under way".into(), ..Default::default() },
+        })
+    }
+
+    fn hand(&mut self, bytes: &[u8], remarks: &mut Remarks) {
+        let Some(client) = &mut self.client else {
+            return remarks.push(format!("{}: {ONLY_LOOKS}", FREEDRIVE.name));
+        };
+        match (decode::<Flag>(bytes), self.guided) {
+            (Ok(Flag { data: true }), Some(_)) => drop(client.ask(Asked::Renew(client.asker()))),
+            (Ok(Flag { data: true }), None) => {
+                let asked =
+                    Asked::Guide(client.status().epoch, client.asker(), Guidance::Freedrive, GuideLimits::default());
+                self.guided = client.ask(asked).map(|_| Guided::Hand);
+            }
+            (Ok(Flag { data: false }), _) => {
+                self.guided = None;
+                let _ = client.ask(Asked::Stiffen);
+            }
+            (Err(error), _) => remarks.push(format!("{}: {error}", FREEDRIVE.name)),
+        }
+    }
+
+    /// Goes on with what is under way, and answers what has been decided.
+    pub(super) fn step(&mut self, dds: &mut Dds, (now, stamp): (Instant, Time), remarks: &mut Remarks) {
+        let Some(client) = &mut self.client else { return };
+        let mut decided = vec![];
+        while let Some(one) = client.decided() {
+            decided.push(one);
+        }
+        for one in &decided {
+            let Decided { id, done, .. } = one;
+            if self.scripts.as_mut().is_some_and(|scripts| scripts.decided(one, client, dds, stamp, remarks)) {
+                continue;
+            }
+            if self.followed.decided(one, dds, stamp, remarks) || one_of(&mut self.several, *id, done, dds, remarks) {
+                continue;
+            }
+            if let Some(at) = self.owed.iter().position(|(owed, ..)| owed == id) {
+                let (_, asker, offer) = self.owed.swap_remove(at);
+                let why = done.as_ref().err().map_or("", String::as_str);
+                // Many an answer says no more than that it was not done.
+                if done.is_err() {
+                    remarks.push(format!("{}: {why}", offer.name));
+                }
+                dds.answer(asker, calls::answer(offer, done.is_ok(), why));
+            } else if let Err(why) = done {
+                // Nobody waits for it: a hand that is not let, a renewal of what is over.
+                self.guided = None;
+                remarks.push(why.clone());
+            }
+        }
+        if client.status().mode != Mode::Command {
+            self.guided = None;
+        }
+        if let Some(Guided::Force { at }) = &mut self.guided
+            && now >= *at
+        {
+            *at = now + RENEWAL;
+            let _ = client.ask(Asked::Renew(client.asker()));
+        }
+        if let Some(scripts) = &mut self.scripts {
+            scripts.step(client, dds, stamp, remarks);
+        }
+        self.followed.step(client, dds, (now, stamp), remarks);
+        self.streams.step(client, now, remarks);
+    }
+
+    /// The node ends.
+    pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
+        self.followed.leave(dds, stamp);
+        if let Some(scripts) = &mut self.scripts {
+            scripts.leave(dds, stamp);
+        }
+    }
+}
+
+/// One of several settings has been decided, where it is one.
+fn one_of(
+    several: &mut Vec<Several>,
+    id: u32,
+    done: &Result<(), String>,
+    dds: &mut Dds,
+    remarks: &mut Remarks,
+) -> bool {
+    let Some(at) = several.iter().position(|several| several.ids.contains(&id)) else { return false };
+    let Some(call) = several.get_mut(at) else { return false };
+    call.ids.retain(|other| *other != id);
+    call.success &= done.is_ok();
+    if let Err(why) = done {
+        remarks.push(format!("{}: {why}", call.offer.name));
+    }
+    if call.ids.is_empty() {
+        let Several { asker, offer, success, .. } = several.swap_remove(at);
+        dds.answer(asker, native_calls::answer(offer, success));
+    }
+    true
+}

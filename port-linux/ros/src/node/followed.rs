@@ -1,0 +1,506 @@
+//! Goals of `FollowJointTrajectory`, also until a contact: judged, begun as requests of this run, followed, and told of.
+//!
+//! One motion is under way at a time, whichever action it came by. A goal is accepted once the run has begun with it, and rejected
+//! otherwise: the answer to a goal has no words, so that the reason stands in the log, and in the result for whoever asks for it.
+//! A goal of no length succeeds at once where the arm is, and the run is asked for nothing.
+
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::endpoint::{Distro, Names, Qos};
+use outrigger_ros2_messages::{
+    FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult, GoalId, Header, JointTrajectory,
+    SendGoalRequest, Status, Time, UntilFeedback, UntilGoal, UntilResult,
+};
+use outrigger_wire::time::{Duration, Instant};
+
+use super::action::{Action, Came};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
+use super::outcome::{Ended, REACHED, REPLACED, TOUCHED, Whose, aborted, ended_as, invalid};
+use super::settings::{ONLY_LOOKS, Remarks};
+use super::touch::Touch;
+use super::wanted::{compared, motion, nanos_of};
+use crate::contact;
+use crate::follow::{self, Tolerance, Unfit, Wanted};
+use outrigger::exit::Failure;
+use outrigger::host::worker::Worker;
+use outrigger::motion::Stage;
+use outrigger::motion::asked::{MadeBy, Ready, Wish, ready};
+use outrigger::requests::{Asked, Client, Decided};
+
+/// Feedback is published so often.
+const FEEDBACK: Duration = Duration::from_millis(50);
+/// Longest wait for commanding, and for the end of a motion that is to make room.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// No joint is faster \[rad/s\].
+const AT_REST: f32 = 0.02;
+/// Longest wait for that.
+const RESTS: Duration = Duration::from_secs(1);
+
+/// One action.
+struct Served {
+    /// Whether a second goal is rejected while one is under way.
+    exclusive: bool,
+    /// Whether a contact of the tool ends the motion.
+    until: bool,
+    action: Action,
+    /// A trajectory that nobody is told of.
+    topic: Option<In>,
+}
+
+/// By which action a motion came; `None` by a topic.
+type By = Option<(usize, GoalId)>;
+
+/// A motion on its way to be begun.
+struct Coming<const N: usize> {
+    by: By,
+    wanted: Wanted,
+    replaces: bool,
+    /// Of a goal, until it is accepted or rejected.
+    asker: Option<Asker>,
+    at: At<N>,
+    until: Instant,
+    /// Contacts before it, where one is to end it and they are watched for.
+    contacts: Option<u32>,
+}
+
+enum At<const N: usize> {
+    /// It is being made ready.
+    Read(Receiver<Result<Ready<N>, String>>),
+    /// It was found fit; the motion before it makes room, and it is made ready once more from where the arm rests then.
+    Room,
+    /// It is ready, once the run commands.
+    Waits(Ready<N>),
+    /// The run has been asked to command.
+    Requests(u32, Ready<N>),
+    /// The run has been asked to begin.
+    Begins(u32),
+    /// The motion has no length and the arm is already there.
+    There,
+}
+
+/// The motion under way.
+struct Current {
+    by: By,
+    /// As the run numbers it.
+    number: u32,
+    cancelling: bool,
+    /// Its end was asked for, so that another one can begin.
+    makes_room: bool,
+    /// It has ended, and the arm is waited for to rest until then.
+    rests_by: Option<Instant>,
+    /// Contacts before it.
+    contacts: u32,
+}
+
+/// What this node does about trajectories.
+pub(super) struct Followed<const N: usize> {
+    served: Vec<Served>,
+    touch: Touch,
+    joints: Vec<String>,
+    distro: Distro,
+    goals_request: bool,
+    coming: Option<Coming<N>>,
+    current: Option<Current>,
+    feedback_at: Instant,
+}
+
+impl<const N: usize> Followed<N> {
+    /// Offers the actions, and listens to their topics.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub(super) fn offer(
+        dds: &mut impl Offers,
+        names: &Names,
+        joints: Vec<String>,
+        distro: Distro,
+        goals_request: bool,
+    ) -> Result<Self, Failure> {
+        let mut served = vec![];
+        for follow::Follower { task, exclusive, until } in follow::ACTIONS {
+            let (exclusive, until) = (*exclusive, *until);
+            if until {
+                let action = Action::offer::<UntilResult>(dds, names, task)?;
+                served.push(Served { exclusive, until, action, topic: None });
+                continue;
+            }
+            let controller = task.name.split('/').next().unwrap_or_default();
+            let topic = names.of(&format!("{controller}/joint_trajectory"));
+            let action = Action::offer::<FollowResult>(dds, names, task)?;
+            let topic = Some(dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?);
+            served.push(Served { exclusive, until, action, topic });
+        }
+        let (touch, feedback_at) = (Touch::offer(dds, names)?, Instant::ZERO);
+        Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
+    }
+
+    /// Of the arm, in its order.
+    pub(super) fn joints(&self) -> &[String] {
+        &self.joints
+    }
+
+    /// Takes what came, where it is for one of the actions; gives it back where it is not.
+    pub(super) fn arrival(
+        &mut self,
+        arrival: Arrival,
+        mut client: Option<&mut Client<N>>,
+        dds: &mut Dds,
+        (now, stamp): (Instant, Time),
+        remarks: &mut Remarks,
+    ) -> Option<Arrival> {
+        if let Some(index) = self.served.iter().position(|served| served.topic == Some(arrival.at)) {
+            self.trajectory(index, &arrival.bytes, client, (now, stamp), remarks);
+            return None;
+        }
+        let mut arrival = self.touch.arrival(arrival, client.as_deref_mut(), dds, remarks)?;
+        for index in 0..self.served.len() {
+            let served = self.served.get_mut(index)?;
+            match served.action.arrival(arrival, dds, remarks) {
+                Came::Goal(bytes, asker) => {
+                    match self.goal(index, &bytes, client, (now, stamp)) {
+                        Ok(coming) => self.coming = Some(Coming { asker: Some(asker), ..coming }),
+                        Err((id, unfit)) => {
+                            remarks.push(format!("a goal was rejected: {}", unfit.text));
+                            self.refuse((index, id), Some(asker), unfit, dds);
+                        }
+                    }
+                    return None;
+                }
+                Came::Cancel(ids) => {
+                    if let (Some(current), Some(client)) = (&mut self.current, client)
+                        && current.by.is_some_and(|(by, id)| by == index && ids.contains(&id))
+                    {
+                        current.cancelling = client.ask(Asked::Cancel).is_some();
+                    }
+                    return None;
+                }
+                Came::Nothing => return None,
+                Came::Other(other) => arrival = other,
+            }
+        }
+        Some(arrival)
+    }
+
+    /// A goal, on its way to be begun.
+    ///
+    /// # Errors
+    /// The reason, with the goal's id if it was read.
+    fn goal(
+        &self,
+        index: usize,
+        bytes: &[u8],
+        client: Option<&mut Client<N>>,
+        (now, stamp): (Instant, Time),
+    ) -> Result<Coming<N>, (Option<GoalId>, Unfit)> {
+        let served = self.served.get(index).ok_or_else(|| (None, invalid("there is no such action")))?;
+        let (goal_id, wanted) = if served.until {
+            let request = decode(bytes).map_err(|error| (None, invalid(error.to_string())))?;
+            let SendGoalRequest::<UntilGoal> { goal_id, goal } = request;
+            (goal_id, follow::until(goal, &self.joints, stamp))
+        } else {
+            let request = decode(bytes).map_err(|error| (None, invalid(error.to_string())))?;
+            let SendGoalRequest::<FollowGoal> { goal_id, goal } = request;
+            (goal_id, follow::goal(&goal, &self.joints, stamp))
+        };
+        let refused = |unfit| (Some(goal_id), unfit);
+        if served.action.knows(&goal_id) {
+            return Err(refused(invalid("a goal of this number is there already")));
+        }
+        if served.exclusive && self.current.is_some() {
+            let text = "a motion is under way, and this action takes one at a time: wait, or cancel it";
+            return Err(refused(invalid(text)));
+        }
+        let wanted = wanted.map_err(refused)?;
+        let coming = self.comes(Some((index, goal_id)), !served.exclusive, &wanted, client, now);
+        coming.map_err(|text| refused(invalid(text)))
+    }
+
+    /// A trajectory that came by a topic.
+    fn trajectory(
+        &mut self,
+        index: usize,
+        bytes: &[u8],
+        mut client: Option<&mut Client<N>>,
+        (now, stamp): (Instant, Time),
+        remarks: &mut Remarks,
+    ) {
+        let exclusive = self.served.get(index).is_some_and(|served| served.exclusive);
+        let mut comes = || {
+            let trajectory: JointTrajectory = decode(bytes).map_err(|error| error.to_string())?;
+            if trajectory.points.is_empty() && self.current.is_some() {
+                // That is how a trajectory is taken back.
+                if let Some(client) = client.as_deref_mut() {
+                    let _ = client.ask(Asked::Cancel);
+                }
+                return Ok(None);
+            }
+            if exclusive && self.current.is_some() {
+                return Err("a motion is under way, and this controller takes one at a time".to_owned());
+            }
+            let points = follow::trajectory(&trajectory, &self.joints, stamp).map_err(|unfit| unfit.text)?;
+            let tolerances = vec![Tolerance::Default; N];
+            let wanted = Wanted { points, path: tolerances.clone(), goal: tolerances, goal_time: None };
+            self.comes(None, !exclusive, &wanted, client.as_deref_mut(), now).map(Some)
+        };
+        match comes() {
+            Ok(Some(coming)) => self.coming = Some(coming),
+            Ok(None) => {}
+            Err(why) => remarks.push(format!("a trajectory is not followed: {why}")),
+        }
+    }
+
+    fn comes(
+        &self,
+        by: By,
+        replaces: bool,
+        wanted: &Wanted,
+        client: Option<&mut Client<N>>,
+        now: Instant,
+    ) -> Result<Coming<N>, String> {
+        let client = client.ok_or(ONLY_LOOKS)?;
+        if self.coming.is_some() {
+            return Err("another one is about to be begun: send it again".into());
+        }
+        let status = client.status();
+        let may_request = self.goals_request && status.mode == Mode::Monitor && status.latch.is_none();
+        if status.mode != Mode::Command && !may_request {
+            let latch =
+                status.latch.map_or("nothing is commanded: call resend_robot_program first", |latch| latch.text());
+            return Err(format!("{latch} ({})", status.latch.map_or("NotCommanding", Reason::name)));
+        }
+        let at = self.read(wanted, client)?;
+        Ok(Coming { by, wanted: wanted.clone(), replaces, asker: None, at, until: now + PATIENCE, contacts: None })
+    }
+
+    /// Begins to make it ready, from where the arm stands now.
+    fn read(&self, wanted: &Wanted, client: &Client<N>) -> Result<At<N>, String> {
+        let (moving, stands) = (client.moving(), client.stands());
+        let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;
+        let (tell, told) = sync_channel(1);
+        // A long one takes its time.
+        let read = move || drop(tell.send(ready(Wish::Motion(Box::new(motion)), &moving, &stands)));
+        Worker::start("goal", read).map_err(|error| format!("no thread to read it in: {error}"))?;
+        Ok(At::Read(told))
+    }
+
+    /// Goes on with what is under way, and tells of it.
+    pub(super) fn step(
+        &mut self,
+        client: &mut Client<N>,
+        dds: &mut Dds,
+        (now, stamp): (Instant, Time),
+        remarks: &mut Remarks,
+    ) {
+        if let Some(mut coming) = self.coming.take() {
+            match self.advance(&mut coming, client, now) {
+                Ok(()) if matches!(coming.at, At::There) => self.is_there(coming, dds, stamp),
+                Ok(()) => self.coming = Some(coming),
+                Err(why) => self.reject(coming, &why, dds, remarks),
+            }
+        }
+        self.look(client, dds, (now, stamp));
+        self.touch.step(client, dds, stamp, remarks);
+        if now >= self.feedback_at {
+            self.feedback_at = now + FEEDBACK;
+            self.tell_progress(client, dds, stamp);
+            let nanos = nanos_of(stamp);
+            self.served.iter_mut().for_each(|served| served.action.forget(nanos, dds));
+        }
+    }
+
+    fn advance(&mut self, coming: &mut Coming<N>, client: &mut Client<N>, now: Instant) -> Result<(), String> {
+        if now > coming.until {
+            return Err(format!("it could not be begun within {} s", PATIENCE.as_secs_f32()));
+        }
+        let at = std::mem::replace(&mut coming.at, At::Begins(u32::MAX));
+        let full = || "too much is asked just now".to_owned();
+        coming.at = match at {
+            At::Read(told) => match told.try_recv() {
+                // The controller makes one motion at a time.
+                Ok(Ok(_)) if self.current.is_some() && client.moving().by == MadeBy::Controller => At::Room,
+                Ok(ready) => At::Waits(ready?),
+                Err(TryRecvError::Empty) => At::Read(told),
+                Err(TryRecvError::Disconnected) => return Err("its reader failed".into()),
+            },
+            At::Room => match &mut self.current {
+                Some(current) => {
+                    if !current.cancelling && !current.makes_room {
+                        current.makes_room = client.ask(Asked::Cancel).is_some();
+                    }
+                    At::Room
+                }
+                None => self.read(&coming.wanted, client)?,
+            },
+            // No need to request command for it.
+            At::Waits(ready) if ready.stays() && client.status().mode == Mode::Monitor => At::There,
+            At::Waits(mut ready) => {
+                let status = client.status();
+                if status.mode == Mode::Monitor && self.goals_request {
+                    At::Requests(client.ask(Asked::Request(status.epoch)).ok_or_else(full)?, ready)
+                } else if self.ends_by_contact(&coming.by) && coming.contacts.is_none() {
+                    coming.contacts = self.touch.motion(client)?;
+                    At::Waits(ready)
+                } else {
+                    ready.replaces = coming.replaces;
+                    At::Begins(client.begin(status.epoch, ready).ok_or_else(full)?)
+                }
+            }
+            At::Requests(id, ready) => match client.status().mode {
+                Mode::Command => At::Waits(ready),
+                _ => At::Requests(id, ready),
+            },
+            at @ (At::Begins(_) | At::There) => at,
+        };
+        Ok(())
+    }
+
+    fn ends_by_contact(&self, by: &By) -> bool {
+        by.and_then(|(index, _)| self.served.get(index)).is_some_and(|served| served.until)
+    }
+
+    /// Something that was asked has been decided; whether it was for this.
+    pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
+        if self.touch.decided(outcome, dds, stamp, remarks) {
+            return true;
+        }
+        let Some(coming) = self.coming.take_if(|coming| match coming.at {
+            At::Begins(id) => id == outcome.id,
+            At::Requests(id, _) => id == outcome.id && outcome.done.is_err(),
+            _ => false,
+        }) else {
+            return false;
+        };
+        match (&outcome.done, outcome.status.motion) {
+            (Ok(()), Some(motion)) => self.accept(coming, motion.number, outcome.status.contacts.seen, dds, stamp),
+            (Ok(()), None) => self.reject(coming, "it was not begun", dds, remarks),
+            (Err(why), _) => self.reject(coming, why, dds, remarks),
+        }
+        true
+    }
+
+    fn accept(&mut self, coming: Coming<N>, number: u32, contacts: u32, dds: &mut Dds, stamp: Time) {
+        if let Some(before) = self.current.take() {
+            self.end(before, aborted(REPLACED), dds, stamp);
+        }
+        let (by, contacts) = (coming.by, coming.contacts.unwrap_or(contacts));
+        if let Some((index, goal_id)) = by
+            && let Some(served) = self.served.get_mut(index)
+        {
+            served.action.accept(goal_id, coming.asker, dds, stamp);
+        }
+        self.current = Some(Current { by, number, cancelling: false, makes_room: false, rests_by: None, contacts });
+    }
+
+    /// Accepts a goal of no length and ends it as reached.
+    fn is_there(&mut self, coming: Coming<N>, dds: &mut Dds, stamp: Time) {
+        let Coming { by, asker, .. } = coming;
+        if let Some((index, goal_id)) = by
+            && let Some(served) = self.served.get_mut(index)
+        {
+            served.action.accept(goal_id, asker, dds, stamp);
+        }
+        let current = Current { by, number: 0, cancelling: false, makes_room: false, rests_by: None, contacts: 0 };
+        let ended = Ended { how: Status::Succeeded, code: FollowError::Successful, text: REACHED, touched: false };
+        self.end(current, ended, dds, stamp);
+    }
+
+    fn reject(&mut self, coming: Coming<N>, why: &str, dds: &mut Dds, remarks: &mut Remarks) {
+        if self.ends_by_contact(&coming.by) {
+            self.touch.motion_ends();
+        }
+        if let Some((index, goal_id)) = coming.by {
+            self.refuse((index, Some(goal_id)), coming.asker, invalid(why), dds);
+        }
+        let what = if coming.by.is_some() { "a goal was rejected" } else { "a trajectory is not followed" };
+        remarks.push(format!("{what}: {why}"));
+    }
+
+    /// Rejects a goal of this action, and keeps the reason as its result.
+    fn refuse(&mut self, (index, id): (usize, Option<GoalId>), asker: Option<Asker>, unfit: Unfit, dds: &mut Dds) {
+        let Some(served) = self.served.get_mut(index) else { return };
+        let (error_code, error_string) = (unfit.code as i32, unfit.text);
+        if served.until {
+            let result = UntilResult { error_code, until_condition_result: 1, error_string };
+            served.action.reject(id, asker, result, dds);
+        } else {
+            served.action.reject(id, asker, FollowResult { error_code, error_string }, dds);
+        }
+    }
+
+    /// How the motion under way stands, and whether it has ended.
+    fn look(&mut self, client: &Client<N>, dds: &mut Dds, (now, stamp): (Instant, Time)) {
+        let Some(mut current) = self.current.take() else { return };
+        let status = client.status();
+        let standing = status.motion.filter(|motion| motion.number == current.number);
+        let why_left = status.left.filter(|_| status.mode != Mode::Command);
+        // Its own time is over a little before the arm rests.
+        let ended = matches!(
+            standing.map(|motion| motion.stage),
+            Some(Stage::Done | Stage::Cancelled | Stage::Touched | Stage::Missed(_))
+        );
+        if ended && client.stands().speed.max_abs() > AT_REST && now < *current.rests_by.get_or_insert(now + RESTS) {
+            self.current = Some(current);
+            return;
+        }
+        let whose = Whose { cancelled: current.cancelling, makes_room: current.makes_room };
+        let Some((how, code, text)) = ended_as(standing.map(|motion| motion.stage), whose, why_left, status.released)
+        else {
+            self.current = Some(current);
+            return;
+        };
+        let touched = contact::touched(current.contacts, status.contacts.seen);
+        let by_contact = contact::until(how, touched, status.mode == Mode::Command);
+        let ended = match by_contact {
+            (how, true) if self.ends_by_contact(&current.by) => {
+                let code = if how == Status::Succeeded { FollowError::Successful } else { code };
+                Ended { how, code, text: TOUCHED, touched }
+            }
+            (_, true) if how == Status::Aborted => Ended { how, code, text: TOUCHED, touched },
+            _ => Ended { how, code, text: &text, touched: false },
+        };
+        self.end(current, ended, dds, stamp);
+    }
+
+    fn end(&mut self, current: Current, ended: Ended<'_>, dds: &mut Dds, stamp: Time) {
+        let Some((index, goal_id)) = current.by else { return };
+        let Some(served) = self.served.get_mut(index) else { return };
+        let Ended { how, code, text, touched } = ended;
+        let (error_code, error_string) = (code as i32, text.to_owned());
+        if served.until {
+            let until_condition_result = i32::from(!touched);
+            let result = UntilResult { error_code, until_condition_result, error_string };
+            served.action.end(&goal_id, how, result, nanos_of(stamp), dds);
+            self.touch.motion_ends();
+        } else {
+            served.action.end(&goal_id, how, FollowResult { error_code, error_string }, nanos_of(stamp), dds);
+        }
+    }
+
+    fn tell_progress(&self, client: &Client<N>, dds: &Dds, stamp: Time) {
+        let Some(Current { by: Some((index, goal_id)), .. }) = self.current else { return };
+        let Some(served) = self.served.get(index) else { return };
+        let Some((desired, actual, error)) = compared(&client.stands()) else { return };
+        let (header, joint_names) = (Header { stamp, frame_id: String::new() }, self.joints.clone());
+        if served.until {
+            served.action.progress(goal_id, UntilFeedback { header, joint_names, desired, actual, error }, dds);
+        } else if self.distro < Distro::Kilted {
+            let feedback = FollowFeedback { header, joint_names, desired, actual, error, ..Default::default() };
+            served.action.progress(goal_id, feedback, dds);
+        } else {
+            let feedback = FollowFeedbackIndexed { header, joint_names, desired, actual, error, ..Default::default() };
+            served.action.progress(goal_id, feedback, dds);
+        }
+    }
+
+    /// The run is over, or this node is.
+    pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
+        if let Some(current) = self.current.take() {
+            self.end(current, aborted("the node has ended"), dds, stamp);
+        }
+        self.touch.leave(dds, stamp);
+    }
+}

@@ -1,0 +1,130 @@
+//! Topics of `forward_velocity_controller` and `forward_position_controller`: the newest command goes to the run, which follows it
+//! as long as it holds, or refuses it.
+
+use outrigger_core::law::{Forward, Forwarded};
+use outrigger_ros2_messages::endpoint::{Heard, Qos};
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::time::{Duration, Instant};
+
+use super::dds::{In, Offers};
+use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use crate::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
+use outrigger::exit::Failure;
+use outrigger::motion::asked::MadeBy;
+use outrigger::requests::{Client, Streaming};
+
+/// What is said where the law moves nothing.
+const BY_CONTROLLER: &str =
+    "with session.path = \"player\" the controller makes motions by itself: take \"reverse-speedj\", or text";
+
+/// The same is told again after this.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// What this node does about streams.
+pub(super) struct Streams<const N: usize> {
+    velocity: In,
+    position: In,
+    /// Speeds by the name of 2015, and the joints that they may name.
+    joint_speed: Option<In>,
+    joints: Vec<String>,
+    holds: Duration,
+    /// Of those that came since the last look.
+    newest: Option<Forwarded<N>>,
+    /// How it stood at the last look.
+    seen: Streaming,
+    /// Messages that are no commands, and how many commands of either kind were refused when that was told last, for what and when.
+    nonsense: u32,
+    told: (u32, &'static str, Instant),
+}
+
+impl<const N: usize> Streams<N> {
+    /// Listens to both topics; lost commands are not sent again, for the next one counts.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, joints: Vec<String>) -> Result<Self, Failure> {
+        let names = &settings.names;
+        let mut listens = |topic: &Heard| dds.listens(&names.of(topic.name), topic.message, Qos::BEST_EFFORT);
+        let (velocity, position) = (listens(VELOCITY)?, listens(POSITION)?);
+        let joint_speed = settings.legacy_names.then(|| listens(JOINT_SPEED)).transpose()?;
+        Ok(Self {
+            velocity,
+            position,
+            joint_speed,
+            joints,
+            holds: settings.forward_timeout,
+            newest: None,
+            seen: Streaming::default(),
+            nonsense: 0,
+            told: (0, "", Instant::ZERO),
+        })
+    }
+
+    /// Takes what came, where it is one of these; whether it was.
+    pub(super) fn arrival(
+        &mut self,
+        (at, bytes): (In, &[u8]),
+        client: Option<&Client<N>>,
+        now: Instant,
+        remarks: &mut Remarks,
+    ) -> bool {
+        let topic = match at {
+            _ if at == self.velocity => VELOCITY,
+            _ if at == self.position => POSITION,
+            _ if Some(at) == self.joint_speed => JOINT_SPEED,
+            _ => return false,
+        };
+        let command = match at {
+            _ if Some(at) == self.joint_speed => forward::joint_speed(bytes, &self.joints),
+            _ => forward::command(bytes),
+        };
+        let (name, refused) = match (client, command) {
+            (None, _) => ("OnlyLooks", ONLY_LOOKS.to_owned()),
+            (Some(client), _) if client.moving().by == MadeBy::Controller => ("ByController", BY_CONTROLLER.to_owned()),
+            (Some(_), Err(why)) => (why.name(), why.to_string()),
+            (Some(_), Ok(values)) => {
+                self.newest = Some(if at == self.position {
+                    Forwarded::Positions(JointPositions(values))
+                } else {
+                    Forwarded::Speeds(JointVelocities(values))
+                });
+                return true;
+            }
+        };
+        self.nonsense = self.nonsense.saturating_add(1);
+        self.refused(name, &format!("{}: {refused}", topic.name), now, remarks);
+        true
+    }
+
+    /// Tells why a command is refused: the same, or more of it, once in a while.
+    fn refused(&mut self, name: &'static str, why: &str, now: Instant, remarks: &mut Remarks) {
+        let (before, last, at) = self.told;
+        if name == last && now.since(at) < AGAIN {
+            return;
+        }
+        let all = self.nonsense.saturating_add(self.seen.refused);
+        let more = match all.saturating_sub(before) {
+            0 | 1 => String::new(),
+            more => format!("; {more} commands were refused since that was told last, {all} in all"),
+        };
+        self.told = (all, name, now);
+        remarks.push(format!("{why} ({name}){more}"));
+    }
+
+    /// Passes the newest on, and tells what came of others.
+    pub(super) fn step(&mut self, client: &Client<N>, at: Instant, remarks: &mut Remarks) {
+        if let Some(what) = self.newest.take() {
+            client.stream(Forward { what, holds: self.holds });
+        }
+        let now = client.status().streaming;
+        let before = std::mem::replace(&mut self.seen, now);
+        if let Some(why) = now.why.filter(|_| now.refused != before.refused) {
+            self.refused(why.name(), &format!("a forwarded command is refused: {why}"), at, remarks);
+        }
+        if now.lapses != before.lapses {
+            let holds = self.holds.as_secs_f64();
+            remarks
+                .push(format!("no further speeds came within {holds} s: the arm comes to rest, and stays commanded"));
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What a robot has told, of everything that a session's feed carries.
+
+use crate::readings::{Port, Readings};
+use outrigger::feed::{Item, Message, Streams, VARIABLES, What};
+
+/// Takes a message of `port` that came at `micros`. Whether it was a state that is newer than what was known.
+pub(super) fn take(readings: &mut Readings, port: u16, micros: u64, message: &Message<'_>) -> bool {
+    match message {
+        Message::Realtime(_) => readings.state(Port::Realtime, micros, |to| message.visit_state(to)),
+        Message::Rtde(..) => {
+            let port = if port == VARIABLES { Port::Variables } else { Port::Rtde };
+            readings.state(port, micros, |to| message.visit_state(to))
+        }
+        Message::Fri(_) => readings.state(Port::Fri, micros, |to| message.visit_state(to)),
+        Message::SubPackage(package) => readings.sub_package(package.name(), micros, |to| package.visit(to)),
+        Message::Primary(_, Some(software)) => {
+            readings.identified(*software);
+            false
+        }
+        _ => false,
+    }
+}
+
+/// Takes the next of a feed.
+pub(super) fn hear(readings: &mut Readings, streams: &mut Streams<'_>, item: &Item) {
+    let entry = match item {
+        Item::Entry(entry) => entry,
+        Item::Lost(_) => return streams.lost(),
+    };
+    match &entry.what {
+        What::Opened { port } => streams.opened(*port),
+        What::Sent { port, bytes } => streams.sent(*port, bytes),
+        What::Received { port, bytes, first_start } => {
+            streams.received(*port, bytes, *first_start, |message| {
+                take(readings, *port, entry.at.as_micros(), &message);
+            });
+        }
+        _ => {}
+    }
+}

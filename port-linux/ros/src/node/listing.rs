@@ -1,0 +1,50 @@
+//! What tools are told of controllers.
+
+use outrigger_ros2_messages::endpoint::{Distro, Names, Offer};
+
+use super::dds::{Arrival, Dds, In, Offers};
+use super::settings::Remarks;
+use crate::arm::Arm;
+use crate::controllers::{self, CONTROLLER_OFFERS, Standing};
+use outrigger::exit::Failure;
+
+/// The services of a `controller_manager`.
+pub(super) struct Listing {
+    offers: Vec<(In, &'static Offer)>,
+    arm: Arm,
+    distro: Distro,
+}
+
+impl Listing {
+    /// Offers them.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub(super) fn offer(dds: &mut impl Offers, names: &Names, arm: Arm, distro: Distro) -> Result<Self, Failure> {
+        let mut offers = vec![];
+        for offer in CONTROLLER_OFFERS {
+            offers.push((dds.serves(&names.of(offer.name), offer.service)?, *offer));
+        }
+        Ok(Self { offers, arm, distro })
+    }
+
+    /// Answers what came, where it is for these; gives it back where it is not.
+    pub(super) fn arrival(
+        &self,
+        arrival: Arrival,
+        standing: Standing,
+        dds: &mut Dds,
+        remarks: &mut Remarks,
+    ) -> Option<Arrival> {
+        let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == arrival.at) else { return Some(arrival) };
+        let asker = arrival.asker?;
+        let answer = controllers::answer(offer, &arrival.bytes, &self.arm, standing, self.distro);
+        let answer = answer.unwrap_or_else(|why| {
+            let why = why.to_string();
+            remarks.push(format!("{}: {why}", offer.name));
+            controllers::refused(self.distro, why)
+        });
+        dds.answer(asker, answer);
+        None
+    }
+}

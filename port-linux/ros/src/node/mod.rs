@@ -1,0 +1,56 @@
+//! The node: what the surface publishes, asks and answers, carried by DDS beside a session of the library `outrigger`.
+//!
+//! A [`Node`] is a companion of a session, by its [`Settings`]. [`Watching`] looks at a domain that a node would join. [`dds`] is the
+//! transport for a program whose endpoints come and go.
+
+mod action;
+mod bytes;
+mod census;
+mod companion;
+mod dashboard;
+pub mod dds;
+mod doctor;
+mod face;
+mod followed;
+mod forward;
+mod health;
+mod learned;
+mod listing;
+mod offers;
+mod origin;
+mod outcome;
+mod parameters;
+mod peers;
+mod pendant;
+mod place;
+mod probe;
+mod quality;
+mod remarked;
+mod script;
+mod serial;
+mod settings;
+mod surface;
+mod touch;
+mod wanted;
+
+pub use self::companion::Node;
+pub use self::doctor::{Report, Watching};
+pub use self::settings::Settings;
+use crate::native;
+
+/// Variables of RTDE that Surface D is filled by, beside those of Surface N.
+const OF_DRIVER: &[&str] =
+    &["actual_current", "tool_analog_input_types", "standard_analog_input0", "standard_analog_input1", "tool_mode"];
+
+/// Returns the variables of a controller that are asked for beside those of a session.
+fn variables() -> Vec<String> {
+    // The controller's time comes with any of them: twice, a table of a recording would have it twice.
+    let ours = OF_DRIVER.iter().chain(native::VARIABLES).filter(|name| **name != "timestamp");
+    let mut names: Vec<String> = vec![];
+    for name in ours {
+        if !names.iter().any(|known| known == name) {
+            names.push((*name).to_owned());
+        }
+    }
+    names
+}

@@ -1,0 +1,122 @@
+//! Results of goals: status, error code and text.
+
+use outrigger_core::robot::Reason;
+use outrigger_ros2_messages::{FollowError, Status};
+
+use crate::follow::Unfit;
+use outrigger::motion::Stage;
+use outrigger::released::ReleasedBy;
+
+/// The text of a goal that was reached.
+pub(super) const REACHED: &str = "Goal successfully reached!";
+/// The text of a goal that was replaced.
+pub(super) const REPLACED: &str = "a new goal took its place";
+/// The text of a goal that ended by a contact.
+pub(super) const TOUCHED: &str = "the tool touches something, and the motion has ended";
+
+/// The end of a goal.
+pub(super) struct Ended<'t> {
+    pub(super) how: Status,
+    pub(super) code: FollowError,
+    pub(super) text: &'t str,
+    /// By a contact.
+    pub(super) touched: bool,
+}
+
+/// The origin of a cancellation; neither if it came from outside ROS 2.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whose {
+    /// The client cancelled the goal.
+    pub(super) cancelled: bool,
+    /// A new goal replaced it.
+    pub(super) makes_room: bool,
+}
+
+/// The end of a goal whose motion did not end by itself.
+pub(super) const fn aborted(text: &str) -> Ended<'_> {
+    Ended { how: Status::Aborted, code: FollowError::InvalidGoal, text, touched: false }
+}
+
+/// An error with the code `INVALID_GOAL`.
+pub(super) fn invalid(text: impl Into<String>) -> Unfit {
+    Unfit { code: FollowError::InvalidGoal, text: text.into() }
+}
+
+/// Returns the error code for a reason.
+fn code_of(reason: Option<Reason>) -> FollowError {
+    match reason {
+        Some(Reason::PathTolerance) => FollowError::PathTolerance,
+        Some(Reason::GoalTolerance) => FollowError::GoalTolerance,
+        _ => FollowError::InvalidGoal,
+    }
+}
+
+/// Returns the end of a goal by the stage of its motion and, if commanding ended, the reason and who released it; `None` while it
+/// runs.
+pub(super) fn ended_as(
+    stage: Option<Stage>,
+    whose: Whose,
+    left: Option<Reason>,
+    released: Option<ReleasedBy>,
+) -> Option<(Status, FollowError, String)> {
+    let named = |reason: Reason| match reason {
+        Reason::Released => format!("{} ({})", released.unwrap_or(ReleasedBy::Input), reason.name()),
+        _ => format!("{} ({})", reason.text(), reason.name()),
+    };
+    let why = |what: &str| left.map_or_else(|| what.to_owned(), |reason| format!("{what}: {}", named(reason)));
+    let aborted = |code, text: String| Some((Status::Aborted, code, text));
+    match stage {
+        Some(Stage::Waits | Stage::Runs) => None,
+        Some(Stage::Done) => Some((Status::Succeeded, FollowError::Successful, REACHED.into())),
+        Some(Stage::Cancelled) if whose.cancelled => {
+            Some((Status::Canceled, FollowError::Successful, "cancelled: the arm rests".into()))
+        }
+        Some(Stage::Cancelled) if whose.makes_room => aborted(FollowError::InvalidGoal, REPLACED.into()),
+        Some(Stage::Cancelled) => aborted(FollowError::InvalidGoal, "somebody else cancelled it".into()),
+        Some(Stage::Touched) => aborted(FollowError::InvalidGoal, TOUCHED.into()),
+        Some(Stage::Missed(reason) | Stage::Refused(reason)) => aborted(code_of(Some(reason)), named(reason)),
+        Some(Stage::Suspended | Stage::Stopped) => aborted(code_of(left), why("commanding ended on its way")),
+        Some(Stage::NotFound(error)) => aborted(FollowError::InvalidGoal, error.text().into()),
+        None => aborted(FollowError::InvalidGoal, why("another motion took its place")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_end_of_a_motion_has_its_code_and_its_words() {
+        let nobody = Whose { cancelled: false, makes_room: false };
+        let (bad, path) = (FollowError::InvalidGoal as i32, FollowError::PathTolerance as i32);
+        let left = Some(Reason::PathTolerance);
+        for (stage, whose, left, how, code, said) in [
+            (Some(Stage::Done), nobody, None, Status::Succeeded, 0, REACHED),
+            (Some(Stage::Cancelled), Whose { cancelled: true, ..nobody }, None, Status::Canceled, 0, "cancelled"),
+            (Some(Stage::Cancelled), Whose { makes_room: true, ..nobody }, None, Status::Aborted, bad, REPLACED),
+            (Some(Stage::Cancelled), nobody, None, Status::Aborted, bad, "somebody else"),
+            (Some(Stage::Missed(Reason::PathTolerance)), nobody, None, Status::Aborted, path, "a joint"),
+            (Some(Stage::Stopped), nobody, left, Status::Aborted, path, "commanding ended on its way: "),
+            (Some(Stage::Touched), nobody, None, Status::Aborted, bad, TOUCHED),
+            (
+                Some(Stage::Stopped),
+                nobody,
+                Some(Reason::Released),
+                Status::Aborted,
+                bad,
+                "commanding ended on its way: released by key s (Released)",
+            ),
+            (Some(Stage::Stopped), nobody, None, Status::Aborted, bad, "commanding ended on its way"),
+            (None, nobody, None, Status::Aborted, bad, "another motion took its place"),
+        ] {
+            let Some((found, error, text)) = ended_as(stage, whose, left, Some(ReleasedBy::Key)) else {
+                panic!("{stage:?} goes on")
+            };
+            assert!(found == how && error as i32 == code && !text.is_empty(), "{stage:?}: {found:?} {text}");
+            assert!(text.starts_with(said) || stage == Some(Stage::Missed(Reason::PathTolerance)), "{stage:?}: {text}");
+        }
+        for stage in [Stage::Waits, Stage::Runs] {
+            assert!(ended_as(Some(stage), nobody, None, None).is_none());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Services of a node's parameters: how it joined, to be read.
+
+use outrigger_ros2_messages::endpoint::Offer;
+
+use super::dds::{Arrival, Dds, In, Offers};
+use super::settings::{Remarks, Settings};
+use crate::parameters::{PARAMETER_OFFERS, Parameters, Value};
+use outrigger::exit::Failure;
+
+/// They are answered by this.
+pub(super) struct Stated {
+    offers: Vec<(In, &'static Offer)>,
+    parameters: Parameters,
+}
+
+/// Offers their services.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the transport refuses.
+pub(super) fn offer(dds: &mut impl Offers, settings: &Settings) -> Result<Stated, Failure> {
+    let mut offers = vec![];
+    for offer in PARAMETER_OFFERS {
+        offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
+    }
+    Ok(Stated { offers, parameters: parameters(settings) })
+}
+
+fn parameters(settings: &Settings) -> Parameters {
+    let Settings { names, distro, domain, interface, surface, offer_reliable, peers, goals_request, .. } = settings;
+    let text = |text: &str| Value::Text(text.to_owned());
+    Parameters::new(vec![
+        ("distro", text(distro.name()), "release of ROS 2 whose message layouts are spoken"),
+        ("domain", Value::Integer((*domain).into()), "the domain that was joined"),
+        ("interface", text(&interface.to_string()), "address of the network interface that was joined by"),
+        ("peers", Value::Texts(peers.clone()), "hosts that are told of this node one by one"),
+        ("namespace", text(&names.namespace), "before the names of topics, services and actions"),
+        ("tf_prefix", text(&names.prefix), "before the names of joints and frames"),
+        ("driver_names", Value::Bool(surface.has_driver()), "whether topics have the names of UR's driver"),
+        ("native_names", Value::Bool(surface.has_native()), "whether topics have the names of PolyScope X"),
+        (
+            "offer_reliable",
+            Value::Bool(*offer_reliable),
+            "whether states by names of PolyScope X are sent again where they are lost",
+        ),
+        (
+            "goals_request",
+            Value::Bool(*goals_request),
+            "whether a goal while nothing is commanded is a request as well",
+        ),
+    ])
+}
+
+impl Stated {
+    /// Answers what came, where it is for these; gives it back where it is not.
+    pub(super) fn arrival(&self, arrival: Arrival, dds: &mut Dds, remarks: &mut Remarks) -> Option<Arrival> {
+        let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == arrival.at) else { return Some(arrival) };
+        let asker = arrival.asker?;
+        let answer = self.parameters.answer(offer, &arrival.bytes).unwrap_or_else(|(empty, why)| {
+            remarks.push(format!("{}: {why}", offer.name));
+            empty
+        });
+        dds.answer(asker, answer);
+        None
+    }
+}

@@ -1,0 +1,145 @@
+//! Services of the dashboard, and the action SetMode, as a node offers them.
+
+use std::collections::BTreeMap;
+
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::endpoint::{Names, Offer};
+use outrigger_ros2_messages::{GoalId, SendGoalRequest, SetModeGoal, SetModeResult, Time};
+
+use super::action::{Action, Came, reject};
+use super::dashboard::{Dashboard, News};
+use super::dds::{Arrival, Asker, Dds, In, Offers};
+use super::settings::{ONLY_LOOKS, Remarks};
+use crate::calls::Refused;
+use crate::dashboard::{self, DASHBOARD_OFFERS, Outcome};
+use crate::set_mode::{SET_MODE, Target as Wanted};
+use outrigger::exit::Failure;
+
+/// The dashboard's side of a node.
+pub(super) struct Pendant {
+    dashboard: Dashboard,
+    /// What changes something may be asked.
+    commands: bool,
+    offers: Vec<(In, &'static Offer)>,
+    mode: Action,
+    next: u64,
+    calls: BTreeMap<u64, (Asker, &'static Offer)>,
+    /// The goal on its way, by its token.
+    goal: Option<(u64, GoalId)>,
+}
+
+/// What it offers.
+pub(super) struct Offered {
+    offers: Vec<(In, &'static Offer)>,
+    mode: Action,
+}
+
+/// Offers all of it.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the transport refuses.
+pub(super) fn offer(dds: &mut impl Offers, names: &Names) -> Result<Offered, Failure> {
+    let mut offers = vec![];
+    for offer in DASHBOARD_OFFERS {
+        offers.push((dds.serves(&names.of(offer.name), offer.service)?, *offer));
+    }
+    Ok(Offered { offers, mode: Action::offer::<SetModeResult>(dds, names, &SET_MODE)? })
+}
+
+impl Pendant {
+    /// Does what was offered; what changes something is refused without `commands`.
+    pub(super) fn new(Offered { offers, mode }: Offered, dashboard: Dashboard, commands: bool) -> Self {
+        Self { dashboard, commands, offers, mode, next: 0, calls: BTreeMap::new(), goal: None }
+    }
+
+    /// Takes what came, where it is for the dashboard; gives it back where it is not.
+    pub(super) fn arrival(
+        &mut self,
+        arrival: Arrival,
+        dds: &mut Dds,
+        stamp: Time,
+        remarks: &mut Remarks,
+    ) -> Option<Arrival> {
+        if let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == arrival.at) {
+            let (offer, asker) = (*offer, arrival.asker?);
+            if let Err(why) = self.call(offer, &arrival.bytes, asker) {
+                remarks.push(format!("{}: {why}", offer.name));
+                dds.answer(asker, dashboard::answer(offer, &Outcome::failed(why)));
+            }
+            return None;
+        }
+        match self.mode.arrival(arrival, dds, remarks) {
+            Came::Goal(bytes, asker) => match self.goal(&bytes) {
+                Ok(id) => self.mode.accept(id, Some(asker), dds, stamp),
+                Err(why) => {
+                    remarks.push(format!("a goal of {} was rejected: {why}", SET_MODE.name));
+                    reject(asker, dds);
+                }
+            },
+            Came::Cancel(ids) => {
+                if let Some((token, id)) = self.goal
+                    && ids.contains(&id)
+                {
+                    self.dashboard.cancel(token);
+                }
+            }
+            Came::Nothing => {}
+            Came::Other(arrival) => return Some(arrival),
+        }
+        None
+    }
+
+    fn call(&mut self, offer: &'static Offer, bytes: &[u8], asker: Asker) -> Result<(), String> {
+        let ask = dashboard::ask(offer, bytes).map_err(|refused: Refused| refused.to_string())?;
+        if ask.changes() && !self.commands {
+            return Err(ONLY_LOOKS.into());
+        }
+        self.next += 1;
+        if !self.dashboard.ask(self.next, ask) {
+            return Err("too many calls wait for the controller: ask again".into());
+        }
+        self.calls.insert(self.next, (asker, offer));
+        Ok(())
+    }
+
+    /// Begins with a goal: its number.
+    fn goal(&mut self, bytes: &[u8]) -> Result<GoalId, String> {
+        let SendGoalRequest::<SetModeGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
+        Wanted::of(&goal).map_err(|refused| refused.to_string())?;
+        if !self.commands {
+            return Err(ONLY_LOOKS.into());
+        }
+        if self.mode.knows(&goal_id) {
+            return Err("a goal of this number is there already".into());
+        }
+        self.next += 1;
+        if !self.dashboard.set_mode(self.next, goal) {
+            return Err("one is on its way: wait for its end, or cancel it".into());
+        }
+        self.goal = Some((self.next, goal_id));
+        Ok(goal_id)
+    }
+
+    /// Tells what the controller has answered since.
+    pub(super) fn step(&mut self, dds: &mut Dds, nanos: u64) {
+        while let Some(news) = self.dashboard.news() {
+            match news {
+                News::Answer(token, outcome) => {
+                    if let Some((asker, offer)) = self.calls.remove(&token) {
+                        dds.answer(asker, dashboard::answer(offer, &outcome));
+                    }
+                }
+                News::Feedback(token, feedback) => {
+                    if let Some((_, goal_id)) = self.goal.filter(|(on, _)| *on == token) {
+                        self.mode.progress(goal_id, feedback, dds);
+                    }
+                }
+                News::Ended(token, status, result) => {
+                    let Some((_, goal_id)) = self.goal.take_if(|(on, _)| *on == token) else { continue };
+                    self.mode.end(&goal_id, status, result, nanos, dds);
+                }
+            }
+        }
+        self.mode.forget(nanos, dds);
+    }
+}

@@ -1,0 +1,190 @@
+//! Who announces itself in a domain on any interface of this machine, and whether multicast works on the one that a node joins by.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::OwnedFd;
+
+use rustix::net::sockopt::{
+    set_ip_add_membership_with_ifindex, set_ip_multicast_if, set_ip_multicast_loop, set_socket_reuseaddr,
+    set_socket_reuseport,
+};
+use rustix::net::{AddressFamily, SocketType, bind, socket};
+
+use super::peers::{facing, sender};
+use crate::neighbours::{Heard, Multicast, Prefix, discovery_port};
+
+/// The group of discovery (RTPS 2.5, 9.6.2.2).
+const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
+/// Domains some of whose ports are among those that Linux gives to any program: 32768 to 60999 as delivered
+/// (`net.ipv4.ip_local_port_range`).
+const LEAST_ANYBODYS: u16 = 102;
+const MOST_ANYBODYS: u16 = 214;
+/// Others that are told apart, at most.
+const MOST: usize = 256;
+/// Messages that are taken in one look.
+const AT_ONCE: usize = 64;
+/// The version of RTPS of a message without content.
+const VERSION: [u8; 2] = [2, 4];
+/// Vendor of this implementation.
+const VENDOR: [u8; 2] = [1, 0x12];
+
+/// Listens to announcements.
+#[derive(Debug)]
+pub(super) struct Probe {
+    interface: IpAddr,
+    own: Prefix,
+    socket: Result<UdpSocket, io::Error>,
+    sent: Result<(), io::Error>,
+    returned: bool,
+    heard: BTreeMap<Prefix, Heard>,
+}
+
+impl Probe {
+    /// Listens in `domain`, and sends a message without content to all of it by `interface`, as the participant `own`.
+    pub(super) fn start(domain: u16, interface: IpAddr, own: Prefix) -> Self {
+        let port = discovery_port(domain);
+        let sent = match interface {
+            IpAddr::V4(interface) => send(port, interface, own),
+            IpAddr::V6(_) => Err(io::Error::other("it is an address of IPv6, and discovery is by IPv4")),
+        };
+        Self { interface, own, socket: listen(port), sent, returned: false, heard: BTreeMap::new() }
+    }
+
+    /// Takes what has come since.
+    pub(super) fn look(&mut self) {
+        let Ok(socket) = &self.socket else { return };
+        let mut bytes = [0; 64];
+        for _ in 0..AT_ONCE {
+            // The rest of a longer message is dropped.
+            let Ok((length, from)) = socket.recv_from(&mut bytes) else { return };
+            let Some((prefix, vendor)) = bytes.get(..length).and_then(sender) else { continue };
+            let from = from.ip();
+            if prefix == self.own {
+                self.returned |= from == self.interface;
+                continue;
+            }
+            let known = self.heard.get(&prefix);
+            // Where somebody is on several interfaces, that of this node is the one that matters.
+            if known.is_some_and(|known| known.facing == self.interface)
+                || (known.is_none() && self.heard.len() >= MOST)
+            {
+                continue;
+            }
+            if let Some(facing) = facing(from) {
+                self.heard.insert(prefix, Heard { prefix, vendor, from, facing });
+            }
+        }
+    }
+
+    /// Why the port of announcements cannot be listened to, where it cannot.
+    pub(super) fn port(&self) -> Option<String> {
+        self.socket.as_ref().err().map(ToString::to_string)
+    }
+
+    /// What became of the message to all.
+    pub(super) fn multicast(&self) -> Multicast {
+        match &self.sent {
+            Err(error) => Multicast::Refused(error.to_string()),
+            Ok(()) if self.returned => Multicast::Returns,
+            Ok(()) => Multicast::Lost,
+        }
+    }
+
+    /// Who was heard.
+    pub(super) fn heard(&self) -> Vec<Heard> {
+        self.heard.values().copied().collect()
+    }
+}
+
+/// Whether the port of a domain's announcements can be listened to, beside others who do. A participant that cannot would go on
+/// without, and meet nobody.
+///
+/// # Errors
+/// In words, with what to do.
+pub(super) fn can_be_joined(domain: u16) -> Result<(), String> {
+    let port = discovery_port(domain);
+    bound(port).map(drop).map_err(|error| {
+        let anybodys = match domain {
+            LEAST_ANYBODYS..=MOST_ANYBODYS => {
+                ": Linux gives ports of the domains 102 to 214 to any program that wants one; take a domain of 0 to 101"
+            }
+            _ => ": something that is no participant of DDS has it; end that, or take another domain",
+        };
+        format!("port {port}, where all of domain {domain} announce themselves: {error}{anybodys}")
+    })
+}
+
+/// A socket at this port of every interface, beside those of others.
+fn bound(port: u16) -> io::Result<OwnedFd> {
+    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    set_socket_reuseaddr(&socket, true)?;
+    set_socket_reuseport(&socket, true)?;
+    bind(&socket, &SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)))?;
+    Ok(socket)
+}
+
+/// A socket at the port of announcements, for every interface.
+fn listen(port: u16) -> io::Result<UdpSocket> {
+    let socket = bound(port)?;
+    for index in interfaces() {
+        // An interface that is down, or has no multicast, brings nothing.
+        let _ = set_ip_add_membership_with_ifindex(&socket, &GROUP, &Ipv4Addr::UNSPECIFIED, index);
+    }
+    let socket = UdpSocket::from(socket);
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// Interfaces of this machine, by number.
+fn interfaces() -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir("/sys/class/net") else { return vec![] };
+    let index =
+        |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("ifindex")).ok()?.trim().parse().ok();
+    entries.flatten().filter_map(index).collect()
+}
+
+fn send(port: u16, interface: Ipv4Addr, own: Prefix) -> io::Result<()> {
+    let socket = UdpSocket::bind((interface, 0))?;
+    set_ip_multicast_if(&socket, &interface)?;
+    set_ip_multicast_loop(&socket, true)?;
+    socket.send_to(&header(own), (GROUP, port)).map(drop)
+}
+
+/// A message of RTPS with nothing in it (RTPS 2.5, 9.4.4).
+fn header(own: Prefix) -> Vec<u8> {
+    [b"RTPS".as_slice(), &VERSION, &VENDOR, &own].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_without_content_is_one_of_its_sender() {
+        let own = [7; 12];
+        assert_eq!(header(own).len(), 20);
+        assert_eq!(sender(&header(own)), Some((own, VENDOR)));
+    }
+
+    #[test]
+    fn a_domain_whose_port_somebody_has_for_himself_is_refused_in_words() {
+        for (domain, then) in [(7, "another domain"), (203, "0 to 101")] {
+            let Ok(_his) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, discovery_port(domain))) else { continue };
+            let why = can_be_joined(domain).unwrap_err();
+            assert!(why.contains(&discovery_port(domain).to_string()) && why.ends_with(then), "{why}");
+        }
+        // Two who share it do.
+        let _ours = bound(discovery_port(6)).unwrap();
+        assert_eq!(can_be_joined(6), Ok(()));
+    }
+
+    #[test]
+    fn an_address_that_is_not_here_is_refused_in_words() {
+        // TEST-NET-3 (RFC 5737) is nobody's.
+        let probe = Probe::start(201, IpAddr::from([203, 0, 113, 1]), [1; 12]);
+        assert!(matches!(probe.multicast(), Multicast::Refused(why) if !why.is_empty()));
+        let probe = Probe::start(201, IpAddr::from([0; 16]), [1; 12]);
+        assert!(matches!(probe.multicast(), Multicast::Refused(why) if why.contains("IPv4")));
+    }
+}

@@ -1,0 +1,47 @@
+//! Asks a controller for the serial number of its arm, of which a namespace can be made.
+
+use outrigger_wire::dashboard::Request;
+use outrigger_wire::time::Duration;
+
+use super::dashboard::{Dashboard, News};
+use crate::dashboard::{DashboardAsk, Outcome, Value};
+use outrigger::exit::Failure;
+use outrigger::host::clock::Clock;
+use outrigger::host::target::Target;
+
+/// So long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it is looked for.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
+
+/// The serial number; `None` is a controller that cannot be asked.
+///
+/// # Errors
+/// [`Failure::Connection`] where it is not told, with what to say instead.
+pub(super) fn serial(target: Option<&Target>) -> Result<String, Failure> {
+    let instead = "say --namespace with a name of your own, such as /UR20225300015 with the number on the arm's label";
+    let Some(target) = target else {
+        let why = "the namespace is to be made of the arm's serial number, which a KRC does not tell";
+        return Err(Failure::Connection(format!("ROS 2: {why}: {instead}")));
+    };
+    let clock = Clock::start();
+    let mut dashboard = Dashboard::start(target, clock)?;
+    let end = clock.now() + PATIENCE;
+    let mut outcome = Outcome::failed("it does not answer");
+    if dashboard.ask(0, DashboardAsk::Plain(Request::SerialNumber)) {
+        while clock.now() < end {
+            if let Some(News::Answer(_, answer)) = dashboard.news() {
+                outcome = answer;
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+    match outcome {
+        Outcome { success: true, value: Value::Serial(number), .. } => Ok(number.to_string()),
+        Outcome { text, .. } => Err(Failure::Connection(format!(
+            "ROS 2: the namespace is to be made of the arm's serial number, and the controller's dashboard does not tell it \
+             ({text}): {instead}"
+        ))),
+    }
+}

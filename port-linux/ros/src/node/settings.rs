@@ -1,0 +1,98 @@
+//! The settings of a node.
+
+use std::net::IpAddr;
+
+use outrigger_ros2_messages::endpoint::{Distro, Names};
+use outrigger_wire::time::Duration;
+
+use super::place::Place;
+use super::serial;
+use crate::arm::{LWR_JOINTS, UR_JOINTS};
+use crate::{environment, native};
+use outrigger::config::{RosSettings, Surface};
+use outrigger::exit::Failure;
+use outrigger::host::target::Target;
+
+/// Lines for the log.
+pub(super) type Remarks = Vec<String>;
+
+/// The refusal of a node that commands nothing.
+pub(super) const ONLY_LOOKS: &str =
+    "this node commands nothing: say command = true in [ros] of a configuration, and run `outrigger ros2` with it";
+
+/// The settings of a node.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Namespace and prefix.
+    pub(super) names: Names,
+    /// Layouts that differ between releases.
+    pub(super) distro: Distro,
+    /// `ROS_DOMAIN_ID`.
+    pub(super) domain: u16,
+    /// By which it joins.
+    pub(super) interface: IpAddr,
+    /// The origin of the names of topics.
+    pub(super) surface: Surface,
+    /// Topics that others would send once are sent again to whoever asks for that.
+    pub(super) offer_reliable: bool,
+    /// The names of 2015 as well.
+    pub(super) legacy_names: bool,
+    /// Hosts that are told of it one by one.
+    pub(super) peers: Vec<String>,
+    /// States of joints by names of PolyScope X stand outside of the namespace.
+    pub(super) joints_at_root: bool,
+    /// Joints of the arm, in its order.
+    pub(super) joints: &'static [&'static str],
+    /// Streamed speeds hold for this long.
+    pub(super) forward_timeout: Duration,
+    /// A goal while nothing is commanded is a request as well.
+    pub(super) goals_request: bool,
+}
+
+impl Settings {
+    /// Returns the settings of the node of an arm with `joints` joints: by `ros`, and by the environment where `distro` or `domain` is
+    /// `None`. The controller at `target` is asked for its serial number where names are made of it.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is no name, and for an environment that this node cannot heed; [`Failure::Connection`] where a
+    /// serial number is not told.
+    pub fn new(
+        ros: &RosSettings,
+        distro: Option<Distro>,
+        domain: Option<u16>,
+        joints: usize,
+        target: Option<&Target>,
+    ) -> Result<Self, Failure> {
+        let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+        let read = |name: &str| std::env::var(name).ok();
+        let (namespace, prefix) = (&ros.namespace, &ros.tf_prefix);
+        let by_serial = native::by_serial(namespace, prefix);
+        let names = if by_serial {
+            native::names_by_serial(namespace, prefix, &serial::serial(target)?)
+        } else {
+            Names::new(namespace, prefix)
+        };
+        let names = names.map_err(|error| usage(&error))?;
+        let distro = match distro {
+            Some(distro) => distro,
+            None => environment::distro(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
+        };
+        let Place { domain, interface, peers } = Place::find(domain, ros.interface, ros.peers.clone())?;
+        let joints: &[&str] = if joints == LWR_JOINTS.len() { &LWR_JOINTS } else { &UR_JOINTS };
+        Ok(Self {
+            names,
+            distro,
+            domain,
+            interface,
+            surface: ros.surface,
+            offer_reliable: ros.offer_reliable,
+            legacy_names: ros.legacy_names,
+            peers,
+            // As a controller does, whose names these are then.
+            joints_at_root: by_serial && ros.surface == Surface::Native,
+            joints,
+            forward_timeout: ros.forward_timeout,
+            goals_request: ros.goals_request,
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! Everything that a node offers, with and without somebody to offer it to.
+
+use outrigger_ros2_messages::endpoint::{Qos, Topic};
+
+use super::face::Face;
+use super::offers::{Listed, Offers as _};
+use super::settings::Settings;
+use super::{parameters, pendant};
+use crate::arm::{Arm, UR_JOINTS};
+use crate::driver;
+use crate::health;
+use crate::native::{self, Terminals};
+use crate::neighbours::{Offered, node_name};
+use outrigger::exit::Failure;
+use outrigger::host::target::Target;
+
+/// Name of the node, below its namespace.
+pub(super) const NAME: &str = "outrigger";
+
+/// Each topic that is published, by its whole name.
+pub(super) fn topics(settings: &Settings) -> Vec<(&'static Topic, String, Qos)> {
+    let (names, surface) = (&settings.names, settings.surface);
+    let plain = |topic: &'static Topic| (topic, names.of(topic.name), topic.qos);
+    let legacy = driver::LEGACY_TOPICS.iter().filter(|_| settings.legacy_names);
+    let of_driver = driver::TOPICS.iter().chain(legacy).copied().filter(|_| surface.has_driver()).map(plain);
+    // What both have by one name and type is published once.
+    let is_once = |topic: &&Topic| !surface.has_driver() || !driver::TOPICS.iter().any(|of| of.name == topic.name);
+    let of_native = native::topics(Terminals::default()).filter(|_| surface.has_native()).filter(is_once);
+    let of_native = of_native.map(|topic| {
+        let name = native::whole_name(topic, names, settings.joints_at_root);
+        (topic, name, native::qos(topic, settings.offer_reliable))
+    });
+    of_driver.chain(of_native).chain(health::TOPICS.iter().copied().map(plain)).collect()
+}
+
+/// What a node by these settings would be; a robot at `target` has a dashboard, and takes scripts.
+///
+/// # Errors
+/// None of its own.
+pub(super) fn offered(settings: &Settings, target: Option<&Target>) -> Result<Offered, Failure> {
+    let mut listed = Listed::default();
+    for (topic, name, qos) in topics(settings) {
+        listed.publishes(&name, topic.message, qos)?;
+    }
+    if target.is_some() && settings.surface.has_driver() {
+        pendant::offer(&mut listed, &settings.names)?;
+    }
+    let arm = Arm::new(settings.joints, &settings.names);
+    Face::<{ UR_JOINTS.len() }>::offer(&mut listed, settings, (arm, target), None)?;
+    parameters::offer(&mut listed, settings)?;
+    let Listed(endpoints) = listed;
+    Ok(Offered { node: node_name(&settings.names.namespace, NAME), distro: settings.distro, endpoints })
+}

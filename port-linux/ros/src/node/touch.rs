@@ -1,0 +1,204 @@
+//! Contacts of the tool, watched for on behalf of one goal at a time: one of `detect_tool_contact`, or a motion that ends by one.
+
+use outrigger_core::mode::Mode;
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::endpoint::Names;
+use outrigger_ros2_messages::{GoalId, Nothing, SendGoalRequest, Time};
+
+use super::action::{Action, Came, reject};
+use super::dds::{Arrival, Asker, Dds, Offers};
+use super::settings::{ONLY_LOOKS, Remarks};
+use super::wanted::nanos_of;
+use crate::contact::{DETECT, Next, Seen, Watch};
+use outrigger::exit::Failure;
+use outrigger::motion::asked::MadeBy;
+use outrigger::requests::{Asked, Client, Decided, Status};
+
+/// On whose behalf contacts are watched for, or are about to be.
+enum Holder {
+    Nobody,
+    /// A goal that is accepted once that is granted.
+    Coming(GoalId, Asker),
+    Goal(GoalId, Watch),
+    /// A motion that begins once that is granted.
+    MotionComing,
+    /// A motion: how many contacts there were before it, or why none is watched for.
+    Motion(Result<u32, String>),
+}
+
+/// The action, and the one who watches.
+pub(super) struct Touch {
+    action: Action,
+    holder: Holder,
+    /// What was asked of the run, on or off, and is not decided.
+    asked: Option<u32>,
+    /// It is to be switched off.
+    off: bool,
+}
+
+impl Touch {
+    /// Offers the action.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] where the transport refuses.
+    pub(super) fn offer(dds: &mut impl Offers, names: &Names) -> Result<Self, Failure> {
+        let action = Action::offer::<Nothing>(dds, names, &DETECT)?;
+        Ok(Self { action, holder: Holder::Nobody, asked: None, off: false })
+    }
+
+    /// Takes what came, where it is for the action; gives it back where it is not.
+    pub(super) fn arrival<const N: usize>(
+        &mut self,
+        arrival: Arrival,
+        client: Option<&mut Client<N>>,
+        dds: &mut Dds,
+        remarks: &mut Remarks,
+    ) -> Option<Arrival> {
+        match self.action.arrival(arrival, dds, remarks) {
+            Came::Goal(bytes, asker) => {
+                if let Err(why) = self.goal(&bytes, asker, client) {
+                    remarks.push(format!("a goal of {} was rejected: {why}", DETECT.name));
+                    reject(asker, dds);
+                }
+            }
+            Came::Cancel(ids) => {
+                if let Holder::Goal(id, watch) = &mut self.holder
+                    && ids.contains(id)
+                {
+                    watch.cancel();
+                }
+            }
+            Came::Nothing => {}
+            Came::Other(other) => return Some(other),
+        }
+        None
+    }
+
+    fn goal<const N: usize>(
+        &mut self,
+        bytes: &[u8],
+        asker: Asker,
+        client: Option<&mut Client<N>>,
+    ) -> Result<(), String> {
+        let SendGoalRequest::<Nothing> { goal_id, .. } = decode(bytes).map_err(|error| error.to_string())?;
+        if self.action.knows(&goal_id) {
+            return Err("a goal of this number is there already".into());
+        }
+        self.ask(client.ok_or(ONLY_LOOKS)?)?;
+        self.holder = Holder::Coming(goal_id, asker);
+        Ok(())
+    }
+
+    /// Asks for contacts to be watched for.
+    fn ask<const N: usize>(&mut self, client: &mut Client<N>) -> Result<(), String> {
+        let status = client.status();
+        if client.moving().by != MadeBy::Controller {
+            return Err("a contact ends what the controller makes by itself: run with session.path = \"player\"".into());
+        }
+        if status.mode != Mode::Command {
+            return Err("nothing is commanded: call resend_robot_program first (NotCommanding)".into());
+        }
+        if !matches!(self.holder, Holder::Nobody) || self.off || status.contacts.watched {
+            return Err("contacts are watched for already: wait for the end of that, or cancel it".into());
+        }
+        let asked = client.ask(Asked::ToolContact(status.epoch, true));
+        self.asked = Some(asked.ok_or("too much is asked just now: ask again")?);
+        Ok(())
+    }
+
+    /// For a motion that is to end by a contact: how many there were before, once they are watched for.
+    ///
+    /// # Errors
+    /// Why they are not.
+    pub(super) fn motion<const N: usize>(&mut self, client: &mut Client<N>) -> Result<Option<u32>, String> {
+        match &self.holder {
+            Holder::MotionComing => Ok(None),
+            Holder::Motion(contacts) => contacts.clone().map(Some),
+            // What the motion before it left is being put away.
+            Holder::Nobody if self.off => Ok(None),
+            Holder::Nobody | Holder::Coming(..) | Holder::Goal(..) => {
+                self.ask(client)?;
+                self.holder = Holder::MotionComing;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The motion is over, or does not begin.
+    pub(super) fn motion_ends(&mut self) {
+        if matches!(self.holder, Holder::MotionComing | Holder::Motion(_)) {
+            (self.holder, self.off) = (Holder::Nobody, true);
+        }
+    }
+
+    /// Something that was asked has been decided; whether it was for this.
+    pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
+        if self.asked != Some(outcome.id) {
+            return false;
+        }
+        self.asked = None;
+        let seen = outcome.status.contacts.seen;
+        self.holder = match (std::mem::replace(&mut self.holder, Holder::Nobody), &outcome.done) {
+            (Holder::Coming(id, asker), Ok(())) => {
+                self.action.accept(id, Some(asker), dds, stamp);
+                Holder::Goal(id, Watch::new(seen))
+            }
+            (Holder::Coming(_, asker), Err(why)) => {
+                remarks.push(format!("a goal of {} was rejected: {why}", DETECT.name));
+                reject(asker, dds);
+                Holder::Nobody
+            }
+            (Holder::MotionComing, done) => Holder::Motion(done.clone().map(|()| seen)),
+            (holder, _) => holder,
+        };
+        true
+    }
+
+    /// Looks whether the tool has touched something.
+    pub(super) fn step<const N: usize>(
+        &mut self,
+        client: &mut Client<N>,
+        dds: &mut Dds,
+        stamp: Time,
+        remarks: &mut Remarks,
+    ) {
+        let nanos = nanos_of(stamp);
+        self.action.forget(nanos, dds);
+        if self.asked.is_some() {
+            return;
+        }
+        let Status { epoch, mode, latch, contacts, .. } = client.status();
+        let commands = mode == Mode::Command;
+        if let Holder::Goal(id, watch) = &mut self.holder {
+            match watch.look(Seen { commands, watched: contacts.watched, contacts: contacts.seen }) {
+                Next::Wait => {}
+                Next::SwitchOff => self.asked = client.ask(Asked::ToolContact(epoch, false)),
+                Next::End(how) => {
+                    if let Some(why) = how.why() {
+                        let latch = latch.map(|latch| format!(": {} ({})", latch.text(), latch.name()));
+                        remarks.push(format!(
+                            "a goal of {} was aborted: {why}{}",
+                            DETECT.name,
+                            latch.unwrap_or_default()
+                        ));
+                    }
+                    self.action.end(id, how.status(), Nothing::default(), nanos, dds);
+                    self.holder = Holder::Nobody;
+                }
+            }
+        } else if self.off {
+            self.off = commands && contacts.watched;
+            if self.off {
+                self.asked = client.ask(Asked::ToolContact(epoch, false));
+            }
+        }
+    }
+
+    /// The node ends.
+    pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
+        if let Holder::Goal(id, _) = std::mem::replace(&mut self.holder, Holder::Nobody) {
+            let how = outrigger_ros2_messages::Status::Aborted;
+            self.action.end(&id, how, Nothing::default(), nanos_of(stamp), dds);
+        }
+    }
+}

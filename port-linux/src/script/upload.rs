@@ -1,0 +1,142 @@
+//! One upload over one connection.
+
+use std::io;
+use std::net::SocketAddr;
+
+use outrigger_core::client::Output;
+use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig, UploadEvent, UploadInput, UploadOutcome};
+use tokio::net::TcpStream;
+
+use crate::exit::{Failure, Outcome};
+use crate::host::clock::Clock;
+use crate::net::cannot_connect;
+
+/// A first robot state, pop-ups, variables; longer messages are skipped.
+const MEMORY: usize = 64 * 1024;
+
+/// Who hears what becomes of an upload.
+pub trait Hears {
+    /// Something happened.
+    fn event(&mut self, event: &UploadEvent<'_>);
+
+    /// What the operating system says of the connection.
+    fn trouble(&mut self, trouble: String);
+
+    /// Asked once, before anything of the program is sent.
+    ///
+    /// # Errors
+    /// Why it is not to be sent.
+    fn may_send(&mut self) -> Outcome {
+        Ok(())
+    }
+
+    /// Whether to go on; asked often.
+    ///
+    /// # Errors
+    /// How it is to end instead.
+    fn goes_on(&mut self) -> Outcome {
+        Ok(())
+    }
+}
+
+/// Moves bytes between the engine and one connection until the outcome is known, or somebody interrupts it, by a name.
+///
+/// # Errors
+/// [`Failure::BadInput`] for a configuration that is none, [`Failure::Fault`] where it was interrupted, and those of `hears`.
+pub async fn upload(
+    config: UploadConfig,
+    file: ScriptFile<'_>,
+    at: SocketAddr,
+    hears: &mut impl Hears,
+    mut interrupted: impl AsyncFnMut() -> &'static str,
+) -> Result<UploadOutcome, Failure> {
+    let clock = Clock::start();
+    let mut memory = vec![0; MEMORY];
+    let mut engine = Upload::new(config, file, &mut memory).map_err(|error| Failure::BadInput(error.to_string()))?;
+    let mut connecting = Box::pin(TcpStream::connect(at));
+    let mut stream: Option<TcpStream> = None;
+    let (mut unsent, mut sent) = (Vec::new(), false);
+    engine.handle(clock.now(), UploadInput::Start);
+    loop {
+        loop {
+            let event = engine.poll_event();
+            let told = event.is_some();
+            event.iter().for_each(|event| hears.event(event));
+            match engine.poll_output() {
+                Some(Output::Transmit(bytes)) => {
+                    if !sent {
+                        hears.may_send()?;
+                    }
+                    unsent.extend_from_slice(bytes);
+                    sent = true;
+                }
+                Some(Output::Open { .. } | Output::Close) => {}
+                None if told => {}
+                None => break,
+            }
+        }
+        hears.goes_on()?;
+        if let Some(outcome) = engine.outcome() {
+            return Ok(outcome);
+        }
+        let deadline = async {
+            match engine.poll_timeout() {
+                Some(at) => tokio::time::sleep_until(clock.std_instant(at).into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        let input = tokio::select! {
+            by = interrupted() => return Err(was_interrupted(by, sent)),
+            result = &mut connecting, if stream.is_none() => match result.and_then(|s| s.set_nodelay(true).map(|()| s)) {
+                Ok(connected) => {
+                    stream = Some(connected);
+                    UploadInput::Opened
+                }
+                Err(error) => {
+                    hears.trouble(cannot_connect(at, &error));
+                    UploadInput::Refused
+                }
+            },
+            ready = ready(stream.as_ref(), !unsent.is_empty()) => match ready {
+                Ready::ToRead(stream) => match stream.try_read(engine.receive_window()) {
+                    Ok(0) => UploadInput::Closed,
+                    Ok(count) => {
+                        engine.commit(count, clock.now());
+                        continue;
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => UploadInput::Tick,
+                    Err(_) => UploadInput::Closed,
+                },
+                Ready::ToWrite(stream) => match stream.try_write(&unsent) {
+                    Ok(count) => {
+                        unsent.drain(..count);
+                        UploadInput::Tick
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => UploadInput::Tick,
+                    Err(_) => UploadInput::Closed,
+                },
+            },
+            () = deadline => UploadInput::Tick,
+        };
+        engine.handle(clock.now(), input);
+    }
+}
+
+fn was_interrupted(by: &str, sent: bool) -> Failure {
+    let what = if sent { "no longer watched; that stops no program on the controller" } else { "nothing was sent" };
+    Failure::Fault(format!("{by}: {what}"))
+}
+
+enum Ready<'s> {
+    ToRead(&'s TcpStream),
+    ToWrite(&'s TcpStream),
+}
+
+/// What `stream` can do next, where there is one.
+async fn ready(stream: Option<&TcpStream>, writing: bool) -> Ready<'_> {
+    let Some(stream) = stream else { return std::future::pending().await };
+    tokio::select! {
+        _ = stream.readable() => Ready::ToRead(stream),
+        _ = stream.writable(), if writing => Ready::ToWrite(stream),
+    }
+}

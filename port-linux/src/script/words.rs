@@ -1,0 +1,443 @@
+//! What an upload says: lines for people, or JSON.
+
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+
+use outrigger_core::client::script::{
+    ControllerMessage, Evidence, ScriptFile, ScriptKind, Silence, UploadEvent, UploadOutcome,
+};
+use outrigger_wire::frame::Found;
+use outrigger_wire::primary::ReportKind;
+use outrigger_wire::robot::{RobotMode, SoftwareVersion};
+
+use super::upload::Hears;
+use crate::exit::{Failure, Outcome, output_closed};
+use crate::json::Json;
+
+/// Speaks of one upload.
+pub struct Words<'t> {
+    json: bool,
+    /// The file as it was named.
+    shown: String,
+    at: SocketAddr,
+    file: ScriptFile<'t>,
+    software: Option<SoftwareVersion>,
+    /// What the operating system said of the connection.
+    trouble: Option<String>,
+    /// What went wrong in printing.
+    unprinted: Option<io::Error>,
+    /// Set once the program has started.
+    started: bool,
+    /// Set once the reader of the output has gone since then.
+    unread: bool,
+}
+
+impl Hears for Words<'_> {
+    /// Tells it.
+    fn event(&mut self, event: &UploadEvent<'_>) {
+        self.learn(event);
+        if self.json {
+            let mut json = Json::default();
+            event_json(event, &mut json);
+            return self.print(json.as_str());
+        }
+        if let Some(line) = self.line(event) {
+            self.print(&line);
+        }
+    }
+
+    fn trouble(&mut self, trouble: String) {
+        self.trouble = Some(trouble);
+    }
+
+    /// Ends the wait for a program that runs where nobody reads any more: the command is successful then.
+    fn goes_on(&mut self) -> Outcome {
+        let Some(error) = self.unprinted.take() else { return Ok(()) };
+        output_closed(&error)?;
+        self.unread = self.started;
+        if self.unread { Err(Failure::BadInput("nobody reads the output".into())) } else { Ok(()) }
+    }
+}
+
+impl<'t> Words<'t> {
+    /// Returns the words for the program `file`, named `shown`, on its way to the controller `at`.
+    pub const fn new(json: bool, shown: String, at: SocketAddr, file: ScriptFile<'t>) -> Self {
+        Self { json, shown, at, file, software: None, trouble: None, unprinted: None, started: false, unread: false }
+    }
+
+    fn print(&mut self, line: &str) {
+        let mut out = io::stdout().lock();
+        if let Err(error) = writeln!(out, "{line}").and_then(|()| out.flush()) {
+            self.unprinted.get_or_insert(error);
+        }
+    }
+
+    /// What is said later depends on this.
+    pub fn learn(&mut self, event: &UploadEvent<'_>) {
+        match event {
+            UploadEvent::Software(software) => self.software = Some(*software),
+            UploadEvent::Started(_) => self.started = true,
+            _ => {}
+        }
+    }
+
+    /// `event` in a line; `None` where nobody wants to know.
+    pub fn line(&self, event: &UploadEvent<'_>) -> Option<String> {
+        Some(match event {
+            UploadEvent::Software(_) => return None,
+            UploadEvent::Sent { replaces } => {
+                let software = self.software.map_or(String::new(), |software| format!(", software {software}"));
+                let replaces = if *replaces { "; a program runs there, which it replaces" } else { "" };
+                format!("{} sent to {}{software}{replaces}", self.subject(), self.at)
+            }
+            UploadEvent::Started(evidence) => format!("{} runs ({})", self.subject(), evidence_words(*evidence)),
+            UploadEvent::Paused(true) => "paused, by a person or by a stop".into(),
+            UploadEvent::Paused(false) => "goes on".into(),
+            UploadEvent::Message(message) => spoken(message)?,
+        })
+    }
+
+    /// Returns `true` where the reader of the output went away while a program was waited for.
+    pub const fn is_unread(&self) -> bool {
+        self.unread
+    }
+
+    fn subject(&self) -> String {
+        match (self.file.name(), self.file.kind()) {
+            (Some(name), ScriptKind::Secondary) => format!("secondary program '{}'", printable(name.as_bytes())),
+            (Some(name), _) => format!("program '{}'", printable(name.as_bytes())),
+            (None, _) => "the statement".into(),
+        }
+    }
+
+    /// Says how it ended, and how the command ends by that.
+    pub fn outcome(&mut self, outcome: UploadOutcome) -> Outcome {
+        if self.json {
+            let mut json = Json::default();
+            self.outcome_json(&outcome, &mut json);
+            self.print(json.as_str());
+        }
+        let ended = self.judgement(outcome);
+        if let (Ok(line), false) = (&ended, self.json) {
+            self.print(line);
+        }
+        self.goes_on()?;
+        ended.map(|_| ())
+    }
+
+    /// What to say of a good end, or why it is none.
+    ///
+    /// # Errors
+    /// Where it did not end well.
+    pub fn judgement(&self, outcome: UploadOutcome) -> Result<String, Failure> {
+        let (subject, at) = (self.subject(), self.at);
+        match outcome {
+            UploadOutcome::Started(_) => Ok("no error so far; --wait stays until it ends".into()),
+            UploadOutcome::Ended(evidence) => Ok(format!("{subject} ended ({})", evidence_words(evidence))),
+            UploadOutcome::NoResultExpected => {
+                Ok("no error was reported; a secondary program never reports more than that".into())
+            }
+            UploadOutcome::Failed { started, position, text } => {
+                let what = if started { "stopped by an error" } else { "not started" };
+                let text = format!("{}{subject} {what}: {}", self.place(position), text.as_str());
+                let text = format!("{text}{}", self.excerpt(position));
+                Err(if started { Failure::Fault(text) } else { Failure::BadInput(text) })
+            }
+            UploadOutcome::LocalControl => Err(Failure::Connection(format!(
+                "{at} is in local control and takes no programs (C210): choose remote control at the pendant, then \
+                 send it again"
+            ))),
+            UploadOutcome::Reported { code, argument, text } => Err(Failure::Fault(format!(
+                "{subject} was not seen to start, and the controller reports C{code}A{argument} {}",
+                text.as_str()
+            ))),
+            UploadOutcome::Replaced => Err(Failure::Fault(format!("another program took the place of {subject}"))),
+            UploadOutcome::Unheard(silence) => Err(Failure::Connection(self.unheard(&silence))),
+            UploadOutcome::Refused => {
+                let refused = || format!("{at} refuses the connection");
+                Err(Failure::Connection(self.trouble.clone().unwrap_or_else(refused)))
+            }
+            UploadOutcome::NoConnection => Err(Failure::Connection(format!(
+                "no answer from {at}: is the address right, the controller on, a firewall between?"
+            ))),
+            UploadOutcome::NoGreeting => Err(Failure::Connection(format!(
+                "{at} accepts the connection and says nothing: is it a controller, and started?"
+            ))),
+            UploadOutcome::WrongService(found) => Err(Failure::Connection(format!(
+                "{at} sends {}, expected a controller's primary messages: is the port base right?",
+                service(found)
+            ))),
+            UploadOutcome::Closed { sent: false } => {
+                Err(Failure::Connection(format!("{at} closed the connection before the program was sent")))
+            }
+            UploadOutcome::Closed { sent: true } => Err(Failure::Connection(format!(
+                "{at} closed the connection after {subject} was sent, and said nothing of it: older software does that \
+                 in local control; look at the pendant"
+            ))),
+        }
+    }
+
+    /// `FILE:LINE:COLUMN: ` with the file's own line, where that is known.
+    fn place(&self, position: Option<(i32, i32)>) -> String {
+        let Some((line, column)) = position else { return format!("{}: ", self.shown) };
+        match self.file.source_line(line) {
+            Some((line, _)) => format!("{}:{line}:{column}: ", self.shown),
+            None => format!("{}: line {line}, column {column} as the controller counts: ", self.shown),
+        }
+    }
+
+    /// The source line with a mark below the column.
+    fn excerpt(&self, position: Option<(i32, i32)>) -> String {
+        let Some((line, column)) = position else { return String::new() };
+        let Some((_, source)) = self.file.source_line(line) else { return String::new() };
+        let before = usize::try_from(column).unwrap_or(1).saturating_sub(1);
+        // Tabs stay tabs, so that the mark stands where the terminal shows the column.
+        let mark: String = source.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        format!("\n  {}\n  {mark}^", source.replace(|c: char| c.is_control() && c != '\t', " ").trim_end())
+    }
+
+    fn unheard(&self, silence: &Silence) -> String {
+        let subject = self.subject();
+        let software = self.software.map_or(String::new(), |software| format!(" (software {software})"));
+        match *silence {
+            Silence { robot_mode: Some(mode), .. } if mode != RobotMode::Running => format!(
+                "nothing was heard of {subject}, and the robot is {mode}: bring it to RUNNING (power on, release the \
+                 brakes), then send it again"
+            ),
+            Silence { ran_before: true, .. } => format!(
+                "nothing was heard of {subject}: this software{software} names no programs, and one ran before, so \
+                 that 'a program runs' proves nothing; stop that one first, or look at the pendant"
+            ),
+            Silence { robot_mode: None, .. } => format!(
+                "nothing was heard of {subject}, and no robot state came either: is the controller busy or starting?"
+            ),
+            Silence { .. } => format!(
+                "nothing was heard of {subject}, neither a start nor an error, and no state{software} showed a program \
+                 running: shorter than 0.1 s is not seen on old software; otherwise, is the robot in local control?"
+            ),
+        }
+    }
+
+    fn outcome_json(&self, outcome: &UploadOutcome, json: &mut Json) {
+        json.begin_object().key("type").text("outcome").key("outcome").text(name(outcome));
+        json.key("program");
+        match self.file.name() {
+            Some(name) => json.text(name),
+            None => json.null(),
+        };
+        match outcome {
+            UploadOutcome::Started(evidence) | UploadOutcome::Ended(evidence) => {
+                json.key("evidence").text(evidence_name(*evidence));
+            }
+            UploadOutcome::Failed { started, position, text } => {
+                json.key("started").boolean(*started).key("text").text(text.as_str());
+                if let Some((line, column)) = position {
+                    json.key("line");
+                    match self.file.source_line(*line) {
+                        Some((line, _)) => json.integer(line),
+                        None => json.null(),
+                    };
+                    json.key("column").integer(*column).key("controller_line").integer(*line);
+                }
+            }
+            UploadOutcome::Reported { code, argument, text } => {
+                json.key("code").integer(*code).key("argument").integer(*argument).key("text").text(text.as_str());
+            }
+            UploadOutcome::Unheard(silence) => {
+                json.key("robot_mode");
+                match silence.robot_mode {
+                    Some(mode) => json.text(&mode.to_string()),
+                    None => json.null(),
+                };
+                json.key("program_before").boolean(silence.ran_before).key("program_now").boolean(silence.runs_now);
+            }
+            _ => {}
+        }
+        json.end_object();
+    }
+}
+
+const fn name(outcome: &UploadOutcome) -> &'static str {
+    match outcome {
+        UploadOutcome::Started(_) => "started",
+        UploadOutcome::Ended(_) => "ended",
+        UploadOutcome::NoResultExpected => "no-result-expected",
+        UploadOutcome::Failed { .. } => "failed",
+        UploadOutcome::LocalControl => "local-control",
+        UploadOutcome::Reported { .. } => "reported",
+        UploadOutcome::Replaced => "replaced",
+        UploadOutcome::Unheard(_) => "unheard",
+        UploadOutcome::Refused => "refused",
+        UploadOutcome::NoConnection => "no-connection",
+        UploadOutcome::NoGreeting => "no-greeting",
+        UploadOutcome::WrongService(_) => "wrong-service",
+        UploadOutcome::Closed { .. } => "closed",
+    }
+}
+
+const fn evidence_name(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::KeyMessage => "key-message",
+        Evidence::RobotModeData => "robot-mode-data",
+        Evidence::OwnWords => "own-words",
+    }
+}
+
+const fn evidence_words(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::KeyMessage => "the controller names it",
+        Evidence::RobotModeData => "by isProgramRunning of the robot mode data",
+        Evidence::OwnWords => "it said what stands in it",
+    }
+}
+
+const fn service(found: Found) -> &'static str {
+    match found {
+        Found::Realtime => "real-time packets",
+        Found::Primary => "primary messages",
+        Found::Text => "text, as a dashboard or web server does",
+        Found::Unknown => "bytes of an unknown service",
+    }
+}
+
+/// What the controller says, as a line; `None` for what the outcome says already.
+fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
+    let text = printable(message.text);
+    let (code, argument) = message.code;
+    Some(match message.kind {
+        ReportKind::Text => text,
+        ReportKind::Popup if message.title.is_empty() => format!("pop-up: {text}"),
+        ReportKind::Popup => format!("pop-up: {}: {text}", printable(message.title)),
+        ReportKind::Safety(mode) => format!("safety mode {}", mode.map_or("changed".into(), |mode| mode.to_string())),
+        ReportKind::Error => format!("C{code}A{argument} {text}"),
+        _ => return None,
+    })
+}
+
+fn event_json(event: &UploadEvent<'_>, json: &mut Json) {
+    json.begin_object().key("type").text("event").key("kind");
+    match event {
+        UploadEvent::Software(software) => {
+            json.text("software").key("software").text(&software.to_string());
+        }
+        UploadEvent::Sent { replaces } => {
+            json.text("sent").key("replaces").boolean(*replaces);
+        }
+        UploadEvent::Started(evidence) => {
+            json.text("started").key("evidence").text(evidence_name(*evidence));
+        }
+        UploadEvent::Paused(paused) => {
+            json.text("paused").key("paused").boolean(*paused);
+        }
+        UploadEvent::Message(message) => message_json(message, json),
+    }
+    json.end_object();
+}
+
+fn message_json(message: &ControllerMessage<'_>, json: &mut Json) {
+    json.text(match message.kind {
+        ReportKind::Text => "text",
+        ReportKind::Popup => "popup",
+        ReportKind::Safety(_) => "safety",
+        ReportKind::Error => "error",
+        ReportKind::Key => "key",
+        ReportKind::RuntimeException(_) => "runtime-exception",
+        _ => "other",
+    });
+    json.key("source").integer(message.source.raw());
+    match message.kind {
+        ReportKind::Safety(Some(mode)) => {
+            json.key("safety_mode").text(&mode.to_string());
+        }
+        ReportKind::RuntimeException(Some((line, column))) => {
+            json.key("controller_line").integer(line).key("column").integer(column);
+        }
+        ReportKind::Error => {
+            json.key("code").integer(message.code.0).key("argument").integer(message.code.1);
+        }
+        _ => {}
+    }
+    if !message.title.is_empty() {
+        json.key("title").latin1(message.title);
+    }
+    json.key("text").latin1(message.text);
+}
+
+/// A controller's extended ASCII for a terminal, which it must not steer.
+fn printable(bytes: &[u8]) -> String {
+    let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_wire::robot::Text;
+
+    use super::*;
+
+    const WAVE: &[u8] = b"# waves\n\ndef wave():\n  textmsg(\"before\")\n  textmsh(\"after\")\nend\n";
+
+    fn words() -> Words<'static> {
+        let file = ScriptFile::new(WAVE).expect("a program");
+        Words::new(false, "wave.script".into(), SocketAddr::from(([127, 0, 0, 1], 30_002)), file)
+    }
+
+    fn failed(started: bool, position: Option<(i32, i32)>) -> UploadOutcome {
+        UploadOutcome::Failed { started, position, text: Text::from_bytes(b"wrong") }
+    }
+
+    #[test]
+    fn each_outcome_has_its_exit_code() {
+        for (outcome, expected) in [
+            (UploadOutcome::Started(Evidence::KeyMessage), 0),
+            (UploadOutcome::Ended(Evidence::RobotModeData), 0),
+            (UploadOutcome::NoResultExpected, 0),
+            (failed(false, None), 1),
+            (failed(true, None), 4),
+            (UploadOutcome::Reported { code: 1, argument: 2, text: Text::from_bytes(b"") }, 4),
+            (UploadOutcome::Replaced, 4),
+            (UploadOutcome::LocalControl, 3),
+            (UploadOutcome::Unheard(Silence::default()), 3),
+            (UploadOutcome::Refused, 3),
+            (UploadOutcome::NoConnection, 3),
+            (UploadOutcome::NoGreeting, 3),
+            (UploadOutcome::WrongService(Found::Text), 3),
+            (UploadOutcome::Closed { sent: false }, 3),
+            (UploadOutcome::Closed { sent: true }, 3),
+        ] {
+            let code = words().judgement(outcome).map_or_else(|failure| failure.code(), |_| 0);
+            assert_eq!(code, expected, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_is_told_with_the_files_own_line_and_silence_with_what_to_do() {
+        let told = |outcome| words().judgement(outcome).expect_err("no good end").to_string();
+        let expected = "wave.script:5:3: program 'wave' not started: wrong\n    textmsh(\"after\")\n    ^";
+        assert_eq!(told(failed(false, Some((3, 3)))), expected);
+        assert!(told(UploadOutcome::LocalControl).contains("choose remote control at the pendant"));
+        let off = Silence { robot_mode: Some(RobotMode::PowerOff), ..Silence::default() };
+        assert!(told(UploadOutcome::Unheard(off)).contains("the robot is POWER_OFF: bring it to RUNNING"));
+    }
+
+    #[test]
+    fn lines_of_an_upload_are_those_that_people_and_scripts_read() {
+        let mut words = words();
+        words.learn(&UploadEvent::Software(SoftwareVersion::new(5, 15)));
+        let sent = words.line(&UploadEvent::Sent { replaces: false });
+        assert_eq!(sent.as_deref(), Some("program 'wave' sent to 127.0.0.1:30002, software 5.15.0"));
+        let runs = words.line(&UploadEvent::Started(Evidence::KeyMessage));
+        assert_eq!(runs.as_deref(), Some("program 'wave' runs (the controller names it)"));
+        let object = |outcome| {
+            let mut json = Json::default();
+            words.outcome_json(&outcome, &mut json);
+            json.as_str().to_owned()
+        };
+        assert_eq!(
+            object(UploadOutcome::Ended(Evidence::RobotModeData)),
+            r#"{"type":"outcome","outcome":"ended","program":"wave","evidence":"robot-mode-data"}"#
+        );
+        let local = r#"{"type":"outcome","outcome":"local-control","program":"wave"}"#;
+        assert_eq!(object(UploadOutcome::LocalControl), local);
+    }
+}
