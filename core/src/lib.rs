@@ -42,8 +42,8 @@
 //!
 //! # Features
 //!
-//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and settings of a board as bytes. `defmt`: log formatting on a microcontroller. On by default are seven that a board may leave out: `checks`, `messages`,
-//! `outputs`, `histograms`, `rtde`, `trajectories`, `axes`.
+//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and settings of a board as bytes. `defmt`: log formatting on a microcontroller. On by default are six that a board may leave out: `checks`, `messages`,
+//! `outputs`, `histograms`, `rtde`, `trajectories`.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(

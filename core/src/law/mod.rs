@@ -41,7 +41,6 @@ mod joint_servo;
 mod plant;
 mod standoff;
 mod survey;
-#[cfg(feature = "axes")]
 mod tool_axes;
 mod tool_space;
 
@@ -51,7 +50,6 @@ pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 pub use standoff::{Standoff, StandoffConfig};
 pub use survey::{Excess, FeedError, Quantity, survey};
-#[cfg(feature = "axes")]
 pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
 pub use tool_space::ToolSpaceConfig;
 
@@ -215,7 +213,6 @@ pub trait Law<const N: usize> {
 
     /// How far the tool has yet to go along and about each axis, by its sensor at the last step \[m, rad\]; `None` for an axis that
     /// no sensor moves.
-    #[cfg(feature = "axes")]
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         [None; 6]
     }
@@ -270,7 +267,6 @@ pub enum LawConfig<const N: usize> {
     /// A [`Standoff`].
     Standoff(StandoffConfig),
     /// A [`ToolAxes`].
-    #[cfg(feature = "axes")]
     ToolAxes(ToolAxesConfig),
 }
 
@@ -282,7 +278,6 @@ impl<const N: usize> LawConfig<N> {
             Self::JointServo { .. } => "joint-servo",
             Self::CartesianTwist(_) => "twist",
             Self::Standoff(_) => "standoff",
-            #[cfg(feature = "axes")]
             Self::ToolAxes(_) => "axes",
         }
     }
@@ -291,13 +286,7 @@ impl<const N: usize> LawConfig<N> {
 /// Any of the laws.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "axes",
-    expect(
-        clippy::large_enum_variant,
-        reason = "of any arm the joint servo is larger: it holds waypoints of each joint"
-    )
-)]
+#[expect(clippy::large_enum_variant, reason = "of any arm the joint servo is larger: it holds waypoints of each joint")]
 pub enum AnyLaw<const N: usize> {
     /// A [`JointServo`].
     JointServo(JointServo<N>),
@@ -306,7 +295,6 @@ pub enum AnyLaw<const N: usize> {
     /// A [`Standoff`].
     Standoff(Standoff<N>),
     /// A [`ToolAxes`].
-    #[cfg(feature = "axes")]
     ToolAxes(ToolAxes<N>),
 }
 
@@ -329,7 +317,6 @@ impl<const N: usize> AnyLaw<N> {
                 config.check()?;
                 Self::Standoff(Standoff::new(config))
             }
-            #[cfg(feature = "axes")]
             LawConfig::ToolAxes(config) => {
                 config.check()?;
                 Self::ToolAxes(ToolAxes::new(config))
@@ -345,7 +332,6 @@ macro_rules! each {
             AnyLaw::JointServo($law) => $call,
             AnyLaw::CartesianTwist($law) => $call,
             AnyLaw::Standoff($law) => $call,
-            #[cfg(feature = "axes")]
             AnyLaw::ToolAxes($law) => $call,
         }
     };
@@ -433,7 +419,6 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
         each!(self, law => Law::<N>::standoff_error(law))
     }
 
-    #[cfg(feature = "axes")]
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         each!(self, law => Law::<N>::axis_errors(law))
     }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p outrigger-bench --bin board_budgets` builds every board and compares what it measures with the
 //! committed table; `OUTRIGGER_BLESS=1` writes it anew. `.ci/run budgets` is the same. With the argument `parts` it does so with what
-//! each part costs beside the lean engine, which takes ten more builds: `.ci/run parts`, every night.
+//! each part costs beside the lean engine, which takes nine more builds: `.ci/run parts`, every night.
 
 mod calls;
 mod image;
@@ -35,14 +35,13 @@ const FLASH: u64 = 167 * 1024;
 const SESSION: u64 = 29 * 1024;
 const RTDE_SESSION: u64 = 34 * 1024;
 /// What can be left out, as features of the probe.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 8] = [
     ("feature `checks` of the core: what is wrong with a configuration, in words", "outrigger-core/checks"),
     ("feature `messages`", "outrigger-core/messages"),
     ("feature `outputs`", "outrigger-core/outputs"),
     ("feature `histograms`", "outrigger-core/histograms"),
     ("feature `trajectories`", "outrigger-core/trajectories"),
-    ("any of the laws, in place of joint servo, without feature `axes`", "laws"),
-    ("any of the laws, with feature `axes`", "laws,outrigger-core/axes"),
+    ("any of the laws, in place of joint servo", "laws"),
     ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
     ("feature `reverse`: commands by a program on the controller, four of them", "reverse"),
 ];
