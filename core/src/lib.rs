@@ -42,7 +42,7 @@
 //!
 //! # Features
 //!
-//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and settings of a board as bytes. `defmt`: log formatting on a microcontroller. On by default are six that a board may leave out: `checks`, `messages`,
+//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and settings of a board as bytes. `defmt`: log formatting on a microcontroller. On by default are five that a board may leave out: `texts`,
 //! `outputs`, `histograms`, `rtde`, `trajectories`.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]

@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(with(|l| l.longest_step = Duration::ZERO), named("longest_step", None));
     }
 
-    #[cfg(feature = "checks")]
+    #[cfg(feature = "texts")]
     #[test]
     fn an_error_reads_as_a_sentence_for_people() {
         let limits = Limits::<6> { velocity: JointVelocities([0.0; 6]), ..Limits::default() };

@@ -181,7 +181,7 @@ mod tests {
         (Sample { source: SourceId(id), value: SampleValue::scalar(0.5), seq, taken_at }, taken_at)
     }
 
-    #[cfg(feature = "checks")]
+    #[cfg(feature = "texts")]
     #[test]
     fn lists_that_cannot_be_watched_are_refused() {
         let error = |configs: &[SourceConfig]| Sources::new(configs).err();

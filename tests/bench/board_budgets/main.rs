@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p outrigger-bench --bin board_budgets` builds every board and compares what it measures with the
 //! committed table; `OUTRIGGER_BLESS=1` writes it anew. `.ci/run budgets` is the same. With the argument `parts` it does so with what
-//! each part costs beside the lean engine, which takes nine more builds: `.ci/run parts`, every night.
+//! each part costs beside the lean engine, which takes eight more builds: `.ci/run parts`, every night.
 
 mod calls;
 mod image;
@@ -35,9 +35,8 @@ const FLASH: u64 = 167 * 1024;
 const SESSION: u64 = 29 * 1024;
 const RTDE_SESSION: u64 = 34 * 1024;
 /// What can be left out, as features of the probe.
-const PARTS: [(&str, &str); 8] = [
-    ("feature `checks` of the core: what is wrong with a configuration, in words", "outrigger-core/checks"),
-    ("feature `messages`", "outrigger-core/messages"),
+const PARTS: [(&str, &str); 7] = [
+    ("feature `texts` of the core: errors in a configuration and messages of the controller", "outrigger-core/texts"),
     ("feature `outputs`", "outrigger-core/outputs"),
     ("feature `histograms`", "outrigger-core/histograms"),
     ("feature `trajectories`", "outrigger-core/trajectories"),
@@ -460,7 +459,7 @@ leave out, and how, is in [`boards/README.md`](../../boards/README.md).
 const MEMORY: &str = "
 ## What the RAM of a session is
 
-With everything, without RTDE; the largest parts. 20 KiB were aimed at: without histograms, messages and outputs
+With everything, without RTDE; the largest parts. 20 KiB were aimed at: without histograms, texts and outputs
 ([`board-parts.md`](board-parts.md)) and with four packets it is the lean session that keeps to them. What is left are windows over a hundred cycles, by
 which a link is graded, and what is compared with the controller's target.
 

@@ -404,7 +404,7 @@ fn a_frame_becomes_a_pose_with_a_rotation_vector() {
     assert!((pose.rotation[2] - core::f32::consts::FRAC_PI_2).abs() < 1e-6 && pose.rotation[0].abs() < 1e-6);
 }
 
-#[cfg(feature = "checks")]
+#[cfg(feature = "texts")]
 #[test]
 fn a_wrong_value_of_the_configuration_is_named() {
     let check = |change: fn(&mut KrcConfig)| {

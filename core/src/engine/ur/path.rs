@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(first(CommandPath::ExternalControl), Some(SoftwareVersion::new(3, 0)));
     }
 
-    #[cfg(feature = "checks")]
+    #[cfg(feature = "texts")]
     #[test]
     fn what_does_not_fit_is_told_with_the_version_that_does() {
         let told = CommandPath::Buffered.unfit(SoftwareVersion::new(3, 0)).map(|unfit| unfit.to_string());
