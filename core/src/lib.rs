@@ -42,7 +42,7 @@
 //!
 //! # Features
 //!
-//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and settings of a board as bytes. `defmt`: log formatting on a microcontroller. On by default are five that a board may leave out: `texts`,
+//! `async`: the loop over asynchronous sockets. `record`: recordings that replay, and settings of a board as bytes. `defmt`: log formatting on a microcontroller. On by default are five that a board may leave out: `texts`,
 //! `outputs`, `histograms`, `rtde`, `trajectories`.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -89,7 +89,7 @@ pub mod kinematics;
 pub mod law;
 pub mod link;
 pub mod mode;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub mod packed;
 pub mod recorder;
 pub mod robot;

@@ -27,12 +27,12 @@ type Line = Pose;
 /// Without feature `tool-moves` there is none, and it takes no room.
 #[cfg(not(feature = "tool-moves"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Line {}
 
 /// A motion straight to its goal: in joint space, all joints beginning and resting together (`movej`), or of the tool (`movel`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointMove<const N: usize> {
     to: JointPositions<N>,
     speed: f32,

@@ -14,7 +14,7 @@ settings! {
     /// at [`braking`](Self::braking), inside the position range.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct Limits<const N: usize> in "" {
         /// Lowest joint angles \[rad\]: [`NONE`](Self::NONE) below zero for a joint that turns without end.
         pub position_min nowhere: JointPositions<N> [Self::POSITION] = JointPositions([-TAU; N]),

@@ -40,7 +40,7 @@ impl core::error::Error for SourcesError {}
 /// A source that was bridged in this cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bridged {
     /// The source.
     pub source: SourceId,
@@ -73,7 +73,7 @@ impl Gathered {
 
 /// The monitors of all configured sensors.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sources {
     monitors: Vec<SourceMonitor, MAX_SOURCES>,
     unknown: u32,

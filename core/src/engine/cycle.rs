@@ -24,7 +24,7 @@ use crate::mode::{
 };
 #[cfg(feature = "reverse")]
 use crate::mode::{Guide, MoveEnd, ResidentReading, ResidentWatch};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 #[cfg(feature = "reverse")]
 use crate::robot::Authority;
@@ -770,7 +770,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     }
 
     /// Everything but the configuration, which the session has.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.link)?;
         to.put(&self.mode)?;
@@ -787,7 +787,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         to.put_with(|room| self.law.save(room))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.link = from.take()?;
         self.mode = from.take()?;

@@ -152,7 +152,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Why it is not taken: what is wrong with it, or a limit that the arm would exceed on the way there. Nothing changes
     /// then.
     pub fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, now: Instant) -> Result<(), FeedError> {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         self.record_waypoint(now, waypoint, last);
         self.wake(now);
         let taken = self.cycle.feed(waypoint, last);
@@ -196,7 +196,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// controller moves the arm by itself; those of [`Law::forward`].
     #[cfg(feature = "forward")]
     pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         self.record_forward(now, forward);
         self.wake(now);
         let taken = self.cycle.forward(forward);

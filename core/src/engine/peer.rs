@@ -15,7 +15,7 @@ use crate::law::{FeedError, Law};
 use crate::mode::MoveNumber;
 #[cfg(feature = "reverse")]
 use crate::mode::Word;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
@@ -255,31 +255,31 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     fn status(&self) -> Self::Status;
 
     /// What it receives into.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn received(&mut self, link: LinkId, count: usize) -> &[u8];
 
     /// How much it receives into \[B\], by link.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn memory_sizes(&self) -> MemorySizes;
 
     /// Exactly so much of `memory`; `None` where there is less.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn exactly(memory: Self::Memory, sizes: MemorySizes) -> Option<Self::Memory>;
 
     /// What went out in this call, in the order of the writing; empty where nothing did.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn made(&self) -> [&[u8]; 3];
 
     /// The next bytes that the last input made, with everything else left out.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn next_made(&mut self) -> Option<&[u8]>;
 
     /// Everything that decides what follows, except the configuration.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
 
     /// Goes on from what was saved.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<()>;
 }
 
@@ -290,7 +290,7 @@ pub trait PeerStatus: Data {
 }
 
 /// What receive memory each link has \[B\]; 0 where there is none.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub(super) type MemorySizes = [u32; 4];
 
 /// What a peer works with in one call of the engine.

@@ -23,7 +23,7 @@ use outrigger_wire::time::Duration;
 
 /// What a [`JointServo`] follows.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reference<const N: usize> {
     /// The measured position at arming.
     Hold,
@@ -54,7 +54,7 @@ impl<const N: usize> Reference<N> {
 /// Joint speeds \[rad/s\] from a sensor, added to the servo's: number i of the sample moves joint i.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SensorFeedForward {
     /// The sensor.
     pub source: SourceId,
@@ -66,7 +66,7 @@ settings! {
     /// Gains and bounds of a [`JointServo`].
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointServoConfig in "" {
         /// Speed per position error \[1/s\]; 0 for a motion without feedback. No more than a quarter of an error is corrected in
         /// one cycle: at 125 Hz that of 31 /s, in cycles of 50 ms that of 5 /s. Where positions are sent, of an error about a
@@ -116,7 +116,7 @@ const MOST_CORRECTED: f32 = 0.25;
 
 /// Position servo of the joints.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServo<const N: usize> {
     config: JointServoConfig,
     motion: Option<Motion<N>>,
@@ -143,7 +143,7 @@ type Streamed<const N: usize> = Stream<N>;
 type Streamed<const N: usize> = crate::trajectory::Never;
 
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Motion<const N: usize> {
     sampler: Sampler<N>,
     relative: bool,

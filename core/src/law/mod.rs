@@ -220,14 +220,14 @@ pub trait Law<const N: usize> {
     /// Writes everything the law is and remembers to `out` and returns how much that is, so that
     /// [`Law::restore`] makes an equal one elsewhere: the recorder's checkpoints. `None` where that cannot be
     /// done; then a recording ends when its memory is full.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, out: &mut [u8]) -> Option<usize> {
         let _ = out;
         None
     }
 
     /// Becomes the law that was saved; `None`, and unchanged, where `saved` is none of this kind.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn restore(&mut self, saved: &[u8]) -> Option<()> {
         let _ = saved;
         None
@@ -237,12 +237,12 @@ pub trait Law<const N: usize> {
 /// [`Law::save`] and [`Law::restore`] of a law that postcard can write.
 macro_rules! recordable {
     () => {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         fn save(&self, out: &mut [u8]) -> Option<usize> {
             crate::packed::to_slice(self, out).map(|written| written.len())
         }
 
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         fn restore(&mut self, saved: &[u8]) -> Option<()> {
             *self = crate::packed::from_bytes(saved)?;
             Some(())
@@ -253,7 +253,7 @@ use recordable;
 
 /// Which law, with its settings.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LawConfig<const N: usize> {
     /// A [`JointServo`].
     JointServo {
@@ -285,7 +285,7 @@ impl<const N: usize> LawConfig<N> {
 
 /// Any of the laws.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::large_enum_variant, reason = "of any arm the joint servo is larger: it holds waypoints of each joint")]
 pub enum AnyLaw<const N: usize> {
     /// A [`JointServo`].

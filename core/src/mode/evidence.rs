@@ -12,7 +12,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// Everything the machine decides by. `None` is "never learned"; the default holds nothing and permits nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
     /// This cycle's state is the newest, in order, and young enough for a moving command.
     pub timely: bool,

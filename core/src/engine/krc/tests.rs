@@ -511,7 +511,7 @@ fn a_tool_that_strays_is_told_by_its_place_and_by_its_turn() {
     assert!(tracking.strays_from(&aside(f32::NAN), &here));
 }
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 #[test]
 fn a_fallback_beside_a_krc_is_recorded_and_runs_again_to_the_same_bytes() {
     use crate::engine::{ReplayError, replay};

@@ -21,7 +21,7 @@ pub type UrConfig = Config<6, UrOptions>;
 
 /// What only beside such a controller there is to be told.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UrOptions {
     /// Links and waits.
     pub connect: ConnectConfig,
@@ -377,7 +377,7 @@ fn period_of(software: SoftwareVersion) -> Duration {
 /// Ports of the controller, as it numbers them; a port base is applied by the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ports {
     /// Primary interface: version, robot messages, robot state. Default 30001.
     pub primary: Option<u16>,
@@ -398,7 +398,7 @@ impl Default for Ports {
 /// Where the state of every cycle comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum StatesFrom {
     /// RTDE where the software has it (from 3.4) and there is memory for it; the real-time interface where it has not,
     /// where the service is closed, and where it lacks what is needed.
@@ -415,7 +415,7 @@ words!(StatesFrom { "auto" = Auto, "realtime" = Realtime, "rtde" = Rtde });
 /// How outputs are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum OutputsBy {
     /// By those inputs of RTDE that are claimed and ours, else by text.
     #[default]
@@ -434,7 +434,7 @@ settings! {
     /// How a session connects.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ConnectConfig in "" {
         /// The ports.
         pub ports nowhere: Ports = Ports::default(),

@@ -48,5 +48,5 @@ pub use text::{FormChoice, TextConfig, TextPath};
 pub type UrEngine<'m, L> = super::Engine<'m, 6, Ur<'m>, L>;
 
 /// Settings of a device beside such a controller.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub type UrSettings = super::Settings<6, UrOptions>;

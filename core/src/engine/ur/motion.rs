@@ -46,7 +46,7 @@ impl MotionText {
     }
 
     /// A new call of the engine.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
     }
@@ -81,19 +81,19 @@ impl MotionText {
     }
 
     /// The text that was made in this call.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         self.text.made()
     }
 
     /// What has to be saved.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) const fn take_over(&self) -> TakeOver {
         self.take_over
     }
 
     /// Goes on from what was saved, with no text waiting.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn restore(&mut self, take_over: TakeOver, config: TextConfig, software: Option<SoftwareVersion>) {
         *self = Self { path: software.map(|software| TextPath::new(config, software)), take_over, ..Self::NONE };
     }

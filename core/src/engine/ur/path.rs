@@ -10,7 +10,7 @@ use outrigger_wire::time::Duration;
 /// How motion reaches the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum CommandPath {
     /// A short program in each cycle, each in the place of the one before.
     #[default]
@@ -143,7 +143,7 @@ impl fmt::Display for Unfit {
 /// How a program of ours gets to the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Delivery {
     /// As text over 30003: it takes the place of whatever runs there.
     #[default]
@@ -159,7 +159,7 @@ words!(Delivery { "text" = Text, "urcap" = UrCap, "nobody" = Nobody });
 /// How its orders get to a program of ours, and its answers back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Orders {
     /// Over a connection that it makes to us.
     #[default]
@@ -183,7 +183,7 @@ impl Orders {
 settings! {
     /// A program of ours on the controller.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ProgramConfig in "program." {
         /// Port of ours that it connects to. Default 50001.
         pub port: u16 [1 to 65535] = 50_001,

@@ -26,7 +26,7 @@ use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::law::{FeedError, Law};
@@ -34,7 +34,7 @@ use crate::link::{Unacked, UnackedConfig};
 #[cfg(feature = "reverse")]
 use crate::mode::Word;
 use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
@@ -77,7 +77,7 @@ pub struct Ur<'m> {
 
 /// Where the conversation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UrStatus {
     /// The controller; `None` while no session stands.
     pub controller: Option<Identity>,
@@ -310,7 +310,7 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn wake<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.motion.begin();
             self.outputs.begin();
@@ -680,7 +680,7 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn received(&mut self, link: LinkId, count: usize) -> &[u8] {
         match link {
             LinkId::PRIMARY => self.primary.received(count),
@@ -702,14 +702,14 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn memory_sizes(&self) -> MemorySizes {
         let rtde = self.rtde.as_deref().map_or(0, StateLink::memory_size);
         let sizes = [self.primary.memory_size(), self.realtime.memory_size(), rtde, 0];
         sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn exactly(memory: Memory<'m>, sizes: MemorySizes) -> Option<Memory<'m>> {
         let [primary, realtime, rtde, _] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
         let rtde = match memory.rtde {
@@ -727,13 +727,13 @@ impl<'m> Peer<6> for Ur<'m> {
         })
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn made(&self) -> [&[u8]; 3] {
         let [order, points] = shared(&self.program).map(Reverse::made).unwrap_or_default();
         [if order.is_empty() { self.motion.made() } else { order }, points, self.outputs.made()]
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn next_made(&mut self) -> Option<&[u8]> {
         // Links are opened, asked and given up by nobody here.
         while self.connector.poll_output().is_some() {}
@@ -747,7 +747,7 @@ impl<'m> Peer<6> for Ur<'m> {
         (!text.is_empty()).then_some(text)
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(&self.connector, &self.identity, &self.software, self.motion.take_over(), &self.unacked))?;
         to.put(&self.refusal)?;
@@ -759,7 +759,7 @@ impl<'m> Peer<6> for Ur<'m> {
         self.rtde.as_deref().map_or(Some(()), |rtde| rtde.save(to))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>, config: &UrConfig) -> Option<()> {
         let take_over;
         (self.connector, self.identity, self.software, take_over, self.unacked) = from.take()?;

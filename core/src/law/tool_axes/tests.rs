@@ -255,7 +255,7 @@ fn no_axis_answers_its_error_with_more_than_is_granted() {
 }
 
 #[test]
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 fn what_was_saved_goes_on_with_the_same_bits() {
     let (mut scene, mut law) = (Scene::at(BENT), law(of_three()));
     law.arm(&scene.plant.state).unwrap();

@@ -59,7 +59,7 @@ const LOST: Allowance = Allowance { least: Duration::from_millis(400), percent: 
 
 /// How far a move is; see the table of this module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
     #[default]
     Rests,
@@ -71,7 +71,7 @@ enum Phase {
 
 /// What is known of such motion.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Account {
     phase: Phase,
     shown: Mirrored,

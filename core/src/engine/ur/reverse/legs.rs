@@ -21,7 +21,7 @@ const UNANSWERED: usize = 8;
 
 /// Waypoints of one move, in the order of their times.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Legs {
     /// The first is where the leg under way begins.
     ways: Deque<Waypoint<6>, KEPT>,

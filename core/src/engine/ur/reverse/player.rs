@@ -28,32 +28,32 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The move that was asked for last.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Assignment {
     number: MoveNumber,
     asked: JointMove<6>,
     course: Course<6>,
     /// Of a move on a line.
-    #[cfg(any(feature = "tool-moves", feature = "postcard"))]
+    #[cfg(any(feature = "tool-moves", feature = "record"))]
     line: Option<LineCourse>,
 }
 
 /// Without feature `tolerances` there are none, and they take no room.
 #[cfg(not(feature = "tolerances"))]
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Tolerated {}
 
 /// Without feature `tool-moves` there are no lines and nothing is located: that is recorded, and takes no room.
-#[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+#[cfg(all(not(feature = "tool-moves"), feature = "record"))]
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 enum LineCourse {}
-#[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+#[cfg(all(not(feature = "tool-moves"), feature = "record"))]
 type Locating = LineCourse;
 
 /// What is known of moves.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Player {
     assigned: Option<Assignment>,
     /// Of a move that leads on.
@@ -61,7 +61,7 @@ pub(super) struct Player {
     /// What it is held to, beside its course.
     tolerated: Option<Tolerated>,
     /// Where a move is to lead that is asked for next.
-    #[cfg(any(feature = "tool-moves", feature = "postcard"))]
+    #[cfg(any(feature = "tool-moves", feature = "record"))]
     locating: Option<Locating>,
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
@@ -239,7 +239,7 @@ impl Reverse {
             course,
             #[cfg(feature = "tool-moves")]
             line,
-            #[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
+            #[cfg(all(not(feature = "tool-moves"), feature = "record"))]
             line: None,
         });
         self.player.guidance = None;

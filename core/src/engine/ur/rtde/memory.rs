@@ -72,7 +72,7 @@ pub trait StateMemory<'m>: Send + sealed::Sealed {
     /// How many groups of inputs it has room for.
     fn groups(&self) -> usize;
     /// Receives into `size` bytes of it only; `None` where it has less.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn shrink(&mut self, size: usize) -> Option<()>;
 }
 
@@ -99,7 +99,7 @@ impl<'m, const RECEIVE: usize, const CLAIMS: usize> StateMemory<'m> for RtdeMemo
         CLAIMS
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn shrink(&mut self, size: usize) -> Option<()> {
         self.used = Some(size).filter(|size| (LEAST..=RECEIVE).contains(size))?;
         Some(())
