@@ -20,7 +20,7 @@
 //! assert_eq!(target.question(), Some(Place::Pose(pose)));
 //! // What the controller says to it.
 //! let destination = target.found([0.0, -1.6, -1.4, -1.7, 1.6, 0.0]);
-//! # #[cfg(feature = "tool-moves")] {
+//! # #[cfg(feature = "motions")] {
 //! let asked = JointMove::towards(destination, 0.1, 0.5).expect("finite numbers, and speeds above 0");
 //! assert_eq!((asked.to().0[1], asked.line()), (-1.6, Some(&pose)));
 //! # }

@@ -628,7 +628,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                     if self.scaling.is_overdue(&self.scaling_config) {
                         return Err(Reason::HeldByScaling);
                     }
-                    #[cfg(feature = "forward")]
+                    #[cfg(feature = "motions")]
                     self.law.stand(dt);
                     // Whatever goes on afterwards begins at rest.
                     self.governor.reset();

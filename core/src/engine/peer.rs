@@ -9,7 +9,7 @@ use super::io::{Input, LinkId, Output};
 #[cfg(feature = "reverse")]
 use crate::command::Guidance;
 use crate::command::JointMove;
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
 use crate::law::{FeedError, Law};
 use crate::mode::MoveNumber;
@@ -19,7 +19,7 @@ use crate::mode::Word;
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
@@ -104,14 +104,14 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// That no program of ours can be asked.
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
         let _ = target;
         Err(Reason::NoSuchProgram)
     }
 
     /// What it has said of that; `None` before.
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
         None
     }
@@ -179,14 +179,14 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// That there is none.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
         let _ = tolerances;
         Err(FeedError::NoMotion)
     }
 
     /// How the move that leads on is held to its tolerances, where it is.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     fn tolerated(&self) -> Option<&Watch<N>> {
         None
     }

@@ -9,7 +9,7 @@ use super::config::Options as _;
 use super::io::Input;
 use super::keep::{Keeper, KeptFallback};
 use super::peer::{Peer, Received};
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 use crate::law::Forward;
 use crate::law::Law;
 use crate::mode::Mode;
@@ -133,7 +133,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
     }
 
     /// Before a command of a stream is looked at.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     pub(super) fn record_forward(&mut self, now: Instant, forward: &Forward<N>) {
         let mut bytes = [0; 64];
         if self.make_room(now, bytes.len())

@@ -147,13 +147,13 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                 let _ = self.feed(&waypoint, last, entry.at);
                 Some(())
             }
-            #[cfg(feature = "forward")]
+            #[cfg(feature = "motions")]
             Kind::Forward => {
                 let forward = packed::from_bytes(entry.payload)?;
                 let _ = self.forward(&forward, entry.at);
                 Some(())
             }
-            #[cfg(not(feature = "forward"))]
+            #[cfg(not(feature = "motions"))]
             Kind::Forward => None,
             Kind::Transmitted | Kind::Transition => None,
         }

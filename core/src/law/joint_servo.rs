@@ -8,7 +8,7 @@
 #[cfg(feature = "trajectories")]
 use super::Replaced;
 use super::closing::closing_speed;
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
 use super::{Excess, FeedError, Law, survey};
 use crate::command::{Limits, Samples};
@@ -136,10 +136,10 @@ type Watched<const N: usize> = Watch<N>;
 #[cfg(not(feature = "trajectories"))]
 type Watched<const N: usize> = crate::trajectory::Never;
 
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 type Streamed<const N: usize> = Stream<N>;
-/// Without feature `forward` there is none, and it takes no room.
-#[cfg(not(feature = "forward"))]
+/// Without feature `motions` there is none, and it takes no room.
+#[cfg(not(feature = "motions"))]
 type Streamed<const N: usize> = crate::trajectory::Never;
 
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ impl<const N: usize> JointServo<N> {
     /// Where the joints are wanted, and how fast, in the motion's own time.
     #[cfg(feature = "trajectories")]
     fn wanted_now(&self) -> Result<Setpoint<N>, FeedError> {
-        #[cfg(feature = "forward")]
+        #[cfg(feature = "motions")]
         if self.forwarding() != Forwarding::Idle {
             return Err(FeedError::Forwarded);
         }
@@ -199,7 +199,7 @@ impl<const N: usize> JointServo<N> {
         if let (Some(watch), Some(motion)) = (&mut self.watch, &self.motion) {
             return watch.observe(error, motion.sampler.progress() == Progress::Finished, dt, scaling);
         }
-        #[cfg(feature = "forward")]
+        #[cfg(feature = "motions")]
         if self.forwarding() == Forwarding::Positions {
             // As far as it may be led, and as far again: it may still go the other way when it is led back.
             return within(error, 2.0 * self.config.path_tolerance);
@@ -264,7 +264,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         if !(state.positions.is_finite() && state.velocities.is_finite()) {
             return Err(Reason::NotFinite);
         }
-        #[cfg(feature = "forward")]
+        #[cfg(feature = "motions")]
         let fastest = match self.stream.as_mut().map_or(Lead::Own, |stream| stream.step(state, dt)) {
             Lead::Own => None,
             Lead::Speeds(speeds) => {
@@ -305,7 +305,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
             let bound = if own.abs() > joint_speed { own.abs() } else { joint_speed };
             *v = bounded(own + bounded(correction, -limit, limit), -bound, bound);
         }
-        #[cfg(feature = "forward")]
+        #[cfg(feature = "motions")]
         if let Some(fastest) = fastest {
             // Feedback alone may ask for more than the governor lets pass.
             wanted = wanted.zip_with(fastest.as_array(), |v, most| bounded(v, -*most, *most));
@@ -392,7 +392,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         self.replace(&[Waypoint { setpoint, accelerations: None, at }], true, limits)
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
         if self.config.sensor.is_some() {
             return Err(ForwardError::Sensor);
@@ -411,12 +411,12 @@ impl<const N: usize> Law<N> for JointServo<N> {
         Ok(())
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         if let Some(stream) = &mut self.stream {
             stream.stand(dt);

@@ -33,7 +33,7 @@
 
 mod cartesian_twist;
 mod closing;
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 mod forward;
 mod hold;
 mod joint_servo;
@@ -45,7 +45,7 @@ mod tool_axes;
 mod tool_space;
 
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 pub use standoff::{Standoff, StandoffConfig};
@@ -173,20 +173,20 @@ pub trait Law<const N: usize> {
     ///
     /// # Errors
     /// Why not; what is wanted is as before.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
         let _ = (forward, state, limits);
         Err(ForwardError::NoJointLaw)
     }
 
     /// What of such a stream is under way.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         Forwarding::Idle
     }
 
     /// In place of a step, `dt` after the last one: the robot's speed scaling is 0, and zero velocity goes out.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         let _ = dt;
     }
@@ -388,17 +388,17 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
         each!(self, law => law.cancel(limits))
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
         each!(self, law => law.forward(forward, state, limits))
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         each!(self, law => Law::<N>::forwarding(law))
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         each!(self, law => Law::<N>::stand(law, dt));
     }

@@ -34,7 +34,7 @@ pub type Accelerations<const N: usize> = JointAccelerations<N>;
 pub type Accelerations<const N: usize> = Never;
 
 /// There is no such thing.
-#[cfg(not(all(feature = "trajectories", feature = "forward")))]
+#[cfg(not(feature = "motions"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

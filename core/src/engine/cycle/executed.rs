@@ -5,7 +5,7 @@ use crate::command::JointMove;
 #[cfg(feature = "trajectories")]
 use crate::law::Replaced;
 use crate::law::{FeedError, Law};
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 use crate::law::{Forward, ForwardError};
 #[cfg(feature = "reverse")]
 use crate::mode::Mirrored;
@@ -48,7 +48,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     }
 
     /// Speeds or positions for the law, from the next state on.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     pub(in crate::engine) fn forward(&mut self, forward: &Forward<N>) -> Result<(), ForwardError> {
         let state = self.state.as_ref().filter(|_| self.begun && self.mode.mode() == Mode::Command);
         self.law.forward(forward, state.ok_or(ForwardError::NotCommanding)?, self.governor.limits())

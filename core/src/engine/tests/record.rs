@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
 use crate::law::{FeedError, JointServo, JointServoConfig, Law as _, Reference, Replaced};
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 use crate::law::{Forward, ForwardError, Forwarded, Forwarding};
 use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
@@ -184,7 +184,7 @@ fn a_motion_that_takes_the_place_of_another_is_part_of_the_recording() {
     assert_eq!(bench.engine.replace(&[back(1_500)], true), Err(FeedError::NotCommanding));
 }
 
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 #[test]
 fn what_is_streamed_is_part_of_the_recording_and_what_is_refused_too() {
     let sent = |what| Forward { what, holds: Forward::<6>::DRIVER_HOLDS };

@@ -20,7 +20,7 @@ use crate::client::rtde::Claim;
 #[cfg(feature = "reverse")]
 use crate::command::Guidance;
 use crate::command::JointMove;
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
@@ -38,7 +38,7 @@ use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::frame::StreamCounts;
 use outrigger_wire::robot::{Generation, JointVelocities, SoftwareVersion, State};
@@ -444,12 +444,12 @@ impl<'m> Peer<6> for Ur<'m> {
         exclusive(&mut self.program).into_iter().for_each(|program| program.delegated(number, asked, state));
     }
 
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
         exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.locate(target)
     }
 
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
         shared(&self.program).and_then(Reverse::located)
     }
@@ -503,12 +503,12 @@ impl<'m> Peer<6> for Ur<'m> {
         shared(&self.program).and_then(Reverse::led)
     }
 
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
         exclusive(&mut self.program).ok_or(FeedError::NoMotion)?.hold_to(tolerances)
     }
 
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     fn tolerated(&self) -> Option<&Watch<6>> {
         shared(&self.program)?.tolerated()
     }

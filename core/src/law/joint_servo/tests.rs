@@ -6,7 +6,7 @@ use outrigger_wire::robot::JointAccelerations;
 use outrigger_wire::sensor::{Sample, SampleValue};
 use outrigger_wire::time::Instant;
 
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 mod forward;
 #[cfg(feature = "trajectories")]
 mod motions;

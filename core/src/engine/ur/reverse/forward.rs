@@ -326,7 +326,7 @@ impl Reverse {
     }
 
     /// How much of a move's own time can have passed \[µs\], where a program of External Control makes it.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub(super) fn could_have_led(&self) -> Option<u64> {
         self.is_foreign().then(|| self.forward.account.pursuit.elapsed())
     }

@@ -5,7 +5,7 @@ use heapless::Deque;
 use super::units::micro;
 use crate::law::FeedError;
 use crate::trajectory::{Leg, Setpoint, TrajectoryError, Waypoint};
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 use outrigger_wire::math::bounded;
 use outrigger_wire::player::PlayerOrderRepr;
 use outrigger_wire::program::What;
@@ -129,13 +129,13 @@ impl Legs {
     }
 
     /// When the move ends, in its own time, where that is known.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub(super) fn whole(&self) -> Option<Duration> {
         self.ways.back().filter(|_| self.whole).map(|end| end.at)
     }
 
     /// How far each joint is from where it was, or is, or will be to be, `late` before and after this time \[rad\].
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub(super) fn off(
         &self,
         progress: u64,

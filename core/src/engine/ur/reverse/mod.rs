@@ -22,14 +22,14 @@ mod forward;
 mod guide;
 mod lateness;
 mod legs;
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 mod locating;
 mod orders;
 mod player;
 mod positions;
 mod proof;
 mod text;
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 mod tolerated;
 mod units;
 mod upload;
