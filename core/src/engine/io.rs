@@ -98,7 +98,7 @@ pub enum Input {
     /// The two ends of the connection of this link, where a controller may have to connect to us: our address and its own.
     Ends(LinkId, IpAddr, IpAddr),
     /// A program of ours that stays is to end, so that the program of the pendant around it goes on: heeded in `Monitor`, with
-    /// the arm at rest, otherwise an [`Event::Refused`](super::Event::Refused) says why not. Without the feature `reverse` there is none.
+    /// the arm at rest, otherwise an [`Event::Refused`](super::Event::Refused) says why not. Without the feature `programs` there is none.
     HandBack,
     /// A program of ours that stays is to be sent to the controller: heeded likewise, where none runs.
     Resend,

@@ -46,7 +46,7 @@ mod coast;
 mod config;
 mod cycle;
 mod event;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 mod guide;
 mod io;
 #[cfg(feature = "record")]
@@ -80,11 +80,11 @@ use self::keep::Keeper;
 use self::peer::{Context, Received};
 use crate::law::Law;
 use crate::mode::Mode;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::{Channel, Refusal, Word};
 #[cfg(feature = "record")]
 use crate::recorder::Recorder;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::robot::Reason;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration, Instant, earliest};
@@ -92,7 +92,7 @@ use outrigger_wire::time::{Duration, Instant, earliest};
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
 pub use event::Event;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub use guide::GuideError;
 pub use io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "record")]
@@ -194,12 +194,12 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             | Input::Closed(_)
             | Input::Unacked { .. }
             | Input::Set(_) => self.pass_on(input, now),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Input::HandBack => self.word_for_program(Word::HandBack, now),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Input::Resend => self.word_for_program(Word::Resend, now),
             // There is no program of ours in such a build.
-            #[cfg(not(feature = "reverse"))]
+            #[cfg(not(feature = "programs"))]
             Input::HandBack | Input::Resend => {}
             Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
             Input::Request(epoch) => self.cycle.request(epoch, now, false, &mut self.events),
@@ -227,7 +227,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// A word for the program of ours on the controller: heeded where nothing is commanded and the arm is at rest.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: Word, now: Instant) {
         let rests = self.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
         let free = match self.cycle.mode_now() {
@@ -379,7 +379,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                     Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Keep)
                     | Ok(Verdict::Move(_) | Verdict::Start(..))
                     | Err(_) => Verdict::Silent,
-                    #[cfg(feature = "reverse")]
+                    #[cfg(feature = "programs")]
                     Ok(Verdict::Guide(..)) => Verdict::Silent,
                 };
                 Some(self.peer.write(verdict).unwrap_or(false))

@@ -6,14 +6,14 @@ use super::config::{Config, ConfigError, Data, Options};
 use super::cycle::{Beside, Cycle, Executed, Verdict};
 use super::event::Events;
 use super::io::{Input, LinkId, Output};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::command::Guidance;
 use crate::command::JointMove;
 #[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
 use crate::law::{FeedError, Law};
 use crate::mode::MoveNumber;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::Word;
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
@@ -73,7 +73,7 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// Why it is not: what is not `free`, or that there is no such program.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         let _ = (word, free, now);
         Err(Reason::NoSuchProgram)
@@ -125,27 +125,27 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// That there is none.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn can_guide(&self) -> Result<(), Reason> {
         Err(Reason::NoSuchProgram)
     }
 
     /// The arm is to give way so: by `Verdict::Guide`, once, or beside the move that it executes, from the next `Verdict::Keep`
     /// on.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn guided(&mut self, what: Guidance, beside: bool) {
         let _ = (what, beside);
     }
 
     /// The move that the controller executes comes to rest from now on, wherever that is.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn move_ends(&mut self) {}
 
     /// Whether a contact of the tool is to end what the controller executes.
     ///
     /// # Errors
     /// Why that cannot be.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         let _ = stops;
         Err(Reason::NoSuchProgram)

@@ -141,7 +141,7 @@ impl Delegation {
     }
 
     /// Whether its end is still to come, as far as the program shows.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(super) const fn is_unfinished(&self) -> bool {
         matches!(self.step, Step::Bridging | Step::Ready | Step::Started | Step::Running)
     }

@@ -156,7 +156,7 @@ impl Evidence {
         }
         // The one that mirrors what it is sent is ours.
         let ours = self.acceptance.mirrored_counter.and_then(|held| held.fresh(now, config.evidence_age));
-        if cfg!(feature = "reverse") && ours == Some(true) {
+        if cfg!(feature = "programs") && ours == Some(true) {
             return None;
         }
         match self.acceptance.program(now, config.evidence_age) {

@@ -216,7 +216,7 @@ impl ModeMachine {
     }
 
     /// The move that the controller executes, or is about to, in `Command`, as long as its end is not shown.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     #[must_use]
     pub fn unfinished_move(&self) -> Option<MoveNumber> {
         let delegation = self.delegation.filter(|_| self.mode == Mode::Command)?;

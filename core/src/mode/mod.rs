@@ -64,10 +64,10 @@ mod held;
 mod line;
 mod line_course;
 mod machine;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub mod move_end;
 mod moves;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub mod offer;
 mod operator;
 mod operator_config;
@@ -92,10 +92,10 @@ pub use held::Held;
 pub use line::Debounce;
 pub use line_course::LineCourse;
 pub use machine::ModeMachine;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub use move_end::MoveEnd;
 pub use moves::{DelegatedConfig, Drive, Mirrored, MoveNumber};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub use offer::Offer;
 pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
 pub use operator_config::{OperatorConfig, RequestAs};

@@ -42,7 +42,7 @@ const PARTS: [(&str, &str); 7] = [
     ("feature `trajectories`", "outrigger-core/trajectories"),
     ("any of the laws, in place of joint servo", "laws"),
     ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
-    ("feature `reverse`: commands by a program on the controller, four of them", "reverse"),
+    ("feature `programs`: commands by a program on the controller, four of them", "programs"),
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
 const SERIALISATION: u64 = 34_560;
@@ -144,7 +144,7 @@ fn instructions() -> Vec<(String, u64, Option<u64>)> {
         let budget = right.strip_prefix("budget").and_then(|rest| rest.split_whitespace().next()?.parse().ok());
         Some((name.trim().to_owned(), count.parse().ok()?, budget))
     };
-    let programs = [("outrigger-instructions", ""), ("krc", ""), ("programs", "reverse")];
+    let programs = [("outrigger-instructions", ""), ("krc", ""), ("programs", "programs")];
     programs.map(said).iter().flat_map(|said| said.lines()).filter_map(read).collect()
 }
 

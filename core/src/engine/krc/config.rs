@@ -239,7 +239,7 @@ impl KrcConfig {
             pendant: self.mode.pendant,
             sight: PendantSight::Always,
             hold: Duration::ZERO,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             most_feedback: f32::INFINITY,
         }
     }

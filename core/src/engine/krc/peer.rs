@@ -302,7 +302,7 @@ impl Peer<7> for Krc {
             Verdict::Mirror | Verdict::Silent | Verdict::Hold | Verdict::Stop => target.brake(step.dt, bounds, tool),
             // A KRC is given no moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Err(Reason::Internal),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Err(Reason::Internal),
         }
         Ok(false)

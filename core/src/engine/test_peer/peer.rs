@@ -79,7 +79,7 @@ impl TestConfig {
             pendant: self.mode.pendant,
             sight: PendantSight::Always,
             hold: Duration::ZERO,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             most_feedback: f32::INFINITY,
         }
     }
@@ -358,7 +358,7 @@ impl Peer<2> for TestPeer {
                 Message::Start(number.get(), [asked.speed(), asked.acceleration()], points)
             }
             // It has neither.
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Err(Reason::Internal),
             Verdict::Keep => Message::Keep,
             Verdict::Cancel(number) => Message::Cancel(number.get()),

@@ -104,8 +104,8 @@ fn a_dump_of_an_engine_with_other_features_is_refused_by_name() {
     // Behind the format, above the kind of controller.
     dump[10] ^= 0x80;
     let refused = replayed(&dump).unwrap_err();
-    assert_eq!(refused, ReplayError::OtherFeatures { reverse: !cfg!(feature = "reverse") });
-    assert!(refused.to_string().contains("feature `reverse`"));
+    assert_eq!(refused, ReplayError::OtherFeatures { programs: !cfg!(feature = "programs") });
+    assert!(refused.to_string().contains("feature `programs`"));
 }
 
 #[test]

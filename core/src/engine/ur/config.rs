@@ -163,7 +163,7 @@ impl UrConfig {
         for generation in [Generation::Cb3, Generation::ESeries] {
             let cycle = self.cycle(Duration::from_micros(generation.period_micros()), false);
             self.check_common(&cycle)?;
-            if cfg!(feature = "reverse") {
+            if cfg!(feature = "programs") {
                 cycle.mode.delegated.check(cycle.mode.cycle).map_err(value("mode"))?;
             }
             // An arm whose text has run out stops by itself, and is not to be commanded on.
@@ -175,7 +175,7 @@ impl UrConfig {
         if cfg!(feature = "outputs") {
             outputs.check_ranges().map_err(value("outputs"))?;
         }
-        if cfg!(feature = "reverse") {
+        if cfg!(feature = "programs") {
             self.check_program()?;
         }
         let fits = path.is_built() && software.is_none_or(|software| path.fits(software));
@@ -227,14 +227,14 @@ impl UrConfig {
                 false => PendantSight::Never,
             },
             hold: self.peer.text.hold,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             most_feedback: self.most_feedback(period),
         }
     }
 
     /// Most speed for an error that a law may ask for where positions are sent \[1/s\]: half of an error is corrected at most in
     /// the time that passes until the arm shows it.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn most_feedback(&self, period: Duration) -> f32 {
         let ProgramConfig { lag, lookahead, .. } = self.peer.program;
         match self.peer.path {

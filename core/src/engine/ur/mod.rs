@@ -26,7 +26,7 @@ mod peer;
 mod primary;
 mod realtime;
 mod refusal;
-#[cfg_attr(not(feature = "reverse"), expect(dead_code, reason = "nobody has such a connection then"))]
+#[cfg_attr(not(feature = "programs"), expect(dead_code, reason = "nobody has such a connection then"))]
 mod reverse;
 pub mod rtde;
 mod takeover;

@@ -59,7 +59,7 @@ impl MotionText {
             Verdict::Silent | Verdict::Mirror => return Ok(false),
             // No program of ours runs there that would execute moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Ok(false),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Ok(false),
             Verdict::Hold => match arming.map(|(runs, patience, now)| take_over.next(runs, patience, now)) {
                 Some(Opening::EndOther) => text.put(|out| path.render_stop(out)),

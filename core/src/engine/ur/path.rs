@@ -15,7 +15,7 @@ pub enum CommandPath {
     /// A short program in each cycle, each in the place of the one before.
     #[default]
     Text,
-    /// A program that stays, connects to us and takes joint speeds for `speedj` (feature `reverse`, as the others below).
+    /// A program that stays, connects to us and takes joint speeds for `speedj` (feature `programs`, as the others below).
     ReverseSpeedJ,
     /// The same with joint positions, for `servoj`.
     ReverseServoJ,
@@ -53,13 +53,13 @@ impl CommandPath {
     /// Whether a program of ours on the controller carries the commands: never in a build that has none.
     #[must_use]
     pub const fn is_resident(self) -> bool {
-        cfg!(feature = "reverse") && !matches!(self, Self::Text)
+        cfg!(feature = "programs") && !matches!(self, Self::Text)
     }
 
     /// Whether joint positions are sent: never in a build without programs.
     #[must_use]
     pub const fn is_positions(self) -> bool {
-        cfg!(feature = "reverse") && matches!(self, Self::ReverseServoJ | Self::Buffered)
+        cfg!(feature = "programs") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
     /// Whether its program can get its orders in registers.
@@ -109,7 +109,7 @@ impl CommandPath {
         match self {
             Self::Text => true,
             Self::ExternalControl => cfg!(feature = "urcap"),
-            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => cfg!(feature = "reverse"),
+            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => cfg!(feature = "programs"),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateLink, attached};
 use crate::client::rtde::Claim;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::command::Guidance;
 use crate::command::JointMove;
 #[cfg(feature = "motions")]
@@ -31,7 +31,7 @@ use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::law::{FeedError, Law};
 use crate::link::{Unacked, UnackedConfig};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::Word;
 use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
 #[cfg(feature = "record")]
@@ -151,7 +151,7 @@ impl Ur<'_> {
 
     /// How far the move is that the player executes, or executed last: the share of its way, 0 … 1; `None` where no player
     /// shows one.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     #[must_use]
     pub fn progress(&self) -> Option<f32> {
         shared(&self.program).filter(|program| program.is_player()).and_then(Reverse::progress)
@@ -208,14 +208,14 @@ impl Ur<'_> {
     }
 
     /// The next order goes into its registers, where that is its way; whether one does.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn order_in_registers(&mut self) -> bool {
         let order = exclusive(&mut self.program).and_then(Reverse::next_in_registers);
         order.zip(self.rtde.as_deref_mut()).is_some_and(|(order, rtde)| rtde.order(order))
     }
 
     /// Nothing has registers.
-    #[cfg(not(feature = "reverse"))]
+    #[cfg(not(feature = "programs"))]
     const fn order_in_registers(&mut self) -> bool {
         false
     }
@@ -264,8 +264,8 @@ impl<'m> Peer<6> for Ur<'m> {
     type Memory = Memory<'m>;
 
     const ACKNOWLEDGED: Option<LinkId> = Some(LinkId::REALTIME);
-    const LISTENS: bool = cfg!(feature = "reverse");
-    const DELEGATES: bool = cfg!(feature = "reverse");
+    const LISTENS: bool = cfg!(feature = "programs");
+    const DELEGATES: bool = cfg!(feature = "programs");
 
     fn acknowledged_link(&self) -> Option<LinkId> {
         Some(self.carrying())
@@ -365,7 +365,7 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.told(word, free, now)
     }
@@ -431,7 +431,7 @@ impl<'m> Peer<6> for Ur<'m> {
             strays: false,
             gate: self.gate(),
             unacked: self.unacked_age(cx.now),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             resident: shared(&self.program).and_then(|program| program.resident(cx.now)),
         }
     }
@@ -458,22 +458,22 @@ impl<'m> Peer<6> for Ur<'m> {
         shared(&self.program).and_then(Reverse::asked_move)
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn can_guide(&self) -> Result<(), Reason> {
         shared(&self.program).ok_or(Reason::NoSuchProgram)?.can_guide()
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn guided(&mut self, what: Guidance, beside: bool) {
         exclusive(&mut self.program).into_iter().for_each(|program| program.guided(what, beside));
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn move_ends(&mut self) {
         exclusive(&mut self.program).into_iter().for_each(Reverse::move_ends);
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         let program = exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?;
         program.can_guide()?;

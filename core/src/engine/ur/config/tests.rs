@@ -1,6 +1,6 @@
 use super::*;
 
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 #[test]
 fn the_later_an_arm_shows_what_was_sent_the_less_feedback_there_is() {
     let of = |path, change: fn(&mut ProgramConfig)| {

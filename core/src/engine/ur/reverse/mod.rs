@@ -360,7 +360,7 @@ impl Reverse {
     }
 
     /// The next order, as whole numbers for registers.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(super) fn next_in_registers(&mut self) -> Option<[i32; 8]> {
         let waits = self.by_registers() && !self.order.is_empty();
         let words: &[[u8; 4]] = if waits { self.order.take().as_chunks().0 } else { &[] };
@@ -492,5 +492,5 @@ impl Reverse {
     }
 }
 
-#[cfg(all(test, feature = "reverse"))]
+#[cfg(all(test, feature = "programs"))]
 mod tests;

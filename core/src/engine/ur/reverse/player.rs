@@ -265,7 +265,7 @@ impl Reverse {
     }
 
     /// How far the move is that runs, or ran last, as a share of its way.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn progress(&self) -> Option<f32> {
         self.player.mirrored.map(|_| self.player.progress.max(0) as f32 * 1e-6)
     }

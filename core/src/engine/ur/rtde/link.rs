@@ -33,10 +33,10 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Gives a program the force to read \[N, Nm\]; whether it was written.
     fn set_force(&mut self, force: [f64; 6]) -> bool;
     /// Gives a program of ours its next order, as whole numbers in registers; whether it was written.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn order(&mut self, values: [i32; 8]) -> bool;
     /// What a program of ours showed of itself in the newest state: what it says, and its token.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn mirrored(&self) -> Option<[i32; 2]>;
     /// Packages of this connection.
     fn counts(&self) -> &RtdeCounts;

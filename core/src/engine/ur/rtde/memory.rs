@@ -7,7 +7,7 @@ use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DynamicRecipe, Field};
 
 /// How many inputs the largest group has.
-const LONGEST: usize = if cfg!(feature = "reverse") { 8 } else { 4 };
+const LONGEST: usize = if cfg!(feature = "programs") { 8 } else { 4 };
 
 /// All memory of a session's link to port 30004, to be lent to one engine as
 /// [`Memory::rtde`](crate::engine::ur::Memory::rtde). A session is handed this, and not bytes alone, so that firmware
@@ -91,7 +91,7 @@ impl<'m, const RECEIVE: usize, const CLAIMS: usize> StateMemory<'m> for RtdeMemo
         }));
         let inputs = inputs.get_mut(..count.min(CLAIMS))?;
         let memory = ClientMemory { receive: receive.get_mut(..*used)?, transmit };
-        let mirrored = cfg!(feature = "reverse") && claims.has(Claim::Program);
+        let mirrored = cfg!(feature = "programs") && claims.has(Claim::Program);
         Some(states.insert(RtdeStates::new(outputs, inputs, memory, mirrored)?))
     }
 

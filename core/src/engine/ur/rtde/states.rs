@@ -243,13 +243,13 @@ impl StateLink for RtdeStates<'_> {
         recipe.is_some_and(|recipe| self.client.write(recipe, &[Value::Vector6d(force)]).is_ok())
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn order(&mut self, values: [i32; 8]) -> bool {
         let recipe = self.recipe(Claim::Program);
         recipe.is_some_and(|recipe| self.client.write(recipe, &values.map(Value::Int32)).is_ok())
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn mirrored(&self) -> Option<[i32; 2]> {
         self.mirrored
     }
