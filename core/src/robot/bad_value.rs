@@ -38,7 +38,7 @@ pub struct BadValue {
     pub field: Wording,
     /// What is accepted, as a clause.
     pub expected: Wording,
-    /// Of several values the first that is wrong, from 0, where only some are. Without the feature `texts` never told.
+    /// The index, from 0, of the first invalid value where there are several; always `None` without the feature `texts`.
     pub at: Option<u8>,
 }
 
