@@ -2,9 +2,11 @@
 
 use super::bench::Bench;
 use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
-use crate::law::{FeedError, JointServo, JointServoConfig, Law as _, Reference, Replaced};
+#[cfg(feature = "trajectories")]
+use crate::law::{FeedError, Replaced};
 #[cfg(feature = "motions")]
 use crate::law::{Forward, ForwardError, Forwarded, Forwarding};
+use crate::law::{JointServo, JointServoConfig, Law as _, Reference};
 use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
 use crate::robot::Reason;
@@ -161,6 +163,7 @@ fn waypoints_that_are_fed_are_part_of_the_recording_and_refused_ones_too() {
     assert!(bench.replay().is_ok(), "{:?}", bench.replay());
 }
 
+#[cfg(feature = "trajectories")]
 #[test]
 fn a_motion_that_takes_the_place_of_another_is_part_of_the_recording() {
     let mut bench = Bench::moving(5, 15);

@@ -387,5 +387,5 @@ fn spline(from: &Waypoint<6>, to: &Waypoint<6>) -> TrajectoryPointRepr {
     TrajectoryPointRepr::spline(SplineKind::Cubic, target, speeds, [0; 6], duration)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "trajectories"))]
 mod tests;
