@@ -19,7 +19,7 @@ const AXES: usize = 6;
 
 /// From six bridge voltages to forces and torques, as the maker of the sensor measured it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bridges {
     /// A row for each of Fx Fy Fz Tx Ty Tz, a column for each channel \[N/V, N·m/V\].
     pub matrix: [[f32; AXES]; AXES],
@@ -103,7 +103,7 @@ fn dot(a: &[f32; AXES], b: &[f32; AXES]) -> f32 {
 /// Readings per second of a six-channel bridge converter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum BridgeRate {
     /// 250/s.
     Hz250,

@@ -42,8 +42,21 @@
 //!
 //! # Features
 //!
-//! `async`: the loop over asynchronous sockets. `postcard`: recordings that replay, and settings of a board as bytes. `defmt`: log formatting on a microcontroller. On by default are seven that a board may leave out: `checks`, `messages`,
-//! `outputs`, `histograms`, `rtde`, `trajectories`, `axes`.
+//! | feature | gives |
+//! |---|---|
+//! | `texts` * | errors in a configuration and a UR's own messages in words |
+//! | `outputs` * | writes to a UR's outputs |
+//! | `histograms` * | histograms of the link's times |
+//! | `rtde` * | states by RTDE, beside port 30003 |
+//! | `trajectories` * | motions that are fed while they run, quintic between waypoints with accelerations |
+//! | `programs` | commands by a program on the controller |
+//! | `urcap` | programs that speak External Control's protocol |
+//! | `motions` | streamed speeds and positions, moves of the tool, tolerances of moves by the controller |
+//! | `record` | recordings that replay, and settings of a board as bytes |
+//! | `async` | the loop over asynchronous sockets |
+//! | `defmt` | log formatting on a microcontroller |
+//!
+//! Those with an asterisk are on by default; a board short of flash or memory leaves out what it does not use.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -89,7 +102,7 @@ pub mod kinematics;
 pub mod law;
 pub mod link;
 pub mod mode;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub mod packed;
 pub mod recorder;
 pub mod robot;

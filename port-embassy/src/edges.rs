@@ -13,9 +13,9 @@ pub(crate) enum Edge {
     /// A pin has another level.
     Pin(Contact, bool),
     Shutdown,
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     HandBack,
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     Resend,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Edge {
 pub(crate) struct Edges(Vec<Edge, ROOM>);
 
 /// One of `Request` and `Resume`, one of each other message, and the newest two levels of each pin.
-const ROOM: usize = 1 + 3 + 2 * 3 + if cfg!(feature = "reverse") { 2 } else { 0 };
+const ROOM: usize = 1 + 3 + 2 * 3 + if cfg!(feature = "programs") { 2 } else { 0 };
 
 impl Edges {
     pub(crate) const fn new() -> Self {
@@ -46,7 +46,7 @@ impl Edges {
         }
         let takes_back = match edge {
             Edge::Acknowledge | Edge::Pin(Contact::Acknowledge, _) | Edge::Pin(_, true) => false,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Edge::HandBack | Edge::Resend => false,
             Edge::Request(_) | Edge::Resume(_) | Edge::Release | Edge::Shutdown | Edge::Pin(_, false) => true,
         };
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(waiting(&[Acknowledge, REQUEST, Release]), [Acknowledge, Release]);
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     #[test]
     fn words_for_the_program_wait_beside_the_others_and_after_a_shutdown_nothing() {
         let asked = [Edge::HandBack, REQUEST, Edge::Resend, Edge::HandBack, Release];

@@ -64,9 +64,9 @@ impl From<Mail> for Input {
             Mail::Edge(Edge::Pin(contact, high)) => Self::Pin(contact, high),
             Mail::Edge(Edge::Release) => Self::Release,
             Mail::Edge(Edge::Acknowledge) => Self::Acknowledge,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Mail::Edge(Edge::HandBack) => Self::HandBack,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Mail::Edge(Edge::Resend) => Self::Resend,
             Mail::Edge(Edge::Shutdown) => Self::Shutdown,
             Mail::Write(write) => Self::Set(write),
@@ -253,13 +253,13 @@ impl<'d> Handle<'d> {
     }
 
     /// Our program on the controller is to end, so that the pendant's goes on.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub fn hand_back(&self) {
         self.shared.push(Edge::HandBack);
     }
 
     /// That program is to be sent again.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub fn resend(&self) {
         self.shared.push(Edge::Resend);
     }

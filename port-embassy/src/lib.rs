@@ -57,7 +57,7 @@
 //!
 //! # Commands by a program on the controller
 //!
-//! With the feature `reverse`, and `session.path` other than `text`, commands go to a program that this device sends to the
+//! With the feature `programs`, and `session.path` other than `text`, commands go to a program that this device sends to the
 //! controller, and that connects to it (`core/docs/protocol/outrigger-programs.md`). The sockets need room for that connection:
 //!
 //! ```

@@ -41,7 +41,7 @@ impl Default for Windows {
 /// asked, the rest for states of 432 bytes, at least four, for the same reason.
 ///
 /// `REVERSE` bytes are for the connection that a program of ours makes to this device, where one carries the commands (feature
-/// `reverse`, `session.path`); with 0 there is no such socket. [`FOR_A_PROGRAM`] are enough.
+/// `programs`, `session.path`); with 0 there is no such socket. [`FOR_A_PROGRAM`] are enough.
 ///
 /// What all sockets receive into, with about 60 bytes more per packet, has to fit into the memory where the network
 /// interface keeps frames until the processor takes them: after a stall that much comes at once. Where it does not fit, the

@@ -22,10 +22,10 @@ type Engine = UrEngine<'static, AnyLaw<6>>;
 pub type Desk = desk::Desk<6, Ur<'static>>;
 
 /// What the connection of a program takes, where one may carry the commands.
-const PROGRAM: usize = if cfg!(feature = "reverse") { FOR_A_PROGRAM } else { 0 };
+const PROGRAM: usize = if cfg!(feature = "programs") { FOR_A_PROGRAM } else { 0 };
 
 /// Groups of inputs of RTDE: a program may get its orders in one.
-const GROUPS: usize = if cfg!(feature = "reverse") { 1 } else { 0 };
+const GROUPS: usize = if cfg!(feature = "programs") { 1 } else { 0 };
 
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
 /// reset leaves as it is.

@@ -17,12 +17,12 @@
 )]
 
 // The controller of the core's examples is the one that the tests stand beside.
-#[cfg(all(test, feature = "postcard"))]
+#[cfg(all(test, feature = "record"))]
 #[path = "../../examples/peer/mod.rs"]
 mod peer;
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub mod provision;
 pub mod request;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub mod telemetry;

@@ -1,5 +1,5 @@
 //! What the page on the wire format says is what is sent.
-#![cfg(feature = "postcard")]
+#![cfg(feature = "record")]
 
 use std::path::Path;
 

@@ -61,7 +61,7 @@ impl<'machine, const N: usize> Approved<'machine, N> {
 
 /// Holds the limits, and the last approved speeds they are applied to.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Governor<const N: usize> {
     limits: Limits<N>,
     last: JointVelocities<N>,

@@ -20,7 +20,7 @@ use outrigger_wire::robot::{Pose, Wrench};
 /// How the frame of force mode goes with the arm (`core/docs/protocol/ros2-surface.md 7.6`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum ForceType {
     /// Its y axis points from the tool centre point to its origin.
     Point,
@@ -57,7 +57,7 @@ impl ForceType {
 /// What `force_mode` is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ForceMode {
     /// The frame of everything below, in the base's.
     pub task_frame: Pose,
@@ -182,7 +182,7 @@ impl core::error::Error for ForceModeError {}
 /// What the arm is to give way to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Guidance {
     /// A hand, along and around every axis.
     Freedrive,

@@ -15,24 +15,24 @@
 //! one to the other, it is refused ([`Reason::VelocityLimit`]); whether a joint is faster somewhere on the way, or leaves its range
 //! there, is watched while the arm goes ([`LineCourse`](crate::mode::LineCourse)).
 
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 use super::Destination;
 use super::Governor;
 use crate::robot::{Authority, Reason};
+#[cfg(not(feature = "motions"))]
+use crate::trajectory::Never;
 use outrigger_wire::math::{norm, sqrt, subtract};
 use outrigger_wire::robot::{JointPositions, Pose, State};
 
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 type Line = Pose;
-/// Without feature `tool-moves` there is none, and it takes no room.
-#[cfg(not(feature = "tool-moves"))]
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-enum Line {}
+/// Without feature `motions` there is none, and it takes no room.
+#[cfg(not(feature = "motions"))]
+type Line = Never;
 
 /// A motion straight to its goal: in joint space, all joints beginning and resting together (`movej`), or of the tool (`movel`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointMove<const N: usize> {
     to: JointPositions<N>,
     speed: f32,
@@ -68,7 +68,7 @@ impl<const N: usize> JointMove<N> {
     /// A motion to this destination: of joints as of [`new`](Self::new), or of the tool on a straight line, which reaches `speed`
     /// \[m/s\] by `acceleration` \[m/s²\]; `None` unless all are finite, both of these at least [`LEAST`](Self::LEAST), and for a line at most
     /// [`FASTEST_LINE`](Self::FASTEST_LINE) and [`STEEPEST_LINE`](Self::STEEPEST_LINE).
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     #[must_use]
     pub fn towards(destination: Destination<N>, speed: f32, acceleration: f32) -> Option<Self> {
         let Destination { joints, line } = destination;
@@ -102,9 +102,9 @@ impl<const N: usize> JointMove<N> {
     /// The pose to which the tool goes on a straight line \[m, rad\]; `None` of a motion in joint space.
     #[must_use]
     pub const fn line(&self) -> Option<&Pose> {
-        #[cfg(feature = "tool-moves")]
+        #[cfg(feature = "motions")]
         let line = self.line.as_ref();
-        #[cfg(not(feature = "tool-moves"))]
+        #[cfg(not(feature = "motions"))]
         let line = None;
         line
     }
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(judged([0.0, 0.0], 9.0, 9.0, [0.0, 0.0]), Ok(()), "no way to go");
     }
 
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     #[test]
     fn a_line_is_held_to_its_end_and_to_how_fast_joints_are_on_the_whole() {
         use outrigger_wire::robot::{Pose, Twist};
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(judged([0.1, 0.0], 0.5, 0.1, false), Err(Reason::EvidenceMissing));
     }
 
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     #[test]
     fn a_line_that_no_tool_goes_is_no_move() {
         use outrigger_wire::robot::Pose;

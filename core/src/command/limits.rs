@@ -14,7 +14,7 @@ settings! {
     /// at [`braking`](Self::braking), inside the position range.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct Limits<const N: usize> in "" {
         /// Lowest joint angles \[rad\]: [`NONE`](Self::NONE) below zero for a joint that turns without end.
         pub position_min nowhere: JointPositions<N> [Self::POSITION] = JointPositions([-TAU; N]),
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(with(|l| l.longest_step = Duration::ZERO), named("longest_step", None));
     }
 
-    #[cfg(feature = "checks")]
+    #[cfg(feature = "texts")]
     #[test]
     fn an_error_reads_as_a_sentence_for_people() {
         let limits = Limits::<6> { velocity: JointVelocities([0.0; 6]), ..Limits::default() };

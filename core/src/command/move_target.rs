@@ -20,7 +20,7 @@
 //! assert_eq!(target.question(), Some(Place::Pose(pose)));
 //! // What the controller says to it.
 //! let destination = target.found([0.0, -1.6, -1.4, -1.7, 1.6, 0.0]);
-//! # #[cfg(feature = "tool-moves")] {
+//! # #[cfg(feature = "motions")] {
 //! let asked = JointMove::towards(destination, 0.1, 0.5).expect("finite numbers, and speeds above 0");
 //! assert_eq!((asked.to().0[1], asked.line()), (-1.6, Some(&pose)));
 //! # }
@@ -32,7 +32,7 @@ use outrigger_wire::robot::{JointPositions, Pose};
 
 /// A place of an arm with `N` joints, in one measure or the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Place<const N: usize> {
     /// The angle of each joint \[rad\].
     Joints(JointPositions<N>),
@@ -42,7 +42,7 @@ pub enum Place<const N: usize> {
 
 /// Where a motion of the controller's is to lead, and whether the tool goes there on a straight line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveTarget<const N: usize> {
     place: Place<N>,
     linear: bool,
@@ -50,7 +50,7 @@ pub struct MoveTarget<const N: usize> {
 
 /// Where a move leads, with all that is needed to hold it to the limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Destination<const N: usize> {
     /// The angle of each joint there \[rad\]. At the end of a line the controller may choose others for the same pose.
     pub joints: JointPositions<N>,
@@ -61,7 +61,7 @@ pub struct Destination<const N: usize> {
 /// Why a place was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LocateError {
     /// The controller says that the arm cannot reach the pose.
     OutOfReach,

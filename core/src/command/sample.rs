@@ -7,7 +7,7 @@ use outrigger_wire::sensor::{Sample, SourceId};
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {
     readings: &'a [Sample],
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     most_feedback: f32,
 }
 
@@ -20,13 +20,13 @@ impl<'a> Samples<'a> {
     pub const fn new(samples: &'a [Sample]) -> Self {
         Self {
             readings: samples,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             most_feedback: f32::INFINITY,
         }
     }
 
     /// The same where no more feedback is granted than this.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(crate) const fn with_most_feedback(mut self, most: f32) -> Self {
         self.most_feedback = most;
         self
@@ -36,9 +36,9 @@ impl<'a> Samples<'a> {
     /// are sent shows late what came of them, and would swing about its reference with more. Infinite where speeds are sent.
     #[must_use]
     pub const fn most_feedback(&self) -> f32 {
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         return self.most_feedback;
-        #[cfg(not(feature = "reverse"))]
+        #[cfg(not(feature = "programs"))]
         f32::INFINITY
     }
 

@@ -13,7 +13,7 @@ settings! {
     /// What is expected of one sensor.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct SourceConfig in "" by new(id: SourceId, channels: u8, min: f32, max: f32) {
         /// The sensor's number.
         pub id nowhere: SourceId = id,
@@ -43,7 +43,7 @@ impl SourceConfig {
 /// What was counted since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceFigures {
     /// Readings taken in.
     pub accepted: u32,
@@ -77,7 +77,7 @@ pub enum Reading {
 
 /// Judges one sensor.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceMonitor {
     config: SourceConfig,
     newest: Option<Sample>,

@@ -40,7 +40,7 @@ impl core::error::Error for SourcesError {}
 /// A source that was bridged in this cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bridged {
     /// The source.
     pub source: SourceId,
@@ -73,7 +73,7 @@ impl Gathered {
 
 /// The monitors of all configured sensors.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sources {
     monitors: Vec<SourceMonitor, MAX_SOURCES>,
     unknown: u32,
@@ -181,7 +181,7 @@ mod tests {
         (Sample { source: SourceId(id), value: SampleValue::scalar(0.5), seq, taken_at }, taken_at)
     }
 
-    #[cfg(feature = "checks")]
+    #[cfg(feature = "texts")]
     #[test]
     fn lists_that_cannot_be_watched_are_refused() {
         let error = |configs: &[SourceConfig]| Sources::new(configs).err();

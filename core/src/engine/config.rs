@@ -15,7 +15,7 @@ use outrigger_wire::time::Duration;
 /// `P` is what only this kind of controller needs: a [`UrConfig`](super::ur::UrConfig) or a
 /// [`KrcConfig`](super::krc::KrcConfig).
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Config<const N: usize, P> {
     /// What only this kind of controller needs.
     pub peer: P,
@@ -41,21 +41,21 @@ pub trait Options: Data {
 }
 
 /// A value that can be recorded.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub trait Data:
     Copy + Send + 'static + core::fmt::Debug + PartialEq + serde::Serialize + serde::de::DeserializeOwned
 {
 }
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 impl<T: Copy + Send + 'static + core::fmt::Debug + PartialEq + serde::Serialize + serde::de::DeserializeOwned> Data
     for T
 {
 }
 
 /// A value.
-#[cfg(not(feature = "postcard"))]
+#[cfg(not(feature = "record"))]
 pub trait Data: Copy + Send + 'static + core::fmt::Debug + PartialEq {}
-#[cfg(not(feature = "postcard"))]
+#[cfg(not(feature = "record"))]
 impl<T: Copy + Send + 'static + core::fmt::Debug + PartialEq> Data for T {}
 
 impl<const N: usize, P> Config<N, P> {

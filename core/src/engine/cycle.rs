@@ -22,11 +22,11 @@ use crate::mode::{
     MoveNumber, Operator, OperatorConfig, Outcome, Pace, PeerGate, Pendant, PendantReading, Refusal, Scaling,
     ScalingConfig, Standstill, StandstillConfig, Transition,
 };
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::{Guide, MoveEnd, ResidentReading, ResidentWatch};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::robot::Authority;
 use crate::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::{ControllerTime, JointVelocities, ProgramState, Safety, State};
@@ -45,7 +45,7 @@ pub enum Verdict<'m, const N: usize> {
     /// The controller is given this move, by this number, to execute by itself.
     Start(ApprovedMove<'m, N>, MoveNumber),
     /// The arm gives way to a hand or a force from now on, as this move.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     Guide(Authority<'m>, MoveNumber),
     /// The program that executes moves is kept alive.
     Keep,
@@ -64,17 +64,17 @@ pub struct Cycle<const N: usize, L> {
     following: Following<N>,
     scaling: Scaling,
     /// The reason last reported for which the controller's motion is held.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     held: Option<Reason>,
     scaling_config: ScalingConfig,
     pendant: PendantRule,
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     resident: Option<ResidentWatch>,
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     guide: Guide,
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     move_end: MoveEnd,
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     most_feedback: f32,
     hold: Duration,
     standstill: Standstill<N>,
@@ -127,17 +127,17 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             mode: ModeMachine::new(config.mode),
             following: Following::new(config.following),
             scaling: Scaling::BEGIN,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             held: None,
             scaling_config: config.scaling,
             pendant: PendantRule::new(config.pendant, config.sight),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             resident: None,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             guide: Guide::default(),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             move_end: MoveEnd::default(),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             most_feedback: config.most_feedback,
             hold: config.hold,
             standstill: Standstill::new(standstill),
@@ -170,7 +170,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.scaling_config = config.scaling;
         self.pendant = PendantRule::new(config.pendant, config.sight);
         self.hold = config.hold;
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         {
             self.most_feedback = config.most_feedback;
         }
@@ -250,7 +250,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     }
 
     /// Reports a change of what holds a motion that the controller executes.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn report_hold<E>(&mut self, events: &mut Events<E>) {
         let held = self.mode.held_by(&self.evidence);
         if held == self.held {
@@ -302,7 +302,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         {
             self.fault(now, reason, events);
         }
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         if let Some(reason) = self.guide.tick(now) {
             self.fault(now, reason, events);
         }
@@ -399,7 +399,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let executed = executed(state);
         let follows = match &executed {
             // Where a hand or a force takes the arm nobody knows beforehand.
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
             Some(executed) if self.mode.executes_move() => executed.on_course,
             Some(_) | None => !commanding || self.following.judge(state, dt, reported).holds(),
@@ -408,7 +408,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let speaks = beside.program_state_known || beside.program.is_none();
         let from_packet = state.program_state.and_then(activity).and_then(held);
         let timely = fresh && gets_through;
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         let by_program = beside.resident.map(|resident| {
             let watch = self.resident.get_or_insert_default();
             if !matches!(self.mode.mode(), Mode::Arming | Mode::Command) {
@@ -419,11 +419,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             let (connected, reported) = (resident.connected, beside.program);
             watch.observe(&ResidentReading { fresh: timely, connected, program, reported }, now)
         });
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         if beside.resident.is_none() {
             self.resident = None;
         }
-        #[cfg(not(feature = "reverse"))]
+        #[cfg(not(feature = "programs"))]
         let by_program = None::<Pendant>;
         let pendant = match (by_program, self.mode.mode()) {
             (Some(by_program), _) => by_program,
@@ -487,9 +487,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 executed.paused || state.speed_slider.is_some_and(slider_down)
             }),
             acceptance: Acceptance {
-                #[cfg(feature = "reverse")]
+                #[cfg(feature = "programs")]
                 mirrored_counter: beside.resident.map(|resident| resident.mirrors),
-                #[cfg(not(feature = "reverse"))]
+                #[cfg(not(feature = "programs"))]
                 mirrored_counter: None,
                 program_state: if speaks { from_packet } else { None },
                 program_running: beside.program,
@@ -509,19 +509,19 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.mode.observe_streamed(now, &self.evidence)
         };
         self.after(transition, events);
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         if let Some(reason) =
             self.state.as_ref().and_then(|state| self.guide.observe(&self.mode, &self.evidence, state, now))
         {
             self.fault(now, reason, events);
         }
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         self.report_hold(events);
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         if let Some(reason) = self.move_end.observe(&self.mode, &self.evidence, self.mode.config(), now) {
             self.fault(now, reason, events);
         }
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         if self.resident.is_some_and(|watch| watch.has_ended())
             && matches!(self.mode.mode(), Mode::Arming | Mode::Command)
         {
@@ -552,7 +552,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     }
 
     /// The move that the controller executes is to end: see [`MoveEnd::ask`].
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(super) fn end_move(&mut self, now: Instant) -> Result<(), Reason> {
         self.move_end.ask(&self.mode, now).map(|_| ())
     }
@@ -567,11 +567,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         now: Instant,
         events: &mut Events<E>,
     ) -> Result<Verdict<'c, N>, Reason> {
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         let ending = self.guide.ending().or_else(|| self.move_end.cancels(&self.mode));
         match self.mode.action() {
             Action::Silent => Ok(Verdict::Silent),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Action::Start(authority, number) if self.guide.is_on() => {
                 self.following.reset();
                 Ok(Verdict::Guide(authority, number))
@@ -583,9 +583,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                 self.following.reset();
                 Ok(Verdict::Start(approved, number))
             }
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Action::Keep => Ok(ending.map_or(Verdict::Keep, Verdict::Cancel)),
-            #[cfg(not(feature = "reverse"))]
+            #[cfg(not(feature = "programs"))]
             Action::Keep => Ok(Verdict::Keep),
             Action::Cancel(number) => Ok(Verdict::Cancel(number)),
             Action::Mirror => Ok(Verdict::Mirror),
@@ -628,7 +628,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                     if self.scaling.is_overdue(&self.scaling_config) {
                         return Err(Reason::HeldByScaling);
                     }
-                    #[cfg(feature = "forward")]
+                    #[cfg(feature = "motions")]
                     self.law.stand(dt);
                     // Whatever goes on afterwards begins at rest.
                     self.governor.reset();
@@ -642,7 +642,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                     state.speed_scaling = Some(self.begin_share);
                 }
                 let samples = gathered.samples();
-                #[cfg(feature = "reverse")]
+                #[cfg(feature = "programs")]
                 let samples = samples.with_most_feedback(self.most_feedback);
                 let wanted = self.law.step(state, &samples, dt);
                 state.speed_scaling = told;
@@ -762,15 +762,15 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// When to wake up at the latest.
     pub(super) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         let guide = self.guide.next_deadline();
-        #[cfg(not(feature = "reverse"))]
+        #[cfg(not(feature = "programs"))]
         let guide = None;
         earliest(&[link, self.mode.next_deadline(), guide, self.operator.next_deadline()])
     }
 
     /// Everything but the configuration, which the session has.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.link)?;
         to.put(&self.mode)?;
@@ -779,15 +779,15 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         to.put(&(&self.following, &self.standstill, &self.governor, &self.sources, &self.operator))?;
         to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
         to.put(&(self.judged_at, self.stepped_at, self.begun, self.resume))?;
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         to.put(&(&self.resident, &self.guide, &self.move_end))?;
-        #[cfg(not(feature = "reverse"))]
+        #[cfg(not(feature = "programs"))]
         to.put(&(None::<()>, None::<()>, None::<()>))?;
         // Last, because only the law knows how long it is.
         to.put_with(|room| self.law.save(room))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.link = from.take()?;
         self.mode = from.take()?;
@@ -796,11 +796,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         (self.following, self.standstill, self.governor, self.sources, self.operator) = from.take()?;
         (self.chain, self.evidence, self.state, self.arrived, self.unjudged, self.sent) = from.take()?;
         (self.judged_at, self.stepped_at, self.begun, self.resume) = from.take()?;
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         {
             (self.resident, self.guide, self.move_end) = from.take()?;
         }
-        #[cfg(not(feature = "reverse"))]
+        #[cfg(not(feature = "programs"))]
         from.take::<(Option<()>, Option<()>, Option<()>)>()?;
         self.law.restore(from.rest())
     }
@@ -823,7 +823,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         if transition.from == Mode::Command {
             self.law.suspend();
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             self.guide.clear();
         }
         self.begun = false;

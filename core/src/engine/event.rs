@@ -1,7 +1,7 @@
 //! What an engine reports.
 
 use heapless::Deque;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use heapless::Vec;
 
 use crate::command::Bridged;
@@ -17,7 +17,7 @@ use outrigger_wire::time::Duration;
 /// [`KrcEvent`](super::krc::KrcEvent).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Event<P> {
     /// The mode changed.
@@ -77,7 +77,7 @@ pub struct Events<P> {
     queue: Deque<Event<P>, 16>,
     lost: u32,
     /// Transitions since [`Events::begin`], whether or not there was room in the queue: the recorder's.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     transitions: Vec<Transition, 8>,
 }
 
@@ -86,7 +86,7 @@ impl<P> Default for Events<P> {
         Self {
             queue: Deque::new(),
             lost: 0,
-            #[cfg(feature = "postcard")]
+            #[cfg(feature = "record")]
             transitions: Vec::new(),
         }
     }
@@ -95,7 +95,7 @@ impl<P> Default for Events<P> {
 impl<P> Events<P> {
     /// Appends; where there is no room it is counted as lost. The oldest stay: they explain what follows.
     pub(super) fn push(&mut self, event: Event<P>) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         if let Event::Transition(transition) = event {
             // One input makes a handful at most; a further one would only be missing in a recording.
             let _ = self.transitions.push(transition);
@@ -123,12 +123,12 @@ impl<P> Events<P> {
 
     /// A new input begins.
     pub(super) fn begin(&mut self) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         self.transitions.clear();
     }
 
     /// Transitions since then.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn transitions(&self) -> &[Transition] {
         &self.transitions
     }

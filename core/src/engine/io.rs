@@ -12,7 +12,7 @@ use outrigger_wire::time::Duration;
 /// Which links there are, and what each is for, is the peer's: [`ur`](super::ur) and [`krc`](super::krc) name theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinkId(u8);
 
 impl LinkId {
@@ -40,7 +40,7 @@ impl LinkId {
 /// Where a link is to be connected: the robot's address is the port's to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Endpoint {
     /// TCP port as the controller numbers it (30001 …); a port base is applied by the port.
     pub port: u16,
@@ -48,7 +48,7 @@ pub struct Endpoint {
 
 /// Something that happened outside the engine. Each is one call of `handle`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Input {
     /// Begin: connect, or listen, and go on with it after every loss.
     Start,
@@ -98,7 +98,7 @@ pub enum Input {
     /// The two ends of the connection of this link, where a controller may have to connect to us: our address and its own.
     Ends(LinkId, IpAddr, IpAddr),
     /// A program of ours that stays is to end, so that the program of the pendant around it goes on: heeded in `Monitor`, with
-    /// the arm at rest, otherwise an [`Event::Refused`](super::Event::Refused) says why not. Without the feature `reverse` there is none.
+    /// the arm at rest, otherwise an [`Event::Refused`](super::Event::Refused) says why not. Without the feature `programs` there is none.
     HandBack,
     /// A program of ours that stays is to be sent to the controller: heeded likewise, where none runs.
     Resend,

@@ -46,21 +46,21 @@ mod coast;
 mod config;
 mod cycle;
 mod event;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 mod guide;
 mod io;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 mod keep;
 pub mod krc;
 mod motion;
 mod peer;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 mod record;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 mod replay;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 mod settings;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 mod snapshot;
 #[cfg(any(test, feature = "test-peer"))]
 #[doc(hidden)]
@@ -75,16 +75,16 @@ use core::net::SocketAddr;
 
 use self::cycle::{Cycle, Verdict};
 use self::event::Events;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use self::keep::Keeper;
 use self::peer::{Context, Received};
 use crate::law::Law;
 use crate::mode::Mode;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::{Channel, Refusal, Word};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::Recorder;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::robot::Reason;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration, Instant, earliest};
@@ -92,22 +92,22 @@ use outrigger_wire::time::{Duration, Instant, earliest};
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
 pub use event::Event;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub use guide::GuideError;
 pub use io::{Endpoint, Input, LinkId, Output};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub use keep::KeptFallback;
 pub use peer::{Peer, PeerStatus};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub use record::{DUMP_END_LEN, dump_end};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub use replay::{Outcome, ReplayError, Replayed, recorded_transitions, replay, replay_watched};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub use settings::{
     Device, NoPort, PortKind, Ports, SETTINGS_FORMAT, Sensor, SensorInput, Settings, SettingsError, TelemetryTarget,
     settings_kind,
 };
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub use snapshot::Snapshot;
 
 /// The engine beside one robot with `N` joints. One value per robot; any number of them live side by side.
@@ -125,20 +125,20 @@ pub struct Engine<'m, const N: usize, P: Peer<N>, L> {
     lifecycle: Lifecycle,
     /// When the engine asked to be called at the latest, queued output aside.
     due: Option<Instant>,
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     recorder: Recorder<'m>,
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     keeper: Keeper,
     /// Something else than an input changed the engine since the last one.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     changed: bool,
     /// Without the feature nothing is recorded.
-    #[cfg(not(feature = "postcard"))]
+    #[cfg(not(feature = "record"))]
     recorder: core::marker::PhantomData<&'m ()>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Lifecycle {
     Idle,
     Running,
@@ -162,13 +162,13 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             answers: None,
             lifecycle: Lifecycle::Idle,
             due: None,
-            #[cfg(feature = "postcard")]
+            #[cfg(feature = "record")]
             recorder: Recorder::new(&mut []),
-            #[cfg(feature = "postcard")]
+            #[cfg(feature = "record")]
             keeper: Keeper::default(),
-            #[cfg(feature = "postcard")]
+            #[cfg(feature = "record")]
             changed: false,
-            #[cfg(not(feature = "postcard"))]
+            #[cfg(not(feature = "record"))]
             recorder: core::marker::PhantomData,
         })
     }
@@ -176,7 +176,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
     /// [`poll_event`](Self::poll_event) after it.
     pub fn handle(&mut self, now: Instant, input: Input) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         self.record_input(now, &input);
         self.wake(now);
         match input {
@@ -194,12 +194,12 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
             | Input::Closed(_)
             | Input::Unacked { .. }
             | Input::Set(_) => self.pass_on(input, now),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Input::HandBack => self.word_for_program(Word::HandBack, now),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Input::Resend => self.word_for_program(Word::Resend, now),
             // There is no program of ours in such a build.
-            #[cfg(not(feature = "reverse"))]
+            #[cfg(not(feature = "programs"))]
             Input::HandBack | Input::Resend => {}
             Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
             Input::Request(epoch) => self.cycle.request(epoch, now, false, &mut self.events),
@@ -227,7 +227,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// A word for the program of ours on the controller: heeded where nothing is commanded and the arm is at rest.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: Word, now: Instant) {
         let rests = self.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
         let free = match self.cycle.mode_now() {
@@ -259,7 +259,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     fn receive(&mut self, received: &Received, now: Instant) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         self.record_received(now, received);
         self.wake(now);
         let complete = self.with_peer(now, |peer, cx| peer.commit(received, cx));
@@ -353,7 +353,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
         let (peer, cycle) = (self.peer.next_deadline(now, &self.config, &self.cycle), self.cycle.next_deadline(now));
         self.due = earliest(&[peer, cycle]);
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         self.record_outcomes(now);
     }
 
@@ -379,7 +379,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                     Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Keep)
                     | Ok(Verdict::Move(_) | Verdict::Start(..))
                     | Err(_) => Verdict::Silent,
-                    #[cfg(feature = "reverse")]
+                    #[cfg(feature = "programs")]
                     Ok(Verdict::Guide(..)) => Verdict::Silent,
                 };
                 Some(self.peer.write(verdict).unwrap_or(false))
@@ -400,7 +400,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     /// Something else than an input changes the engine: the next input recorded begins with a checkpoint.
     const fn record_change(&mut self) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.changed = true;
         }

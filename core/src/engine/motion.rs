@@ -3,19 +3,19 @@
 use super::Engine;
 use super::peer::Peer;
 use crate::command::JointMove;
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
 #[cfg(feature = "trajectories")]
 use crate::law::Replaced;
 use crate::law::{FeedError, Law, survey};
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 use crate::law::{Forward, ForwardError};
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 use crate::mode::Mode;
 use crate::mode::MoveNumber;
 use crate::robot::Reason;
 use crate::trajectory::Waypoint;
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::{Duration, Instant};
@@ -51,7 +51,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// # Errors
     /// [`Reason::NotCommanding`] in any mode but `Command`, [`Reason::NotFinite`], and where no program of ours can be asked
     /// [`Reason::NoSuchProgram`] or [`Reason::ProgramAway`].
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     pub fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
         if self.mode() != Mode::Command {
             return Err(Reason::NotCommanding);
@@ -65,7 +65,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// What the controller says of the target that was given to [`locate`](Self::locate) last; `None` before it has.
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     #[must_use]
     pub fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
         self.peer.located()
@@ -104,14 +104,14 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     ///
     /// # Errors
     /// [`FeedError::NoMotion`] where there is no such move.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
         self.record_change();
         self.peer.hold_to(tolerances)
     }
 
     /// Whether the move that leads on has come to its goal, and how late it is: `None` where it is held to no tolerances.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     #[must_use]
     pub fn tolerated(&self) -> Option<&Watch<N>> {
         self.peer.tolerated()
@@ -152,7 +152,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Why it is not taken: what is wrong with it, or a limit that the arm would exceed on the way there. Nothing changes
     /// then.
     pub fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, now: Instant) -> Result<(), FeedError> {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         self.record_waypoint(now, waypoint, last);
         self.wake(now);
         let taken = self.cycle.feed(waypoint, last);
@@ -194,9 +194,9 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// # Errors
     /// Why not, and what was commanded before goes on: [`ForwardError::NotCommanding`] in any mode but `Command`, and while the
     /// controller moves the arm by itself; those of [`Law::forward`].
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         self.record_forward(now, forward);
         self.wake(now);
         let taken = self.cycle.forward(forward);

@@ -6,20 +6,20 @@ use super::config::{Config, ConfigError, Data, Options};
 use super::cycle::{Beside, Cycle, Executed, Verdict};
 use super::event::Events;
 use super::io::{Input, LinkId, Output};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::command::Guidance;
 use crate::command::JointMove;
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
 use crate::law::{FeedError, Law};
 use crate::mode::MoveNumber;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::Word;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
@@ -73,7 +73,7 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// Why it is not: what is not `free`, or that there is no such program.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         let _ = (word, free, now);
         Err(Reason::NoSuchProgram)
@@ -104,14 +104,14 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// That no program of ours can be asked.
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
         let _ = target;
         Err(Reason::NoSuchProgram)
     }
 
     /// What it has said of that; `None` before.
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
         None
     }
@@ -125,27 +125,27 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// That there is none.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn can_guide(&self) -> Result<(), Reason> {
         Err(Reason::NoSuchProgram)
     }
 
     /// The arm is to give way so: by `Verdict::Guide`, once, or beside the move that it executes, from the next `Verdict::Keep`
     /// on.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn guided(&mut self, what: Guidance, beside: bool) {
         let _ = (what, beside);
     }
 
     /// The move that the controller executes comes to rest from now on, wherever that is.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn move_ends(&mut self) {}
 
     /// Whether a contact of the tool is to end what the controller executes.
     ///
     /// # Errors
     /// Why that cannot be.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         let _ = stops;
         Err(Reason::NoSuchProgram)
@@ -179,14 +179,14 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     ///
     /// # Errors
     /// That there is none.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
         let _ = tolerances;
         Err(FeedError::NoMotion)
     }
 
     /// How the move that leads on is held to its tolerances, where it is.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     fn tolerated(&self) -> Option<&Watch<N>> {
         None
     }
@@ -255,31 +255,31 @@ pub trait Peer<const N: usize>: Sized + sealed::Sealed {
     fn status(&self) -> Self::Status;
 
     /// What it receives into.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn received(&mut self, link: LinkId, count: usize) -> &[u8];
 
     /// How much it receives into \[B\], by link.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn memory_sizes(&self) -> MemorySizes;
 
     /// Exactly so much of `memory`; `None` where there is less.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn exactly(memory: Self::Memory, sizes: MemorySizes) -> Option<Self::Memory>;
 
     /// What went out in this call, in the order of the writing; empty where nothing did.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn made(&self) -> [&[u8]; 3];
 
     /// The next bytes that the last input made, with everything else left out.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn next_made(&mut self) -> Option<&[u8]>;
 
     /// Everything that decides what follows, except the configuration.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
 
     /// Goes on from what was saved.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<()>;
 }
 
@@ -290,7 +290,7 @@ pub trait PeerStatus: Data {
 }
 
 /// What receive memory each link has \[B\]; 0 where there is none.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub(super) type MemorySizes = [u32; 4];
 
 /// What a peer works with in one call of the engine.

@@ -9,7 +9,7 @@ use super::config::Options as _;
 use super::io::Input;
 use super::keep::{Keeper, KeptFallback};
 use super::peer::{Peer, Received};
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 use crate::law::Forward;
 use crate::law::Law;
 use crate::mode::Mode;
@@ -24,9 +24,9 @@ pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x11";
 /// What every dump ends with; the length of everything before it follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
 
-/// In the kind of a dump: its engine has feature `reverse`, and a checkpoint more in it.
-pub(super) const REVERSE: u8 = 0x80;
-pub(super) const WITH_REVERSE: u8 = if cfg!(feature = "reverse") { REVERSE } else { 0 };
+/// In the kind of a dump: its engine has feature `programs`, and a checkpoint more in it.
+pub(super) const PROGRAMS: u8 = 0x80;
+pub(super) const WITH_PROGRAMS: u8 = if cfg!(feature = "programs") { PROGRAMS } else { 0 };
 
 /// Length of the end mark of a dump \[B\].
 pub const DUMP_END_LEN: usize = END_MAGIC.len() + 4;
@@ -83,7 +83,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
             room.get_mut(..MAGIC.len())?.copy_from_slice(MAGIC);
             Some(MAGIC.len())
         })?;
-        header.put(&(P::Options::KIND | WITH_REVERSE, self.peer.memory_sizes()))?;
+        header.put(&(P::Options::KIND | WITH_PROGRAMS, self.peer.memory_sizes()))?;
         header.put_with(|room| {
             let (length, room) = room.split_first_chunk_mut()?;
             let config = packed::to_slice(self.config(), room)?.len();
@@ -133,7 +133,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
     }
 
     /// Before a command of a stream is looked at.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     pub(super) fn record_forward(&mut self, now: Instant, forward: &Forward<N>) {
         let mut bytes = [0; 64];
         if self.make_room(now, bytes.len())

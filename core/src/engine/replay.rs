@@ -8,7 +8,7 @@ use super::config::{Config, ConfigError, Options as _};
 use super::event::Event;
 use super::io::LinkId;
 use super::peer::{MemorySizes, Peer};
-use super::record::{MAGIC, REVERSE, WITH_REVERSE, dump_end};
+use super::record::{MAGIC, PROGRAMS, WITH_PROGRAMS, dump_end};
 use crate::law::Law;
 use crate::mode::Transition;
 use crate::packed;
@@ -63,11 +63,11 @@ pub enum ReplayError {
     },
     /// The dump is of an engine beside another kind of controller.
     OtherKind,
-    /// The dump is of an engine built with feature `reverse` and this one is without it, or the other way round: what a
+    /// The dump is of an engine built with feature `programs` and this one is without it, or the other way round: what a
     /// checkpoint holds is different then.
     OtherFeatures {
         /// The recorded engine had it.
-        reverse: bool,
+        programs: bool,
     },
     /// Entry number `entry`, from 0, cannot be read; a checkpoint also where its law is of another kind.
     BadEntry {
@@ -102,11 +102,11 @@ impl core::fmt::Display for ReplayError {
                 write!(f, "the recorded engine received into {a}, {b}, {c} and {d} bytes: as many are needed")
             }
             Self::OtherKind => f.write_str("the recorded engine stood beside another kind of controller"),
-            Self::OtherFeatures { reverse } => {
-                let (recorded, this) = if *reverse { ("with", "without") } else { ("without", "with") };
+            Self::OtherFeatures { programs } => {
+                let (recorded, this) = if *programs { ("with", "without") } else { ("without", "with") };
                 write!(
                     f,
-                    "the recorded engine was built {recorded} feature `reverse`, this one {this}: build this one alike"
+                    "the recorded engine was built {recorded} feature `programs`, this one {this}: build this one alike"
                 )
             }
             Self::Config(error) => write!(f, "the recorded configuration is refused: {error}"),
@@ -147,13 +147,13 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
                 let _ = self.feed(&waypoint, last, entry.at);
                 Some(())
             }
-            #[cfg(feature = "forward")]
+            #[cfg(feature = "motions")]
             Kind::Forward => {
                 let forward = packed::from_bytes(entry.payload)?;
                 let _ = self.forward(&forward, entry.at);
                 Some(())
             }
-            #[cfg(not(feature = "forward"))]
+            #[cfg(not(feature = "motions"))]
             Kind::Forward => None,
             Kind::Transmitted | Kind::Transition => None,
         }
@@ -223,11 +223,11 @@ impl<'d> Header<'d> {
     }
 
     fn config<const N: usize, P: Peer<N>>(&self) -> Result<Config<N, P::Options>, ReplayError> {
-        if self.kind & !REVERSE != P::Options::KIND {
+        if self.kind & !PROGRAMS != P::Options::KIND {
             return Err(ReplayError::OtherKind);
         }
-        if self.kind & REVERSE != WITH_REVERSE {
-            return Err(ReplayError::OtherFeatures { reverse: self.kind & REVERSE != 0 });
+        if self.kind & PROGRAMS != WITH_PROGRAMS {
+            return Err(ReplayError::OtherFeatures { programs: self.kind & PROGRAMS != 0 });
         }
         packed::from_bytes(self.config).ok_or(ReplayError::NoDump)
     }

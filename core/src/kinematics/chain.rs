@@ -6,7 +6,7 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, Twist};
 
 /// An arm with its tool: everything between joint angles and the tool centre point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KinematicChain<const N: usize> {
     dh: DhParameters<N>,
     tcp: Frame,
@@ -14,14 +14,14 @@ pub struct KinematicChain<const N: usize> {
 
 /// Twist of the tool centre point per unit speed of each joint, in the base frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Jacobian<const N: usize>(
-    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))] pub [Twist; N],
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))] pub [Twist; N],
 );
 
 /// Where the tool is, and how the joints move it there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Posture<const N: usize> {
     /// The tool centre point's frame in the base frame.
     pub tcp: Frame,

@@ -20,7 +20,7 @@ settings! {
     /// How twists are turned into joint speeds.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct DampedLeastSquares in "" {
         /// λ, in units of a singular value of the Jacobian.
         pub damping: f32 [0.000001 to 10.0] = 0.02,

@@ -8,7 +8,7 @@ use outrigger_wire::robot::RobotModel;
 /// One joint's parameters, its turn about x worked out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Joint {
     /// Added to the joint's angle \[rad\].
     pub(super) theta: f32,
@@ -25,9 +25,9 @@ pub(super) struct Joint {
 /// The geometry of an arm with `N` joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct DhParameters<const N: usize> {
-    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
     pub(super) joints: [Joint; N],
 }
 

@@ -13,7 +13,7 @@ use outrigger_wire::time::Duration;
 /// The frame whose axes a twist is given along; its point is the tool centre point either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistFrame {
     /// The robot's base.
     Base,
@@ -26,7 +26,7 @@ words!(TwistFrame { "base" = Base, "tool" = Tool });
 /// Where the twist comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistInput {
     /// Always this one.
     Constant(Twist),
@@ -38,7 +38,7 @@ settings! {
     /// Settings of a [`CartesianTwist`]; by default at most 0.1 m/s and 0.5 rad/s.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct CartesianTwistConfig in "" by new(frame: TwistFrame, input: TwistInput) {
         /// The frame of the twist.
         pub frame: TwistFrame = frame,
@@ -72,7 +72,7 @@ impl CartesianTwistConfig {
 
 /// Moves the tool by a twist.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianTwist<const N: usize> {
     config: CartesianTwistConfig,
     tool_space: ToolSpace<N>,

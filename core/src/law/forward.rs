@@ -43,7 +43,7 @@ use outrigger_wire::time::Duration;
 /// What is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Forwarded<const N: usize> {
     /// Speed of each joint \[rad/s\].
     Speeds(JointVelocities<N>),
@@ -54,7 +54,7 @@ pub enum Forwarded<const N: usize> {
 /// One command of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Forward<const N: usize> {
     /// What is wanted.
     pub what: Forwarded<N>,
@@ -169,7 +169,7 @@ const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
 /// A command, and for how long it has held.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Held<T> {
     what: T,
     holds: Duration,
@@ -191,7 +191,7 @@ impl<T> Held<T> {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase<const N: usize> {
     #[default]
     Idle,
@@ -216,7 +216,7 @@ pub(super) enum Lead<const N: usize> {
 
 /// The commands of one stream after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Stream<const N: usize> {
     phase: Phase<N>,
 }

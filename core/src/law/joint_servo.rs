@@ -8,7 +8,7 @@
 #[cfg(feature = "trajectories")]
 use super::Replaced;
 use super::closing::closing_speed;
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
 use super::{Excess, FeedError, Law, survey};
 use crate::command::{Limits, Samples};
@@ -23,7 +23,7 @@ use outrigger_wire::time::Duration;
 
 /// What a [`JointServo`] follows.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reference<const N: usize> {
     /// The measured position at arming.
     Hold,
@@ -54,7 +54,7 @@ impl<const N: usize> Reference<N> {
 /// Joint speeds \[rad/s\] from a sensor, added to the servo's: number i of the sample moves joint i.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SensorFeedForward {
     /// The sensor.
     pub source: SourceId,
@@ -66,7 +66,7 @@ settings! {
     /// Gains and bounds of a [`JointServo`].
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointServoConfig in "" {
         /// Speed per position error \[1/s\]; 0 for a motion without feedback. No more than a quarter of an error is corrected in
         /// one cycle: at 125 Hz that of 31 /s, in cycles of 50 ms that of 5 /s. Where positions are sent, of an error about a
@@ -116,7 +116,7 @@ const MOST_CORRECTED: f32 = 0.25;
 
 /// Position servo of the joints.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServo<const N: usize> {
     config: JointServoConfig,
     motion: Option<Motion<N>>,
@@ -136,14 +136,14 @@ type Watched<const N: usize> = Watch<N>;
 #[cfg(not(feature = "trajectories"))]
 type Watched<const N: usize> = crate::trajectory::Never;
 
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 type Streamed<const N: usize> = Stream<N>;
-/// Without feature `forward` there is none, and it takes no room.
-#[cfg(not(feature = "forward"))]
+/// Without feature `motions` there is none, and it takes no room.
+#[cfg(not(feature = "motions"))]
 type Streamed<const N: usize> = crate::trajectory::Never;
 
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Motion<const N: usize> {
     sampler: Sampler<N>,
     relative: bool,
@@ -181,7 +181,7 @@ impl<const N: usize> JointServo<N> {
     /// Where the joints are wanted, and how fast, in the motion's own time.
     #[cfg(feature = "trajectories")]
     fn wanted_now(&self) -> Result<Setpoint<N>, FeedError> {
-        #[cfg(feature = "forward")]
+        #[cfg(feature = "motions")]
         if self.forwarding() != Forwarding::Idle {
             return Err(FeedError::Forwarded);
         }
@@ -199,7 +199,7 @@ impl<const N: usize> JointServo<N> {
         if let (Some(watch), Some(motion)) = (&mut self.watch, &self.motion) {
             return watch.observe(error, motion.sampler.progress() == Progress::Finished, dt, scaling);
         }
-        #[cfg(feature = "forward")]
+        #[cfg(feature = "motions")]
         if self.forwarding() == Forwarding::Positions {
             // As far as it may be led, and as far again: it may still go the other way when it is led back.
             return within(error, 2.0 * self.config.path_tolerance);
@@ -264,7 +264,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         if !(state.positions.is_finite() && state.velocities.is_finite()) {
             return Err(Reason::NotFinite);
         }
-        #[cfg(feature = "forward")]
+        #[cfg(feature = "motions")]
         let fastest = match self.stream.as_mut().map_or(Lead::Own, |stream| stream.step(state, dt)) {
             Lead::Own => None,
             Lead::Speeds(speeds) => {
@@ -305,7 +305,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
             let bound = if own.abs() > joint_speed { own.abs() } else { joint_speed };
             *v = bounded(own + bounded(correction, -limit, limit), -bound, bound);
         }
-        #[cfg(feature = "forward")]
+        #[cfg(feature = "motions")]
         if let Some(fastest) = fastest {
             // Feedback alone may ask for more than the governor lets pass.
             wanted = wanted.zip_with(fastest.as_array(), |v, most| bounded(v, -*most, *most));
@@ -392,7 +392,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         self.replace(&[Waypoint { setpoint, accelerations: None, at }], true, limits)
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
         if self.config.sensor.is_some() {
             return Err(ForwardError::Sensor);
@@ -411,12 +411,12 @@ impl<const N: usize> Law<N> for JointServo<N> {
         Ok(())
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         if let Some(stream) = &mut self.stream {
             stream.stand(dt);

@@ -33,7 +33,7 @@
 
 mod cartesian_twist;
 mod closing;
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 mod forward;
 mod hold;
 mod joint_servo;
@@ -41,17 +41,15 @@ mod joint_servo;
 mod plant;
 mod standoff;
 mod survey;
-#[cfg(feature = "axes")]
 mod tool_axes;
 mod tool_space;
 
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
 pub use standoff::{Standoff, StandoffConfig};
 pub use survey::{Excess, FeedError, Quantity, survey};
-#[cfg(feature = "axes")]
 pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
 pub use tool_space::ToolSpaceConfig;
 
@@ -175,20 +173,20 @@ pub trait Law<const N: usize> {
     ///
     /// # Errors
     /// Why not; what is wanted is as before.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
         let _ = (forward, state, limits);
         Err(ForwardError::NoJointLaw)
     }
 
     /// What of such a stream is under way.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         Forwarding::Idle
     }
 
     /// In place of a step, `dt` after the last one: the robot's speed scaling is 0, and zero velocity goes out.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         let _ = dt;
     }
@@ -215,7 +213,6 @@ pub trait Law<const N: usize> {
 
     /// How far the tool has yet to go along and about each axis, by its sensor at the last step \[m, rad\]; `None` for an axis that
     /// no sensor moves.
-    #[cfg(feature = "axes")]
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         [None; 6]
     }
@@ -223,14 +220,14 @@ pub trait Law<const N: usize> {
     /// Writes everything the law is and remembers to `out` and returns how much that is, so that
     /// [`Law::restore`] makes an equal one elsewhere: the recorder's checkpoints. `None` where that cannot be
     /// done; then a recording ends when its memory is full.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, out: &mut [u8]) -> Option<usize> {
         let _ = out;
         None
     }
 
     /// Becomes the law that was saved; `None`, and unchanged, where `saved` is none of this kind.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn restore(&mut self, saved: &[u8]) -> Option<()> {
         let _ = saved;
         None
@@ -240,12 +237,12 @@ pub trait Law<const N: usize> {
 /// [`Law::save`] and [`Law::restore`] of a law that postcard can write.
 macro_rules! recordable {
     () => {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         fn save(&self, out: &mut [u8]) -> Option<usize> {
             crate::packed::to_slice(self, out).map(|written| written.len())
         }
 
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         fn restore(&mut self, saved: &[u8]) -> Option<()> {
             *self = crate::packed::from_bytes(saved)?;
             Some(())
@@ -256,7 +253,7 @@ use recordable;
 
 /// Which law, with its settings.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LawConfig<const N: usize> {
     /// A [`JointServo`].
     JointServo {
@@ -270,7 +267,6 @@ pub enum LawConfig<const N: usize> {
     /// A [`Standoff`].
     Standoff(StandoffConfig),
     /// A [`ToolAxes`].
-    #[cfg(feature = "axes")]
     ToolAxes(ToolAxesConfig),
 }
 
@@ -282,7 +278,6 @@ impl<const N: usize> LawConfig<N> {
             Self::JointServo { .. } => "joint-servo",
             Self::CartesianTwist(_) => "twist",
             Self::Standoff(_) => "standoff",
-            #[cfg(feature = "axes")]
             Self::ToolAxes(_) => "axes",
         }
     }
@@ -290,14 +285,8 @@ impl<const N: usize> LawConfig<N> {
 
 /// Any of the laws.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "axes",
-    expect(
-        clippy::large_enum_variant,
-        reason = "of any arm the joint servo is larger: it holds waypoints of each joint"
-    )
-)]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+#[expect(clippy::large_enum_variant, reason = "of any arm the joint servo is larger: it holds waypoints of each joint")]
 pub enum AnyLaw<const N: usize> {
     /// A [`JointServo`].
     JointServo(JointServo<N>),
@@ -306,7 +295,6 @@ pub enum AnyLaw<const N: usize> {
     /// A [`Standoff`].
     Standoff(Standoff<N>),
     /// A [`ToolAxes`].
-    #[cfg(feature = "axes")]
     ToolAxes(ToolAxes<N>),
 }
 
@@ -329,7 +317,6 @@ impl<const N: usize> AnyLaw<N> {
                 config.check()?;
                 Self::Standoff(Standoff::new(config))
             }
-            #[cfg(feature = "axes")]
             LawConfig::ToolAxes(config) => {
                 config.check()?;
                 Self::ToolAxes(ToolAxes::new(config))
@@ -345,7 +332,6 @@ macro_rules! each {
             AnyLaw::JointServo($law) => $call,
             AnyLaw::CartesianTwist($law) => $call,
             AnyLaw::Standoff($law) => $call,
-            #[cfg(feature = "axes")]
             AnyLaw::ToolAxes($law) => $call,
         }
     };
@@ -402,17 +388,17 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
         each!(self, law => law.cancel(limits))
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
         each!(self, law => law.forward(forward, state, limits))
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         each!(self, law => Law::<N>::forwarding(law))
     }
 
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         each!(self, law => Law::<N>::stand(law, dt));
     }
@@ -433,7 +419,6 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
         each!(self, law => Law::<N>::standoff_error(law))
     }
 
-    #[cfg(feature = "axes")]
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         each!(self, law => Law::<N>::axis_errors(law))
     }

@@ -28,7 +28,7 @@ settings! {
     /// Settings of a [`Standoff`]; by default without travel, at most 50 mm/s near and 100 mm/s away.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct StandoffConfig in "" by new(source: SourceId, distance: f32) {
         /// The sensor: one number, the distance \[m\] to the surface along the tool's z axis.
         pub source nowhere: SourceId = source,
@@ -89,7 +89,7 @@ const LONGEST_STEP_SECONDS: f32 = 0.1;
 
 /// Holds the tool at a distance.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Standoff<const N: usize> {
     config: StandoffConfig,
     tool_space: ToolSpace<N>,

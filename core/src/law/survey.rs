@@ -64,7 +64,7 @@ pub enum FeedError {
     /// The arm could not go there in this time.
     Beyond(Excess),
     /// The arm moves by [speeds or positions that somebody streams](super::Forward).
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     Forwarded,
 }
 
@@ -75,7 +75,7 @@ impl core::fmt::Display for FeedError {
             Self::NotCommanding => f.write_str("nothing is commanded now that could be replaced"),
             Self::Waypoint(error) => error.fmt(f),
             Self::Beyond(excess) => excess.fmt(f),
-            #[cfg(feature = "forward")]
+            #[cfg(feature = "motions")]
             Self::Forwarded => {
                 f.write_str("the arm moves by speeds or positions that are streamed: wait until it rests")
             }

@@ -79,7 +79,7 @@ settings! {
     /// How one axis follows its sensor.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct AxisConfig in "" by new(source: SourceId, target: f32, slope: f32) {
         /// The sensor.
         pub source nowhere: SourceId = source,
@@ -151,7 +151,7 @@ settings! {
     /// Settings of a [`ToolAxes`]; by default without a sensor, which is no law yet.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolAxesConfig in "" {
         /// How each axis follows its sensor; `None` where it is held.
         pub axes nowhere: PerAxis<Option<AxisConfig>> = [None; 6],
@@ -198,7 +198,7 @@ impl ToolAxesConfig {
 
 /// Moves each axis of the tool by a sensor of its own.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolAxes<const N: usize> {
     config: ToolAxesConfig,
     tool_space: ToolSpace<N>,

@@ -8,7 +8,7 @@ settings! {
     /// How a law of the tool moves the joints.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolSpaceConfig in "" {
         /// How twists become joint speeds.
         pub solver here: DampedLeastSquares = DampedLeastSquares::default(),
@@ -28,7 +28,7 @@ impl ToolSpaceConfig {
 
 /// What is known of an arm's kinematics.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Kinematics<const N: usize> {
     Unknown,
     /// Its dimensions: good for every state.
@@ -39,7 +39,7 @@ enum Kinematics<const N: usize> {
 
 /// An arm's kinematics, once known, and the way to use them.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ToolSpace<const N: usize> {
     config: ToolSpaceConfig,
     kinematics: Kinematics<N>,

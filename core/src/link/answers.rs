@@ -10,11 +10,11 @@ const RING: usize = 128;
 ///
 /// Only the first reflection of a packet counts: repeating it tells nothing new about the round trip.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Answers<C> {
     deadline: Duration,
     newest: Option<C>,
-    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
     sent_at: [Instant; RING],
     /// Where the newest one is in `sent_at`.
     at: usize,
@@ -33,7 +33,7 @@ pub struct Answers<C> {
 /// What [`Answers`] knows at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnswerFigures {
     /// Answered in time, in parts of 10 000, over the last 100 packets whose deadline has passed or that are
     /// answered.

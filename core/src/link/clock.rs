@@ -8,7 +8,7 @@ use outrigger_wire::time::{Duration, Instant, divided};
 /// A backlog read after a stall keeps its true age: only arrival moves, the controller's time stamps do not.
 /// The smallest offset leaks upward, so that a controller clock slower than ours does not age every state.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ClockMap {
     leak_ppm: u32,
     hold: Duration,
@@ -16,7 +16,7 @@ pub(super) struct ClockMap {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Fit {
     /// Our clock minus the controller's \[µs\] for a packet that took no longer than the fastest.
     offset: i64,
@@ -29,7 +29,7 @@ struct Fit {
 
 /// Since when every state has been late, and between which offsets.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Late {
     since: Instant,
     least: i64,

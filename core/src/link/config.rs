@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 /// How a link carries its cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LinkKind {
     /// A byte stream (UR's ports): nothing is reordered, loss shows as lateness followed by a burst, and the
     /// peer reflects nothing.
@@ -34,7 +34,7 @@ settings! {
     /// accepted up to 3 ms after its state. A link that holds `Perfect` thus answers within its cycle; the fraction
     /// alone would only grade the scheduler.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct LinkConfig in "" by datagram(period: Duration) {
         /// How cycles are carried.
         pub kind: LinkKind = LinkKind::Datagram,
@@ -44,7 +44,7 @@ settings! {
 
     /// Thresholds of one link that differ from its defaults, which depend on the controller's period.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning LinkTuning {
         /// Grade needed to begin commanding. Default `Ok`.
         pub entry: Grade = Grade::Ok,

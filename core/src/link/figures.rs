@@ -20,7 +20,7 @@ pub struct Histograms {
 
 /// Figures for reports. `None` is "this link cannot know", never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Figures {
     /// Grade now.
     pub grade: Grade,

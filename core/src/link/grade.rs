@@ -7,7 +7,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// How good a link is, in FRI's four steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Grade {
     /// Not to be commanded over, or not yet known.
     #[default]
@@ -51,7 +51,7 @@ words!(Grade { "Bad" = Bad, "Ok" = Ok, "Perfect" = Perfect });
 /// A figure that can hold a grade down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Metric {
     /// Fewer than 100 cycles were seen since the start or restart.
     Samples,
@@ -132,7 +132,7 @@ impl Metric {
 /// The figure that decided on a grade, and the limit that decided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeCause {
     /// Which figure.
     pub metric: Metric,
@@ -160,7 +160,7 @@ impl GradeCause {
 /// As an event: commanding was refused, or ended, because this grade is below the one needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeLow {
     /// The grade at that moment.
     pub grade: Grade,
@@ -176,7 +176,7 @@ pub struct GradeLow {
 /// A change of the grade, as measured when it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeChange {
     /// Before.
     pub from: Grade,
@@ -193,12 +193,12 @@ pub struct GradeChange {
 settings! {
     /// What one grade asks for; by default what [`Grade::Perfect`] asks of datagrams.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GradeLimits in "limits." by new(period: Duration) {}
 
     /// What one grade asks for where it differs from its default.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning GradeLimitsTuning {
         /// At least this many cycles (answers) in 10 000, over 100.
         pub received: Share [0 to 1] = Share(9_900),
@@ -214,7 +214,7 @@ settings! {
 settings! {
     /// Limits of the three grades above [`Grade::Unacceptable`] that differ from their defaults.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GradeTuning in "limits." {
         /// For [`Grade::Perfect`].
         pub perfect table "perfect": GradeLimitsTuning = GradeLimitsTuning::default(),
@@ -289,7 +289,7 @@ impl GradeLimits {
 /// A share in ten-thousandths; in files from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Share(pub u16);
 
 impl Setting for Share {
@@ -310,7 +310,7 @@ impl Setting for Share {
 
 /// Limits of the three grades above `Unacceptable`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeTable {
     /// For [`Grade::Perfect`].
     pub perfect: GradeLimits,
@@ -381,7 +381,7 @@ pub(super) struct Measured {
 
 /// Holds the grade.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Grader {
     table: GradeTable,
     rise_time: Duration,
@@ -390,7 +390,7 @@ pub(super) struct Grader {
     deserved: Option<(u64, Instant)>,
     held_by: Metric,
     /// The last judgement: between two states the figures mostly stay what they were.
-    #[cfg_attr(feature = "postcard", serde(skip))]
+    #[cfg_attr(feature = "record", serde(skip))]
     judged: Option<Judged>,
 }
 

@@ -49,7 +49,7 @@ pub enum Answer {
 /// Call order on every wake-up: [`local_stall`](Self::local_stall), then [`tick`](Self::tick), then the states
 /// read, each by [`observe`](Self::observe); a stall is thereby handled before any bytes queued during it.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinkMonitor {
     config: LinkConfig,
     judge: SequenceJudge<u64>,
@@ -69,13 +69,13 @@ pub struct LinkMonitor {
     absurd: bool,
     impossible: u32,
     /// Decides nothing: a checkpoint does without.
-    #[cfg_attr(feature = "postcard", serde(skip))]
+    #[cfg_attr(feature = "record", serde(skip))]
     histograms: Histograms,
 }
 
 /// Everything a restart of the peer makes meaningless.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Epoch {
     jitter: Jitter,
     intervals: Intervals,

@@ -62,7 +62,7 @@ impl Sequence {
 
 /// What counts as loss, as reordering and as a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceRules {
     /// A gap up to this many is loss, a larger one a restart; about 1 s of counters.
     pub max_dropout: u32,
@@ -76,7 +76,7 @@ pub struct SequenceRules {
 /// Totals since the first counter or the last restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceTotals {
     /// Accepted, in order or after a gap.
     pub accepted: u64,
@@ -92,7 +92,7 @@ pub struct SequenceTotals {
 
 /// The judge of one direction of one link.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceJudge<C> {
     rules: SequenceRules,
     highest: Option<C>,

@@ -4,7 +4,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// Compares the time we are called with the time we asked to be called at.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StallDetector {
     limit: Duration,
     /// Wake-ups later than this can make a state miss its cycle.

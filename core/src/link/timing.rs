@@ -7,9 +7,9 @@ pub const WINDOW: u32 = 100;
 
 /// Mean of the last [`WINDOW`] spans.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingMean {
-    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
     ring: [u32; WINDOW as usize],
     next: usize,
     len: u32,
@@ -42,7 +42,7 @@ impl SlidingMean {
 
 /// Which of the last [`WINDOW`] cycles did what they should, one bit each.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingShare {
     bits: u128,
     len: u32,
@@ -72,7 +72,7 @@ impl SlidingShare {
 /// Spans between accepted states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct InterArrival {
     /// How many spans.
     pub count: u64,
@@ -88,7 +88,7 @@ pub struct InterArrival {
 
 /// Collects [`InterArrival`].
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Intervals {
     sum: u64,
     figures: InterArrival,
@@ -116,7 +116,7 @@ impl Intervals {
 /// A burst, states closer together than `burst`, counts once, by its newest: on a byte stream the older ones
 /// were overtaken before anybody could answer them.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Jitter {
     burst: Duration,
     /// Before the present burst.
@@ -127,7 +127,7 @@ pub(super) struct Jitter {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Transit {
     arrival: Instant,
     /// Sum of the periods so far \[µs\].

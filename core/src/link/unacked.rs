@@ -40,7 +40,7 @@ pub struct UnackedVerdict {
 
 /// What waits on one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unacked {
     bytes: u32,
     /// When the oldest of them was sent.

@@ -6,7 +6,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// What the controller's program interpreter does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Activity {
     /// No program.
     Stopped,
@@ -19,7 +19,7 @@ pub enum Activity {
 /// A kind of proof, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Proof {
     /// The peer's own state says so.
     PeerState,
@@ -50,7 +50,7 @@ impl Proof {
 /// (`core/docs/protocol/ur-client-interfaces.md 2.5`: unconfirmed on 30003): the best proof present decides, and a
 /// wrong one blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {
     /// Whether the newest packet mirrors a counter of ours.
     pub mirrored_counter: Option<Held<bool>>,
@@ -73,7 +73,7 @@ pub(super) enum Verdict {
 
 /// Which proofs were busy with a foreign program when arming began, and so prove nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Baseline {
     program_state: bool,
     program_running: bool,

@@ -10,7 +10,7 @@ use outrigger_wire::time::Duration;
 settings! {
     /// Thresholds of one machine; [`ModeConfig::new`] gives the defaults.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ModeConfig in "" by new(cycle: Duration) {
         /// Period of the states.
         pub cycle: Duration = cycle,
@@ -27,7 +27,7 @@ settings! {
     /// Thresholds of the mode machine that differ from its defaults, which depend on the controller's period
     /// ([`ModeConfig::new`]).
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning ModeTuning {
         /// Good cycles in a row before `Command`. Default 100.
         pub good_cycles: u32 [1 to 60000] = 100,

@@ -6,7 +6,7 @@ use outrigger_wire::robot::{JointPositions, State};
 settings! {
     /// Tolerances of the comparison.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct CourseConfig in "course." {
         /// How far a joint's target may be from the plan or beside the corridor \[rad\]: at least what the fastest joint does
         /// between two mirrored figures of progress. Default 0.05.
@@ -24,7 +24,7 @@ settings! {
 
 /// Where one move may take the target of an arm with `N` joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Course<const N: usize> {
     /// Where the arm was when the move was asked for \[rad\].
     pub from: JointPositions<N>,

@@ -50,7 +50,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// How far a move is; the module's table, and what is left of it afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Step {
     Bridging,
     Ready,
@@ -72,7 +72,7 @@ enum Step {
 
 /// The move that was asked for last, from then on until it is known to have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Delegation {
     number: MoveNumber,
     step: Step,
@@ -141,7 +141,7 @@ impl Delegation {
     }
 
     /// Whether its end is still to come, as far as the program shows.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(super) const fn is_unfinished(&self) -> bool {
         matches!(self.step, Step::Bridging | Step::Ready | Step::Started | Step::Running)
     }

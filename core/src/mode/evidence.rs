@@ -12,7 +12,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// Everything the machine decides by. `None` is "never learned"; the default holds nothing and permits nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
     /// This cycle's state is the newest, in order, and young enough for a moving command.
     pub timely: bool,
@@ -156,7 +156,7 @@ impl Evidence {
         }
         // The one that mirrors what it is sent is ours.
         let ours = self.acceptance.mirrored_counter.and_then(|held| held.fresh(now, config.evidence_age));
-        if cfg!(feature = "reverse") && ours == Some(true) {
+        if cfg!(feature = "programs") && ours == Some(true) {
             return None;
         }
         match self.acceptance.program(now, config.evidence_age) {

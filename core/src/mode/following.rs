@@ -11,12 +11,12 @@ const MOVES: usize = 8;
 settings! {
     /// Tolerances of the comparison.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct FollowingConfig in "following." by new(cycle: Duration) {}
 
     /// Tolerances of the comparison that differ from its defaults ([`FollowingConfig::new`]).
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning FollowingTuning {
         /// A command shows in the target after 0 … this many cycles. Default 24 ms.
         pub delay: u8 [1 to 31 "cycles"] = u8::try_from(cycles(cycle, 24, 31)).unwrap_or(31),
@@ -102,7 +102,7 @@ impl Followed {
 /// It sees a second commander, a killed program and a controller that does not listen, as soon as the commands
 /// differ from what those do. At rest there is nothing to tell them apart: that takes acceptance evidence.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Following<const N: usize> {
     config: FollowingConfig,
     /// Newest at `at`, older ones behind it. Empty slots are zero: arming begins at rest.

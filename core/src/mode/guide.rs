@@ -41,14 +41,14 @@ use outrigger_wire::time::{Duration, Instant};
 /// Who asks, by a number that whoever passes requests on gives to each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Asker(pub u32);
 
 settings! {
     /// What the arm may do while a hand or a force moves it.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GuideLimits in "guide." {
         /// It ends where who began it has not renewed it for this long. Default 1 s.
         pub renew_within: Duration [0.05 to 60.0 "s"] = Duration::from_secs(1),
@@ -63,13 +63,13 @@ settings! {
 
 /// The motion of this kind that was begun last, from then on until its end is known. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Guide {
     guided: Option<Guided>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Guided {
     number: MoveNumber,
     asker: Asker,

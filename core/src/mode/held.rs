@@ -5,7 +5,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// A fact and when it was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Held<T> {
     /// The fact.
     pub value: T,

@@ -4,7 +4,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// A level as far as it has been seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Line {
     /// Not seen since boot, or not for too long.
     Unknown,

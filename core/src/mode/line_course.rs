@@ -9,7 +9,7 @@ const HALF: f32 = core::f32::consts::PI;
 
 /// Where one linear move may take the tool of an arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct LineCourse {
     /// Where the tool was when the move was asked for \[m, rad\].
     pub from: Pose,

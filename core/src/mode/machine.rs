@@ -26,7 +26,7 @@ use outrigger_wire::time::{Duration, Instant};
 ///
 /// After each of them, [`action`](Self::action) says what may go out: at most one thing per state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ModeMachine {
     config: ModeConfig,
     mode: Mode,
@@ -60,7 +60,7 @@ pub struct ModeMachine {
 
 /// Why we believe that commands are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Grant {
     NotYet,
     /// Nothing can show it, and the configuration accepts that.
@@ -71,7 +71,7 @@ enum Grant {
 
 /// How far `Stopping` got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Stopping {
     /// This many zero velocities to go.
     Zeros(u8),
@@ -93,7 +93,7 @@ const QUIET_STATES: u8 = 3;
 
 /// The one `stopj` for an arm found moving by our command after a reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum StrayStop {
     Unused,
     Next,
@@ -216,7 +216,7 @@ impl ModeMachine {
     }
 
     /// The move that the controller executes, or is about to, in `Command`, as long as its end is not shown.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     #[must_use]
     pub fn unfinished_move(&self) -> Option<MoveNumber> {
         let delegation = self.delegation.filter(|_| self.mode == Mode::Command)?;

@@ -64,10 +64,10 @@ mod held;
 mod line;
 mod line_course;
 mod machine;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub mod move_end;
 mod moves;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub mod offer;
 mod operator;
 mod operator_config;
@@ -92,10 +92,10 @@ pub use held::Held;
 pub use line::Debounce;
 pub use line_course::LineCourse;
 pub use machine::ModeMachine;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub use move_end::MoveEnd;
 pub use moves::{DelegatedConfig, Drive, Mirrored, MoveNumber};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub use offer::Offer;
 pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
 pub use operator_config::{OperatorConfig, RequestAs};
@@ -113,7 +113,7 @@ use outrigger_wire::time::Instant;
 /// State of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mode {
     /// No link.
     Offline,
@@ -156,7 +156,7 @@ impl Mode {
 /// What the peer itself says about being commanded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum PeerGate {
     /// It takes no commands, or there is no path to send them.
     #[default]
@@ -201,7 +201,7 @@ pub enum Action<'m> {
 /// The machine went from one state to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[must_use]
 pub struct Transition {
     /// Before.

@@ -26,7 +26,7 @@ use outrigger_wire::time::Instant;
 
 /// The end that was asked for last. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveEnd {
     /// Of which move, and since when it is waited for, put off by pauses.
     asked: Option<(MoveNumber, Instant)>,

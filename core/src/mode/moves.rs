@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 /// Number of a move, as the program that executes it mirrors it: 1 … 2³¹ − 1, which a register and a socket both take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveNumber(NonZeroU32);
 
 impl MoveNumber {
@@ -43,7 +43,7 @@ impl MoveNumber {
 /// Who makes the motion while commanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Drive {
     /// The law: one command per state.
     #[default]
@@ -55,7 +55,7 @@ pub enum Drive {
 /// What the program that executes moves shows of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mirrored {
     /// It waits for a move.
     Idle,
@@ -68,7 +68,7 @@ pub enum Mirrored {
 settings! {
     /// Thresholds of motion that the controller executes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct DelegatedConfig in "delegated." by new(cycle: Duration) {
         /// Oldest mirror to go on with. Default 100 ms, at least two cycles.
         pub mirror_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),

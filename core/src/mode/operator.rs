@@ -29,7 +29,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Channel {
     /// This device itself, once.
     Automatic,
@@ -57,7 +57,7 @@ impl Channel {
 /// A word that can be refused. A release never is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Word {
     /// To command.
     Request,
@@ -85,7 +85,7 @@ impl Word {
 /// A word that was refused; it is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Refusal {
     /// What was refused.
     pub word: Word,
@@ -112,7 +112,7 @@ impl Refusal {
 /// Why the automatic request will not be asked, although nobody has said anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lapse {
     /// Something spoke against it for all of [`start_within`](OperatorConfig::start_within).
     TooLate,
@@ -123,7 +123,7 @@ pub enum Lapse {
 /// A line that stands for one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Contact {
     /// Open stops the arm and refuses requests.
     Stop,
@@ -148,7 +148,7 @@ pub struct Outcome {
 
 /// Whether this device still asks by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Automatic {
     /// It does not, or not any more.
     Spent,
@@ -160,7 +160,7 @@ enum Automatic {
 
 /// The lines of one channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Lines {
     stop: Line,
     acknowledge: Line,
@@ -180,7 +180,7 @@ struct Present {
 
 /// One value per robot, in front of its machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Operator {
     config: OperatorConfig,
     automatic: Automatic,

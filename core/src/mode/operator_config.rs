@@ -6,7 +6,7 @@ use outrigger_wire::time::Duration;
 /// What a request line means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum RequestAs {
     /// Its rise requests, low releases, and nobody's request is granted while it is low.
     #[default]
@@ -23,7 +23,7 @@ settings! {
     /// Inputs of the robot are named by bit of a state's digital inputs: on CB3 and later 0 … 7 are the standard inputs, 8 …
     /// 15 the configurable ones, 16 and 17 the tool's; beside a KRC bit 0 is `BOOL[1]`. Pins stand in the table of a board.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct OperatorConfig in "" {
         /// The robot's input that is the request line.
         pub request_input: Option<u8> [0 to 17] = None,

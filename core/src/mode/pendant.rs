@@ -19,7 +19,7 @@ use outrigger_wire::time::Instant;
 /// The condition for commanding by text where a stop at the pendant cannot be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum PendantStop {
     /// Commanding is refused there: [`Reason::PendantUnseen`](crate::robot::Reason::PendantUnseen).
     #[default]
@@ -33,7 +33,7 @@ words!(PendantStop { "seen" = Seen, "overridden" = Overridden });
 settings! {
     /// Thresholds of a [`PendantWatch`]. How real controllers show their programs between two texts is not confirmed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct PendantConfig in "pendant." {
         /// The condition for commanding where a stop at the pendant cannot be seen. Default seen, so that it is refused.
         pub stop: PendantStop = PendantStop::Seen,
@@ -49,7 +49,7 @@ settings! {
 /// What a state says of the pendant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pendant {
     /// Nothing.
     #[default]
@@ -83,7 +83,7 @@ const LEAST_CYCLES: u32 = 100;
 /// Whether the program that our text is was stopped or paused at the pendant; one value for each arming and the commanding
 /// behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct PendantWatch {
     /// What showed first that our text is accepted, and when.
     granted: Option<(Proof, Instant)>,

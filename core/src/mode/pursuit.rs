@@ -17,7 +17,7 @@ const AROUND: [i64; 7] = [-3, -2, -1, 0, 1, 2, 3];
 
 /// An arm on its way along a plan, in the plan's own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pursuit {
     /// \[µs\]
     elapsed: u64,

@@ -5,7 +5,7 @@ use crate::robot::Reason;
 /// Counts up with each connection and each loss of authority. Values sent for an earlier one are refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Epoch(u32);
 
 impl Epoch {
@@ -29,7 +29,7 @@ impl Epoch {
 /// A value from an outside commander, with the epoch it saw when it decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Intent<T> {
     /// The epoch the commander saw.
     pub epoch: Epoch,

@@ -30,7 +30,7 @@ pub struct ResidentReading {
 
 /// What became of the program that carries our commands; one value for each arming and the commanding behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ResidentWatch {
     /// When its connection was first seen.
     since: Option<Instant>,

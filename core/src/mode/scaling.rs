@@ -19,7 +19,7 @@ use outrigger_wire::time::Duration;
 settings! {
     /// Thresholds of [`Scaling`].
     #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ScalingConfig in "scaling." {
         /// Below this the scaling is 0. Default 0.005.
         pub zero_below: f32 [0.0001 to 0.1] = 0.005,
@@ -51,7 +51,7 @@ impl ScalingConfig {
 /// What the scaling lets go out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pace {
     /// Little, and not for long: nothing has shown yet that the arm is carried along.
     Begin,
@@ -63,7 +63,7 @@ pub enum Pace {
 
 /// What the robot lets go out, by its speed scaling; one value for each time in `Command`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scaling {
     pace: Pace,
     /// States in a row with a scaling of 0.

@@ -7,7 +7,7 @@ use outrigger_wire::time::{Duration, Instant};
 settings! {
     /// What counts as rest (`core/docs/mode-machine.md 9`).
     #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct StandstillConfig in "standstill." {
         /// Fresh states needed for this long, on both clocks. Default 200 ms.
         pub window: Duration [0.02 to 5.0 "s"] = Duration::from_millis(200),
@@ -24,7 +24,7 @@ settings! {
 
 /// Measures standstill of an arm with `N` joints.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Standstill<const N: usize> {
     config: StandstillConfig,
     window: Option<Window<N>>,
@@ -32,7 +32,7 @@ pub struct Standstill<const N: usize> {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Window<const N: usize> {
     arrival: Instant,
     stamp: ControllerTime,

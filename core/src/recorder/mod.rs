@@ -19,10 +19,10 @@
 //! assert_eq!(kinds, [Kind::Checkpoint, Kind::Received]);
 //! ```
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 mod checkpoint;
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub use checkpoint::{Loader, Saver};
 
 use outrigger_wire::time::Instant;

@@ -1,10 +1,10 @@
 //! What is wrong with a configuration value.
 
-/// Words of what is wrong: text; without the feature `checks` [`Untold`].
-#[cfg(feature = "checks")]
+/// Words of what is wrong: text; without the feature `texts` [`Untold`].
+#[cfg(feature = "texts")]
 pub type Wording = &'static str;
-/// Words of what is wrong: with the feature `checks` text, and here none.
-#[cfg(not(feature = "checks"))]
+/// Words of what is wrong: with the feature `texts` text, and here none.
+#[cfg(not(feature = "texts"))]
 pub type Wording = Untold;
 
 /// No words: a board that leaves them out keeps the verdict. `outrigger check-config` has them.
@@ -19,13 +19,13 @@ impl core::fmt::Display for Untold {
 }
 
 /// `text`, where texts are kept.
-#[cfg(feature = "checks")]
+#[cfg(feature = "texts")]
 pub(crate) const fn wording(text: &'static str) -> Wording {
     text
 }
 
 /// Nothing: texts are left out.
-#[cfg(not(feature = "checks"))]
+#[cfg(not(feature = "texts"))]
 pub(crate) const fn wording(_: &'static str) -> Wording {
     Untold
 }
@@ -38,7 +38,7 @@ pub struct BadValue {
     pub field: Wording,
     /// What is accepted, as a clause.
     pub expected: Wording,
-    /// Of several values the first that is wrong, from 0, where only some are. Without the feature `checks` never told.
+    /// The index, from 0, of the first invalid value where there are several; always `None` without the feature `texts`.
     pub at: Option<u8>,
 }
 
@@ -46,7 +46,7 @@ impl BadValue {
     /// That `field` is not what is `expected`, of several values that `at` this place.
     #[must_use]
     pub const fn new(field: &'static str, expected: &'static str, at: Option<u8>) -> Self {
-        let at = if cfg!(feature = "checks") { at } else { None };
+        let at = if cfg!(feature = "texts") { at } else { None };
         Self { field: wording(field), expected: wording(expected), at }
     }
 

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use crate::robot::range_of;
 
-    #[cfg(feature = "checks")]
+    #[cfg(feature = "texts")]
     #[test]
     fn both_ends_belong_to_it_and_what_is_no_number_does_not() {
         const TOLERANCE: Range<f32> = range_of!(0.5 to 2.0 "rad");

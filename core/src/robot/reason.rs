@@ -9,7 +9,7 @@ macro_rules! reasons {
         /// The first reason of a fallback is latched; later ones are kept as a [`ReasonSet`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-        #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
         #[repr(u8)]
         pub enum Reason {
             $(#[doc = concat!($text, ".")] $variant,)+
@@ -161,7 +161,7 @@ impl Reason {
 /// A set of reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ReasonSet([u32; 3]);
 
 const _: () = assert!(Reason::ALL.len() <= 3 * 32, "each reason has a bit");

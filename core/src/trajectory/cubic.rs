@@ -6,7 +6,7 @@ use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities}
 /// Where the arm should be, and how fast it should pass there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Setpoint<const N: usize> {
     /// Joint angles \[rad\].
     pub positions: JointPositions<N>,
@@ -16,12 +16,12 @@ pub struct Setpoint<const N: usize> {
 
 /// The cubic that leaves one setpoint and reaches another after a given time: q = q₀ + t (v₀ + t (b + t c)).
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct CubicSegment<const N: usize> {
     start: Setpoint<N>,
-    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
     quadratic: [f32; N],
-    #[cfg_attr(feature = "postcard", serde(with = "outrigger_wire::robot::array"))]
+    #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
     cubic: [f32; N],
     seconds: f32,
 }

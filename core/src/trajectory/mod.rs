@@ -49,7 +49,7 @@ pub use spacing::{Place, Spacing};
 pub use stored::Stored;
 #[cfg(feature = "trajectories")]
 pub use tolerances::{Tolerances, Watch};
-#[cfg(not(all(feature = "trajectories", feature = "forward")))]
+#[cfg(not(feature = "motions"))]
 pub use waypoints::Never;
 pub use waypoints::{Accelerations, MAX_WAYPOINTS, REST_SPEED, Trajectory, TrajectoryError, Waypoint};
 

@@ -16,7 +16,7 @@ use outrigger_wire::time::Duration;
 /// How far a motion has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Progress {
     /// There is no end: the law goes on until it is released.
     Endless,
@@ -37,7 +37,7 @@ const RISE: f32 = 2.5;
 
 /// Samples a trajectory cycle by cycle.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sampler<const N: usize> {
     trajectory: Trajectory<N>,
     /// Added to every position: zero, or where a relative motion began.

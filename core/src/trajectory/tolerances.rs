@@ -15,7 +15,7 @@ use outrigger_wire::time::Duration;
 /// How far each joint may be from a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tolerances<const N: usize> {
     /// From where each joint is wanted \[rad\]; infinite: not compared.
     pub path: JointPositions<N>,
@@ -53,7 +53,7 @@ impl<const N: usize> Default for Tolerances<N> {
 
 /// Holds a motion to its tolerances.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Watch<const N: usize> {
     tolerances: Tolerances<N>,
     /// Of the motion's own time, since its end.

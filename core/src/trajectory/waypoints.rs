@@ -15,7 +15,7 @@ pub const REST_SPEED: f32 = 1e-3;
 /// A setpoint with the time it is due, from the start of the motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Waypoint<const N: usize> {
     /// Where to be, and how fast.
     pub setpoint: Setpoint<N>,
@@ -34,10 +34,10 @@ pub type Accelerations<const N: usize> = JointAccelerations<N>;
 pub type Accelerations<const N: usize> = Never;
 
 /// There is no such thing.
-#[cfg(not(all(feature = "trajectories", feature = "forward")))]
+#[cfg(not(feature = "motions"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Never {}
 
 impl<const N: usize> Waypoint<N> {
@@ -119,7 +119,7 @@ impl core::error::Error for TrajectoryError {}
 /// A motion from rest to rest through two or more waypoints, of which [`MAX_WAYPOINTS`] are known at a time: the others are
 /// [fed](Self::feed) while it runs. Between waypoints with accelerations it is quintic, else cubic.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trajectory<const N: usize> {
     waypoints: Vec<Waypoint<N>, MAX_WAYPOINTS>,
     /// How many have been passed and forgotten.

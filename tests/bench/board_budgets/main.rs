@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p outrigger-bench --bin board_budgets` builds every board and compares what it measures with the
 //! committed table; `OUTRIGGER_BLESS=1` writes it anew. `.ci/run budgets` is the same. With the argument `parts` it does so with what
-//! each part costs beside the lean engine, which takes ten more builds: `.ci/run parts`, every night.
+//! each part costs beside the lean engine, which takes eight more builds: `.ci/run parts`, every night.
 
 mod calls;
 mod image;
@@ -35,16 +35,14 @@ const FLASH: u64 = 167 * 1024;
 const SESSION: u64 = 29 * 1024;
 const RTDE_SESSION: u64 = 34 * 1024;
 /// What can be left out, as features of the probe.
-const PARTS: [(&str, &str); 9] = [
-    ("feature `checks` of the core: what is wrong with a configuration, in words", "outrigger-core/checks"),
-    ("feature `messages`", "outrigger-core/messages"),
+const PARTS: [(&str, &str); 7] = [
+    ("feature `texts` of the core: errors in a configuration and messages of the controller", "outrigger-core/texts"),
     ("feature `outputs`", "outrigger-core/outputs"),
     ("feature `histograms`", "outrigger-core/histograms"),
     ("feature `trajectories`", "outrigger-core/trajectories"),
-    ("any of the laws, in place of joint servo, without feature `axes`", "laws"),
-    ("any of the laws, with feature `axes`", "laws,outrigger-core/axes"),
+    ("any of the laws, in place of joint servo", "laws"),
     ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
-    ("feature `reverse`: commands by a program on the controller, four of them", "reverse"),
+    ("feature `programs`: commands by a program on the controller, four of them", "programs"),
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
 const SERIALISATION: u64 = 34_560;
@@ -146,7 +144,7 @@ fn instructions() -> Vec<(String, u64, Option<u64>)> {
         let budget = right.strip_prefix("budget").and_then(|rest| rest.split_whitespace().next()?.parse().ok());
         Some((name.trim().to_owned(), count.parse().ok()?, budget))
     };
-    let programs = [("outrigger-instructions", ""), ("krc", ""), ("programs", "reverse")];
+    let programs = [("outrigger-instructions", ""), ("krc", ""), ("programs", "programs")];
     programs.map(said).iter().flat_map(|said| said.lines()).filter_map(read).collect()
 }
 
@@ -461,7 +459,7 @@ leave out, and how, is in [`boards/README.md`](../../boards/README.md).
 const MEMORY: &str = "
 ## What the RAM of a session is
 
-With everything, without RTDE; the largest parts. 20 KiB were aimed at: without histograms, messages and outputs
+With everything, without RTDE; the largest parts. 20 KiB were aimed at: without histograms, texts and outputs
 ([`board-parts.md`](board-parts.md)) and with four packets it is the lean session that keeps to them. What is left are windows over a hundred cycles, by
 which a link is graded, and what is compared with the controller's target.
 

@@ -296,7 +296,7 @@ pub fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
 }
 
 /// The paths whose cycles are counted beside text, by what an order of theirs is.
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 const PROGRAMS: [(&str, Limit, CommandPath); 3] = [
     ("state to an order by reverse socket, speedj", Limit::counted(13_401, None), CommandPath::ReverseSpeedJ),
     ("state to an order by reverse socket, servoj", Limit::counted(15_875, None), CommandPath::ReverseServoJ),
@@ -304,7 +304,7 @@ const PROGRAMS: [(&str, Limit, CommandPath); 3] = [
 ];
 
 /// The same for each path by a program on the controller, with joint servo.
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub fn each_program(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
     for (name, limit, path) in PROGRAMS {
         let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);

@@ -36,7 +36,7 @@ enum Waits {
     Withdrawn(Epoch, bool),
     Acknowledge,
     /// A word for the program on the controller.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     Program(Word),
     Output(Write),
     /// A command to the dashboard server.
@@ -113,17 +113,17 @@ impl<'d> Clerk<'d> {
                 }
                 (Waits::Dashboard, READY_IN)
             }
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Ok(Ask::HandBack(_)) => {
                 robot.hand_back();
                 (Waits::Program(Word::HandBack), DECIDED_IN)
             }
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Ok(Ask::Resend(_)) => {
                 robot.resend();
                 (Waits::Program(Word::Resend), DECIDED_IN)
             }
-            #[cfg(not(feature = "reverse"))]
+            #[cfg(not(feature = "programs"))]
             Ok(Ask::HandBack(_) | Ask::Resend(_)) => {
                 return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
             }
@@ -211,7 +211,7 @@ impl<'d> Clerk<'d> {
             Waits::Acknowledge => {
                 Some(refused(Word::Acknowledge).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason))))
             }
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Waits::Program(word) => Some(refused(word).map_or(Verdict::Done, |reason| Verdict::Refused(Some(reason)))),
             Waits::Output(_) | Waits::Dashboard => None,
         });
@@ -236,7 +236,7 @@ impl<'d> Clerk<'d> {
                 Waits::Look => Verdict::Done,
                 Waits::Withdrawn(..) => Verdict::Withdrawn,
                 Waits::Request(..) | Waits::Acknowledge => Verdict::Ending,
-                #[cfg(feature = "reverse")]
+                #[cfg(feature = "programs")]
                 Waits::Program(_) => Verdict::Ending,
                 Waits::Output(_) => Verdict::NoNews,
                 Waits::Dashboard => Verdict::Dashboard(Outcome::NoAnswer),
@@ -440,7 +440,7 @@ mod tests {
             assert_eq!(rig.ask_freshly(ask), Some(Verdict::Refused(Some(Reason::NoSuchProgram))), "{ask:?}");
             rig.assert_nothing_waits();
         }
-        #[cfg(not(feature = "reverse"))]
+        #[cfg(not(feature = "programs"))]
         for ask in [Ask::HandBack(EPOCH), Ask::Resend(EPOCH)] {
             assert_eq!(rig.ask_freshly(ask), Some(Verdict::Refused(Some(Reason::NoSuchProgram))), "{ask:?}");
             rig.assert_nothing_waits();

@@ -1,4 +1,4 @@
-//! What a device tells a listener on the network, as datagrams (feature `postcard`).
+//! Datagrams with state, events, histograms and recordings of a device, for a listener on the network (feature `record`).
 //!
 //! The wire format is described in `core/remote/docs/telemetry.md`, for any language. Nothing is ever read from the network: a
 //! device that nobody listens to behaves the same.

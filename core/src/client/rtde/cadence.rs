@@ -8,7 +8,7 @@ use outrigger_wire::time::{Duration, Instant, quotient};
 /// How the data of one connection came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cadence {
     /// Time between two packages, by the rate that was asked for and the controller's.
     pub period: Duration,
@@ -26,7 +26,7 @@ pub struct Cadence {
 
 /// Watches the data of one connection.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Watch {
     figures: Cadence,
     /// Cycles of the controller from one package to the next.
@@ -39,7 +39,7 @@ pub(super) struct Watch {
 
 /// What one package says of time.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Stamp {
     time: Option<ControllerTime>,
     step: Option<u64>,

@@ -12,7 +12,7 @@ use outrigger_wire::rtde::{Value, names};
 /// One group of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Claim {
     /// Standard digital outputs.
     Standard,
@@ -136,7 +136,7 @@ const _: () = assert!(BATCH <= 8, "a mask has room for a batch");
 /// A set of [`Claim`]s. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Claims(u8);
 
 impl Claims {
@@ -172,7 +172,7 @@ impl core::str::FromStr for Claims {
 /// An input that was claimed and is not ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct NotOurs {
     /// Its group.
     pub claim: Claim,
@@ -185,7 +185,7 @@ pub struct NotOurs {
 /// Why a claimed input is not ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum WhyNotOurs {
     /// Another client of RTDE, or a fieldbus, owns it.
     InUse,

@@ -11,7 +11,7 @@ use super::memory::{ClientError, ClientMemory};
 use super::packages::Packages;
 use crate::client::Output;
 use crate::link::Sequence;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;
 use outrigger_wire::rtde::{DynamicRecipe, Level, Protocol, Value};
@@ -250,7 +250,7 @@ impl<'n, 'm> Client<'n, 'm> {
 }
 
 /// For recordings: between two inputs, once everything was polled.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 impl Client<'_, '_> {
     pub(crate) const fn memory_size(&self) -> usize {
         self.packages.memory_size()

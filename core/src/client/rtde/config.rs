@@ -5,7 +5,7 @@ use outrigger_wire::time::Duration;
 
 /// How a client asks and waits. Where the specification knows no number, these are those of clients in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClientConfig {
     /// How often outputs are to come \[Hz\]: 1 … 500. The controller divides its own rate by a whole number, and so
     /// sends at least as often; more than its rate is asked for as its rate. Default 500.

@@ -5,7 +5,7 @@ use super::config::ClientConfig;
 use super::event::{Data, Event, Failure, Step};
 use super::inputs::{Inputs, WriteError};
 use super::outbox::Outbox;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;
 use outrigger_wire::frame::{FrameError, StreamCounts, count_one};
@@ -26,7 +26,7 @@ pub(crate) type Sink<'s, 'n> = &'s mut dyn FnMut(Event<'_, 'n>);
 /// Packages of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct RtdeCounts {
     /// All of them, and what was wrong with some.
     pub stream: StreamCounts,
@@ -42,7 +42,7 @@ pub struct RtdeCounts {
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
     /// There is none.
     Closed,
@@ -70,7 +70,7 @@ pub(crate) struct Conversation<'n, 'm> {
 
 /// What is known of one connection, recipes aside.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Talk {
     phase: Phase,
     protocol: Protocol,
@@ -492,7 +492,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
 }
 
 /// For recordings.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 impl Conversation<'_, '_> {
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.talk)?;

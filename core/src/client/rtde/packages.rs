@@ -4,7 +4,7 @@ use super::config::ClientConfig;
 use super::conversation::{Conversation, Sink};
 use super::inputs::Inputs;
 use super::memory::{ClientError, ClientMemory};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::frame::{Assembler, Framing};
 use outrigger_wire::rtde::DynamicRecipe;
@@ -79,7 +79,7 @@ impl<'n, 'm> Packages<'n, 'm> {
 }
 
 /// For recordings.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 impl Packages<'_, '_> {
     pub(super) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()

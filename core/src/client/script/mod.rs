@@ -21,7 +21,7 @@
 
 mod file;
 mod judge;
-#[cfg(all(test, feature = "messages"))]
+#[cfg(all(test, feature = "texts"))]
 mod tests;
 mod upload;
 

@@ -6,7 +6,7 @@ use outrigger_urscript::DigitalOutput;
 
 /// The one image of what we wrote in this session. What we never wrote is not in it: it belongs to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Image {
     /// Whether we wrote anything.
     used: bool,

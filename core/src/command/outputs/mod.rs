@@ -49,7 +49,7 @@ settings! {
     /// How long writes may take.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct OutputsConfig in "" {
         /// One that the link does not take within this time is refused. Default 500 ms.
         pub send_within: Duration [0.01 to 60.0 "s"] = Duration::from_millis(500),
@@ -63,7 +63,7 @@ settings! {
 
 /// What was asked for and is not confirmed yet. Default: nothing waits, nothing was written.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outputs {
     /// In the order in which they were asked for.
     entries: Vec<Entry, MAX_WRITES>,
@@ -73,7 +73,7 @@ pub struct Outputs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Entry {
     write: Write,
     stage: Stage,
@@ -82,7 +82,7 @@ struct Entry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Stage {
     Waiting,
     Sent,
@@ -90,7 +90,7 @@ enum Stage {
 
 /// Which kinds of output the controller publishes: that one of them is not shown means nothing otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Seen {
     digital: bool,
     analog: bool,

@@ -6,7 +6,7 @@ pub const VARIABLES: u8 = 16;
 /// What a variable can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableKind {
     /// A truth value.
     Bool,
@@ -19,7 +19,7 @@ pub enum VariableKind {
 /// What a variable holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableValue {
     /// A truth value.
     Bool(bool),

@@ -11,7 +11,7 @@ use outrigger_wire::time::Duration;
 /// One thing to set. None of them moves the arm or ends a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Write {
     /// Level of a digital output.
     Digital {
@@ -145,7 +145,7 @@ impl Write {
 /// What became of a [`Write`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum WriteNews {
     /// It is on its way.
     Sent,
@@ -166,7 +166,7 @@ pub enum WriteNews {
 /// Why a [`Write`] has no effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum WriteRefusal {
     /// There is no session with a controller, or there no longer is one.

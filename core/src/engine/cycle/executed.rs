@@ -5,14 +5,14 @@ use crate::command::JointMove;
 #[cfg(feature = "trajectories")]
 use crate::law::Replaced;
 use crate::law::{FeedError, Law};
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 use crate::law::{Forward, ForwardError};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::Mirrored;
 #[cfg(feature = "trajectories")]
 use crate::mode::Mode;
 use crate::mode::MoveNumber;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::{Asker, GuideLimits};
 use crate::robot::Reason;
 use crate::trajectory::Waypoint;
@@ -48,7 +48,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     }
 
     /// Speeds or positions for the law, from the next state on.
-    #[cfg(feature = "forward")]
+    #[cfg(feature = "motions")]
     pub(in crate::engine) fn forward(&mut self, forward: &Forward<N>) -> Result<(), ForwardError> {
         let state = self.state.as_ref().filter(|_| self.begun && self.mode.mode() == Mode::Command);
         self.law.forward(forward, state.ok_or(ForwardError::NotCommanding)?, self.governor.limits())
@@ -62,7 +62,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
         self.governor.judge_move(asked, state)?;
         let number = self.mode.delegate(now, &self.evidence)?;
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         self.guide.clear();
         self.rest_law();
         Ok(number)
@@ -81,7 +81,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     ///
     /// # Errors
     /// Why not; nothing changes then.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine) fn guide(
         &mut self,
         asker: Asker,
@@ -98,7 +98,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     ///
     /// # Errors
     /// Why not; nothing changes then.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine) fn join(
         &mut self,
         asker: Asker,
@@ -110,26 +110,26 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     }
 
     /// Whether the program shows that it executes a move.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine) fn executes(&self) -> bool {
         let shown = self.evidence.mirrored.map(|held| held.value);
         self.mode.executes_move() && matches!(shown, Some(Mirrored::Running(_)))
     }
 
     /// Who began it goes on answering for it: see [`Guide::renew`].
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine) fn renew(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
         self.guide.renew(asker, now)
     }
 
     /// It is to end: see [`Guide::end`].
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine) fn end_guide(&mut self) -> Result<(), Reason> {
         self.guide.end(&self.mode)
     }
 
     /// Whether a hand or a force moves the arm, or is about to.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine) const fn is_guided(&self) -> bool {
         self.guide.is_on()
     }

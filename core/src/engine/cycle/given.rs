@@ -29,13 +29,13 @@ pub struct Beside {
     /// For how long the oldest text waits to be acknowledged; zero where none does.
     pub(in crate::engine) unacked: Duration,
     /// What is known of a program of ours that carries the commands, where one is to.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine) resident: Option<Resident>,
 }
 
 /// A program of ours that carries the commands.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(feature = "reverse"), expect(dead_code, reason = "nobody has such a connection then"))]
+#[cfg_attr(not(feature = "programs"), expect(dead_code, reason = "nobody has such a connection then"))]
 pub(in crate::engine) struct Resident {
     /// Its connection stands, and it has been greeted.
     pub(in crate::engine) connected: bool,
@@ -66,6 +66,6 @@ pub(in crate::engine) struct CycleConfig {
     /// For how long a command holds without a successor.
     pub(in crate::engine) hold: Duration,
     /// Most speed for an error that a law may ask for \[1/s\].
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine) most_feedback: f32,
 }

@@ -1,7 +1,7 @@
 //! The rule for a stop at the pendant, as it stands in a session.
 
 use crate::mode::{PeerGate, Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::time::Instant;
 
@@ -68,13 +68,13 @@ impl PendantRule {
         self.overrides
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         let (by_states, never) = (self.sight == PendantSight::ByStates, self.sight == PendantSight::Never);
         to.put(&(&self.watch, by_states, never, self.overrides))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         let (watch, by_states, never, overrides) = from.take()?;
         self.watch = watch;

@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_millis(100);
 /// What the arm itself can do, at a scale of 1. No configuration makes a command exceed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArmLimits {
     /// Farthest from zero, either way \[rad\].
     pub position: [f32; JOINTS],
@@ -79,7 +79,7 @@ pub type KrcConfig = Config<7, KrcOptions>;
 settings! {
     /// What only beside a KRC there is to be told.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct KrcOptions in "" {
         /// UDP port of this device where measurements arrive. Default 49938.
         pub port nowhere: u16 = DEFAULT_PORT,
@@ -239,7 +239,7 @@ impl KrcConfig {
             pendant: self.mode.pendant,
             sight: PendantSight::Always,
             hold: Duration::ZERO,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             most_feedback: f32::INFINITY,
         }
     }

@@ -10,7 +10,7 @@ settings! {
     /// Joint impedance.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointImpedance in "control." {
         /// Stiffness \[Nm/rad\].
         pub stiffness: [f32; JOINTS] [0.0 to 5000.0 "Nm/rad"] = [1000.0; JOINTS],
@@ -27,7 +27,7 @@ settings! {
     /// Cartesian impedance.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolImpedance in "control." {
         /// Stiffness \[N/m, Nm/rad\].
         pub stiffness: CartesianVector [0.0 to 5000.0 "N/m, Nm/rad"] = CartesianVector::uniform(2000.0, 200.0),
@@ -88,7 +88,7 @@ impl ToolImpedance {
 /// (`core/docs/protocol/kuka-fri.md A10.2`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum MirroredFrame {
     /// Its setpoint, as of the joints: the frame that it commands itself, moved by the offset that FRI has left. Positions
     /// are added, the offset's rotation is the first. Without an offset, or with one that is no frame, it is
@@ -107,7 +107,7 @@ words!(MirroredFrame { "setpoint" = Setpoint, "commanded" = Commanded, "measured
 /// (`core/docs/protocol/kuka-fri.md A5`). Nothing on the wire says which it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TaskFrame {
     /// Along the axes of the base.
     #[default]
@@ -156,7 +156,7 @@ impl core::error::Error for ControlRefusal {}
 /// A control scheme and its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Control {
     /// Joint position.
     #[default]

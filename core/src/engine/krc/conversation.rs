@@ -19,7 +19,7 @@ use crate::kinematics::Posture;
 use crate::law::Law;
 use crate::link::{Answers, Content, Histogram};
 use crate::mode::{Mode, PeerGate};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use outrigger_wire::fri::{
@@ -63,12 +63,12 @@ pub(super) struct Conversation {
     pub(super) out: [u8; COMMAND_LEN],
     pub(super) queued: bool,
     /// The command was made in this call.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) new: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Listening {
     No,
     /// The port is to be told.
@@ -80,7 +80,7 @@ pub(super) enum Listening {
 
 /// What the newest measurement said beside the arm's state.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Newest {
     counter: u16,
     pub(super) at: ControllerTime,
@@ -116,7 +116,7 @@ pub(super) struct Step {
 
 /// What is reported when it changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Status {
     pub(super) state: FriState,
     pub(super) quality: Quality,
@@ -169,7 +169,7 @@ impl Conversation {
             step: None,
             out: [0; COMMAND_LEN],
             queued: false,
-            #[cfg(feature = "postcard")]
+            #[cfg(feature = "record")]
             new: false,
         }
     }
@@ -401,7 +401,7 @@ impl Conversation {
         }
         self.counter = counter;
         self.queued = true;
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.new = true;
         }
@@ -420,7 +420,7 @@ impl Conversation {
         }
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         // Not the histograms: nothing is decided by them.
         to.put(&(&self.listening, &self.sender, &self.period, &self.answers))?;
@@ -428,7 +428,7 @@ impl Conversation {
         to.put(&(self.counter, &self.control, &self.schemes, self.scale, &self.variables, &self.counts))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<()> {
         (self.listening, self.sender, self.period, self.answers) = from.take()?;
         (self.arrived, self.readings, self.newest, self.waiting, self.burst, self.target, self.answered) =

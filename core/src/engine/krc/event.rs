@@ -6,7 +6,7 @@ use outrigger_wire::fri::{ControlScheme, FriState, Quality};
 /// Something about the peer that an operator or a log should know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum KrcEvent {
     /// A KRC was found; what others send is ignored from now on. Its period \[µs\].
     Found {
@@ -45,7 +45,7 @@ pub enum KrcEvent {
 /// What a KRC says of the link and of its drives: numbers as they came.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcReport {
     /// Share of its last 100 measurements that were answered, 1 at best.
     pub answer_rate: f32,
@@ -68,7 +68,7 @@ pub struct KrcReport {
 /// `measurements` is `commands + overtaken + unused`, and one more while the newest waits for its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcCounts {
     /// Measurements of the peer, whatever became of them.
     pub measurements: u64,

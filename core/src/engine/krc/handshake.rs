@@ -17,7 +17,7 @@ pub struct Wanted {
 /// Conventions of published programs. A start is always an edge: while nothing is asked for, the variables say so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum KrlConvention {
     /// `ros_control.src`: INT\[1\] strategy, INT\[2\] 1 to start, 0 to stop.
     #[default]

@@ -72,5 +72,5 @@ pub use variables::KrlSet;
 pub type KrcEngine<'m, L> = super::Engine<'m, 7, Krc, L>;
 
 /// Settings of a device beside such a controller.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub type KrcSettings = super::Settings<7, KrcOptions>;

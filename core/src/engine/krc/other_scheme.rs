@@ -6,7 +6,7 @@ use outrigger_wire::fri::{ControlScheme, FriState};
 
 /// Watches for a KRC that commands in a scheme that [`Control`] does not lead.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SchemeWatch {
     /// The one it was in last, and for how many measurements.
     other: Option<(ControlScheme, u32)>,

@@ -11,12 +11,12 @@ use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::cycle::{Beside, Cycle, Verdict};
 use crate::engine::event::{Events, is_milestone};
 use crate::engine::io::{Input, LinkId, Output};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::law::Law;
 use crate::link::Histogram;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use outrigger_wire::fri::{ControlScheme, FriState, JOINTS, KrlVariables, MEASUREMENT_LEN, Measurement, Quality};
@@ -51,7 +51,7 @@ const WINDOW: usize = MEASUREMENT_LEN + 1;
 
 /// Where the conversation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcStatus {
     /// Period of the measurements; `None` while none come.
     pub period: Option<Duration>,
@@ -173,7 +173,7 @@ impl Peer<7> for Krc {
     }
 
     fn wake<L: Law<7>>(&mut self, cx: &mut Cx<'_, L>) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.talk.new = false;
         }
@@ -302,7 +302,7 @@ impl Peer<7> for Krc {
             Verdict::Mirror | Verdict::Silent | Verdict::Hold | Verdict::Stop => target.brake(step.dt, bounds, tool),
             // A KRC is given no moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Err(Reason::Internal),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Err(Reason::Internal),
         }
         Ok(false)
@@ -375,37 +375,37 @@ impl Peer<7> for Krc {
         }
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn received(&mut self, _: LinkId, count: usize) -> &[u8] {
         self.window.get(..count).unwrap_or_default()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn memory_sizes(&self) -> MemorySizes {
         MemorySizes::default()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn exactly((): (), _: MemorySizes) -> Option<()> {
         Some(())
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn made(&self) -> [&[u8]; 3] {
         [if self.talk.new { &self.talk.out } else { &[] }, &[], &[]]
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn next_made(&mut self) -> Option<&[u8]> {
         core::mem::take(&mut self.talk.queued).then_some(&self.talk.out)
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         self.talk.save(to)
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<()> {
         self.talk.load(from, config)
     }

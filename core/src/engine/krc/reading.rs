@@ -18,7 +18,7 @@ const KEPT: usize = 8;
 
 /// What was measured before.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Readings {
     measured: Deque<(ControllerTime, [f32; JOINTS]), KEPT>,
     setpoint: Option<(ControllerTime, [f32; JOINTS])>,

@@ -7,7 +7,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// Whose measurements are used.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SenderFilter {
     only: Option<IpAddr>,
     peer: Option<(SocketAddr, Instant)>,

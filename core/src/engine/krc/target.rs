@@ -14,7 +14,7 @@ use outrigger_wire::time::Duration;
 
 /// Where the arm is commanded to be: joints, and the frame that leads the tool.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Target {
     /// \[rad\]
     at: [f64; JOINTS],

@@ -404,7 +404,7 @@ fn a_frame_becomes_a_pose_with_a_rotation_vector() {
     assert!((pose.rotation[2] - core::f32::consts::FRAC_PI_2).abs() < 1e-6 && pose.rotation[0].abs() < 1e-6);
 }
 
-#[cfg(feature = "checks")]
+#[cfg(feature = "texts")]
 #[test]
 fn a_wrong_value_of_the_configuration_is_named() {
     let check = |change: fn(&mut KrcConfig)| {
@@ -511,7 +511,7 @@ fn a_tool_that_strays_is_told_by_its_place_and_by_its_turn() {
     assert!(tracking.strays_from(&aside(f32::NAN), &here));
 }
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 #[test]
 fn a_fallback_beside_a_krc_is_recorded_and_runs_again_to_the_same_bytes() {
     use crate::engine::{ReplayError, replay};

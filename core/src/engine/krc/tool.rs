@@ -6,7 +6,7 @@ use outrigger_wire::robot::Twist;
 
 /// A frame that is moved in small steps, in `f64`.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Tool {
     position: [f64; 3],
     /// Row by row.

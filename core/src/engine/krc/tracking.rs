@@ -11,7 +11,7 @@ settings! {
     /// the limits.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct Tracking in "tracking." {
         /// Of each joint \[rad\]; by the control scheme where there is none: 0.1 in position control, 0.3 in impedance control.
         pub joints at "tracking_error": Option<[f32; JOINTS]> [0.001 to 1.0 "rad"] = None,

@@ -23,7 +23,7 @@ const AVAILABLE: bool = cfg!(feature = "outputs");
 /// Which variables, a bit of each kind: bit 0 is the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrlSet {
     bools: u16,
     ints: u16,
@@ -86,7 +86,7 @@ impl VariableKind {
 
 /// One that was asked for and is not confirmed yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Asked {
     at: KrlIndex,
     value: VariableValue,
@@ -117,7 +117,7 @@ impl Asked {
 
 /// What every command carries, and what of it the KRC is not known to have.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Variables {
     pub(super) sent: KrlVariables,
     asked: Vec<Asked, MAX_WRITES>,

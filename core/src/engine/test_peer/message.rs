@@ -11,7 +11,7 @@ pub(super) const LONGEST: usize = 3 + 12 + POINTS * 8;
 
 /// A state: everything that the robot shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Shown {
     /// Its clock \[µs\].
     pub micros: u64,

@@ -8,7 +8,7 @@ use crate::engine::config::{Config, ConfigError, Options};
 use crate::engine::cycle::{Beside, Cycle, CycleConfig, Executed, PendantSight, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::law::Law;
@@ -17,7 +17,7 @@ use crate::mode::{
     Activity, Course, CourseConfig, Held, Mirrored, ModeConfig, ModeTuning, MoveNumber, OperatorConfig, PeerGate,
     StandstillConfig,
 };
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use outrigger_wire::robot::{ControllerTime, JointPositions, JointVelocities, RobotMode, Safety, SafetyMode, State};
@@ -38,7 +38,7 @@ pub type TestConfig = Config<2, TestOptions>;
 
 /// What only beside such a controller there is to be told.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TestOptions {
     /// Port of ours.
     pub port: u16,
@@ -79,7 +79,7 @@ impl TestConfig {
             pendant: self.mode.pendant,
             sight: PendantSight::Always,
             hold: Duration::ZERO,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             most_feedback: f32::INFINITY,
         }
     }
@@ -87,7 +87,7 @@ impl TestConfig {
 
 /// What only such an engine tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TestEvent {
     /// The robot has connected.
     Found,
@@ -99,7 +99,7 @@ pub enum TestEvent {
 
 /// What there is to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TestStatus {
     /// Who was turned away.
     pub strangers: u32,
@@ -110,7 +110,7 @@ impl PeerStatus for TestStatus {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Listening {
     No,
     Wanted,
@@ -122,7 +122,7 @@ enum Listening {
 
 /// The move that was asked for last.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Assignment {
     asked: JointMove<2>,
     course: Course<2>,
@@ -146,7 +146,7 @@ pub struct TestPeer {
     length: usize,
     /// How much of it the port has.
     given: usize,
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     new: bool,
 }
 
@@ -245,7 +245,7 @@ impl Peer<2> for TestPeer {
             out: [0; LONGEST],
             length: 0,
             given: 0,
-            #[cfg(feature = "postcard")]
+            #[cfg(feature = "record")]
             new: false,
         };
         let sources = config.monitors()?;
@@ -253,7 +253,7 @@ impl Peer<2> for TestPeer {
     }
 
     fn wake<L: Law<2>>(&mut self, cx: &mut Cx<'_, L>) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.new = false;
         }
@@ -358,13 +358,13 @@ impl Peer<2> for TestPeer {
                 Message::Start(number.get(), [asked.speed(), asked.acceleration()], points)
             }
             // It has neither.
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Err(Reason::Internal),
             Verdict::Keep => Message::Keep,
             Verdict::Cancel(number) => Message::Cancel(number.get()),
         };
         (self.length, self.given) = (message.emit(&mut self.out), 0);
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.new = true;
         }
@@ -432,28 +432,28 @@ impl Peer<2> for TestPeer {
         TestStatus { strangers: self.strangers }
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn received(&mut self, link: LinkId, count: usize) -> &[u8] {
         self.receive_window(link).get(..count).unwrap_or_default()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn memory_sizes(&self) -> MemorySizes {
         MemorySizes::default()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn exactly((): (), _: MemorySizes) -> Option<()> {
         Some(())
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn made(&self) -> [&[u8]; 3] {
         let made = self.out.get(..self.length).filter(|_| self.new);
         [made.unwrap_or_default(), &[], &[]]
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn next_made(&mut self) -> Option<&[u8]> {
         // Nobody listens here, or gives up a link.
         self.abort = false;
@@ -465,13 +465,13 @@ impl Peer<2> for TestPeer {
         self.out.get(..self.length).filter(|_| waiting)
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(self.listening, self.abort, self.strangers, self.window, self.filled))?;
         to.put(&(self.shown, self.mirrored, self.asked))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>, _: &TestConfig) -> Option<()> {
         (self.listening, self.abort, self.strangers, self.window, self.filled) = from.take()?;
         (self.shown, self.mirrored, self.asked) = from.take()?;

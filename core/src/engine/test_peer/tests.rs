@@ -19,7 +19,7 @@ const ROBOT: &str = "10.0.2.2:40001";
 
 /// What the engine has asked of the law, and the speed it wants \[rad/s\].
 #[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Spy {
     calls: heapless::String<32>,
     speed: f32,
@@ -61,12 +61,12 @@ impl Law<2> for Spy {
         Ok(())
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, out: &mut [u8]) -> Option<usize> {
         postcard::to_slice(self, out).ok().map(|written| written.len())
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn restore(&mut self, saved: &[u8]) -> Option<()> {
         *self = postcard::from_bytes(saved).ok()?;
         Some(())
@@ -97,7 +97,7 @@ impl Bench {
 
     fn with(config: TestConfig, law: Spy) -> Self {
         let engine = TestEngine::new(config, law, ()).unwrap();
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         let engine = engine.with_recorder(Box::leak(vec![0; 1 << 20].into_boxed_slice()));
         let mut bench = Self {
             engine,
@@ -621,7 +621,7 @@ proptest! {
     }
 }
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 #[test]
 fn a_recording_with_moves_runs_again_to_the_same_bytes() {
     use crate::engine::{Replayed, replay};

@@ -1,12 +1,12 @@
 //! A bench: one engine, one scripted peer, one clock; everything that comes out is kept and held to the invariants.
 
 use crate::engine::ur::LINKS;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::engine::ur::Ur;
 use crate::engine::ur::rtde::{RtdeMemory, StateMemory};
 use crate::engine::ur::{Memory, UrConfig, UrEngine, UrEvent};
 use crate::engine::{Event, Input, LinkId, Output};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::engine::{ReplayError, Replayed, replay};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Channel, Mode, PendantStop, Refusal, Transition};
@@ -82,7 +82,7 @@ pub(crate) struct Bench {
 }
 
 /// Memory of the recorder [B]: half a second of a 500 Hz stream, so that it turns over all the time.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 const RECORDER: usize = 400_000;
 
 fn rtde() -> &'static mut dyn StateMemory<'static> {
@@ -131,9 +131,9 @@ impl Bench {
     fn as_configured(major: u8, minor: u8, config: UrConfig, memory: Memory<'static>) -> Self {
         let engine = UrEngine::new(config, turning(), memory).unwrap();
         Self {
-            #[cfg(feature = "postcard")]
+            #[cfg(feature = "record")]
             engine: engine.with_recorder(leak(RECORDER)),
-            #[cfg(not(feature = "postcard"))]
+            #[cfg(not(feature = "record"))]
             engine,
             peer: Peer::new(SoftwareVersion::new(major, minor)),
             now: Instant::ZERO,
@@ -155,7 +155,7 @@ impl Bench {
     }
 
     /// A bench like this one in which nothing has come out yet; its engine goes on from where this one stands.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(crate) fn forked(&self) -> Self {
         let mut room = [0; 8192];
         let snapshot = self.engine.snapshot(&mut room).unwrap();
@@ -276,7 +276,7 @@ impl Bench {
     }
 
     /// Everything the recorder holds.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(crate) fn dump(&self) -> Vec<u8> {
         let mut dump = vec![0; 1024];
         let header = self.engine.dump_header(&mut dump).unwrap();
@@ -287,7 +287,7 @@ impl Bench {
     }
 
     /// Runs everything the recorder holds again.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(crate) fn replay(&self) -> Result<Replayed, ReplayError> {
         let mut rtde: RtdeMemory<'_> = RtdeMemory::new();
         let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: Some(&mut rtde) };

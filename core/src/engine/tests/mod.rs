@@ -9,10 +9,10 @@ mod operator;
 #[cfg(feature = "outputs")]
 mod outputs;
 mod properties;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 mod record;
 mod refused;
 #[cfg(feature = "rtde")]
 mod rtde;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 mod snapshot;

@@ -371,7 +371,7 @@ fn the_automatic_request_lapses_beside_a_controller_that_never_answers() {
     assert_eq!((bench.engine.mode(), bench.events.contains(&Event::Lapsed(Lapse::TooLate))), (Mode::Offline, true));
 }
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 #[test]
 fn the_inputs_are_replayed() {
     let mut bench = moving();

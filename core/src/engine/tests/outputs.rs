@@ -108,7 +108,7 @@ fn with_the_link_goes_what_was_on_its_way() {
     assert_eq!(bench.news().last(), Some(&(digital(3, true), WriteNews::Refused(WriteRefusal::NotConnected))));
 }
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 #[test]
 fn outputs_are_replayed_to_the_same_bytes_between_those_of_the_motion() {
     let mut bench = Bench::moving(5, 15);

@@ -168,7 +168,7 @@ proptest! {
         bench.input(Input::Start);
         bench.run(1_000);
         ops.iter().for_each(|op| apply(&mut bench, op));
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         prop_assert!(bench.replay().is_ok(), "{:?}", bench.replay());
     }
 
@@ -187,7 +187,7 @@ proptest! {
                 prop_assert_eq!(bench.peer.qd, [0.0; 6]);
             }
         }
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         prop_assert!(bench.replay().is_ok(), "{:?}", bench.replay());
     }
 }

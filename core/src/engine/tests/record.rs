@@ -2,9 +2,11 @@
 
 use super::bench::Bench;
 use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
-use crate::law::{FeedError, JointServo, JointServoConfig, Law as _, Reference, Replaced};
-#[cfg(feature = "forward")]
+#[cfg(feature = "trajectories")]
+use crate::law::{FeedError, Replaced};
+#[cfg(feature = "motions")]
 use crate::law::{Forward, ForwardError, Forwarded, Forwarding};
+use crate::law::{JointServo, JointServoConfig, Law as _, Reference};
 use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
 use crate::robot::Reason;
@@ -104,8 +106,8 @@ fn a_dump_of_an_engine_with_other_features_is_refused_by_name() {
     // Behind the format, above the kind of controller.
     dump[10] ^= 0x80;
     let refused = replayed(&dump).unwrap_err();
-    assert_eq!(refused, ReplayError::OtherFeatures { reverse: !cfg!(feature = "reverse") });
-    assert!(refused.to_string().contains("feature `reverse`"));
+    assert_eq!(refused, ReplayError::OtherFeatures { programs: !cfg!(feature = "programs") });
+    assert!(refused.to_string().contains("feature `programs`"));
 }
 
 #[test]
@@ -161,6 +163,7 @@ fn waypoints_that_are_fed_are_part_of_the_recording_and_refused_ones_too() {
     assert!(bench.replay().is_ok(), "{:?}", bench.replay());
 }
 
+#[cfg(feature = "trajectories")]
 #[test]
 fn a_motion_that_takes_the_place_of_another_is_part_of_the_recording() {
     let mut bench = Bench::moving(5, 15);
@@ -184,7 +187,7 @@ fn a_motion_that_takes_the_place_of_another_is_part_of_the_recording() {
     assert_eq!(bench.engine.replace(&[back(1_500)], true), Err(FeedError::NotCommanding));
 }
 
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 #[test]
 fn what_is_streamed_is_part_of_the_recording_and_what_is_refused_too() {
     let sent = |what| Forward { what, holds: Forward::<6>::DRIVER_HOLDS };

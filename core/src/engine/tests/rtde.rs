@@ -270,7 +270,7 @@ fn rtde_tells_the_software_where_the_primary_link_does_not() {
     assert_eq!((identity.software.major, identity.software.minor, identity.states), (5, 15, LinkId::RTDE));
 }
 
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 #[test]
 fn recordings_of_all_three_links_are_replayed() {
     let mut bench = auto().started().commanding();

@@ -21,7 +21,7 @@ pub type UrConfig = Config<6, UrOptions>;
 
 /// What only beside such a controller there is to be told.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UrOptions {
     /// Links and waits.
     pub connect: ConnectConfig,
@@ -163,7 +163,7 @@ impl UrConfig {
         for generation in [Generation::Cb3, Generation::ESeries] {
             let cycle = self.cycle(Duration::from_micros(generation.period_micros()), false);
             self.check_common(&cycle)?;
-            if cfg!(feature = "reverse") {
+            if cfg!(feature = "programs") {
                 cycle.mode.delegated.check(cycle.mode.cycle).map_err(value("mode"))?;
             }
             // An arm whose text has run out stops by itself, and is not to be commanded on.
@@ -175,7 +175,7 @@ impl UrConfig {
         if cfg!(feature = "outputs") {
             outputs.check_ranges().map_err(value("outputs"))?;
         }
-        if cfg!(feature = "reverse") {
+        if cfg!(feature = "programs") {
             self.check_program()?;
         }
         let fits = path.is_built() && software.is_none_or(|software| path.fits(software));
@@ -227,14 +227,14 @@ impl UrConfig {
                 false => PendantSight::Never,
             },
             hold: self.peer.text.hold,
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             most_feedback: self.most_feedback(period),
         }
     }
 
     /// Most speed for an error that a law may ask for where positions are sent \[1/s\]: half of an error is corrected at most in
     /// the time that passes until the arm shows it.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn most_feedback(&self, period: Duration) -> f32 {
         let ProgramConfig { lag, lookahead, .. } = self.peer.program;
         match self.peer.path {
@@ -377,7 +377,7 @@ fn period_of(software: SoftwareVersion) -> Duration {
 /// Ports of the controller, as it numbers them; a port base is applied by the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ports {
     /// Primary interface: version, robot messages, robot state. Default 30001.
     pub primary: Option<u16>,
@@ -398,7 +398,7 @@ impl Default for Ports {
 /// Where the state of every cycle comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum StatesFrom {
     /// RTDE where the software has it (from 3.4) and there is memory for it; the real-time interface where it has not,
     /// where the service is closed, and where it lacks what is needed.
@@ -415,7 +415,7 @@ words!(StatesFrom { "auto" = Auto, "realtime" = Realtime, "rtde" = Rtde });
 /// How outputs are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum OutputsBy {
     /// By those inputs of RTDE that are claimed and ours, else by text.
     #[default]
@@ -434,7 +434,7 @@ settings! {
     /// How a session connects.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ConnectConfig in "" {
         /// The ports.
         pub ports nowhere: Ports = Ports::default(),

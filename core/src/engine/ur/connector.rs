@@ -17,7 +17,7 @@ use outrigger_wire::time::Instant;
 
 /// Which links are to be opened or closed, and until when each of them may be silent.
 #[derive(Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Connector {
     config: ConnectConfig,
     stage: Stage,
@@ -27,7 +27,7 @@ pub(super) struct Connector {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Stage {
     Idle,
     Waiting { until: Instant },
@@ -39,7 +39,7 @@ enum Stage {
 
 /// One link.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Connection {
     phase: Phase,
     /// Which of the link's ports is tried.
@@ -51,7 +51,7 @@ struct Connection {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
     Down {
         retry_at: Option<Instant>,

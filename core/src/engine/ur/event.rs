@@ -15,7 +15,7 @@ use outrigger_wire::time::Duration;
 /// About the connections to a controller of Universal Robots, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum UrEvent {
     /// A connection is asked for.
@@ -65,7 +65,7 @@ pub enum UrEvent {
 /// About the program of ours that carries commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ProgramNews {
     /// This controller's software cannot run it.
@@ -108,7 +108,7 @@ pub enum ProgramNews {
 /// What follows the loss of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Next {
     /// The link's other port is tried at once.
     OtherPort,
@@ -125,7 +125,7 @@ pub enum Next {
 /// Why a link is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum DownCause {
     /// The connection was refused.
     Refused,

@@ -7,7 +7,7 @@ use outrigger_wire::time::Duration;
 /// How the software version is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum KnownBy {
     /// The controller's own word: its version message, or RTDE's answer.
     Message,
@@ -20,7 +20,7 @@ pub enum KnownBy {
 /// What a session knows about its controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Identity {
     /// Software version; where known by packet, the oldest that fits.
     pub software: SoftwareVersion,

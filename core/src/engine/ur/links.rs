@@ -23,7 +23,7 @@ impl LinkId {
 pub const LINKS: [LinkId; 3] = [LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE];
 
 /// Every link on which the controller has to acknowledge what we send.
-pub(super) const WATCHED: &[LinkId] = match cfg!(feature = "reverse") {
+pub(super) const WATCHED: &[LinkId] = match cfg!(feature = "programs") {
     true => &[LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE, LinkId::REVERSE],
     false => &LINKS,
 };

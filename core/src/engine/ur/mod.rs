@@ -26,7 +26,7 @@ mod peer;
 mod primary;
 mod realtime;
 mod refusal;
-#[cfg_attr(not(feature = "reverse"), expect(dead_code, reason = "nobody has such a connection then"))]
+#[cfg_attr(not(feature = "programs"), expect(dead_code, reason = "nobody has such a connection then"))]
 mod reverse;
 pub mod rtde;
 mod takeover;
@@ -48,5 +48,5 @@ pub use text::{FormChoice, TextConfig, TextPath};
 pub type UrEngine<'m, L> = super::Engine<'m, 6, Ur<'m>, L>;
 
 /// Settings of a device beside such a controller.
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 pub type UrSettings = super::Settings<6, UrOptions>;

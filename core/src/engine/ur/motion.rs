@@ -46,7 +46,7 @@ impl MotionText {
     }
 
     /// A new call of the engine.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
     }
@@ -59,7 +59,7 @@ impl MotionText {
             Verdict::Silent | Verdict::Mirror => return Ok(false),
             // No program of ours runs there that would execute moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Ok(false),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Ok(false),
             Verdict::Hold => match arming.map(|(runs, patience, now)| take_over.next(runs, patience, now)) {
                 Some(Opening::EndOther) => text.put(|out| path.render_stop(out)),
@@ -81,19 +81,19 @@ impl MotionText {
     }
 
     /// The text that was made in this call.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         self.text.made()
     }
 
     /// What has to be saved.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) const fn take_over(&self) -> TakeOver {
         self.take_over
     }
 
     /// Goes on from what was saved, with no text waiting.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn restore(&mut self, take_over: TakeOver, config: TextConfig, software: Option<SoftwareVersion>) {
         *self = Self { path: software.map(|software| TextPath::new(config, software)), take_over, ..Self::NONE };
     }

@@ -5,7 +5,7 @@
 pub(super) struct Outbox<const N: usize> {
     bytes: [u8; N],
     len: usize,
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     new: bool,
 }
 
@@ -13,12 +13,12 @@ impl<const N: usize> Outbox<N> {
     pub(super) const EMPTY: Self = Self {
         bytes: [0; N],
         len: 0,
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         new: false,
     };
 
     /// A new call: nothing was made in it yet.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.new = false;
     }
@@ -30,7 +30,7 @@ impl<const N: usize> Outbox<N> {
     pub(super) fn put<E>(&mut self, write: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<usize, E> {
         self.len = 0;
         self.len = write(&mut self.bytes)?;
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.new = self.len > 0;
         }
@@ -46,7 +46,7 @@ impl<const N: usize> Outbox<N> {
     }
 
     /// The text that was made in this call; empty where none was.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         if self.new { self.bytes.get(..self.len).unwrap_or_default() } else { &[] }
     }

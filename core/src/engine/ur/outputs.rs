@@ -17,7 +17,7 @@ use crate::command::Sources;
 use crate::command::outputs::{BATCH, Outputs, OutputsConfig, Shown, Write, WriteNews, WriteRefusal, digital_levels};
 use crate::engine::event::{Event, Events};
 use crate::mode::Mode;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use heapless::Vec;
 use outrigger_wire::robot::{Generation, RobotModel, SoftwareVersion, State};
@@ -255,7 +255,7 @@ impl OutputsPath {
     }
 
     /// A new call of the engine.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
     }
@@ -269,17 +269,17 @@ impl OutputsPath {
     }
 
     /// The text that was made in this call.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         self.text.made()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(&self.outputs, self.due, self.force_given))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         (self.outputs, self.due, self.force_given) = from.take()?;
         self.text.clear();

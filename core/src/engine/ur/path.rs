@@ -10,12 +10,12 @@ use outrigger_wire::time::Duration;
 /// How motion reaches the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum CommandPath {
     /// A short program in each cycle, each in the place of the one before.
     #[default]
     Text,
-    /// A program that stays, connects to us and takes joint speeds for `speedj` (feature `reverse`, as the others below).
+    /// A program that stays, connects to us and takes joint speeds for `speedj` (feature `programs`, as the others below).
     ReverseSpeedJ,
     /// The same with joint positions, for `servoj`.
     ReverseServoJ,
@@ -53,13 +53,13 @@ impl CommandPath {
     /// Whether a program of ours on the controller carries the commands: never in a build that has none.
     #[must_use]
     pub const fn is_resident(self) -> bool {
-        cfg!(feature = "reverse") && !matches!(self, Self::Text)
+        cfg!(feature = "programs") && !matches!(self, Self::Text)
     }
 
     /// Whether joint positions are sent: never in a build without programs.
     #[must_use]
     pub const fn is_positions(self) -> bool {
-        cfg!(feature = "reverse") && matches!(self, Self::ReverseServoJ | Self::Buffered)
+        cfg!(feature = "programs") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
     /// Whether its program can get its orders in registers.
@@ -109,7 +109,7 @@ impl CommandPath {
         match self {
             Self::Text => true,
             Self::ExternalControl => cfg!(feature = "urcap"),
-            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => cfg!(feature = "reverse"),
+            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => cfg!(feature = "programs"),
         }
     }
 }
@@ -143,7 +143,7 @@ impl fmt::Display for Unfit {
 /// How a program of ours gets to the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Delivery {
     /// As text over 30003: it takes the place of whatever runs there.
     #[default]
@@ -159,7 +159,7 @@ words!(Delivery { "text" = Text, "urcap" = UrCap, "nobody" = Nobody });
 /// How its orders get to a program of ours, and its answers back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Orders {
     /// Over a connection that it makes to us.
     #[default]
@@ -183,7 +183,7 @@ impl Orders {
 settings! {
     /// A program of ours on the controller.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ProgramConfig in "program." {
         /// Port of ours that it connects to. Default 50001.
         pub port: u16 [1 to 65535] = 50_001,
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(first(CommandPath::ExternalControl), Some(SoftwareVersion::new(3, 0)));
     }
 
-    #[cfg(feature = "checks")]
+    #[cfg(feature = "texts")]
     #[test]
     fn what_does_not_fit_is_told_with_the_version_that_does() {
         let told = CommandPath::Buffered.unfit(SoftwareVersion::new(3, 0)).map(|unfit| unfit.to_string());

@@ -17,28 +17,28 @@ use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateLink, attached};
 use crate::client::rtde::Claim;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::command::Guidance;
 use crate::command::JointMove;
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::engine::peer::MemorySizes;
 use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
 use crate::law::{FeedError, Law};
 use crate::link::{Unacked, UnackedConfig};
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::Word;
 use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::frame::StreamCounts;
 use outrigger_wire::robot::{Generation, JointVelocities, SoftwareVersion, State};
@@ -77,7 +77,7 @@ pub struct Ur<'m> {
 
 /// Where the conversation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UrStatus {
     /// The controller; `None` while no session stands.
     pub controller: Option<Identity>,
@@ -151,7 +151,7 @@ impl Ur<'_> {
 
     /// How far the move is that the player executes, or executed last: the share of its way, 0 … 1; `None` where no player
     /// shows one.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     #[must_use]
     pub fn progress(&self) -> Option<f32> {
         shared(&self.program).filter(|program| program.is_player()).and_then(Reverse::progress)
@@ -208,14 +208,14 @@ impl Ur<'_> {
     }
 
     /// The next order goes into its registers, where that is its way; whether one does.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn order_in_registers(&mut self) -> bool {
         let order = exclusive(&mut self.program).and_then(Reverse::next_in_registers);
         order.zip(self.rtde.as_deref_mut()).is_some_and(|(order, rtde)| rtde.order(order))
     }
 
     /// Nothing has registers.
-    #[cfg(not(feature = "reverse"))]
+    #[cfg(not(feature = "programs"))]
     const fn order_in_registers(&mut self) -> bool {
         false
     }
@@ -264,8 +264,8 @@ impl<'m> Peer<6> for Ur<'m> {
     type Memory = Memory<'m>;
 
     const ACKNOWLEDGED: Option<LinkId> = Some(LinkId::REALTIME);
-    const LISTENS: bool = cfg!(feature = "reverse");
-    const DELEGATES: bool = cfg!(feature = "reverse");
+    const LISTENS: bool = cfg!(feature = "programs");
+    const DELEGATES: bool = cfg!(feature = "programs");
 
     fn acknowledged_link(&self) -> Option<LinkId> {
         Some(self.carrying())
@@ -310,7 +310,7 @@ impl<'m> Peer<6> for Ur<'m> {
     }
 
     fn wake<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.motion.begin();
             self.outputs.begin();
@@ -365,7 +365,7 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.told(word, free, now)
     }
@@ -431,7 +431,7 @@ impl<'m> Peer<6> for Ur<'m> {
             strays: false,
             gate: self.gate(),
             unacked: self.unacked_age(cx.now),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             resident: shared(&self.program).and_then(|program| program.resident(cx.now)),
         }
     }
@@ -444,12 +444,12 @@ impl<'m> Peer<6> for Ur<'m> {
         exclusive(&mut self.program).into_iter().for_each(|program| program.delegated(number, asked, state));
     }
 
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
         exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.locate(target)
     }
 
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
         shared(&self.program).and_then(Reverse::located)
     }
@@ -458,22 +458,22 @@ impl<'m> Peer<6> for Ur<'m> {
         shared(&self.program).and_then(Reverse::asked_move)
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn can_guide(&self) -> Result<(), Reason> {
         shared(&self.program).ok_or(Reason::NoSuchProgram)?.can_guide()
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn guided(&mut self, what: Guidance, beside: bool) {
         exclusive(&mut self.program).into_iter().for_each(|program| program.guided(what, beside));
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn move_ends(&mut self) {
         exclusive(&mut self.program).into_iter().for_each(Reverse::move_ends);
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         let program = exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?;
         program.can_guide()?;
@@ -503,12 +503,12 @@ impl<'m> Peer<6> for Ur<'m> {
         shared(&self.program).and_then(Reverse::led)
     }
 
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
         exclusive(&mut self.program).ok_or(FeedError::NoMotion)?.hold_to(tolerances)
     }
 
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     fn tolerated(&self) -> Option<&Watch<6>> {
         shared(&self.program)?.tolerated()
     }
@@ -680,7 +680,7 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn received(&mut self, link: LinkId, count: usize) -> &[u8] {
         match link {
             LinkId::PRIMARY => self.primary.received(count),
@@ -702,14 +702,14 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn memory_sizes(&self) -> MemorySizes {
         let rtde = self.rtde.as_deref().map_or(0, StateLink::memory_size);
         let sizes = [self.primary.memory_size(), self.realtime.memory_size(), rtde, 0];
         sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn exactly(memory: Memory<'m>, sizes: MemorySizes) -> Option<Memory<'m>> {
         let [primary, realtime, rtde, _] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
         let rtde = match memory.rtde {
@@ -727,13 +727,13 @@ impl<'m> Peer<6> for Ur<'m> {
         })
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn made(&self) -> [&[u8]; 3] {
         let [order, points] = shared(&self.program).map(Reverse::made).unwrap_or_default();
         [if order.is_empty() { self.motion.made() } else { order }, points, self.outputs.made()]
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn next_made(&mut self) -> Option<&[u8]> {
         // Links are opened, asked and given up by nobody here.
         while self.connector.poll_output().is_some() {}
@@ -747,7 +747,7 @@ impl<'m> Peer<6> for Ur<'m> {
         (!text.is_empty()).then_some(text)
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(&self.connector, &self.identity, &self.software, self.motion.take_over(), &self.unacked))?;
         to.put(&self.refusal)?;
@@ -759,7 +759,7 @@ impl<'m> Peer<6> for Ur<'m> {
         self.rtde.as_deref().map_or(Some(()), |rtde| rtde.save(to))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>, config: &UrConfig) -> Option<()> {
         let take_over;
         (self.connector, self.identity, self.software, take_over, self.unacked) = from.take()?;

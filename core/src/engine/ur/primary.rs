@@ -2,7 +2,7 @@
 
 use super::terminals::{BoardIo, ToolIo};
 use crate::mode::{Activity, Held};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;
 use outrigger_wire::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
@@ -33,7 +33,7 @@ pub(super) enum PrimaryEvent {
 
 /// Geometry as the controller knows it: Denavit–Hartenberg parameters, one value per joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Geometry {
     /// theta \[rad\].
     pub theta: [f64; 6],
@@ -47,7 +47,7 @@ pub struct Geometry {
 
 /// What the controller is configured for (sub-package 6).
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArmConfiguration {
     /// Lowest and highest joint angles \[rad\].
     pub positions: [(f32, f32); 6],
@@ -107,7 +107,7 @@ impl ArmConfiguration {
 
 /// What the primary link has told in this connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Facts {
     /// Software, from the version message.
     pub software: Option<SoftwareVersion>,
@@ -208,7 +208,7 @@ impl<'m> Primary<'m> {
     }
 
     /// How much is received into \[B\].
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()
     }
@@ -218,18 +218,18 @@ impl<'m> Primary<'m> {
     }
 
     /// Bytes received into the window, before they are committed.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn received(&mut self, count: usize) -> &[u8] {
         self.assembler.window().get(..count).unwrap_or_default()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.assembler.pending())?;
         to.put(&(&self.probe, &self.facts, &self.counts))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.assembler.restore(&from.take()?)?;
         (self.probe, self.facts, self.counts) = from.take()?;

@@ -1,7 +1,7 @@
 //! Engine of the real-time link (30003): bytes in, states out, and what the stream says about its controller.
 
 use super::identity::oldest_software;
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;
 use outrigger_wire::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
@@ -34,7 +34,7 @@ pub(super) struct Realtime<'m> {
 
 /// What the packets look like.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Stream {
     size: usize,
     last_micros: u64,
@@ -138,7 +138,7 @@ impl<'m> Realtime<'m> {
     }
 
     /// How much is received into \[B\].
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()
     }
@@ -148,18 +148,18 @@ impl<'m> Realtime<'m> {
     }
 
     /// Bytes received into the window, before they are committed.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn received(&mut self, count: usize) -> &[u8] {
         self.assembler.window().get(..count).unwrap_or_default()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.assembler.pending())?;
         to.put(&(&self.probe, &self.known, &self.counts))
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.assembler.restore(&from.take()?)?;
         (self.probe, self.known, self.counts) = from.take()?;

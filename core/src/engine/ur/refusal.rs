@@ -7,7 +7,7 @@ const WITHIN: Duration = Duration::from_secs(1);
 
 /// When we wrote, and when the controller refused what may have been ours.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Refusal {
     texted_at: Option<Instant>,
     refused_at: Option<Instant>,

@@ -22,7 +22,7 @@ pub(super) enum Opening {
 
 /// How far another program has been ended; one value per arming.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum TakeOver {
     /// Nothing has been sent yet.
     #[default]

@@ -6,7 +6,7 @@ use outrigger_wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
 
 /// Terminals of the control box (masterboard data, `core/docs/protocol/ur-client-interfaces.md 3.5`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoardIo {
     /// Levels of the digital inputs: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool; on CB2 8 and 9 at
     /// the tool.
@@ -25,7 +25,7 @@ pub struct BoardIo {
 
 /// Terminals of the tool (tool data, `core/docs/protocol/ur-client-interfaces.md 3.4`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolIo {
     /// Analog inputs \[V or A\].
     pub analog_inputs: [f32; 2],

@@ -14,7 +14,7 @@ use outrigger_wire::time::Duration;
 /// Which form the `speedj` text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum FormChoice {
     /// Self-ending wherever the arm is not recorded to stop by itself at the end of `t`.
     #[default]
@@ -31,7 +31,7 @@ settings! {
     /// How text is written.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-    #[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct TextConfig in "" {
         /// The form. Default: by version.
         pub form: FormChoice = FormChoice::ByVersion,

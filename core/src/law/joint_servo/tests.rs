@@ -6,7 +6,7 @@ use outrigger_wire::robot::JointAccelerations;
 use outrigger_wire::sensor::{Sample, SampleValue};
 use outrigger_wire::time::Instant;
 
-#[cfg(feature = "forward")]
+#[cfg(feature = "motions")]
 mod forward;
 #[cfg(feature = "trajectories")]
 mod motions;
@@ -78,7 +78,7 @@ fn half_a_turn_and_back_ends_where_it_began_with_feedback_and_drifts_without() {
 }
 
 #[test]
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 fn about_a_rest_feedback_asks_for_no_more_than_the_path_grants() {
     let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
     law.arm(&Plant::at(HOME).state).unwrap();

@@ -241,7 +241,7 @@ fn settings_that_are_no_law_are_named() {
 }
 
 #[test]
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 fn no_axis_answers_its_error_with_more_than_is_granted() {
     let (state, mut law) = (Plant::at(BENT).state, law(of(ToolAxis::Z, AxisConfig::new(GAP, 0.12, -1.0))));
     law.arm(&state).unwrap();
@@ -255,7 +255,7 @@ fn no_axis_answers_its_error_with_more_than_is_granted() {
 }
 
 #[test]
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 fn what_was_saved_goes_on_with_the_same_bits() {
     let (mut scene, mut law) = (Scene::at(BENT), law(of_three()));
     law.arm(&scene.plant.state).unwrap();

@@ -343,17 +343,17 @@ fn after_a_reconnect_only_a_program_that_shows_our_move_is_stopped() {
 }
 
 /// Asks for the end of the move, where one may be.
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 fn end(t: &Trace, of: &mut MoveEnd) -> Result<MoveNumber, Reason> {
     of.ask(&t.machine, t.now)
 }
 
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 fn observed(t: &Trace, of: &mut MoveEnd) -> Option<Reason> {
     of.observe(&t.machine, &t.evidence, t.machine.config(), t.now)
 }
 
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 #[test]
 fn a_move_is_cancelled_until_its_end_is_shown_and_the_next_one_is_another() {
     let mut of = MoveEnd::default();
@@ -380,7 +380,7 @@ fn a_move_is_cancelled_until_its_end_is_shown_and_the_next_one_is_another() {
     assert_eq!(end(&t, &mut of), Err(Reason::NotCommanding), "a program that waits executes none");
 }
 
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 #[test]
 fn a_move_that_does_not_end_is_a_fault_in_time_and_pauses_are_none() {
     let mut t = running();

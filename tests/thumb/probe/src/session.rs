@@ -1,6 +1,6 @@
 //! The whole engine beside one robot: every input, every output, every question.
 
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use core::net::{IpAddr, SocketAddr};
 
 use outrigger_core::command::SourceConfig;
@@ -111,13 +111,13 @@ pub(crate) fn any_input(now: Instant) -> Input {
         1 => Input::Opened(any(LinkId::PRIMARY)),
         2 => Input::Refused(any(LinkId::PRIMARY)),
         3 => Input::Closed(any(LinkId::REALTIME)),
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         20 => Input::Accepted(any(LinkId::REVERSE), any(SocketAddr::from(([10, 0, 0, 1], 1)))),
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         21 => Input::Ends(any(LinkId::REALTIME), any(IpAddr::from([10, 0, 0, 1])), any(IpAddr::from([10, 0, 0, 2]))),
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         22 => Input::HandBack,
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         23 => Input::Resend,
         4 => Input::Unacked { link: any(LinkId::REALTIME), bytes: any(10), age: any(Duration::from_millis(3)) },
         5 => Input::Sample(Sample { source: any(SourceId(1)), value, seq: any(3), taken_at: now }),

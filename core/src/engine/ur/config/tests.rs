@@ -1,6 +1,6 @@
 use super::*;
 
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 #[test]
 fn the_later_an_arm_shows_what_was_sent_the_less_feedback_there_is() {
     let of = |path, change: fn(&mut ProgramConfig)| {
@@ -23,7 +23,7 @@ fn the_defaults_can_be_run() {
     assert_eq!(UrConfig::default().check(), Ok(()));
 }
 
-#[cfg(feature = "checks")]
+#[cfg(feature = "texts")]
 #[test]
 fn a_wrong_value_is_named_with_its_section() {
     let text = |change: fn(&mut UrConfig)| {
@@ -41,7 +41,7 @@ fn a_wrong_value_is_named_with_its_section() {
     assert!(text(|c| c.link.stale_after = Some(Duration::ZERO)).is_err_and(|e| e.starts_with("link.stale_after")));
 }
 
-#[cfg(feature = "checks")]
+#[cfg(feature = "texts")]
 #[test]
 fn a_limit_that_what_is_sent_would_break_is_told_with_both_settings() {
     let told = |change: fn(&mut UrConfig)| {
@@ -74,7 +74,7 @@ fn a_limit_that_what_is_sent_would_break_is_told_with_both_settings() {
     );
 }
 
-#[cfg(feature = "checks")]
+#[cfg(feature = "texts")]
 #[test]
 fn text_must_outlast_the_time_after_which_states_are_stale_and_something_must_end_it() {
     let error = |change: fn(&mut UrConfig)| {

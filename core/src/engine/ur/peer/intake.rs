@@ -17,7 +17,7 @@ use crate::law::Law;
 use crate::link::Unacked;
 use crate::mode::Mode;
 use outrigger_wire::primary::Report;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use outrigger_wire::robot::ProgramState;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::rtde;
@@ -249,7 +249,7 @@ impl Ur<'_> {
         if states == 0 {
             return false;
         }
-        #[cfg(feature = "reverse")]
+        #[cfg(feature = "programs")]
         if heeded
             && let Some(program) = exclusive(&mut self.program).filter(|program| program.by_registers())
             && let Some(said) = rtde.mirrored()

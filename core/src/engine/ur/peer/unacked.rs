@@ -49,7 +49,7 @@ impl Ur<'_> {
             let config = unacked_config(link, &cx.config.peer, cx.cycle);
             let verdict = unacked.judge(&config, ended(cx.cycle), cx.now);
             // A paused program does not answer, so there is no reply to carry the acknowledgement, which TCP then delays.
-            let is_paused = cfg!(feature = "reverse") && link == LinkId::REVERSE && {
+            let is_paused = cfg!(feature = "programs") && link == LinkId::REVERSE && {
                 let age = cx.cycle.mode().config().evidence_age;
                 cx.cycle.evidence().has_paused_program(cx.now, age)
             };

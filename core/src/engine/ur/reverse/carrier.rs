@@ -1,22 +1,22 @@
-//! Whether there is such a connection at all: without the feature `reverse` nobody has the code of one.
+//! The connection of a program on the controller, or none: without the feature `programs` it is not compiled.
 
 use super::Reverse;
 use crate::command::Limits;
 use crate::engine::ur::config::UrOptions;
 
 /// The program's connection, where one is to carry commands.
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub(in crate::engine::ur) type Carrier = Reverse;
-/// Never: without the feature `reverse` text carries them.
-#[cfg(not(feature = "reverse"))]
+/// An empty type: without the feature `programs` text carries the commands.
+#[cfg(not(feature = "programs"))]
 pub(in crate::engine::ur) type Carrier = Absent;
 
 /// What nobody has.
-#[cfg(not(feature = "reverse"))]
+#[cfg(not(feature = "programs"))]
 #[derive(Debug)]
 pub(in crate::engine::ur) enum Absent {}
 
-#[cfg(not(feature = "reverse"))]
+#[cfg(not(feature = "programs"))]
 impl core::ops::Deref for Absent {
     type Target = Reverse;
 
@@ -25,7 +25,7 @@ impl core::ops::Deref for Absent {
     }
 }
 
-#[cfg(not(feature = "reverse"))]
+#[cfg(not(feature = "programs"))]
 impl core::ops::DerefMut for Absent {
     fn deref_mut(&mut self) -> &mut Reverse {
         match *self {}
@@ -34,30 +34,30 @@ impl core::ops::DerefMut for Absent {
 
 /// The connection, to be looked at.
 pub(in crate::engine::ur) fn shared(carrier: &Option<Carrier>) -> Option<&Reverse> {
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     let reverse = carrier.as_ref();
-    #[cfg(not(feature = "reverse"))]
+    #[cfg(not(feature = "programs"))]
     let reverse = carrier.as_deref();
     reverse
 }
 
 /// The connection, to be changed.
 pub(in crate::engine::ur) fn exclusive(carrier: &mut Option<Carrier>) -> Option<&mut Reverse> {
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     let reverse = carrier.as_mut();
-    #[cfg(not(feature = "reverse"))]
+    #[cfg(not(feature = "programs"))]
     let reverse = carrier.as_deref_mut();
     reverse
 }
 
 /// The connection, where the path is one of a program.
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 pub(in crate::engine::ur) fn carrier(options: &UrOptions, limits: &Limits<6>) -> Option<Carrier> {
     options.path.is_resident().then(|| Reverse::new(options, *limits))
 }
 
 /// None.
-#[cfg(not(feature = "reverse"))]
+#[cfg(not(feature = "programs"))]
 pub(in crate::engine::ur) fn carrier(_: &UrOptions, _: &Limits<6>) -> Option<Carrier> {
     None
 }

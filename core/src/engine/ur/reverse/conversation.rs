@@ -6,12 +6,12 @@ use super::lateness::Lateness;
 use super::{Reverse, Stage};
 use crate::engine::io::LinkId;
 use crate::engine::ur::event::ProgramNews;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::engine::ur::path::Delivery;
 use crate::mode::Held;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::mode::Word;
-#[cfg(feature = "reverse")]
+#[cfg(feature = "programs")]
 use crate::robot::Reason;
 use outrigger_wire::player::PlayerReport;
 use outrigger_wire::program::{Ending, Hello, Report};
@@ -77,7 +77,7 @@ impl Reverse {
     }
 
     /// The program, which stays, is to end, or is to be sent again; where that is `free` to be done.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn told(
         &mut self,
         word: Word,
@@ -214,7 +214,7 @@ impl Reverse {
     }
 
     /// What the program shows of itself in registers, with its token, in a state by which a program `runs` or none does.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn shows(
         &mut self,
         [said, token]: [i32; 2],

@@ -10,7 +10,7 @@ const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
 /// Where it stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
     #[default]
     Closed,
@@ -26,7 +26,7 @@ enum Phase {
 
 /// One port of ours.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Door {
     phase: Phase,
     port: u16,

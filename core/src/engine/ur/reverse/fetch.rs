@@ -14,7 +14,7 @@ const ROOM: usize = 32;
 
 /// Our port that the URCap asks at.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Fetch {
     pub(super) door: Door,
     window: [u8; ROOM],

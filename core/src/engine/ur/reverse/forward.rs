@@ -59,7 +59,7 @@ const LOST: Allowance = Allowance { least: Duration::from_millis(400), percent: 
 
 /// How far a move is; see the table of this module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
     #[default]
     Rests,
@@ -71,7 +71,7 @@ enum Phase {
 
 /// What is known of such motion.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Account {
     phase: Phase,
     shown: Mirrored,
@@ -326,7 +326,7 @@ impl Reverse {
     }
 
     /// How much of a move's own time can have passed \[µs\], where a program of External Control makes it.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub(super) fn could_have_led(&self) -> Option<u64> {
         self.is_foreign().then(|| self.forward.account.pursuit.elapsed())
     }
@@ -387,5 +387,5 @@ fn spline(from: &Waypoint<6>, to: &Waypoint<6>) -> TrajectoryPointRepr {
     TrajectoryPointRepr::spline(SplineKind::Cubic, target, speeds, [0; 6], duration)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "trajectories"))]
 mod tests;

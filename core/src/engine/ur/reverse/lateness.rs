@@ -9,7 +9,7 @@ const USUAL: u16 = 2;
 
 /// The times at which the arm fell behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Lateness {
     /// Set while it is behind; of `buffered`, while its ring ran empty and has not filled again.
     late: bool,

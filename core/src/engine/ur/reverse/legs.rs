@@ -5,7 +5,7 @@ use heapless::Deque;
 use super::units::micro;
 use crate::law::FeedError;
 use crate::trajectory::{Leg, Setpoint, TrajectoryError, Waypoint};
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 use outrigger_wire::math::bounded;
 use outrigger_wire::player::PlayerOrderRepr;
 use outrigger_wire::program::What;
@@ -21,7 +21,7 @@ const UNANSWERED: usize = 8;
 
 /// Waypoints of one move, in the order of their times.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Legs {
     /// The first is where the leg under way begins.
     ways: Deque<Waypoint<6>, KEPT>,
@@ -129,13 +129,13 @@ impl Legs {
     }
 
     /// When the move ends, in its own time, where that is known.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub(super) fn whole(&self) -> Option<Duration> {
         self.ways.back().filter(|_| self.whole).map(|end| end.at)
     }
 
     /// How far each joint is from where it was, or is, or will be to be, `late` before and after this time \[rad\].
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub(super) fn off(
         &self,
         progress: u64,

@@ -18,7 +18,7 @@ const VALUES: u8 = 6;
 
 /// What was asked, and what is known.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Locating {
     target: Option<MoveTarget<6>>,
     /// How many values are known.

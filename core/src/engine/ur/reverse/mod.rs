@@ -22,14 +22,14 @@ mod forward;
 mod guide;
 mod lateness;
 mod legs;
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 mod locating;
 mod orders;
 mod player;
 mod positions;
 mod proof;
 mod text;
-#[cfg(feature = "tolerances")]
+#[cfg(feature = "motions")]
 mod tolerated;
 mod units;
 mod upload;
@@ -57,7 +57,7 @@ use crate::engine::cycle::Resident;
 use crate::engine::io::{LinkId, Output};
 use crate::link::{AnswerFigures, Answers};
 use crate::mode::{Held, Mode};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use outrigger_wire::player::PlayerOrder;
@@ -80,7 +80,7 @@ const UNANSWERED: usize = 8;
 
 /// How far a program of ours has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Stage {
     Away,
     Called(Instant),
@@ -300,7 +300,7 @@ impl Reverse {
 
     /// Time has passed; what ends commanding.
     pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnMut(ProgramNews)) -> Option<Reason> {
-        #[cfg(feature = "postcard")]
+        #[cfg(feature = "record")]
         {
             self.order.begin();
             #[cfg(feature = "urcap")]
@@ -360,7 +360,7 @@ impl Reverse {
     }
 
     /// The next order, as whole numbers for registers.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(super) fn next_in_registers(&mut self) -> Option<[i32; 8]> {
         let waits = self.by_registers() && !self.order.is_empty();
         let words: &[[u8; 4]] = if waits { self.order.take().as_chunks().0 } else { &[] };
@@ -420,7 +420,7 @@ impl Reverse {
     }
 
     /// The order that was made in this call, and points.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn made(&self) -> [&[u8]; 2] {
         #[cfg(feature = "urcap")]
         let points = self.forward.points.made();
@@ -430,7 +430,7 @@ impl Reverse {
     }
 
     /// The next order that waits, then points, with everything else left out.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn next_made(&mut self) -> Option<&[u8]> {
         while self.door.poll_output(LinkId::REVERSE).is_some() {}
         if let Some(fetch) = self.script_mut() {
@@ -451,12 +451,12 @@ impl Reverse {
     }
 
     /// Bytes that were received into the window.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn received(&mut self, count: usize) -> &[u8] {
         self.window().get(..count).unwrap_or_default()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(self.door, self.beside, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
         to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending, self.stopped, self.others))?;
@@ -469,7 +469,7 @@ impl Reverse {
         to.put(&self.answers)
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
             from.take()?;
@@ -492,5 +492,5 @@ impl Reverse {
     }
 }
 
-#[cfg(all(test, feature = "reverse"))]
+#[cfg(all(test, feature = "programs"))]
 mod tests;

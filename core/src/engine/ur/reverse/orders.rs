@@ -45,7 +45,7 @@ impl Reverse {
         let made = match verdict {
             Verdict::Silent | Verdict::Mirror => false,
             Verdict::Start(approved, number) => self.start(approved, number),
-            #[cfg(feature = "reverse")]
+            #[cfg(feature = "programs")]
             Verdict::Guide(authority, number) => self.guide(authority, number)?,
             Verdict::Keep => self.keep(),
             Verdict::Cancel(number) => self.cancel(number),

@@ -2,24 +2,23 @@
 
 use super::Reverse;
 use super::legs::Legs;
-#[cfg(feature = "tool-moves")]
-use super::locating::Locating;
-#[cfg(feature = "tolerances")]
-use super::tolerated::Tolerated;
 use super::units::{force, micro};
-#[cfg(feature = "tool-moves")]
-use crate::command::Limits;
+#[cfg(feature = "motions")]
+use super::{locating::Locating, tolerated::Tolerated};
 use crate::command::{ApprovedMove, ForceMode, Guidance, JointMove};
-#[cfg(feature = "tool-moves")]
-use crate::command::{Destination, LocateError, MoveTarget};
+#[cfg(feature = "motions")]
+use crate::command::{Destination, Limits, LocateError, MoveTarget};
 use crate::engine::cycle::Executed;
 use crate::law::FeedError;
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 use crate::mode::LineCourse;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "tolerances")]
+// Without feature `motions` there are no lines, no tolerances, and nothing is located: they take no room.
+#[cfg(not(feature = "motions"))]
+use crate::trajectory::{Never as LineCourse, Never as Locating, Never as Tolerated};
+#[cfg(feature = "motions")]
 use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program::{Kind, What};
@@ -28,32 +27,19 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The move that was asked for last.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Assignment {
     number: MoveNumber,
     asked: JointMove<6>,
     course: Course<6>,
     /// Of a move on a line.
-    #[cfg(any(feature = "tool-moves", feature = "postcard"))]
+    #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     line: Option<LineCourse>,
 }
 
-/// Without feature `tolerances` there are none, and they take no room.
-#[cfg(not(feature = "tolerances"))]
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
-enum Tolerated {}
-
-/// Without feature `tool-moves` there are no lines and nothing is located: that is recorded, and takes no room.
-#[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-enum LineCourse {}
-#[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
-type Locating = LineCourse;
-
 /// What is known of moves.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Player {
     assigned: Option<Assignment>,
     /// Of a move that leads on.
@@ -61,7 +47,7 @@ pub(super) struct Player {
     /// What it is held to, beside its course.
     tolerated: Option<Tolerated>,
     /// Where a move is to lead that is asked for next.
-    #[cfg(any(feature = "tool-moves", feature = "postcard"))]
+    #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     locating: Option<Locating>,
     /// What the program shows, and when it last showed that it lives.
     mirrored: Option<Held<Mirrored>>,
@@ -82,14 +68,14 @@ impl Player {
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
-        #[cfg(feature = "tool-moves")]
+        #[cfg(feature = "motions")]
         if let Some(locating) = &mut self.locating {
             locating.forget();
         }
     }
 
     /// The order, with the question that is due beside it.
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     pub(super) fn asking(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         match &mut self.locating {
             Some(locating) => locating.ride(order),
@@ -97,8 +83,8 @@ impl Player {
         }
     }
 
-    /// Without feature `tool-moves` nothing is asked.
-    #[cfg(not(feature = "tool-moves"))]
+    /// Without feature `motions` nothing is asked.
+    #[cfg(not(feature = "motions"))]
     pub(super) const fn asking(&self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         order
     }
@@ -174,7 +160,7 @@ impl Player {
             },
         };
         self.mirrored = Some(Held::new(shown, arrival));
-        #[cfg(feature = "tool-moves")]
+        #[cfg(feature = "motions")]
         if self.locating.as_mut().is_some_and(|locating| locating.observe(report)) {
             self.legs.answered(report.report.counter);
             return None;
@@ -190,7 +176,7 @@ impl Player {
 }
 
 /// Whether each joint's target is within its range and no faster than its limit.
-#[cfg(feature = "tool-moves")]
+#[cfg(feature = "motions")]
 fn are_within(state: &State<6>, limits: &Limits<6>, config: &CourseConfig) -> bool {
     let slow = |v: f32, most: f32| v.abs() <= most + config.speed + config.relative * most;
     let ranges = limits.position_min.iter().zip(limits.position_max.iter());
@@ -213,7 +199,7 @@ impl Reverse {
         }
         let _ = now;
         let on_course = match self.player.assigned {
-            #[cfg(feature = "tool-moves")]
+            #[cfg(feature = "motions")]
             Some(Assignment { line: Some(line), .. }) => {
                 let config = CourseConfig::default();
                 line.holds(state, &config) && are_within(state, &self.limits, &config)
@@ -228,20 +214,14 @@ impl Reverse {
     /// The program is to make this move, by a verdict that comes.
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
-        #[cfg(feature = "tool-moves")]
+        #[cfg(feature = "motions")]
         let line = asked.line().map(|to| {
             let from = state.tcp_pose.unwrap_or_default();
             LineCourse { from, to: *to, speed: asked.speed() }
         });
-        self.player.assigned = Some(Assignment {
-            number,
-            asked,
-            course,
-            #[cfg(feature = "tool-moves")]
-            line,
-            #[cfg(all(not(feature = "tool-moves"), feature = "postcard"))]
-            line: None,
-        });
+        #[cfg(not(feature = "motions"))]
+        let line = None;
+        self.player.assigned = Some(Assignment { number, asked, course, line });
         self.player.guidance = None;
         (self.player.beside, self.player.tolerated, self.player.ends) = (None, None, false);
         if asked.leads_on() {
@@ -257,7 +237,7 @@ impl Reverse {
     ///
     /// # Errors
     /// `NoSuchProgram` where it is none that can, `ProgramAway` where it does not run.
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
         if !self.is_player() {
             return Err(Reason::NoSuchProgram);
@@ -270,7 +250,7 @@ impl Reverse {
     }
 
     /// What the program says of it; `None` before.
-    #[cfg(feature = "tool-moves")]
+    #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
         self.player.locating.as_ref().and_then(Locating::outcome)
     }
@@ -285,7 +265,7 @@ impl Reverse {
     }
 
     /// How far the move is that runs, or ran last, as a share of its way.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn progress(&self) -> Option<f32> {
         self.player.mirrored.map(|_| self.player.progress.max(0) as f32 * 1e-6)
     }
@@ -378,7 +358,7 @@ impl Reverse {
     }
 
     /// The move that leads on is to be held to these.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
         self.leading().ok_or(FeedError::NoMotion)?;
         self.player.tolerated = Some(Tolerated::new(tolerances));
@@ -386,7 +366,7 @@ impl Reverse {
     }
 
     /// What it is held to, and how late it is.
-    #[cfg(feature = "tolerances")]
+    #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn tolerated(&self) -> Option<&Watch<6>> {
         self.player.tolerated.as_ref().map(Tolerated::watch)
     }
@@ -398,13 +378,13 @@ impl Reverse {
     pub(in crate::engine::ur) fn heed_tolerances(&mut self, state: &State<6>, paused: bool) -> Result<(), Reason> {
         let led = self.led().map(Duration::as_micros);
         // A program of ours shows its own time, which is all that can have passed.
-        #[cfg(feature = "tolerances")]
+        #[cfg(feature = "motions")]
         let could = led.unwrap_or_default();
-        #[cfg(all(feature = "tolerances", feature = "urcap"))]
+        #[cfg(all(feature = "motions", feature = "urcap"))]
         let could = self.could_have_led().unwrap_or(could);
         let player = &mut self.player;
         match (&mut player.tolerated, led) {
-            #[cfg(feature = "tolerances")]
+            #[cfg(feature = "motions")]
             (Some(tolerated), Some(led)) => tolerated.observe(&player.legs, [led, could], self.period, state, paused),
             _ => {
                 let _ = (state, paused);

@@ -15,7 +15,7 @@ const AT_REST: f32 = 1e-3;
 
 /// Where the arm is commanded to be.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Positions {
     /// \[nrad\]
     at: [i64; 6],

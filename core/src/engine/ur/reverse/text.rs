@@ -31,7 +31,7 @@ pub(super) const LONGEST: usize = PLAYER_LEN;
 
 /// What a program is made for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Made {
     pub(super) path: CommandPath,
     pub(super) kind: Kind,

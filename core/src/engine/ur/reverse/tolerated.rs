@@ -15,7 +15,7 @@ const OLD: u64 = 3;
 
 /// What a move that leads on is held to.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Tolerated {
     watch: Watch<6>,
     /// How much of its own time it could have made since it went on its way \[ns\], and the newest state of it.

@@ -3,7 +3,7 @@
 use super::{StateEvent, StateMemory};
 use crate::client::rtde::{Cadence, Claim, Claims, Input, RtdeCounts};
 use crate::command::outputs::{Image, Write};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::time::Instant;
 
@@ -33,10 +33,10 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Gives a program the force to read \[N, Nm\]; whether it was written.
     fn set_force(&mut self, force: [f64; 6]) -> bool;
     /// Gives a program of ours its next order, as whole numbers in registers; whether it was written.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn order(&mut self, values: [i32; 8]) -> bool;
     /// What a program of ours showed of itself in the newest state: what it says, and its token.
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn mirrored(&self) -> Option<[i32; 2]>;
     /// Packages of this connection.
     fn counts(&self) -> &RtdeCounts;
@@ -45,16 +45,16 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Bytes of this connection that were skipped.
     fn dropped(&self) -> u64;
     /// Bytes received into the window, before they are committed.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn received(&mut self, count: usize) -> &[u8];
     /// How much is received into \[B\].
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn memory_size(&self) -> usize;
     /// Everything that decides what follows.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
     /// Goes on from what was saved.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()>;
 }
 

@@ -7,7 +7,7 @@ use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DynamicRecipe, Field};
 
 /// How many inputs the largest group has.
-const LONGEST: usize = if cfg!(feature = "reverse") { 8 } else { 4 };
+const LONGEST: usize = if cfg!(feature = "programs") { 8 } else { 4 };
 
 /// All memory of a session's link to port 30004, to be lent to one engine as
 /// [`Memory::rtde`](crate::engine::ur::Memory::rtde). A session is handed this, and not bytes alone, so that firmware
@@ -72,7 +72,7 @@ pub trait StateMemory<'m>: Send + sealed::Sealed {
     /// How many groups of inputs it has room for.
     fn groups(&self) -> usize;
     /// Receives into `size` bytes of it only; `None` where it has less.
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn shrink(&mut self, size: usize) -> Option<()>;
 }
 
@@ -91,7 +91,7 @@ impl<'m, const RECEIVE: usize, const CLAIMS: usize> StateMemory<'m> for RtdeMemo
         }));
         let inputs = inputs.get_mut(..count.min(CLAIMS))?;
         let memory = ClientMemory { receive: receive.get_mut(..*used)?, transmit };
-        let mirrored = cfg!(feature = "reverse") && claims.has(Claim::Program);
+        let mirrored = cfg!(feature = "programs") && claims.has(Claim::Program);
         Some(states.insert(RtdeStates::new(outputs, inputs, memory, mirrored)?))
     }
 
@@ -99,7 +99,7 @@ impl<'m, const RECEIVE: usize, const CLAIMS: usize> StateMemory<'m> for RtdeMemo
         CLAIMS
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn shrink(&mut self, size: usize) -> Option<()> {
         self.used = Some(size).filter(|size| (LEAST..=RECEIVE).contains(size))?;
         Some(())

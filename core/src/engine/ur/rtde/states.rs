@@ -7,7 +7,7 @@ use crate::client::rtde::{
     Step, WhyNotOurs,
 };
 use crate::command::outputs::{Image, Write};
-#[cfg(feature = "postcard")]
+#[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::frame::FrameError;
 use outrigger_wire::math::double::to_f32;
@@ -93,7 +93,7 @@ impl<'m> RtdeStates<'m> {
 /// One of the outputs that states are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct StateVariable(u8);
 
 impl StateVariable {
@@ -117,7 +117,7 @@ impl StateVariable {
 /// Why RTDE cannot give states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "postcard", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Unusable {
     /// This software has no such variable.
     Missing(StateVariable),
@@ -243,13 +243,13 @@ impl StateLink for RtdeStates<'_> {
         recipe.is_some_and(|recipe| self.client.write(recipe, &[Value::Vector6d(force)]).is_ok())
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn order(&mut self, values: [i32; 8]) -> bool {
         let recipe = self.recipe(Claim::Program);
         recipe.is_some_and(|recipe| self.client.write(recipe, &values.map(Value::Int32)).is_ok())
     }
 
-    #[cfg(feature = "reverse")]
+    #[cfg(feature = "programs")]
     fn mirrored(&self) -> Option<[i32; 2]> {
         self.mirrored
     }
@@ -266,23 +266,23 @@ impl StateLink for RtdeStates<'_> {
         self.client.dropped_bytes()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn received(&mut self, count: usize) -> &[u8] {
         self.client.receive_window().get(..count).unwrap_or_default()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn memory_size(&self) -> usize {
         self.client.memory_size()
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&self.mirrored)?;
         self.client.save(to)
     }
 
-    #[cfg(feature = "postcard")]
+    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         self.mirrored = from.take()?;
         self.client.load(from)

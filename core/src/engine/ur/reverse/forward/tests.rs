@@ -122,7 +122,6 @@ fn an_arm_that_does_not_set_out_is_late_once_and_then_not_on_its_course() {
     assert!(matches!(late[..], [ProgramNews::Late(by)] if by.as_millis().abs_diff(140) <= 12), "{late:?}");
 }
 
-#[cfg(feature = "trajectories")]
 #[test]
 fn a_leg_is_quintic_for_as_long_as_all_before_it_were() {
     let (mut reverse, _) = asked(1);
