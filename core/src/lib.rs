@@ -1,25 +1,4 @@
-//! Reads a Universal Robots arm or a KUKA LWR every control cycle, judges whether its link is good enough to command it, and
-//! moves it by joint speeds that a law computes from the arm's state and local sensors.
-//!
-//! `no_std`, no heap, no `unsafe`, and no reachable panic at opt-level 3 or s with LTO (a link proof). There is no socket, no clock and
-//! no task in this crate: bytes, times and sensor readings go in, bytes and events come out. The same code gives the same bytes
-//! on a microcontroller and on Linux.
-//!
-//! ```
-//! use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
-//! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-//! use outrigger_core::{Instant, Input, Output};
-//!
-//! let law = JointServo::<6>::new(Reference::Hold, JointServoConfig::default());
-//! let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: None };
-//! let mut engine = UrEngine::new(UrConfig::default(), law, memory)?;
-//! engine.handle(Instant::ZERO, Input::Start);
-//! assert!(matches!(engine.poll_output(), Some(Output::Open { .. })));
-//! # Ok::<(), outrigger_core::engine::ConfigError>(())
-//! ```
-//!
-//! Messages of the controllers, units and times are in the crate `outrigger-wire`, which can be used without this one. How a
-//! session is watched and told from elsewhere is in `outrigger-remote`.
+#![doc = include_str!("../README.md")]
 //!
 //! # Run an engine
 //!

@@ -1,39 +1,9 @@
-//! Outrigger on a microcontroller: one robot beside an `embassy-net` stack. `no_std`, no heap, no globals, no board.
+#![doc = include_str!("../README.md")]
 //!
-//! The caller owns all memory and the stack; this crate adds sockets, a clock and a mailbox to [`core::drive`], and
-//! decides nothing. [`Runner::run`] is the task of one robot, [`Handle`] is how the rest of the firmware speaks to it,
-//! an [`Observer`] is how it listens.
+//! [`Runner::run`] is the task of one robot, a [`Handle`] passes samples and requests of the other tasks to it, and an
+//! [`Observer`] receives its events. The loop is [`core::drive`]: nothing here makes a decision about a protocol or a motion.
 //!
 //! [`core::drive`]: outrigger_core::drive
-//!
-//! ```
-//! use core::net::Ipv4Addr;
-//!
-//! use outrigger_core::law::{JointServo, JointServoConfig, Reference};
-//! use outrigger_core::engine::ConfigError;
-//! use outrigger_core::mode::PendantStop;
-//! use outrigger_core::engine::ur::{UrConfig, UrEngine};
-//! use outrigger_embassy::{Buffers, Shared, Windows};
-//!
-//! // In firmware each of the four is a `StaticCell`, so that nothing large is ever
-//! // on a stack, and `robot` a task.
-//! async fn robot(stack: embassy_net::Stack<'_>) -> Result<(), ConfigError> {
-//!     let (mut windows, mut buffers) = (Windows::new(), Buffers::new());
-//!     let shared = Shared::new();
-//!     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
-//!     let mut config = UrConfig::default();
-//!     // States come by 30003 alone, so that a stop at the pendant cannot be seen.
-//!     config.mode.pendant.stop = PendantStop::Overridden;
-//!     let mut engine = UrEngine::new(config, law, windows.memory())?;
-//!     let address = Ipv4Addr::new(10, 0, 2, 2);
-//!     let (handle, mut runner) =
-//!         outrigger_embassy::new(stack, address, &mut engine, &mut buffers, &shared);
-//!     // To whoever samples sensors and watches inputs: `handle.sample(..)`, `handle.pin(..)`.
-//!     let _ = handle;
-//!     runner.run(&mut ()).await; // until `handle.shutdown()` has been carried out
-//!     Ok(())
-//! }
-//! ```
 //!
 //! # States by RTDE
 //!

@@ -1,4 +1,6 @@
-//! What every board runs. A board brings a network stack, a sensor's bytes, and what it has of pins; it decides nothing.
+#![doc = include_str!("../README.md")]
+//!
+//! # Tasks
 //!
 //! | task | does |
 //! |---|---|

@@ -1,9 +1,8 @@
-//! Outrigger's configuration files: TOML in which an unknown key is an error, and every error says line, key, what was
-//! found and what was expected. All errors come at once.
+#![doc = include_str!("../README.md")]
 //!
-//! A file is for a process on a host ([`Configuration`], with `[run]`, `[host]`, `[serve]` and `[ros]`) or for a board ([`Board`], with
-//! `[device]`); beside a KRC for [`KrcConfiguration`] or [`KrcBoard`]. What is common to both ([`Control`]) is read by the
-//! same code. A board's build script compiles its file into the bytes of its settings with [`firmware::compile_in`].
+//! A host's file is a [`Configuration`], beside a KRC a [`KrcConfiguration`]; a board's file is a [`Board`] or a [`KrcBoard`].
+//! What is common to both ([`Control`]) is read by the same code, and [`AnyConfiguration`] reads any of the four. A board's build
+//! script compiles its file into the bytes of its settings with [`firmware::compile_in`].
 
 mod address;
 mod awaited;

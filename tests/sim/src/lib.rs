@@ -1,27 +1,8 @@
-//! A simulated Universal Robots controller with its arm: CB2, CB3, e-Series and PolyScope X, software 1.5 to 10.12; and a
-//! simulated KRC with an LWR 4+ ([`krc`]), and a simulated [`sensor`].
+#![doc = include_str!("../README.md")]
 //!
-//! [`Controller`](controller::Controller) is sans-IO: it lives in virtual time, and a driver connects clients, moves
-//! their bytes and advances the clock. [`tcp`] is the driver for kernel sockets; tests drive it directly.
-//! [`fault`]s, [`net`]work conditions and an operator's [`Action`](controller::Action)s come from options, from a
-//! script or from the caller, all of it seeded: the same run gives the same bytes.
-//!
-//! ```
-//! use outrigger_sim::controller::{Controller, Options};
-//! use outrigger_sim::port::Port;
-//! use outrigger_sim::time::SimTime;
-//!
-//! let mut controller = Controller::new(Options::default())?;
-//! let client = controller.connect(Port::Realtime).unwrap();
-//! controller.write(client, b"speedj([0.1,0,0,0,0,0],1.0,0.5)\n");
-//! controller.advance_to(SimTime::from_millis(300));
-//! assert!(controller.truth().qd[0] > 0.09);
-//! # Ok::<(), outrigger_sim::controller::OptionsError>(())
-//! ```
-//!
-//! How far it can be believed, behaviour by behaviour and function by function, and what is not simulated, is in
-//! `tests/sim/docs/fidelity.md`. Where the specification knows two behaviours or none, the choice is an option and its
-//! documentation says so.
+//! [`Controller`](controller::Controller) is the controller of Universal Robots, [`krc`] the KRC, [`sensor`] a sensor of either.
+//! [`tcp`] and [`udp`] drive them with kernel sockets. [`fault`]s, [`net`]work conditions and an operator's
+//! [`Action`](controller::Action)s come from options, from a script or from the caller.
 //!
 //! # What is assumed
 //!
