@@ -5,7 +5,7 @@
 //! forged answer, or a second device with the robot's address, and everything this device sends goes elsewhere until then.
 //! Here a second claim is not believed, except where the stack itself asked.
 
-use core::cell::RefCell;
+use core::cell::Cell;
 use core::net::Ipv4Addr;
 use core::task::Context;
 
@@ -16,7 +16,7 @@ use crate::claim::Claim;
 use crate::heard::Ear;
 
 /// Who has one address: the first that says so, until the stack asks anew.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     address: Ipv4Addr,
     holder: Option<[u8; 6]>,
@@ -72,14 +72,14 @@ impl Neighbour {
 #[derive(Debug)]
 pub struct Guarded<D> {
     driver: D,
-    neighbour: RefCell<Neighbour>,
+    neighbour: Cell<Neighbour>,
     ear: &'static Ear,
 }
 
 impl<D: Driver> Guarded<D> {
     /// `driver`, with nobody but one at the address of `neighbour`.
     pub const fn new(driver: D, neighbour: Neighbour, ear: &'static Ear) -> Self {
-        Self { driver, neighbour: RefCell::new(neighbour), ear }
+        Self { driver, neighbour: Cell::new(neighbour), ear }
     }
 }
 
@@ -117,17 +117,20 @@ impl<D: Driver> Driver for Guarded<D> {
 }
 
 /// A received frame.
-pub struct Received<'a, T>(T, &'a RefCell<Neighbour>, &'a Ear);
+pub struct Received<'a, T>(T, &'a Cell<Neighbour>, &'a Ear);
 
 impl<T: RxToken> RxToken for Received<'_, T> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, f: F) -> R {
         let Self(token, neighbour, ear) = self;
         token.consume(|frame| {
             ear.take(frame);
-            if neighbour.borrow_mut().receive(frame) {
+            let mut known = neighbour.get();
+            let believed = known.receive(frame);
+            neighbour.set(known);
+            if believed {
                 return f(frame);
             }
-            tell(&neighbour.borrow(), frame);
+            tell(&known, frame);
             // Too short for anything: the stack drops it.
             f(&mut [])
         })
@@ -147,14 +150,16 @@ fn tell(neighbour: &Neighbour, frame: &[u8]) {
 }
 
 /// Room for a frame to be sent.
-pub struct Transmit<'a, T>(T, &'a RefCell<Neighbour>);
+pub struct Transmit<'a, T>(T, &'a Cell<Neighbour>);
 
 impl<T: TxToken> TxToken for Transmit<'_, T> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
         let Self(token, neighbour) = self;
         token.consume(len, |frame| {
             let result = f(frame);
-            neighbour.borrow_mut().transmit(frame);
+            let mut known = neighbour.get();
+            known.transmit(frame);
+            neighbour.set(known);
             result
         })
     }
