@@ -652,7 +652,11 @@ fn packages_depend_as_the_architecture_draws() {
 
 #[test]
 fn one_file_of_the_microcontroller_port_names_types_of_the_network_stack() {
-    let names = |text: &str| ["embassy_net", "smoltcp"].iter().any(|stack| code(text).contains(stack));
+    // The trait of a driver, `embassy_net_driver`, is versioned apart from the stack, and names none of its types.
+    let names = |text: &str| {
+        let code = code(text).replace("embassy_net_driver", "");
+        ["embassy_net", "smoltcp"].iter().any(|stack| code.contains(stack))
+    };
     let naming: Vec<PathBuf> = sources(&workspace().join("port-embassy/src"))
         .into_iter()
         .filter(|(_, text)| names(text))

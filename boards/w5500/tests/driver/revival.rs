@@ -1,7 +1,7 @@
 //! A chip that seems well and hears nothing: started anew as every board does it, and no more often.
 
-use outrigger_app::{Revival, Revive, Sight};
 use outrigger_core::mode::Mode;
+use outrigger_embassy::revival::{Revival, Revive, Sight};
 use outrigger_sim::time::SimTime;
 use outrigger_w5500::Trouble;
 use outrigger_wire::time::Instant;

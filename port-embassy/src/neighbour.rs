@@ -4,6 +4,20 @@
 //! `iface/interface/ipv4.rs`, `process_arp`), and what is there stays for a minute (`iface/neighbor.rs`, `ENTRY_LIFETIME`). One
 //! forged answer, or a second device with the robot's address, and everything this device sends goes elsewhere until then.
 //! Here a second claim is not believed, except where the stack itself asked.
+//!
+//! ```
+//! use core::net::Ipv4Addr;
+//!
+//! use embassy_net_driver::Driver;
+//! use outrigger_core::engine::Device;
+//! use outrigger_embassy::heard::Ear;
+//! use outrigger_embassy::neighbour::{Guarded, Neighbour};
+//!
+//! /// The driver to be given to `embassy_net::new` in place of `mac`.
+//! fn guarded<D: Driver>(mac: D, robot: Ipv4Addr, device: &Device, ear: &'static Ear) -> Guarded<D> {
+//!     Guarded::new(mac, Neighbour::toward(robot, device), ear)
+//! }
+//! ```
 
 use core::cell::Cell;
 use core::net::Ipv4Addr;
@@ -35,7 +49,7 @@ impl Neighbour {
     /// Of the robot, or of the gateway to it.
     #[must_use]
     pub fn toward(robot: Ipv4Addr, device: &Device) -> Self {
-        let network = |address: Ipv4Addr| address.to_bits().checked_shr(32 - u32::from(device.prefix));
+        let network = |address: Ipv4Addr| address.to_bits().checked_shr(32_u32.wrapping_sub(device.prefix.into()));
         let near = network(robot) == network(device.address);
         Self::new(if near { robot } else { device.gateway.unwrap_or(robot) })
     }
@@ -142,10 +156,18 @@ fn tell(neighbour: &Neighbour, frame: &[u8]) {
     if let Some(claim) = Claim::of(frame).filter(|_| neighbour.refused().is_power_of_two()) {
         let [a, b, c, d] = claim.sender.octets();
         let times = neighbour.refused();
-        info!(
+        #[cfg(feature = "defmt")]
+        defmt::info!(
             "network: {=[u8; 6]:02x} says that it has {}.{}.{}.{}, which another has; not believed ({})",
-            claim.hardware, a, b, c, d, times
+            claim.hardware,
+            a,
+            b,
+            c,
+            d,
+            times
         );
+        #[cfg(not(feature = "defmt"))]
+        let _ = (claim.hardware, a, b, c, d, times);
     }
 }
 
