@@ -403,9 +403,7 @@ const CHOOSING: &[&str] = &[
     "port-linux/cli/src/cli.rs",
     "port-linux/cli/src/beside.rs",
     "port-linux/cli/src/watch/device.rs",
-    "boards/nucleo-h743zi/src/main.rs",
-    "boards/qemu-mps2/src/main.rs",
-    "boards/w5500-evb-pico2/src/main.rs",
+    "boards/app/src/board.rs",
 ];
 
 /// A maker of controllers, by what the code calls its types and modules, and the places that may.

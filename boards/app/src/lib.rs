@@ -12,7 +12,7 @@
 //! | `provision::serve` (feature `provision`) | what it is told over a serial line at the bench, and keeps in flash |
 //! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request, brake release |
 //!
-//! A board uses the names of [`ur`] or those of [`krc`]; everything else is the same beside both.
+//! A board gets them by [`board!`](crate::board!), with the names of [`ur`] or of [`krc`]; everything else is the same beside both.
 //!
 //! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
 //! behind a lock. The executor has priorities, and [`turns`] says whose are which.
@@ -22,6 +22,7 @@
 #[macro_use]
 mod log;
 
+mod board;
 pub mod boot;
 mod contacts;
 pub mod dashboard;
