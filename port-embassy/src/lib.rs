@@ -47,6 +47,15 @@
 //! two. Everything else may be anywhere, interrupt handlers included: a [`Handle`] is `Copy`, `Send` and `Sync`, never
 //! waits, and holds a critical section for the copy of one sample (~50 bytes) at most.
 //!
+//! # Around the stack
+//!
+//! | module | does |
+//! |---|---|
+//! | [`neighbour`] | wraps a driver: one forged or conflicting ARP packet does not redirect what is sent to the robot |
+//! | [`heard`] | counts received frames and classifies those from the robot's address |
+//! | [`revival`] | decides when a silent interface is to be restarted, and when the device |
+//! | [`pulse`] | tells a watchdog whether the control loop is alive |
+//!
 //! # What the stack must be given
 //!
 //! * Sockets: two of the stack's `StackResources` are taken, three with RTDE, four with a program, one beside a KRC.
@@ -55,7 +64,7 @@
 //! * An interface that keeps as many frames as the sockets have room for: 8 KiB of them ([`Buffers`] says why).
 //! * `max_burst_size` of the driver `None`: with a number the stack advertises a window of no more packets than that.
 //! * Ticks of 1 MHz (`embassy-time`): time stamps are then what they say, in µs.
-#![no_std]
+#![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -76,11 +85,17 @@
 #[cfg(test)]
 use critical_section as _;
 
+mod address;
+mod claim;
 mod edges;
 mod handle;
+pub mod heard;
 pub mod krc;
 mod memory;
+pub mod neighbour;
 mod net;
+pub mod pulse;
+pub mod revival;
 mod runner;
 pub mod sensor;
 #[cfg(feature = "test-peer")]
@@ -88,6 +103,7 @@ pub mod sensor;
 pub mod test_peer;
 mod trouble;
 
+pub use address::hardware_address;
 pub use handle::{Handle, Shared};
 pub use memory::{Buffers, BuffersWithRtde, FOR_A_PROGRAM, SmallBuffers, Windows};
 pub use net::{Connections, Flow, Stack, now};

@@ -15,6 +15,9 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::{Held, Mode};
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
+use outrigger_embassy::heard::{self, Ear};
+use outrigger_embassy::pulse::Pulse;
+use outrigger_embassy::revival::{Revival, Revive, Sight};
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
 use outrigger_remote::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
@@ -24,12 +27,9 @@ use outrigger_wire::time::Instant;
 
 use crate::boot::{self, Begun, Clock};
 use crate::errands::{Asker, Errands};
-use crate::heard::Ear;
 use crate::lamp::Status;
 use crate::milestone::{Milestone, PeerEvent};
-use crate::pulse::Pulse;
 use crate::requests::inquiry::Inquiry;
-use crate::revival::{Revival, Revive, Sight};
 use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.
@@ -42,6 +42,16 @@ const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Durat
 
 /// A robot's mode that is older is not known.
 const MODE_IS_KNOWN_FOR: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_millis(300);
+
+/// Returns the traffic that `ear` has classified, in the words of telemetry.
+fn heard(ear: &Ear) -> Heard {
+    match ear.heard() {
+        heard::Heard::Silence => Heard::Silence,
+        heard::Heard::Others => Heard::Others,
+        heard::Heard::Address => Heard::Address,
+        heard::Heard::Packets => Heard::Packets,
+    }
+}
 
 /// What a board knows of itself.
 #[derive(Clone, Copy)]
@@ -216,7 +226,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let origin = self.origin.get();
         let mut report = PortReport {
             frames: self.frames(),
-            heard: origin.map_or(Heard::Silence, |origin| origin.ear.heard()),
+            heard: origin.map_or(Heard::Silence, |origin| heard(origin.ear)),
             interface_restarts: self.interface_restarts.get(),
             unsent: self.unsent.get(),
             network: self.network.get(),
@@ -245,7 +255,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// Tells the log what was heard from the robot's address, where that is all for some time and there is no session.
     fn listen(&self, now: Instant) {
         let Some(Origin { ear, .. }) = self.origin.get() else { return };
-        let (heard, (known, since, told)) = (ear.heard(), self.heard.get());
+        let (heard, (known, since, told)) = (heard(ear), self.heard.get());
         if heard != known {
             self.heard.set((heard, now, false));
         } else if !told
@@ -303,7 +313,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         }
     }
 
-    /// Starts anew what hears nothing any more, as [`revival`](crate::revival) says; for ever. `restart` does it, and does not
+    /// Starts anew what hears nothing any more, as [`revival`](outrigger_embassy::revival) says; for ever. `restart` does it, and does not
     /// return where the board is meant.
     pub async fn revive(&self, mut restart: impl FnMut(Revive)) -> ! {
         let mut revival = Revival::new();

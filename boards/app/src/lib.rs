@@ -14,7 +14,7 @@
 //! | `provision::serve` (feature `provision`) | what it is told over a serial line at the bench, and keeps in flash |
 //! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request, brake release |
 //!
-//! A board uses the names of [`ur`] or those of [`krc`]; everything else is the same beside both.
+//! A board gets them by [`board!`](crate::board!), with the names of [`ur`] or of [`krc`]; everything else is the same beside both.
 //!
 //! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
 //! behind a lock. The executor has priorities, and [`turns`] says whose are which.
@@ -24,25 +24,21 @@
 #[macro_use]
 mod log;
 
+mod board;
 pub mod boot;
-mod claim;
 mod contacts;
 pub mod dashboard;
 mod desk;
 mod errands;
 mod guard;
-mod heard;
 pub mod krc;
 mod lamp;
 mod milestone;
-mod neighbour;
 mod network;
 #[cfg(feature = "provision")]
 pub mod provision;
-mod pulse;
 mod recorder;
 pub mod requests;
-pub mod revival;
 mod robot;
 mod sensors;
 mod stack;
@@ -55,17 +51,16 @@ pub use desk::Desk;
 pub use guard::{GUARD, Guard};
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub use guard::{guard_stack, stack_exceeded};
-pub use heard::Ear;
 pub use lamp::Status;
 pub use milestone::{Milestone, PeerEvent};
-pub use neighbour::{Guarded, Neighbour};
-pub use network::{hardware_address, network};
+pub use network::network;
 pub use outrigger_core::engine::{Ports, TelemetryTarget};
 pub use outrigger_core::mode::OperatorConfig;
-pub use outrigger_embassy::Handle;
+pub use outrigger_embassy::heard::Ear;
+pub use outrigger_embassy::neighbour::{Guarded, Neighbour};
+pub use outrigger_embassy::revival::Revive;
 pub use outrigger_embassy::sensor::Adc;
+pub use outrigger_embassy::{Handle, hardware_address};
 pub use outrigger_remote::telemetry::NetworkCounts;
-pub use pulse::Pulse;
-pub use revival::{Revival, Revive, Sight};
 pub use robot::{Ready, StartError};
 pub use sensors::{AnalogSensor, BusSensor, SerialSensor, WrenchSensor};

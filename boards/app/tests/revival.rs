@@ -6,8 +6,8 @@ use std::time::Duration;
 // The critical sections of a process.
 use critical_section as _;
 use embassy_net_driver::{Driver, LinkState, RxToken, TxToken};
-use outrigger_app::{Revival, Revive, Sight};
 use outrigger_core::mode::Mode;
+use outrigger_embassy::revival::{Revival, Revive, Sight};
 use outrigger_emulated::SimTime;
 use outrigger_emulated::executor::{BUSY, Task, clock, leak, run_all};
 use outrigger_emulated::w5500::{Chip, Pins, Rate, Timing};

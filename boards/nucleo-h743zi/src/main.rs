@@ -5,8 +5,8 @@
 use core::cell::RefCell;
 
 use defmt_rtt as _;
-use embassy_executor::{Metadata, SpawnError, SpawnToken, Spawner};
-use embassy_net::{Stack, StackResources};
+use embassy_executor::Spawner;
+use embassy_net::Stack;
 use embassy_stm32::adc::{Adc, AdcChannel as _, AdcConfig, Averaging};
 use embassy_stm32::dma;
 use embassy_stm32::exti::{self, ExtiInput};
@@ -24,20 +24,10 @@ use embassy_stm32::{bind_interrupts, interrupt, uid};
 use embassy_time::Delay;
 use embedded_hal_bus::spi::ExclusiveDevice;
 use outrigger_app::boot::{self, Begun, Stage};
-#[cfg(dashboard)]
-use outrigger_app::dashboard;
-#[cfg(krc)]
-use outrigger_app::krc::{Desk, Memory, Robot, Settings};
-use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
-use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::turns::{self, Turns};
-#[cfg(not(krc))]
-use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, OperatorConfig, Ports, Revive, SerialSensor,
-    TelemetryTarget, WrenchSensor, guard_stack, hardware_address, network,
+    AnalogSensor, BusSensor, Handle, Ports, Revive, SerialSensor, WrenchSensor, guard_stack, hardware_address, turns,
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
@@ -52,13 +42,6 @@ use flash::Sectors;
 use level::{Converter, Level3V3};
 use ports::PORTS;
 
-/// What `build.rs` made of the board's file: what runs where the flash has nothing better.
-static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
-/// What else this firmware can be told.
-const BUILT: Built = Built { requests: cfg!(requests), motion: false, dashboard: cfg!(dashboard), ports: PORTS };
-/// Rate of the serial line at the bench \[Bd\].
-const BENCH_BAUD: u32 = 115_200;
-
 /// Of the I²C bus.
 const BUS_RATE: Hertz = Hertz(100_000);
 /// Of the force/torque sensor's bus: 24 bytes take 0.1 ms, and its wires may be a hand long.
@@ -68,6 +51,20 @@ type SensorBus = ExclusiveDevice<Spi<'static, Async, spi::mode::Master>, Output<
 
 /// Time without food after which the watchdog resets the chip \[µs\].
 const PATIENCE: u32 = 1_000_000;
+
+outrigger_app::board! {
+    name: "nucleo-h743zi",
+    driver: Mac,
+    flash: Sectors,
+    bench: BufferedUart<'static>,
+    motion: false,
+    ports: PORTS,
+    contacts: Input<'static>, request: is_high,
+    serial: BufferedUart<'static>,
+    analog: Level3V3, counts: u16::MAX, volts: 3.3,
+    bus: I2c<'static, Async, i2c::Master>,
+    wrench: SensorBus, ready: ExtiInput<'static, Async>,
+}
 
 bind_interrupts!(struct Irqs {
     ETH => ethernet::Handler;
@@ -106,16 +103,8 @@ async fn main(spawner: Spawner) {
     begun.log(chip::clock(clock));
     defmt::info!("stack guarded by: {}", guard);
 
-    boot::reached(Stage::Settings);
-    static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
-    let (in_force, told) = TOLD.take().split();
-    let mut store = Store::new(Sectors::new(Flash::new_blocking(p.FLASH)));
-    let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
-    let InForce { mut settings, image, standing } = defmt::unwrap!(in_force);
+    let (mut settings, image, bench) = choose_settings(Sectors::new(Flash::new_blocking(p.FLASH)), begun);
     settings.config.operator = clock.operator(settings.config.operator);
-    if let Some(why) = standing.refused() {
-        begun.refuses_settings(why);
-    }
     let serial = SerialSensor::of(settings.sensors());
     let analog = [1, 2].map(|number| AnalogSensor::of(settings.sensors(), number));
     let on_bus = BusSensor::of(settings.sensors());
@@ -126,24 +115,11 @@ async fn main(spawner: Spawner) {
     static RINGS: ConstStaticCell<Rings> = ConstStaticCell::new(Rings::new());
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&uid::uid()));
     let mac = ethernet::interface(p.ETH, p.ETH_SMA, mac, RINGS.take());
-    static EAR: StaticCell<Ear> = StaticCell::new();
-    let ear = &*EAR.init(Ear::new(settings.robot));
-    let mac = Guarded::new(mac, Neighbour::toward(settings.robot, &settings.device), ear);
+    let (mac, ear) = guard_link(mac, &settings);
     boot::reached(Stage::Tasks);
     let mut random = Rng::new(p.RNG, Irqs);
-    let seed = random.next_u64();
-    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize + cfg!(dashboard) as usize }>> =
-        ConstStaticCell::new(StackResources::new());
-    let (stack, runner) = embassy_net::new(mac, network(&settings.device), RESOURCES.take(), seed);
-    spawn_first(spawner, net(runner), turns::NETWORK);
-    spawner.spawn(defmt::unwrap!(note_turns()));
-
-    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let (board, build) = ("nucleo-h743zi", env!("OUTRIGGER_BUILD"));
-    // Not of the seed: telemetry can be read by anybody.
-    let boot = random.next_u32();
-    let device = telemetry::Device { board, build, boot, settings: image.settings };
-    let robot = defmt::unwrap!(Robot::new(stack, &settings, device, MEMORY.take()));
+    let (stack, _) = start_network(spawner, mac, &settings, random.next_u64());
+    let (robot, device) = make_robot(stack, &settings, &image, random.next_u32());
     let (handle, desk) = (robot.handle(), robot.desk());
     desk.comes_from(begun, chip::clock(clock), ear);
     spawn_first(spawner, control(robot, Output::new(p.PE11, Level::Low, Speed::High)), turns::CONTROL);
@@ -159,17 +135,12 @@ async fn main(spawner: Spawner) {
     static SAID: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
     match BufferedUart::new(p.USART3, p.PD9, p.PD8, SAID.take(), HEARD.take(), Irqs, config) {
         Ok(port) => {
-            let (patience, reset) = (chip::be_patient, || boot::reset());
-            let serving = Serving { standing, told, board, build, boot, port, store, patience, reset };
+            let serving = bench.serving(device, port, chip::be_patient, || boot::reset());
             spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
         }
         Err(_) => defmt::error!("nothing can be told at the bench: USART3 cannot run at its rate"),
     }
-    if let Some(target) = settings.device.telemetry {
-        spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
-    }
-    #[cfg(dashboard)]
-    spawner.spawn(defmt::unwrap!(errands(desk, handle, stack)));
+    spawn_services(spawner, &settings, desk, handle, stack);
     #[cfg(requests)]
     if let Some(port) = requests::Port::of(image.requests) {
         let mut seed = [0; 32];
@@ -224,32 +195,6 @@ async fn main(spawner: Spawner) {
     }
 }
 
-/// The time of the last turn of the rest of the tasks.
-static TURNS: Turns = Turns::new();
-
-/// Spawns a task that goes before others.
-fn spawn_first<S>(spawner: Spawner, task: Result<SpawnToken<S>, SpawnError>, priority: u8) {
-    let task = defmt::unwrap!(task);
-    task.metadata().set_priority(priority);
-    spawner.spawn(task);
-}
-
-/// Sets the priority of the task that runs.
-async fn own_priority() -> impl Fn(u8) {
-    let task = Metadata::for_current_task().await;
-    move |priority| task.set_priority(priority)
-}
-
-#[embassy_executor::task]
-async fn note_turns() -> ! {
-    TURNS.note().await
-}
-
-#[embassy_executor::task]
-async fn net(mut runner: embassy_net::Runner<'static, Guarded<Mac>>) -> ! {
-    TURNS.give_way(runner.run(), own_priority().await).await
-}
-
 #[embassy_executor::task]
 async fn control(robot: Robot, cycle: Output<'static>) {
     robot.run(cycle).await;
@@ -287,89 +232,4 @@ async fn revive(desk: &'static Desk) -> ! {
 #[embassy_executor::task]
 async fn await_clock(desk: &'static Desk) -> ! {
     desk.await_clock(chip::is_clock_there, || boot::reset()).await
-}
-
-#[cfg(dashboard)]
-#[embassy_executor::task]
-async fn errands(desk: &'static Desk, robot: Handle<'static>, stack: Stack<'static>) -> ! {
-    static MEMORY: ConstStaticCell<dashboard::Memory> = ConstStaticCell::new(dashboard::Memory::new());
-    dashboard::carry_out(desk, robot, stack, MEMORY.take()).await
-}
-
-#[cfg(requests)]
-#[embassy_executor::task]
-async fn answer(
-    desk: &'static Desk,
-    robot: Handle<'static>,
-    stack: Stack<'static>,
-    port: requests::Port,
-    seed: [u8; 32],
-) {
-    static MEMORY: ConstStaticCell<requests::Memory> = ConstStaticCell::new(requests::Memory::new());
-    requests::serve(desk, robot, stack, port, seed, MEMORY.take()).await;
-}
-
-#[embassy_executor::task]
-async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarget) -> ! {
-    static MEMORY: ConstStaticCell<Outgoing> = ConstStaticCell::new(Outgoing::new());
-    telemetry::send(desk, stack, target, MEMORY.take()).await
-}
-
-#[embassy_executor::task]
-async fn be_told(
-    serving: Serving<Settings, BufferedUart<'static>, Sectors>,
-    robot: Handle<'static>,
-    desk: &'static Desk,
-) -> ! {
-    serving.serve(robot, desk).await
-}
-
-#[embassy_executor::task]
-async fn contacts(
-    operator: OperatorConfig,
-    has_brakes: bool,
-    pins: [Input<'static>; 4],
-    robot: Handle<'static>,
-    desk: &'static Desk,
-) -> ! {
-    let [stop, acknowledge, button, brakes] = pins;
-    let (stop, acknowledge, request) = (|| stop.is_low(), || acknowledge.is_low(), || button.is_high());
-    let brake_release = || brakes.is_low();
-    Contacts { stop, acknowledge, request, brake_release }.watch(&operator, has_brakes, robot, desk).await
-}
-
-#[embassy_executor::task]
-async fn read_serial(
-    sensor: SerialSensor,
-    port: BufferedUart<'static>,
-    robot: Handle<'static>,
-    desk: &'static Desk,
-) -> ! {
-    sensor.run(port, robot, desk).await
-}
-
-#[embassy_executor::task(pool_size = 2)]
-async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>, desk: &'static Desk) -> ! {
-    sensor.run(level, u16::MAX, 3.3, robot, desk).await
-}
-
-#[embassy_executor::task]
-async fn read_bus(
-    sensor: BusSensor,
-    bus: I2c<'static, Async, i2c::Master>,
-    robot: Handle<'static>,
-    desk: &'static Desk,
-) -> ! {
-    sensor.run(bus, robot, desk).await
-}
-
-#[embassy_executor::task]
-async fn read_wrench(
-    sensor: WrenchSensor,
-    bus: SensorBus,
-    data_ready: ExtiInput<'static, Async>,
-    robot: Handle<'static>,
-    desk: &'static Desk,
-) -> ! {
-    sensor.run(bus, data_ready, robot, desk).await
 }

@@ -5,8 +5,8 @@
 use core::cell::RefCell;
 
 use defmt_rtt as _;
-use embassy_executor::{Metadata, SpawnError, SpawnToken, Spawner};
-use embassy_net::{Stack, StackResources};
+use embassy_executor::Spawner;
+use embassy_net::Stack;
 use embassy_rp::adc::{self, Adc};
 use embassy_rp::flash::Flash;
 use embassy_rp::gpio::{Input, Level, Output, Pull};
@@ -20,20 +20,11 @@ use embassy_rp::{bind_interrupts, dma, otp, pac};
 use embassy_time::{Delay, Duration, Ticker};
 use embedded_hal_bus::spi::ExclusiveDevice;
 use outrigger_app::boot::{self, Begun, Clock, ClockSource, Stage};
-#[cfg(dashboard)]
-use outrigger_app::dashboard;
-#[cfg(krc)]
-use outrigger_app::krc::{Desk, Memory, Robot, Settings};
-use outrigger_app::provision::{self, Built, InForce, Serving, Store};
 #[cfg(requests)]
 use outrigger_app::requests;
-use outrigger_app::telemetry::{self, Outgoing};
-use outrigger_app::turns::{self, Turns};
-#[cfg(not(krc))]
-use outrigger_app::ur::{Desk, Memory, Robot, Settings};
 use outrigger_app::{
-    AnalogSensor, BusSensor, Contacts, Ear, Guarded, Handle, Neighbour, NetworkCounts, OperatorConfig, Ports, Revive,
-    SerialSensor, TelemetryTarget, WrenchSensor, guard_stack, hardware_address, network,
+    AnalogSensor, BusSensor, Handle, NetworkCounts, Ports, Revive, SerialSensor, WrenchSensor, guard_stack,
+    hardware_address, turns,
 };
 use outrigger_w5500::{Counts, Device, Runner, State, Watch};
 use static_cell::{ConstStaticCell, StaticCell};
@@ -48,13 +39,6 @@ use flash::Sectors;
 use level::{Converter, Level3V3};
 use ports::PORTS;
 
-/// What `build.rs` made of the board's file: what runs where the flash has nothing better.
-static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
-/// What else this firmware can be told.
-const BUILT: Built = Built { requests: cfg!(requests), motion: false, dashboard: cfg!(dashboard), ports: PORTS };
-/// Rate of the serial line at the bench \[Bd\].
-const BENCH_BAUD: u32 = 115_200;
-
 /// Time without food after which the watchdog resets the chip.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -67,6 +51,20 @@ const SENSOR_BUS_RATE: u32 = 2_000_000;
 type Bus = ExclusiveDevice<Spi<'static, SPI0, Async>, Output<'static>, Delay>;
 type SensorBus = ExclusiveDevice<Spi<'static, SPI1, Async>, Output<'static>, Delay>;
 type Mac = Runner<'static, Bus, Input<'static>, Output<'static>>;
+
+outrigger_app::board! {
+    name: "w5500-evb-pico2",
+    driver: Device<'static>,
+    flash: Sectors,
+    bench: BufferedUart,
+    motion: false,
+    ports: PORTS,
+    contacts: Input<'static>, request: is_low,
+    serial: BufferedUartRx,
+    analog: Level3V3, counts: 4_095, volts: 3.3,
+    bus: I2c<'static, I2C1, i2c::Async>,
+    wrench: SensorBus, ready: Input<'static>,
+}
 
 bind_interrupts!(struct Irqs {
     I2C1_IRQ => i2c::InterruptHandler<I2C1>;
@@ -101,15 +99,7 @@ async fn main(spawner: Spawner) {
     defmt::info!("stack guarded by: {}", guard);
     defmt::info!("flash read without commands: {}", is_fast);
 
-    boot::reached(Stage::Settings);
-    static TOLD: ConstStaticCell<provision::Memory> = ConstStaticCell::new(provision::Memory::new());
-    let (in_force, told) = TOLD.take().split();
-    let mut store = Store::new(Sectors::new(Flash::new_blocking(p.FLASH)));
-    let in_force = InForce::<Settings>::choose(&mut store, in_force, IMAGE, BUILT);
-    let InForce { settings, image, standing } = defmt::unwrap!(in_force);
-    if let Some(why) = standing.refused() {
-        begun.refuses_settings(why);
-    }
+    let (settings, image, bench) = choose_settings(Sectors::new(Flash::new_blocking(p.FLASH)), begun);
     let serial = SerialSensor::of(settings.sensors());
     let analog = [1, 2].map(|number| AnalogSensor::of(settings.sensors(), number));
 
@@ -127,28 +117,15 @@ async fn main(spawner: Spawner) {
     // Until the chip answers, and its cable is in, the stack has no link; what is wrong meanwhile is in the log.
     let (device, mac, chip) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
     spawn_first(spawner, frames(mac), turns::NETWORK);
-    static EAR: StaticCell<Ear> = StaticCell::new();
-    let ear = &*EAR.init(Ear::new(settings.robot));
-    let device = Guarded::new(device, Neighbour::toward(settings.robot, &settings.device), ear);
+    let (device, ear) = guard_link(device, &settings);
     boot::reached(Stage::Tasks);
     let (mut seed, mut boot) = ([0; 8], [0; 4]);
     let mut random = Trng::new(p.TRNG, Irqs, trng::Config::default());
     random.fill_bytes(&mut seed).await;
     random.fill_bytes(&mut boot).await;
 
-    static RESOURCES: ConstStaticCell<StackResources<{ 6 + cfg!(requests) as usize + cfg!(dashboard) as usize }>> =
-        ConstStaticCell::new(StackResources::new());
-    let seed = u64::from_le_bytes(seed);
-    let (stack, runner) = embassy_net::new(device, network(&settings.device), RESOURCES.take(), seed);
-    spawn_first(spawner, net(runner), turns::NETWORK);
-    spawner.spawn(defmt::unwrap!(note_turns()));
-
-    static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
-    let (board, build) = ("w5500-evb-pico2", env!("OUTRIGGER_BUILD"));
-    // Not of the seed: telemetry can be read by anybody.
-    let boot = u32::from_le_bytes(boot);
-    let speaker = telemetry::Device { board, build, boot, settings: image.settings };
-    let robot = defmt::unwrap!(Robot::new(stack, &settings, speaker, MEMORY.take()));
+    let (stack, _) = start_network(spawner, device, &settings, u64::from_le_bytes(seed));
+    let (robot, device) = make_robot(stack, &settings, &image, u32::from_le_bytes(boot));
     let (handle, desk) = (robot.handle(), robot.desk());
     desk.comes_from(begun, clock, ear);
     spawn_first(spawner, control(robot, Output::new(p.PIN_4, Level::Low)), turns::CONTROL);
@@ -162,14 +139,9 @@ async fn main(spawner: Spawner) {
     let port = BufferedUart::new(p.UART1, p.PIN_8, p.PIN_9, Irqs, SAID.take(), HEARD.take(), config);
     // A line that nobody drives is quiet.
     pac::PADS_BANK0.gpio(9).modify(|pad| pad.set_pue(true));
-    let (patience, reset) = (be_patient, || boot::reset());
-    let serving = Serving { standing, told, board, build, boot, port, store, patience, reset };
+    let serving = bench.serving(device, port, be_patient, || boot::reset());
     spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
-    if let Some(target) = settings.device.telemetry {
-        spawner.spawn(defmt::unwrap!(tell(desk, stack, target)));
-    }
-    #[cfg(dashboard)]
-    spawner.spawn(defmt::unwrap!(errands(desk, handle, stack)));
+    spawn_services(spawner, &settings, desk, handle, stack);
     #[cfg(requests)]
     if let Some(port) = requests::Port::of(image.requests) {
         let mut seed = [0; 32];
@@ -224,40 +196,9 @@ fn be_patient() {
     pac::WATCHDOG.load().write(|load| load.set_load(0xff_ffff));
 }
 
-/// The time of the last turn of the rest of the tasks.
-static TURNS: Turns = Turns::new();
-
-/// Spawns a task that goes before others.
-fn spawn_first<S>(spawner: Spawner, task: Result<SpawnToken<S>, SpawnError>, priority: u8) {
-    let task = defmt::unwrap!(task);
-    task.metadata().set_priority(priority);
-    spawner.spawn(task);
-}
-
-/// Sets the priority of the task that runs.
-async fn own_priority() -> impl Fn(u8) {
-    let task = Metadata::for_current_task().await;
-    move |priority| task.set_priority(priority)
-}
-
-#[embassy_executor::task]
-async fn note_turns() -> ! {
-    TURNS.note().await
-}
-
-#[embassy_executor::task]
-async fn be_told(serving: Serving<Settings, BufferedUart, Sectors>, robot: Handle<'static>, desk: &'static Desk) -> ! {
-    serving.serve(robot, desk).await
-}
-
 #[embassy_executor::task]
 async fn frames(mac: Mac) -> ! {
     TURNS.give_way(mac.run(), own_priority().await).await
-}
-
-#[embassy_executor::task]
-async fn net(mut runner: embassy_net::Runner<'static, Guarded<Device<'static>>>) -> ! {
-    TURNS.give_way(runner.run(), own_priority().await).await
 }
 
 #[embassy_executor::task]
@@ -317,75 +258,4 @@ async fn revive(desk: &'static Desk, chip: Watch<'static>) -> ! {
         Revive::Board => boot::reset(),
     };
     desk.revive(restart).await
-}
-
-#[cfg(dashboard)]
-#[embassy_executor::task]
-async fn errands(desk: &'static Desk, robot: Handle<'static>, stack: Stack<'static>) -> ! {
-    static MEMORY: ConstStaticCell<dashboard::Memory> = ConstStaticCell::new(dashboard::Memory::new());
-    dashboard::carry_out(desk, robot, stack, MEMORY.take()).await
-}
-
-#[cfg(requests)]
-#[embassy_executor::task]
-async fn answer(
-    desk: &'static Desk,
-    robot: Handle<'static>,
-    stack: Stack<'static>,
-    port: requests::Port,
-    seed: [u8; 32],
-) {
-    static MEMORY: ConstStaticCell<requests::Memory> = ConstStaticCell::new(requests::Memory::new());
-    requests::serve(desk, robot, stack, port, seed, MEMORY.take()).await;
-}
-
-#[embassy_executor::task]
-async fn tell(desk: &'static Desk, stack: Stack<'static>, target: TelemetryTarget) -> ! {
-    static MEMORY: ConstStaticCell<Outgoing> = ConstStaticCell::new(Outgoing::new());
-    telemetry::send(desk, stack, target, MEMORY.take()).await
-}
-
-#[embassy_executor::task]
-async fn contacts(
-    operator: OperatorConfig,
-    has_brakes: bool,
-    pins: [Input<'static>; 4],
-    robot: Handle<'static>,
-    desk: &'static Desk,
-) -> ! {
-    let [stop, acknowledge, request, brakes] = pins;
-    let (stop, acknowledge, request) = (|| stop.is_low(), || acknowledge.is_low(), || request.is_low());
-    let brake_release = || brakes.is_low();
-    Contacts { stop, acknowledge, request, brake_release }.watch(&operator, has_brakes, robot, desk).await
-}
-
-#[embassy_executor::task]
-async fn read_serial(sensor: SerialSensor, port: BufferedUartRx, robot: Handle<'static>, desk: &'static Desk) -> ! {
-    sensor.run(port, robot, desk).await
-}
-
-#[embassy_executor::task(pool_size = 2)]
-async fn read_analog(sensor: AnalogSensor, level: Level3V3, robot: Handle<'static>, desk: &'static Desk) -> ! {
-    sensor.run(level, 4_095, 3.3, robot, desk).await
-}
-
-#[embassy_executor::task]
-async fn read_bus(
-    sensor: BusSensor,
-    bus: I2c<'static, I2C1, i2c::Async>,
-    robot: Handle<'static>,
-    desk: &'static Desk,
-) -> ! {
-    sensor.run(bus, robot, desk).await
-}
-
-#[embassy_executor::task]
-async fn read_wrench(
-    sensor: WrenchSensor,
-    bus: SensorBus,
-    data_ready: Input<'static>,
-    robot: Handle<'static>,
-    desk: &'static Desk,
-) -> ! {
-    sensor.run(bus, data_ready, robot, desk).await
 }

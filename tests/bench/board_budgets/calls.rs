@@ -131,15 +131,18 @@ impl Calls {
     }
 }
 
-/// The task of a board's `main.rs` that a line of it is in.
+/// The task of a board's `main.rs`, or of those that all boards have, that a line of it is in.
 fn task_at(place: &str) -> Option<String> {
     let (file, line) = place.rsplit_once(':')?;
     let line: usize = line.split_whitespace().next()?.parse().ok()?;
-    if !file.contains("boards/") || !file.ends_with("/src/main.rs") {
+    if !file.contains("boards/") || !["/src/main.rs", "/app/src/board.rs"].iter().any(|end| file.ends_with(end)) {
         return None;
     }
     let source = std::fs::read_to_string(file).ok()?;
-    let name = |line: &str| line.strip_prefix("async fn ").and_then(|rest| rest.split('(').next()).map(str::to_owned);
+    let name = |line: &str| {
+        let function = line.trim_start().strip_prefix("async fn ")?;
+        function.split('(').next().map(str::to_owned)
+    };
     let above: Vec<&str> = source.lines().take(line).collect();
     // What a macro makes stands at its own line, above the function.
     above.iter().rev().find_map(|line| name(line)).or_else(|| source.lines().find_map(name))

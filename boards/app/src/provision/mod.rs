@@ -4,6 +4,7 @@
 //! copies in flash are such that one is whole whenever the power goes. Erasing flash may hold the core for seconds: it is done
 //! only once the control loop was shut down, which a board that commands refuses, and the board starts anew after it.
 
+mod bench;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -14,8 +15,10 @@ use embedded_io_async::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
 use outrigger_core::engine::Peer;
 use outrigger_embassy::Handle;
+pub use outrigger_remote::provision::Image;
 use outrigger_remote::provision::{Asked, Here, Refusal, Service, admits};
 
+pub use self::bench::Bench;
 use self::store::NotTaken;
 pub use self::store::Store;
 pub(crate) use self::told::told;

@@ -1,10 +1,19 @@
 //! What comes in by the network controller, before the stack sees it: how many frames, and what was heard from the robot's
 //! address. The stack itself does not tell why a connection does not come about.
+//!
+//! ```
+//! use core::net::Ipv4Addr;
+//!
+//! use outrigger_embassy::heard::{Ear, Heard};
+//!
+//! let ear = Ear::new(Ipv4Addr::new(192, 168, 56, 101));
+//! // `neighbour::Guarded` passes it every frame that comes in.
+//! ear.take(&[0; 60]);
+//! assert_eq!((ear.frames(), ear.heard()), (1, Heard::Others));
+//! ```
 
 use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-
-use outrigger_remote::telemetry::Heard;
 
 use crate::claim::Claim;
 
@@ -14,6 +23,21 @@ const CONTENT: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 /// Where the sender's address stands in IP (RFC 791).
 const IP_SENDER: usize = CONTENT + 12;
+
+/// Traffic from the robot's address since the start: how far a connection that fails has got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Heard {
+    /// No frame at all has come in.
+    #[default]
+    Silence,
+    /// Frames of other senders only.
+    Others,
+    /// An ARP packet: a device has that address.
+    Address,
+    /// IP packets.
+    Packets,
+}
 
 /// What was counted.
 #[derive(Debug)]
@@ -46,7 +70,7 @@ impl Ear {
     }
 
     /// A frame came in.
-    pub(crate) fn take(&self, frame: &[u8]) {
+    pub fn take(&self, frame: &[u8]) {
         // One task takes the frames: what it reads is what it wrote.
         self.frames.store(self.frames().wrapping_add(1), Ordering::Relaxed);
         let is_robots = |from: Ipv4Addr| self.robot.is_unspecified() || from == self.robot;

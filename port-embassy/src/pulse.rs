@@ -1,4 +1,14 @@
 //! Whether the control loop still runs: the watchdog is fed only then.
+//!
+//! ```
+//! use outrigger_embassy::pulse::Pulse;
+//! use outrigger_wire::time::{Duration, Instant};
+//!
+//! // From an observer: `engine.poll_timeout()` is when the loop comes back at the latest.
+//! let pulse = Pulse::asleep(Instant::ZERO, Some(Instant::from_micros(8_000)));
+//! assert!(pulse.beats(Instant::from_micros(8_000)));
+//! assert!(!pulse.beats(Instant::from_micros(500_000)));
+//! ```
 
 use outrigger_wire::time::{Duration, Instant};
 

@@ -4,8 +4,22 @@
 //! `iface/interface/ipv4.rs`, `process_arp`), and what is there stays for a minute (`iface/neighbor.rs`, `ENTRY_LIFETIME`). One
 //! forged answer, or a second device with the robot's address, and everything this device sends goes elsewhere until then.
 //! Here a second claim is not believed, except where the stack itself asked.
+//!
+//! ```
+//! use core::net::Ipv4Addr;
+//!
+//! use embassy_net_driver::Driver;
+//! use outrigger_core::engine::Device;
+//! use outrigger_embassy::heard::Ear;
+//! use outrigger_embassy::neighbour::{Guarded, Neighbour};
+//!
+//! /// The driver to be given to `embassy_net::new` in place of `mac`.
+//! fn guarded<D: Driver>(mac: D, robot: Ipv4Addr, device: &Device, ear: &'static Ear) -> Guarded<D> {
+//!     Guarded::new(mac, Neighbour::toward(robot, device), ear)
+//! }
+//! ```
 
-use core::cell::RefCell;
+use core::cell::Cell;
 use core::net::Ipv4Addr;
 use core::task::Context;
 
@@ -16,7 +30,7 @@ use crate::claim::Claim;
 use crate::heard::Ear;
 
 /// Who has one address: the first that says so, until the stack asks anew.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     address: Ipv4Addr,
     holder: Option<[u8; 6]>,
@@ -35,7 +49,7 @@ impl Neighbour {
     /// Of the robot, or of the gateway to it.
     #[must_use]
     pub fn toward(robot: Ipv4Addr, device: &Device) -> Self {
-        let network = |address: Ipv4Addr| address.to_bits().checked_shr(32 - u32::from(device.prefix));
+        let network = |address: Ipv4Addr| address.to_bits().checked_shr(32_u32.wrapping_sub(device.prefix.into()));
         let near = network(robot) == network(device.address);
         Self::new(if near { robot } else { device.gateway.unwrap_or(robot) })
     }
@@ -72,14 +86,14 @@ impl Neighbour {
 #[derive(Debug)]
 pub struct Guarded<D> {
     driver: D,
-    neighbour: RefCell<Neighbour>,
+    neighbour: Cell<Neighbour>,
     ear: &'static Ear,
 }
 
 impl<D: Driver> Guarded<D> {
     /// `driver`, with nobody but one at the address of `neighbour`.
     pub const fn new(driver: D, neighbour: Neighbour, ear: &'static Ear) -> Self {
-        Self { driver, neighbour: RefCell::new(neighbour), ear }
+        Self { driver, neighbour: Cell::new(neighbour), ear }
     }
 }
 
@@ -117,17 +131,20 @@ impl<D: Driver> Driver for Guarded<D> {
 }
 
 /// A received frame.
-pub struct Received<'a, T>(T, &'a RefCell<Neighbour>, &'a Ear);
+pub struct Received<'a, T>(T, &'a Cell<Neighbour>, &'a Ear);
 
 impl<T: RxToken> RxToken for Received<'_, T> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, f: F) -> R {
         let Self(token, neighbour, ear) = self;
         token.consume(|frame| {
             ear.take(frame);
-            if neighbour.borrow_mut().receive(frame) {
+            let mut known = neighbour.get();
+            let believed = known.receive(frame);
+            neighbour.set(known);
+            if believed {
                 return f(frame);
             }
-            tell(&neighbour.borrow(), frame);
+            tell(&known, frame);
             // Too short for anything: the stack drops it.
             f(&mut [])
         })
@@ -139,22 +156,32 @@ fn tell(neighbour: &Neighbour, frame: &[u8]) {
     if let Some(claim) = Claim::of(frame).filter(|_| neighbour.refused().is_power_of_two()) {
         let [a, b, c, d] = claim.sender.octets();
         let times = neighbour.refused();
-        info!(
+        #[cfg(feature = "defmt")]
+        defmt::info!(
             "network: {=[u8; 6]:02x} says that it has {}.{}.{}.{}, which another has; not believed ({})",
-            claim.hardware, a, b, c, d, times
+            claim.hardware,
+            a,
+            b,
+            c,
+            d,
+            times
         );
+        #[cfg(not(feature = "defmt"))]
+        let _ = (claim.hardware, a, b, c, d, times);
     }
 }
 
 /// Room for a frame to be sent.
-pub struct Transmit<'a, T>(T, &'a RefCell<Neighbour>);
+pub struct Transmit<'a, T>(T, &'a Cell<Neighbour>);
 
 impl<T: TxToken> TxToken for Transmit<'_, T> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
         let Self(token, neighbour) = self;
         token.consume(len, |frame| {
             let result = f(frame);
-            neighbour.borrow_mut().transmit(frame);
+            let mut known = neighbour.get();
+            known.transmit(frame);
+            neighbour.set(known);
             result
         })
     }

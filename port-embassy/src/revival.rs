@@ -11,6 +11,17 @@
 //!
 //! So a board restarts itself at most once in [`GIVE_UP`], and at most once for each time that it was spoken to; an interface
 //! at most once in [`SILENCE`], and where nobody is soon only once in [`LONGEST`].
+//!
+//! ```
+//! use outrigger_core::mode::Mode;
+//! use outrigger_embassy::revival::{Revival, Revive, SILENCE, Sight};
+//! use outrigger_wire::time::Instant;
+//!
+//! let mut revival = Revival::new();
+//! let silent = Sight { linked: true, frames: 0, mode: Mode::Offline };
+//! assert_eq!(revival.handle(Instant::ZERO, silent), None);
+//! assert_eq!(revival.handle(Instant::ZERO + SILENCE, silent), Some(Revive::Interface));
+//! ```
 
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::{Duration, Instant};

@@ -1,0 +1,271 @@
+//! The start and the tasks that every board has in common.
+
+/// Declares, in the root of a board's firmware, its static memory and the tasks that differ between boards by types alone.
+///
+/// A static and a task of embassy cannot be generic, therefore this is a macro; it decides nothing. The board depends on
+/// `defmt`, `embassy-executor`, `embassy-net` and `static_cell`, and its build script sets `krc`, `requests` and `dashboard`.
+///
+/// | declared | is |
+/// |---|---|
+/// | `Settings`, `Robot`, `Desk` | those of the kind of controller that the settings name |
+/// | `BENCH_BAUD` | rate of the serial line at the bench \[Bd\] |
+/// | `choose_settings` | first: the settings in force, their image, and the flash for the bench |
+/// | `guard_link` | the driver behind the ARP guard, and the monitor of its frames |
+/// | `start_network` | the stack, with its task and that of the turns |
+/// | `make_robot` | the robot of these settings, and its name in telemetry |
+/// | `spawn_services` | telemetry, and commands to the dashboard server |
+/// | `answer`, `be_told` | tasks: requests over the network, settings over the line at the bench |
+/// | `contacts`, `read_serial`, `read_analog`, `read_bus`, `read_wrench` | tasks of the inputs whose types are given |
+///
+/// A board calls the functions in this order, and spawns `control`, `keep` and `revive`, its own, behind `make_robot`.
+// Lines of the debug information are those of this file: `board_budgets` finds the stack of each task by them.
+#[collapse_debuginfo(no)]
+#[macro_export]
+macro_rules! board {
+    (
+        name: $name:expr,
+        driver: $Driver:ty,
+        flash: $Flash:ty,
+        bench: $Bench:ty,
+        motion: $motion:expr,
+        ports: $ports:expr,
+        $(contacts: $Contact:ty, request: $is_closed:ident,)?
+        $(serial: $Serial:ty,)?
+        $(analog: $Level:ty, counts: $full:expr, volts: $volts:expr,)?
+        $(bus: $Bus:ty,)?
+        $(wrench: $Wrench:ty, ready: $Ready:ty,)?
+    ) => {
+        #[cfg(krc)]
+        use $crate::krc::{Desk, Memory, Robot, Settings};
+        #[cfg(not(krc))]
+        use $crate::ur::{Desk, Memory, Robot, Settings};
+
+        /// Rate of the serial line at the bench \[Bd\].
+        const BENCH_BAUD: u32 = 115_200;
+        /// The image that `build.rs` made of the board's file: it runs where the flash has nothing better.
+        static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
+        /// The parts of settings that this firmware can run.
+        const BUILT: $crate::provision::Built = $crate::provision::Built {
+            requests: cfg!(requests),
+            motion: $motion,
+            dashboard: cfg!(dashboard),
+            ports: $ports,
+        };
+        /// Sockets of the stack.
+        const SOCKETS: usize = 6 + cfg!(requests) as usize + cfg!(dashboard) as usize;
+        /// The time of the last turn of the rest of the tasks.
+        static TURNS: $crate::turns::Turns = $crate::turns::Turns::new();
+
+        /// Returns the settings in force and their image.
+        fn choose_settings(
+            flash: $Flash,
+            begun: &mut $crate::boot::Begun,
+        ) -> (Settings, $crate::provision::Image<'static>, $crate::provision::Bench<Settings, $Flash>) {
+            use $crate::provision;
+            static TOLD: ::static_cell::ConstStaticCell<provision::Memory> =
+                ::static_cell::ConstStaticCell::new(provision::Memory::new());
+            let in_force = provision::Bench::choose(flash, TOLD.take(), IMAGE, BUILT, begun);
+            ::defmt::unwrap!(in_force)
+        }
+
+        /// Returns the driver with protection against conflicts over the robot's address.
+        fn guard_link(driver: $Driver, settings: &Settings) -> ($crate::Guarded<$Driver>, &'static $crate::Ear) {
+            static EAR: ::static_cell::StaticCell<$crate::Ear> = ::static_cell::StaticCell::new();
+            let ear = &*EAR.init($crate::Ear::new(settings.robot));
+            let neighbour = $crate::Neighbour::toward(settings.robot, &settings.device);
+            ($crate::Guarded::new(driver, neighbour, ear), ear)
+        }
+
+        /// Makes the stack and spawns its task; returns the executor's number of it.
+        fn start_network(
+            spawner: ::embassy_executor::Spawner,
+            driver: $crate::Guarded<$Driver>,
+            settings: &Settings,
+            seed: u64,
+        ) -> (::embassy_net::Stack<'static>, u32) {
+            static RESOURCES: ::static_cell::ConstStaticCell<::embassy_net::StackResources<SOCKETS>> =
+                ::static_cell::ConstStaticCell::new(::embassy_net::StackResources::new());
+            let config = $crate::network(&settings.device);
+            let (stack, runner) = ::embassy_net::new(driver, config, RESOURCES.take(), seed);
+            let network = spawn_first(spawner, net(runner), $crate::turns::NETWORK);
+            spawner.spawn(::defmt::unwrap!(note_turns()));
+            (stack, network)
+        }
+
+        /// Returns the robot, and the device as telemetry names it. `boot` is random, and not of the stack's seed: telemetry
+        /// can be read by anybody.
+        fn make_robot(
+            stack: ::embassy_net::Stack<'static>,
+            settings: &Settings,
+            image: &$crate::provision::Image<'static>,
+            boot: u32,
+        ) -> (Robot, $crate::telemetry::Device<'static>) {
+            static MEMORY: ::static_cell::ConstStaticCell<Memory> = ::static_cell::ConstStaticCell::new(Memory::new());
+            let (board, build) = ($name, env!("OUTRIGGER_BUILD"));
+            let device = $crate::telemetry::Device { board, build, boot, settings: image.settings };
+            let robot = Robot::new(stack, settings, device, MEMORY.take());
+            (::defmt::unwrap!(robot), device)
+        }
+
+        /// Spawns the tasks that speak over the network without a key.
+        fn spawn_services(
+            spawner: ::embassy_executor::Spawner,
+            settings: &Settings,
+            desk: &'static Desk,
+            #[cfg_attr(not(dashboard), expect(unused_variables, reason = "for the dashboard server"))]
+            robot: $crate::Handle<'static>,
+            stack: ::embassy_net::Stack<'static>,
+        ) {
+            if let Some(target) = settings.device.telemetry {
+                spawner.spawn(::defmt::unwrap!(tell(desk, stack, target)));
+            }
+            #[cfg(dashboard)]
+            spawner.spawn(::defmt::unwrap!(errands(desk, robot, stack)));
+        }
+
+        /// Spawns a task that goes before others, and returns the executor's number of it.
+        fn spawn_first<S>(
+            spawner: ::embassy_executor::Spawner,
+            task: Result<::embassy_executor::SpawnToken<S>, ::embassy_executor::SpawnError>,
+            priority: u8,
+        ) -> u32 {
+            let task = ::defmt::unwrap!(task);
+            task.metadata().set_priority(priority);
+            let id = task.id();
+            spawner.spawn(task);
+            id
+        }
+
+        /// Sets the priority of the task that runs.
+        async fn own_priority() -> impl Fn(u8) {
+            let task = ::embassy_executor::Metadata::for_current_task().await;
+            move |priority| task.set_priority(priority)
+        }
+
+        #[::embassy_executor::task]
+        async fn note_turns() -> ! {
+            TURNS.note().await
+        }
+
+        #[::embassy_executor::task]
+        async fn net(mut runner: ::embassy_net::Runner<'static, $crate::Guarded<$Driver>>) -> ! {
+            TURNS.give_way(runner.run(), own_priority().await).await
+        }
+
+        #[::embassy_executor::task]
+        async fn tell(
+            desk: &'static Desk,
+            stack: ::embassy_net::Stack<'static>,
+            target: $crate::TelemetryTarget,
+        ) -> ! {
+            use $crate::telemetry::{self, Outgoing};
+            static MEMORY: ::static_cell::ConstStaticCell<Outgoing> =
+                ::static_cell::ConstStaticCell::new(Outgoing::new());
+            telemetry::send(desk, stack, target, MEMORY.take()).await
+        }
+
+        #[cfg(dashboard)]
+        #[::embassy_executor::task]
+        async fn errands(
+            desk: &'static Desk,
+            robot: $crate::Handle<'static>,
+            stack: ::embassy_net::Stack<'static>,
+        ) -> ! {
+            use $crate::dashboard;
+            static MEMORY: ::static_cell::ConstStaticCell<dashboard::Memory> =
+                ::static_cell::ConstStaticCell::new(dashboard::Memory::new());
+            dashboard::carry_out(desk, robot, stack, MEMORY.take()).await
+        }
+
+        #[cfg(requests)]
+        #[::embassy_executor::task]
+        async fn answer(
+            desk: &'static Desk,
+            robot: $crate::Handle<'static>,
+            stack: ::embassy_net::Stack<'static>,
+            port: $crate::requests::Port,
+            seed: [u8; 32],
+        ) {
+            use $crate::requests;
+            static MEMORY: ::static_cell::ConstStaticCell<requests::Memory> =
+                ::static_cell::ConstStaticCell::new(requests::Memory::new());
+            requests::serve(desk, robot, stack, port, seed, MEMORY.take()).await;
+        }
+
+        #[::embassy_executor::task]
+        async fn be_told(
+            serving: $crate::provision::Serving<Settings, $Bench, $Flash>,
+            robot: $crate::Handle<'static>,
+            desk: &'static Desk,
+        ) -> ! {
+            serving.serve(robot, desk).await
+        }
+
+        $(
+            /// `pins` are stop, acknowledge, request and brake release.
+            #[::embassy_executor::task]
+            async fn contacts(
+                operator: $crate::OperatorConfig,
+                has_brakes: bool,
+                pins: [$Contact; 4],
+                robot: $crate::Handle<'static>,
+                desk: &'static Desk,
+            ) -> ! {
+                let [stop, acknowledge, request, brakes] = pins;
+                let (stop, acknowledge) = (|| stop.is_low(), || acknowledge.is_low());
+                let (request, brake_release) = (|| request.$is_closed(), || brakes.is_low());
+                let contacts = $crate::Contacts { stop, acknowledge, request, brake_release };
+                contacts.watch(&operator, has_brakes, robot, desk).await
+            }
+        )?
+
+        $(
+            #[::embassy_executor::task]
+            async fn read_serial(
+                sensor: $crate::SerialSensor,
+                port: $Serial,
+                robot: $crate::Handle<'static>,
+                desk: &'static Desk,
+            ) -> ! {
+                sensor.run(port, robot, desk).await
+            }
+        )?
+
+        $(
+            #[::embassy_executor::task(pool_size = 2)]
+            async fn read_analog(
+                sensor: $crate::AnalogSensor,
+                level: $Level,
+                robot: $crate::Handle<'static>,
+                desk: &'static Desk,
+            ) -> ! {
+                sensor.run(level, $full, $volts, robot, desk).await
+            }
+        )?
+
+        $(
+            #[::embassy_executor::task]
+            async fn read_bus(
+                sensor: $crate::BusSensor,
+                bus: $Bus,
+                robot: $crate::Handle<'static>,
+                desk: &'static Desk,
+            ) -> ! {
+                sensor.run(bus, robot, desk).await
+            }
+        )?
+
+        $(
+            #[::embassy_executor::task]
+            async fn read_wrench(
+                sensor: $crate::WrenchSensor,
+                bus: $Wrench,
+                data_ready: $Ready,
+                robot: $crate::Handle<'static>,
+                desk: &'static Desk,
+            ) -> ! {
+                sensor.run(bus, data_ready, robot, desk).await
+            }
+        )?
+    };
+}

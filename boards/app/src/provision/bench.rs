@@ -1,0 +1,48 @@
+//! The settings that a start chooses, and the parts that serve the bench afterwards.
+
+use embedded_storage::nor_flash::NorFlash;
+use outrigger_core::engine::SettingsError;
+use outrigger_remote::provision::Image;
+use outrigger_remote::telemetry::Device;
+
+use super::store::Store;
+use super::told::{Built, InForce, Standing, Told};
+use super::{Memory, Serving};
+use crate::boot::{self, Begun, Stage};
+
+/// The flash and the memory of a board that was started, for the task at the bench.
+pub struct Bench<S, F> {
+    standing: Standing<S>,
+    told: &'static mut [u8],
+    store: Store<F>,
+}
+
+impl<S: Told, F: NorFlash> Bench<S, F> {
+    /// Returns the settings in force and their image, and has `begun` report a refusal of the newest copy.
+    ///
+    /// # Errors
+    /// As [`InForce::choose`].
+    pub fn choose(
+        flash: F,
+        memory: &'static mut Memory,
+        compiled_in: &'static [u8],
+        built: Built,
+        begun: &mut Begun,
+    ) -> Result<(S, Image<'static>, Self), SettingsError> {
+        boot::reached(Stage::Settings);
+        let (in_force, told) = memory.split();
+        let mut store = Store::new(flash);
+        let InForce { settings, image, standing } = InForce::choose(&mut store, in_force, compiled_in, built)?;
+        if let Some(why) = standing.refused() {
+            begun.refuses_settings(why);
+        }
+        Ok((settings, image, Self { standing, told, store }))
+    }
+
+    /// Returns the task at the bench of `device`, over the serial line `port`.
+    pub fn serving<P>(self, device: Device<'static>, port: P, patience: fn(), reset: fn()) -> Serving<S, P, F> {
+        let Self { standing, told, store } = self;
+        let Device { board, build, boot, .. } = device;
+        Serving { standing, told, board, build, boot, port, store, patience, reset }
+    }
+}
