@@ -23,6 +23,7 @@ fn every_firmware_is_armed_commanded_and_brought_to_rest() {
     }
 }
 
+#[cfg(feature = "rtde")]
 #[test]
 fn arming_sends_zero_velocity_to_every_state_and_nothing_else() {
     let mut bench = Bench::with_rtde(5, 15, UrConfig::default()).started();
@@ -117,6 +118,7 @@ fn a_controller_that_reports_other_software_than_configured_is_not_commanded() {
     assert!(!bench.unmet().contains(&Reason::OtherController), "{:?}", bench.unmet());
 }
 
+#[cfg(feature = "rtde")]
 #[test]
 fn nothing_is_commanded_where_a_stop_at_the_pendant_cannot_be_seen() {
     let allowed = {
