@@ -9,13 +9,13 @@
 //! use core::net::Ipv4Addr;
 //!
 //! use embassy_net_driver::Driver;
-//! use outrigger_core::engine::Device;
 //! use outrigger_embassy::heard::Ear;
 //! use outrigger_embassy::neighbour::{Guarded, Neighbour};
 //!
 //! /// The driver to be given to `embassy_net::new` in place of `mac`.
-//! fn guarded<D: Driver>(mac: D, robot: Ipv4Addr, device: &Device, ear: &'static Ear) -> Guarded<D> {
-//!     Guarded::new(mac, Neighbour::toward(robot, device), ear)
+//! fn guarded<D: Driver>(mac: D, robot: Ipv4Addr, ear: &'static Ear) -> Guarded<D> {
+//!     let own = (Ipv4Addr::new(192, 168, 56, 60), 24);
+//!     Guarded::new(mac, Neighbour::toward(robot, own, None), ear)
 //! }
 //! ```
 
@@ -24,7 +24,6 @@ use core::net::Ipv4Addr;
 use core::task::Context;
 
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
-use outrigger_core::engine::Device;
 
 use crate::claim::Claim;
 use crate::heard::Ear;
@@ -46,12 +45,12 @@ impl Neighbour {
         Self { address, holder: None, asked: false, refused: 0 }
     }
 
-    /// Of the robot, or of the gateway to it.
+    /// Of the robot, or of the gateway to it, for a device with this address and the length of its network's prefix.
     #[must_use]
-    pub fn toward(robot: Ipv4Addr, device: &Device) -> Self {
-        let network = |address: Ipv4Addr| address.to_bits().checked_shr(32_u32.wrapping_sub(device.prefix.into()));
-        let near = network(robot) == network(device.address);
-        Self::new(if near { robot } else { device.gateway.unwrap_or(robot) })
+    pub fn toward(robot: Ipv4Addr, (own, prefix): (Ipv4Addr, u8), gateway: Option<Ipv4Addr>) -> Self {
+        let network = |address: Ipv4Addr| address.to_bits().checked_shr(32_u32.wrapping_sub(prefix.into()));
+        let near = network(robot) == network(own);
+        Self::new(if near { robot } else { gateway.unwrap_or(robot) })
     }
 
     /// A frame was received; says whether the stack may have it.
@@ -257,19 +256,9 @@ mod tests {
     #[test]
     fn beyond_a_gateway_it_is_the_gateway_that_counts() {
         let gateway = Ipv4Addr::new(10, 0, 2, 1);
-        let device = Device {
-            address: BOARD,
-            prefix: 24,
-            gateway: Some(gateway),
-            mac: None,
-            telemetry: None,
-            sensors: Default::default(),
-            recorder: None,
-            brake_release_pin: false,
-        };
-        assert_eq!(Neighbour::toward(ROBOT, &device), Neighbour::new(ROBOT));
-        assert_eq!(Neighbour::toward(Ipv4Addr::new(10, 0, 3, 2), &device), Neighbour::new(gateway));
-        let alone = Device { gateway: None, ..device };
-        assert_eq!(Neighbour::toward(Ipv4Addr::new(10, 0, 3, 2), &alone), Neighbour::new(Ipv4Addr::new(10, 0, 3, 2)));
+        let far = Ipv4Addr::new(10, 0, 3, 2);
+        assert_eq!(Neighbour::toward(ROBOT, (BOARD, 24), Some(gateway)), Neighbour::new(ROBOT));
+        assert_eq!(Neighbour::toward(far, (BOARD, 24), Some(gateway)), Neighbour::new(gateway));
+        assert_eq!(Neighbour::toward(far, (BOARD, 24), None), Neighbour::new(far));
     }
 }

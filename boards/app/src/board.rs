@@ -72,7 +72,8 @@ macro_rules! board {
         fn guard_link(driver: $Driver, settings: &Settings) -> ($crate::Guarded<$Driver>, &'static $crate::Ear) {
             static EAR: ::static_cell::StaticCell<$crate::Ear> = ::static_cell::StaticCell::new();
             let ear = &*EAR.init($crate::Ear::new(settings.robot));
-            let neighbour = $crate::Neighbour::toward(settings.robot, &settings.device);
+            let own = (settings.device.address, settings.device.prefix);
+            let neighbour = $crate::Neighbour::toward(settings.robot, own, settings.device.gateway);
             ($crate::Guarded::new(driver, neighbour, ear), ear)
         }
 
