@@ -45,7 +45,7 @@ impl Neighbour {
         Self { address, holder: None, asked: false, refused: 0 }
     }
 
-    /// Of the robot, or of the gateway to it, for a device with this address and the length of its network's prefix.
+    /// Returns the one for the robot, or for the gateway to it, of a device with this address and length of its network's prefix.
     #[must_use]
     pub fn toward(robot: Ipv4Addr, (own, prefix): (Ipv4Addr, u8), gateway: Option<Ipv4Addr>) -> Self {
         let network = |address: Ipv4Addr| address.to_bits().checked_shr(32_u32.wrapping_sub(prefix.into()));

@@ -15,7 +15,7 @@ pub struct Image<'a> {
     pub settings: &'a [u8],
     /// UDP port for requests (2 bytes, big-endian) and the key (32); empty where none are taken.
     pub requests: &'a [u8],
-    /// What the law's motion has behind the waypoints of the settings, as [`Stored`](outrigger_core::trajectory::Stored) reads it;
+    /// The waypoints of the law's motion behind those of the settings, as [`Stored`](outrigger_core::trajectory::Stored) reads it;
     /// empty where there is no more.
     pub motion: &'a [u8],
 }

@@ -1,4 +1,4 @@
-//! What a session's connections carried, out of a recording: an MCAP file, compressed or not.
+//! A reader of recordings: the bytes that a session's connections carried, out of an MCAP file, compressed or not.
 
 mod reader;
 

@@ -15,9 +15,9 @@ pub(super) struct Bench {
     peer: Peer,
     pub(super) now: Instant,
     pub(super) events: Vec<Event<UrEvent>>,
-    /// Whether the network delivers nothing.
+    /// Set while the network delivers nothing.
     pub(super) stalled: bool,
-    /// Which links the port has open.
+    /// The links that the port has open.
     open: [bool; LINKS.len()],
     next_cycle: Instant,
 }
