@@ -19,8 +19,6 @@
 use super::Destination;
 use super::Governor;
 use crate::robot::{Authority, Reason};
-#[cfg(not(feature = "motions"))]
-use crate::trajectory::Never;
 use outrigger_wire::math::{norm, sqrt, subtract};
 use outrigger_wire::robot::{JointPositions, Pose, State};
 
@@ -28,7 +26,9 @@ use outrigger_wire::robot::{JointPositions, Pose, State};
 type Line = Pose;
 /// Without feature `motions` there is none, and it takes no room.
 #[cfg(not(feature = "motions"))]
-type Line = Never;
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+enum Line {}
 
 /// A motion straight to its goal: in joint space, all joints beginning and resting together (`movej`), or of the tool (`movel`).
 #[derive(Clone, Copy, Debug, PartialEq)]
