@@ -590,19 +590,24 @@ fn a_maker_outside_of_its_places_is_found_and_so_is_a_place_that_nothing_needs()
 #[test]
 fn the_floors_in_the_architecture_are_the_ones_held_here() {
     let read = |file| fs::read_to_string(workspace().join(file)).expect("a readable file");
-    let (page, text) = (read("ARCHITECTURE.md"), read("core/src/lib.rs"));
-    let mut documented = BTreeMap::new();
-    for row in page.lines().filter_map(|l| l.strip_prefix("| ")) {
-        let Some((floor, modules)) = row.split_once(" | ") else { continue };
-        let Ok(floor) = floor.parse::<u8>() else { continue };
-        for name in modules.split(", ").filter_map(|m| m.split('`').nth(1)) {
-            documented.insert(name.to_owned(), floor);
+    let page = read("ARCHITECTURE.md");
+    let (of_core, of_host) = page.split_once("The floors of `port-linux`:").expect("both tables");
+    for (table, file, floors) in [(of_core, "core/src/lib.rs", FLOORS), (of_host, "port-linux/src/lib.rs", HOST_FLOORS)] {
+        let mut documented = BTreeMap::new();
+        for row in table.lines().filter_map(|l| l.strip_prefix("| ")) {
+            let Some((floor, modules)) = row.split_once(" | ") else { continue };
+            let Ok(floor) = floor.parse::<u8>() else { continue };
+            for name in modules.split([',', ';']).filter_map(|m| m.trim().strip_prefix('`')?.split('`').next()) {
+                documented.insert(name.to_owned(), floor);
+            }
         }
+        let text = read(file);
+        let modules = text.lines().filter_map(|l| {
+            l.strip_prefix("pub mod ").or(l.strip_prefix("pub(crate) mod ")).or(l.strip_prefix("mod "))?.strip_suffix(';')
+        });
+        let declared: BTreeMap<_, _> = modules.map(|m| (m.to_owned(), floor_in(floors, m))).collect();
+        assert_eq!(documented, declared, "{file}");
     }
-    let declared = text.lines().filter_map(|l| l.strip_prefix("pub mod ").or(l.strip_prefix("mod ")));
-    let declared: BTreeMap<String, u8> =
-        declared.filter_map(|l| l.strip_suffix(';')).map(|m| (m.to_owned(), floor_of(m))).collect();
-    assert_eq!(documented, declared);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn files_in_real_time() -> BTreeSet<String> {
         }
     }
     let ignored = |text: &str| text.contains("#[ignore = \"in real time");
-    for folder in ["port-linux/cli/src", "port-linux/src", "tests/sim"] {
+    for folder in ["port-linux/cli/src", "port-linux/ros/src", "port-linux/src", "tests/sim"] {
         collect(&root.join(folder), root, &mut files, &ignored);
     }
     files
