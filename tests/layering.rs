@@ -122,6 +122,8 @@ const DRIVERS_ARE_TESTED_WITH: &[&str] = &["outrigger-emulated"];
 
 /// Foreign crates that the core, and `outrigger-wire`, cannot be built without.
 const CORE_NEEDS: &[&str] = &["heapless", "zerocopy"];
+/// Those of `outrigger-remote`.
+const REMOTE_NEEDS: &[&str] = &["heapless", "hmac", "sha2", "zerocopy"];
 
 fn floor_of(module: &str) -> u8 {
     floor_in(FLOORS, module)
@@ -592,7 +594,8 @@ fn the_floors_in_the_architecture_are_the_ones_held_here() {
     let read = |file| fs::read_to_string(workspace().join(file)).expect("a readable file");
     let page = read("ARCHITECTURE.md");
     let (of_core, of_host) = page.split_once("The floors of `port-linux`:").expect("both tables");
-    for (table, file, floors) in [(of_core, "core/src/lib.rs", FLOORS), (of_host, "port-linux/src/lib.rs", HOST_FLOORS)] {
+    for (table, file, floors) in [(of_core, "core/src/lib.rs", FLOORS), (of_host, "port-linux/src/lib.rs", HOST_FLOORS)]
+    {
         let mut documented = BTreeMap::new();
         for row in table.lines().filter_map(|l| l.strip_prefix("| ")) {
             let Some((floor, modules)) = row.split_once(" | ") else { continue };
@@ -603,7 +606,10 @@ fn the_floors_in_the_architecture_are_the_ones_held_here() {
         }
         let text = read(file);
         let modules = text.lines().filter_map(|l| {
-            l.strip_prefix("pub mod ").or(l.strip_prefix("pub(crate) mod ")).or(l.strip_prefix("mod "))?.strip_suffix(';')
+            l.strip_prefix("pub mod ")
+                .or(l.strip_prefix("pub(crate) mod "))
+                .or(l.strip_prefix("mod "))?
+                .strip_suffix(';')
         });
         let declared: BTreeMap<_, _> = modules.map(|m| (m.to_owned(), floor_in(floors, m))).collect();
         assert_eq!(documented, declared, "{file}");
@@ -621,7 +627,9 @@ fn the_simulator_shares_no_decision_with_the_core() {
 }
 
 /// What a board is judged by may read what the board tells, and shares no decision with what runs on it.
-const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot", "telemetry"];
+const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot"];
+/// The modules of `outrigger-remote` likewise.
+const EMULATED_MAY_USE_OF_REMOTE: &[&str] = &["telemetry"];
 /// The modules of `outrigger-wire` that a board computes with: what judges it may not use them.
 const EMULATED_MAY_NOT_USE: &[&str] = &["bytes", "checksum", "math", "stuffing"];
 
@@ -631,11 +639,19 @@ fn a_board_is_judged_without_the_code_it_runs() {
         for used in names_below(&code(&source), "outrigger_core::").into_iter().filter(|n| is_module(n)) {
             assert!(EMULATED_MAY_USE.contains(&used.as_str()), "{}: outrigger_core::{used}", path.display());
         }
+        for used in names_below(&code(&source), "outrigger_remote::") {
+            assert!(
+                EMULATED_MAY_USE_OF_REMOTE.contains(&used.as_str()),
+                "{}: outrigger_remote::{used}",
+                path.display()
+            );
+        }
         for used in names_below(&code(&source), "outrigger_wire::") {
             assert!(!EMULATED_MAY_NOT_USE.contains(&used.as_str()), "{}: outrigger_wire::{used}", path.display());
         }
         if path.starts_with("peer") || path == Path::new("wire.rs") {
-            let uses_ours = ["outrigger_core::", "outrigger_wire::"].iter().any(|name| source.contains(name));
+            let uses_ours =
+                ["outrigger_core::", "outrigger_remote::", "outrigger_wire::"].iter().any(|name| source.contains(name));
             assert!(!uses_ours, "{}: the peer uses the core", path.display());
         }
     }
@@ -703,9 +719,9 @@ fn one_file_of_the_microcontroller_port_names_types_of_the_network_stack() {
 #[test]
 fn the_core_and_the_renderer_need_no_foreign_crate_but_the_listed_ones() {
     let mandatory = |folder| dependencies(folder).into_iter().filter(|(_, optional)| !optional).map(|(name, _)| name);
-    for folder in ["core", "core/wire"] {
+    for (folder, needs) in [("core", CORE_NEEDS), ("core/wire", CORE_NEEDS), ("core/remote", REMOTE_NEEDS)] {
         let foreign: Vec<String> = mandatory(folder).filter(|n| !n.starts_with("outrigger-")).collect();
-        assert_eq!(foreign, CORE_NEEDS, "{folder}");
+        assert_eq!(foreign, needs, "{folder}");
     }
     assert_eq!(mandatory("urscript").count(), 0);
 }

@@ -103,6 +103,7 @@ async fn main(spawner: Spawner) {
     begun.log(chip::clock(clock));
     defmt::info!("stack guarded by: {}", guard);
 
+    boot::reached(Stage::Settings);
     let (mut settings, image, bench) = choose_settings(Sectors::new(Flash::new_blocking(p.FLASH)), begun);
     settings.config.operator = clock.operator(settings.config.operator);
     let serial = SerialSensor::of(settings.sensors());

@@ -57,6 +57,7 @@ fn main() -> ! {
 }
 
 fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
+    boot::reached(Stage::Settings);
     let (settings, image, bench) = choose_settings(Nor::connect(options.cut), begun);
 
     static MAC: ConstStaticCell<Lan9118> = ConstStaticCell::new(Lan9118::new());

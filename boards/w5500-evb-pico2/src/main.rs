@@ -99,6 +99,7 @@ async fn main(spawner: Spawner) {
     defmt::info!("stack guarded by: {}", guard);
     defmt::info!("flash read without commands: {}", is_fast);
 
+    boot::reached(Stage::Settings);
     let (settings, image, bench) = choose_settings(Sectors::new(Flash::new_blocking(p.FLASH)), begun);
     let serial = SerialSensor::of(settings.sensors());
     let analog = [1, 2].map(|number| AnalogSensor::of(settings.sensors(), number));

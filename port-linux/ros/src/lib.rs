@@ -14,7 +14,8 @@ mod controller_state;
 pub mod controllers;
 pub mod dashboard;
 pub mod driver;
-#[cfg(feature = "node")]
+#[cfg(any(test, feature = "node"))]
+#[cfg_attr(not(feature = "node"), expect(dead_code, reason = "only the node uses it, and its tests"))]
 mod environment;
 pub mod follow;
 pub mod forward;
@@ -22,7 +23,8 @@ pub mod goals;
 pub mod health;
 pub mod native;
 pub mod native_calls;
-#[cfg(feature = "node")]
+#[cfg(any(test, feature = "node"))]
+#[cfg_attr(not(feature = "node"), expect(dead_code, reason = "only the node uses it, and its tests"))]
 mod neighbours;
 #[cfg(feature = "node")]
 pub mod node;

@@ -8,7 +8,7 @@ use outrigger_remote::telemetry::Device;
 use super::store::Store;
 use super::told::{Built, InForce, Standing, Told};
 use super::{Memory, Serving};
-use crate::boot::{self, Begun, Stage};
+use crate::boot::Begun;
 
 /// The flash and the memory of a board that was started, for the task at the bench.
 pub struct Bench<S, F> {
@@ -29,7 +29,6 @@ impl<S: Told, F: NorFlash> Bench<S, F> {
         built: Built,
         begun: &mut Begun,
     ) -> Result<(S, Image<'static>, Self), SettingsError> {
-        boot::reached(Stage::Settings);
         let (in_force, told) = memory.split();
         let mut store = Store::new(flash);
         let InForce { settings, image, standing } = InForce::choose(&mut store, in_force, compiled_in, built)?;
