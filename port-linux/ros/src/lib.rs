@@ -15,7 +15,6 @@ pub mod controllers;
 pub mod dashboard;
 pub mod driver;
 #[cfg(any(test, feature = "node"))]
-#[cfg_attr(not(feature = "node"), expect(dead_code, reason = "only the node uses it, and its tests"))]
 mod environment;
 pub mod follow;
 pub mod forward;

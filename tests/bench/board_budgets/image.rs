@@ -21,11 +21,15 @@ pub(crate) struct Image {
     pub(crate) statics: Vec<(u64, String)>,
 }
 
+/// The parts of port-embassy that only a board's application uses: no engine needs them, and the flash budgets are without them.
+const LINK_GUARD: &str = "port-embassy: guard of the link";
+
 /// Groups of crates, in the order of the table's rows.
-pub(crate) const GROUPS: [&str; 10] = [
+pub(crate) const GROUPS: [&str; 11] = [
     "core",
     "urscript",
     "port-embassy",
+    LINK_GUARD,
     "serialisation",
     "app",
     "board",
@@ -117,6 +121,12 @@ pub(crate) fn outside_the_library(frames: &[String]) -> Option<&str> {
 fn group_of(file: &str) -> &'static str {
     let own = [
         ("/library/", "core library"),
+        ("/port-embassy/src/address.rs", LINK_GUARD),
+        ("/port-embassy/src/claim.rs", LINK_GUARD),
+        ("/port-embassy/src/heard.rs", LINK_GUARD),
+        ("/port-embassy/src/neighbour.rs", LINK_GUARD),
+        ("/port-embassy/src/pulse.rs", LINK_GUARD),
+        ("/port-embassy/src/revival.rs", LINK_GUARD),
         ("/port-embassy/src/", "port-embassy"),
         ("/urscript/src/", "urscript"),
         ("/boards/app/", "app"),
