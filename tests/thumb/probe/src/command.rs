@@ -1,7 +1,6 @@
-//! Sensor judges, limits, and the control path's own functions.
+//! Judgement of sensors, and limits.
 
 use outrigger_core::command::{Limits, SourceConfig, Sources};
-use outrigger_wire::math::{Rotation, atan2, sin_cos, sqrt};
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
@@ -9,11 +8,7 @@ use crate::{any, any_numbers, shown, used};
 
 #[inline(never)]
 pub fn probe() {
-    let [x, y, z] = any_numbers();
-    used((sin_cos(x), atan2(x, y), sqrt(z)));
-    let rotation = Rotation::from_vector([x, y, z]);
-    used((rotation.to_vector(), rotation.after(&rotation).apply([z, y, x])));
-
+    let [x, y] = any_numbers();
     if let Err(error) = any(Limits::<6>::default()).check() {
         shown(error);
     }

@@ -9,8 +9,7 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
 
-use crate::wire::any_state;
-use crate::{any, any_numbers, used};
+use crate::{any, any_numbers, any_state, used};
 
 #[inline(never)]
 pub fn probe() {

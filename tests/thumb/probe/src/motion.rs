@@ -12,8 +12,7 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, RobotModel, State};
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
-use crate::wire::any_state;
-use crate::{any, any_numbers, shown, used};
+use crate::{any, any_numbers, any_state, shown, used};
 
 #[inline(never)]
 pub fn probe() {

@@ -26,7 +26,7 @@ rtde_recipe! {
     struct Inputs, view InputsView: inputs { standard_digital_output_mask, input_double_register_24 }
 }
 
-/// Takes every field, as a printer would.
+/// A visitor that takes every field, as a printer would.
 struct Fields;
 
 impl FieldVisitor for Fields {
@@ -39,7 +39,7 @@ impl FieldVisitor for Fields {
     fn end(&mut self) {}
 }
 
-/// The state of any packet.
+/// Returns the state of any packet.
 pub fn any_state() -> Option<State<6>> {
     Packet::new_checked(any_bytes()).ok()?.to_state().ok()
 }
