@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use crate::host::os;
+use crate::host::os::{self, Unpinned};
 
 /// Room for what a worker calls. Locked into memory with the rest of a process that asks for that.
 const STACK: usize = 1 << 20;
@@ -18,7 +18,7 @@ pub const LOOK: Duration = Duration::from_millis(20);
 /// Whether a thread of this process was left behind where it hangs.
 static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
 
-/// A thread of normal priority, whatever that of the thread is that starts it.
+/// A thread of normal priority on any processor, whatever the priority and the one processor (`host.cpu`) of the thread that starts it.
 #[derive(Debug)]
 pub struct Worker {
     end: Receiver<()>,
@@ -43,9 +43,12 @@ impl Worker {
     pub fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let (ended, end) = sync_channel(1);
         let thread = std::thread::Builder::new().name(format!("outrigger-{name}")).stack_size(STACK);
+        let unpinned = Unpinned::of_caller();
         thread.spawn(move || {
             // Refused where the scheduler is none of these; then nothing of the loop's is inherited either.
             let _ = os::set_other();
+            // Refused where the processors were taken from the process meanwhile: then the kernel has chosen others.
+            let _ = unpinned.apply();
             body();
             let _ = ended.send(());
         })?;
@@ -134,5 +137,26 @@ mod tests {
             (os::scheduling().expect("a class"), told.recv().expect("told"))
         });
         assert_eq!(told.join().expect("no panic"), (Scheduling::Policy(libc::SCHED_BATCH), Scheduling::Other));
+    }
+    #[test]
+    fn none_stays_on_the_processor_of_who_starts_it() {
+        let told = std::thread::spawn(|| {
+            let before = os::processors();
+            // Twice, as two sessions of one thread do.
+            for processor in before.iter().rev() {
+                os::pin(*processor).expect("one of its own");
+                assert_eq!(os::processors(), [*processor]);
+            }
+            let (tell, told) = channel();
+            let worker = Worker::start("processors", move || {
+                let (further, from) = channel();
+                let of_worker = Worker::start("further", move || further.send(os::processors()).expect("kept"));
+                assert_eq!(of_worker.expect("a thread").join(Duration::from_secs(60)), Joined::Ended);
+                tell.send([os::processors(), from.recv().expect("told")]).expect("kept");
+            });
+            assert_eq!(worker.expect("a thread").join(Duration::from_secs(60)), Joined::Ended);
+            assert_eq!(told.recv().expect("told"), [before.clone(), before]);
+        });
+        told.join().expect("no panic");
     }
 }

@@ -55,6 +55,21 @@ pub(crate) fn pin(_: usize) -> io::Result<()> {
     Err(only_on_linux())
 }
 
+/// The processors of a thread before [`pin`]: no thread is pinned here.
+#[derive(Clone, Copy)]
+pub(crate) struct Unpinned;
+
+impl Unpinned {
+    pub(crate) const fn of_caller() -> Self {
+        Self
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "fails on Linux")]
+    pub(crate) const fn apply(self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The processors that the calling thread may use: it is not said.
 pub(crate) fn processors() -> Vec<usize> {
     Vec::new()

@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "raw kernel calls: each is one call with arguments owned by the caller")]
 
+use std::cell::Cell;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::linux::net::SocketAddrExt as _;
@@ -166,14 +167,41 @@ pub(crate) fn peer_of(stream: &UnixStream) -> io::Result<(Option<i32>, u32)> {
     Ok((Some(peer.pid.as_raw_nonzero().get()), peer.uid.as_raw()))
 }
 
+thread_local! {
+    /// The processors that this thread could use before it was pinned.
+    static BEFORE_PIN: Cell<Option<CpuSet>> = const { Cell::new(None) };
+}
+
 /// Keeps the calling thread on one processor.
 ///
 /// # Errors
 /// `EINVAL` where there is none of this number, or this process may not use it.
 pub(crate) fn pin(processor: usize) -> io::Result<()> {
+    let before = sched_getaffinity(None)?;
     let mut set = CpuSet::new();
     set.set(processor);
-    Ok(sched_setaffinity(None, &set)?)
+    sched_setaffinity(None, &set)?;
+    BEFORE_PIN.set(BEFORE_PIN.get().or(Some(before)));
+    Ok(())
+}
+
+/// The processors of a thread before [`pin`], for the threads that it starts: the kernel would keep them on its one processor.
+#[derive(Clone, Copy)]
+pub(crate) struct Unpinned(Option<CpuSet>);
+
+impl Unpinned {
+    /// Returns those of the calling thread.
+    pub(crate) fn of_caller() -> Self {
+        Self(BEFORE_PIN.get())
+    }
+
+    /// Gives the calling thread these processors; changes nothing where the thread that they are of is not pinned.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn apply(self) -> io::Result<()> {
+        self.0.map_or(Ok(()), |set| Ok(sched_setaffinity(None, &set)?))
+    }
 }
 
 /// The processors that the calling thread may use; none where the kernel does not say.
