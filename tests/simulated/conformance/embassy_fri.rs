@@ -1,6 +1,6 @@
 //! FRI through the stack of `port-embassy`, to the byte.
 //!
-//! The same engine beside the same simulated KRC without a port is in `tests/fri`, and `port-linux` over kernel sockets
+//! The same engine beside the same simulated KRC without a port is in `tests/simulated/fri`, and `port-linux` over kernel sockets
 //! in its own tests: here is what a board's socket, mailbox and timer could do wrong.
 
 use outrigger_core::engine::Output;

@@ -11,7 +11,7 @@ use super::text::{hold, in_parallel, markdown};
 /// First and last minor version of each series that is simulated.
 const SERIES: [(u8, std::ops::RangeInclusive<u8>); 4] = [(1, 6..=8), (3, 0..=15), (5, 0..=25), (10, 11..=12)];
 
-/// Software of which real traffic was recorded, by port (the files stay where they are; `tests/captures.rs` reads them).
+/// Software of which real traffic was recorded, by port (the files stay where they are; `tests/simulated/captures.rs` reads them).
 const RECORDED: [(u8, u8, &str); 4] = [
     (1, 8, "30002, 30003"),
     (3, 10, "30002, while connecting"),

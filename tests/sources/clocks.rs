@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use outrigger_tests::require::workspace;
+use outrigger_require::workspace;
 
 /// Folders with tests that a plain run executes.
 const PLAIN: &[&str] = &[
@@ -22,18 +22,12 @@ const PLAIN: &[&str] = &[
     "port-linux/ros",
     "port-linux/src",
     "port-linux/tests",
-    "tests/conformance",
     "tests/cycles",
     "tests/emulated/src",
-    "tests/fri",
-    "tests/limits",
-    "tests/net",
     "tests/oracle",
     "tests/require",
-    "tests/scenarios",
     "tests/sim",
-    "tests/src",
-    "tests/tables",
+    "tests/simulated",
     "urscript",
 ];
 

@@ -6,7 +6,7 @@ pub mod comparison;
 pub mod cosim;
 pub mod fri;
 pub mod noise;
-#[path = "../oracle/mod.rs"]
+#[path = "../../oracle/mod.rs"]
 pub mod oracle;
 
 pub use outrigger_emulated::require;

@@ -76,7 +76,7 @@ fn orders_that_come_late_and_together_make_no_joint_faster_than_its_limit() {
         "# Orders that come late and together\n\nThe base joint is to turn at its limit of {FASTEST:.1} rad/s, with an acceleration of at \
          most 2 rad/s², or {STEEPEST:.0} rad/s² to rest. Twice a second nothing arrives for a while, in either direction, and then \
          everything at once. Of each path: the highest speed \\[rad/s\\] and acceleration \\[rad/s²\\] that the controller was given for \
-         a joint, and the reason where commanding ended. Made by `tests/tables/bursts.rs`.\n\n{}",
+         a joint, and the reason where commanding ended. Made by `tests/simulated/tables/bursts.rs`.\n\n{}",
         markdown(&columns, &rows)
     );
     hold("bursts.md", &made);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use outrigger_tests::require::workspace;
+use outrigger_require::workspace;
 
 /// The roots of the libraries whose modules are looked at.
 const ROOTS: &[&str] = &[

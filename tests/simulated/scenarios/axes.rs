@@ -16,7 +16,7 @@ use outrigger_wire::sensor::{SampleValue, SourceId};
 
 use super::{SOFTWARE, ms, secs};
 
-const EXAMPLE: &str = include_str!("../../port-linux/cli/examples/axes.toml");
+const EXAMPLE: &str = include_str!("../../../port-linux/cli/examples/axes.toml");
 /// What the example's axes are moved to.
 const GAP: f64 = 0.05;
 const FORCE: f64 = -10.0;

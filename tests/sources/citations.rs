@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use outrigger_tests::require::workspace;
+use outrigger_require::workspace;
 
 /// Where pages are cited from: the root of the repository.
 const PAGES: &str = "core/docs/";
@@ -145,10 +145,10 @@ fn check(files: &[(String, String)]) -> (Vec<String>, BTreeSet<(String, String)>
             let mut broken = |what: String| wrong.push(format!("{file}:{}: {what}", number + 1));
             for found in cited(line, &names) {
                 match found {
-                    Found::Old(old) if !of_a_protocol && file != "tests/citations.rs" => broken(format!(
+                    Found::Old(old) if !of_a_protocol && file != "tests/sources/citations.rs" => broken(format!(
                         "`{old}`: write the path of the page and the section, as core/docs/protocol/README.md shows"
                     )),
-                    Found::Page { path, sections } if file != "tests/citations.rs" => {
+                    Found::Page { path, sections } if file != "tests/sources/citations.rs" => {
                         let Some(known) = pages.get(&path) else {
                             broken(format!("there is no page {path}"));
                             continue;

@@ -84,7 +84,7 @@ fn every_way_of_2015_stands_beside_those_of_today() {
 
 #[test]
 fn the_table_itself_says_where_simulation_and_report_disagree() {
-    let page = include_str!("comparison.md");
+    let page = include_str!("../../tables/comparison.md");
     let table: String = page.lines().filter(|line| line.starts_with('|')).collect::<Vec<_>>().join("\n");
     for disagreement in [
         "the base joint moves here, the end joint in the report",

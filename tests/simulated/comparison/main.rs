@@ -8,7 +8,7 @@
 
 mod page;
 #[expect(dead_code, unused_imports, reason = "the report pages of `outrigger` use the rest")]
-#[path = "../../port-linux/cli/src/report/plot/mod.rs"]
+#[path = "../../../port-linux/cli/src/report/plot/mod.rs"]
 mod plot;
 
 use std::path::PathBuf;

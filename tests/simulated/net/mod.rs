@@ -382,7 +382,7 @@ impl Net {
             other.iter().find(|number| **number != "head").or(other.first()).map_or("", |number| number.as_str());
         let (before, now) = (old.get(first).map_or("", String::as_str), new.get(first).map_or("", String::as_str));
         panic!(
-            "tests/{file}: other than recorded: {other:?}; the first of them\nbefore:\n{before}now:\n{now}\
+            "tests/simulated/{file}: other than recorded: {other:?}; the first of them\nbefore:\n{before}now:\n{now}\
              OUTRIGGER_NET=DIR writes every run whole, on this tree and on the one before: diff those; \
              OUTRIGGER_BLESS=1 records what is meant"
         );
@@ -416,13 +416,13 @@ const NEVER: [(Reason, &str); 17] = [
     (Reason::OtherMove, "the same"),
     (
         Reason::PathUnfit,
-        "these runs command by text; a program of ours is in tests/scenarios/reverse.rs and tests/tables/paths",
+        "these runs command by text; a program of ours is in tests/simulated/scenarios/reverse.rs and tests/simulated/tables/paths",
     ),
     (Reason::ProgramAway, "the same"),
     (Reason::Commanded, "the same"),
     (Reason::NoSuchProgram, "the same"),
     (Reason::ProgramRuns, "the same"),
-    (Reason::NotRenewed, "of a program of ours that lets a hand move the arm: tests/scenarios/guided.rs"),
+    (Reason::NotRenewed, "of a program of ours that lets a hand move the arm: tests/simulated/scenarios/guided.rs"),
     (Reason::NotYours, "the same"),
     (Reason::GuideLimit, "the same"),
     (Reason::ClockInexact, "of boards alone: core/src/engine/tests/command.rs"),

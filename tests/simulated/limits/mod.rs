@@ -229,7 +229,7 @@ fn limits_and_coast_hold_on_every_way_to_a_ur_controller() {
                 "# Limits on every path\n\nOf each path {count} accepted configurations, drawn over every key of a file, beside the worst \
              network, plant and law that they permit: the highest speed and acceleration of a joint and the longest way to rest, as \
              shares of what is permitted, and how far a joint went beyond a limit of its position (below 0: it stayed within). The \
-             arm did not move where the drawn configuration never lets it. Made by `tests/limits`.\n\n{}",
+             arm did not move where the drawn configuration never lets it. Made by `tests/simulated/limits`.\n\n{}",
                 text::markdown(&columns, &rows)
             ),
         );

@@ -12,7 +12,7 @@ const BLESS: &str = "OUTRIGGER_BLESS";
 /// # Panics
 /// Where they differ, with the first line that does.
 pub(crate) fn hold(name: &str, made: &str) {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tables").join(name);
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tables").join(name);
     if std::env::var_os(BLESS).is_some_and(|value| value == "1") {
         std::fs::write(&path, made).unwrap();
         return;

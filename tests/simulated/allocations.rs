@@ -1,6 +1,8 @@
 //! No budgeted operation asks for memory.
 
+#[path = "../bench/budgets/counting.rs"]
 mod counting;
+#[path = "../bench/budgets/operations.rs"]
 mod operations;
 
 use outrigger_cycles::{answering, cycle};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use outrigger_tests::require::workspace;
+use outrigger_require::workspace;
 
 /// Modules of the core by floor. A module imports only from floors below its own.
 const FLOORS: &[(u8, &[&str])] = &[
