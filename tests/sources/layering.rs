@@ -87,6 +87,7 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
         &["outrigger-interpreter", "outrigger-ros2-messages", "outrigger-urscript", "outrigger-wire"],
     ),
     ("tests/require", "outrigger-require", &[]),
+    ("tests/oracle", "outrigger-oracle", &["outrigger-wire"]),
     (
         "tests/emulated",
         "outrigger-emulated",

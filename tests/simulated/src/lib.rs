@@ -5,11 +5,10 @@ pub mod board;
 pub mod comparison;
 pub mod cosim;
 pub mod fri;
-pub mod noise;
-#[path = "../../oracle/mod.rs"]
-pub mod oracle;
 
 pub use outrigger_emulated::require;
+pub use outrigger_oracle as oracle;
+pub use outrigger_oracle::noise;
 
 use outrigger_core::engine::Event;
 use outrigger_core::mode::{Channel, Refusal};

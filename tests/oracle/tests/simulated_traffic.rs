@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use outrigger_oracle::{self as oracle, Cell, Value};
 use outrigger_sim::arm::Arm;
 use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
-use outrigger_tests::oracle::{self, Cell, Value};
 use outrigger_wire::robot::SoftwareVersion;
 
 /// Every generation of packet: software, size in bytes, period in milliseconds (client interfaces, 2.1 and 2.6).

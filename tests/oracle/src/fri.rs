@@ -7,7 +7,7 @@ use super::{Cell, Malformed, Table, Value, read};
 
 /// `measurement` and `command`, as the specification lays them out.
 pub fn tables() -> &'static BTreeMap<&'static str, Table> {
-    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("fri.tsv")));
+    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("../fri.tsv")));
     &TABLES
 }
 

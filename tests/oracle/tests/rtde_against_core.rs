@@ -1,8 +1,8 @@
 //! RTDE in the core and in the oracle: the same variables, the same packages, the same values.
 
-use outrigger_tests::noise::Noise;
-use outrigger_tests::oracle::rtde::{decode_package, decode_values, variables};
-use outrigger_tests::oracle::{Cell, Collector, Value, difference};
+use outrigger_oracle::noise::Noise;
+use outrigger_oracle::rtde::{decode_package, decode_values, variables};
+use outrigger_oracle::{Cell, Collector, Value, difference};
 use outrigger_wire::fields::FieldVisitor;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::rtde::registry::{Direction, Since};
@@ -17,7 +17,7 @@ const RUNS: usize = 300;
 #[test]
 fn the_registry_is_the_table_of_the_specification() {
     for direction in [Direction::Input, Direction::Output] {
-        let travels = |v: &&outrigger_tests::oracle::rtde::Variable| match direction {
+        let travels = |v: &&outrigger_oracle::rtde::Variable| match direction {
             Direction::Input => v.input,
             Direction::Output => v.output,
         };
@@ -131,7 +131,7 @@ fn list(noise: &mut Noise) -> Vec<u8> {
 }
 
 /// What the core shows of a reply, its list in one piece as on the wire.
-fn shown(reply: &Reply<'_>, package: &Package<'_>) -> Vec<outrigger_tests::oracle::Seen> {
+fn shown(reply: &Reply<'_>, package: &Package<'_>) -> Vec<outrigger_oracle::Seen> {
     let mut collector = Collector::default();
     reply.visit(package, &mut collector);
     let (words, mut rest): (Vec<_>, Vec<_>) = collector.seen.into_iter().partition(|seen| seen.name() == "types");

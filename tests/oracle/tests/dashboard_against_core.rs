@@ -1,6 +1,6 @@
 //! The dashboard's requests and replies in the core and in the tables of the specification.
 
-use outrigger_tests::noise::Noise;
+use outrigger_oracle::noise::Noise;
 use outrigger_wire::dashboard::{
     Argument, FlightReport, OperationalMode, Refusal, Reply, Request, RequestKind, Support, UserRole,
 };

@@ -1,6 +1,6 @@
 //! Readings of sensors: the core's decoder and other people's codecs find the same in the same bytes.
 
-use outrigger_tests::oracle::readings as oracle;
+use outrigger_oracle::readings as oracle;
 use outrigger_wire::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Figures, Form, LINE_MAX, Reading, SampleValue};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! The core and the oracle read the same sub-packages and messages of ports 30001 and 30002.
 
-use outrigger_tests::noise::Noise;
-use outrigger_tests::oracle::generate::{message, sized};
-use outrigger_tests::oracle::{self, Cell, Collector, difference};
+use outrigger_oracle::generate::{message, sized};
+use outrigger_oracle::noise::Noise;
+use outrigger_oracle::{self as oracle, Cell, Collector, difference};
 use outrigger_wire::WireError;
 use outrigger_wire::primary::{Message, SubPackage, SubPackageRepr};
 use outrigger_wire::robot::SoftwareVersion;

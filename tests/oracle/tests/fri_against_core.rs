@@ -1,9 +1,9 @@
 //! FRI datagrams: core and oracle read the same from the same bytes, and what one writes the other reads.
 
+use outrigger_oracle::noise::Noise;
+use outrigger_oracle::{Cell, Collector, Value, difference, fri};
 use outrigger_sim::krc::{Krc, Options};
 use outrigger_sim::time::SimTime;
-use outrigger_tests::noise::Noise;
-use outrigger_tests::oracle::{Cell, Collector, Value, difference, fri};
 use outrigger_wire::fri::{Command, Measurement};
 
 const ROUNDS: u64 = 500;

@@ -1,6 +1,6 @@
 //! The oracle's own data: whole tables, and the sizes the specification gives them.
 
-use outrigger_tests::oracle::{self, Value};
+use outrigger_oracle::{self as oracle, Value};
 
 #[test]
 fn every_fixed_table_fills_its_bytes_without_a_gap() {

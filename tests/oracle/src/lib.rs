@@ -2,9 +2,12 @@
 //!
 //! It shares no code and no table with the core, so a mistake in one of them shows as a difference.
 
+#![forbid(unsafe_code)]
+
 mod codec;
 pub mod fri;
 pub mod generate;
+pub mod noise;
 pub mod readings;
 pub mod rtde;
 mod seen;
@@ -38,7 +41,7 @@ pub struct Row {
 
 /// The specification's tables by key.
 pub fn tables() -> &'static BTreeMap<&'static str, Table> {
-    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("tables.tsv")));
+    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("../tables.tsv")));
     &TABLES
 }
 

@@ -1,10 +1,10 @@
 //! Every variable of the specification, on every software: the simulated controller has what the table says, with the
 //! type the table says, and its values are the simulation's.
 
+use outrigger_oracle::rtde::{Variable, decode_package, decode_values, variables};
+use outrigger_oracle::{Cell, Collector, Value, difference};
 use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
-use outrigger_tests::oracle::rtde::{Variable, decode_package, decode_values, variables};
-use outrigger_tests::oracle::{Cell, Collector, Value, difference};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DynamicRecipe, Field, Package, Presence, Protocol, Reply, Request};

@@ -45,7 +45,7 @@ impl Variable {
 /// Every variable, in the order of the specification.
 pub fn variables() -> &'static [Variable] {
     static VARIABLES: LazyLock<Vec<Variable>> = LazyLock::new(|| {
-        let lines = include_str!("rtde_variables.tsv").lines().filter(|line| !line.starts_with('#'));
+        let lines = include_str!("../rtde_variables.tsv").lines().filter(|line| !line.starts_with('#'));
         lines.flat_map(registers).collect()
     });
     &VARIABLES
@@ -71,7 +71,7 @@ fn registers(line: &'static str) -> Vec<Variable> {
 /// Tables of packages by `request` or `reply`, letter and version; `types` gives the type words.
 fn packages() -> &'static BTreeMap<&'static str, Table> {
     static PACKAGES: LazyLock<BTreeMap<&'static str, Table>> =
-        LazyLock::new(|| read(include_str!("rtde_packages.tsv")));
+        LazyLock::new(|| read(include_str!("../rtde_packages.tsv")));
     &PACKAGES
 }
 

@@ -1,7 +1,7 @@
 //! The core and the oracle read the same bytes, and what the core writes the oracle reads.
 
-use outrigger_tests::noise::Noise;
-use outrigger_tests::oracle::{self, Cell, Collector, difference};
+use outrigger_oracle::noise::Noise;
+use outrigger_oracle::{self as oracle, Cell, Collector, difference};
 use outrigger_wire::realtime;
 
 /// Every length a real-time packet may have.
