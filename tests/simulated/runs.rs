@@ -6,4 +6,5 @@ mod net;
 mod same_bits;
 mod same_kinematics;
 mod scenarios;
+mod settings;
 mod tables;

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use outrigger::config::{Configuration, KrcConfiguration, parse_software};
+use outrigger_config::{Configuration, KrcConfiguration, parse_software};
 use outrigger_core::command::outputs::{DigitalOutput, Write};
-use outrigger_core::engine::Input;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::engine::{Coast, Input};
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::Mode;
 use outrigger_sim::controller::{Action, Controller, Options};
@@ -13,6 +15,7 @@ use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 use outrigger_tests::cosim::{Buffers, Reading, Rig, Sensor, Setup, core_time};
 use outrigger_tests::fri;
+use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::sensor::{SampleValue, SourceId};
 
 /// What happens beside a controller of Universal Robots.
@@ -148,8 +151,20 @@ pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
     rig.run_for(Duration::from_secs(scene.goes_on));
     let mut lines = lines(&rig);
     let software = parse_software(scene.software).expect("a version");
-    lines.push(outrigger::maker::ur::coast::describe(&config, software));
+    lines.push(coast(&config, software));
     lines
+}
+
+/// Returns how far the arm coasts at worst on a controller with this software, seen by us and without us, to the millimetre.
+fn coast(config: &UrConfig, software: SoftwareVersion) -> String {
+    let tcp = config.peer.tcp.unwrap_or_default();
+    let reach = config.peer.model.map(|model| KinematicChain::new(DhParameters::of(model), &tcp).reach());
+    let words = |coast: &Coast<6>| {
+        let joint = coast.joints.iter().copied().fold(0.0, f32::max);
+        format!("{joint:.3} rad {:.0?} mm", reach.as_ref().map(|reach| coast.at_reach(reach) * 1e3))
+    };
+    let without_us = config.coast_without_us(software).as_ref().map(words);
+    format!("coast {}, without us {without_us:?}", words(&config.worst_coast(software)))
 }
 
 /// Everything that happened, in the order of time: events, texts, and at the end what the controller was told by RTDE.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use outrigger::config::{AnyConfiguration, Key, Takes, keys};
+use outrigger_config::{AnyConfiguration, Key, Takes, keys};
 use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
 
