@@ -36,6 +36,7 @@ use outrigger_core::mode::{Mode, OperatorConfig, RequestAs};
 use outrigger_core::robot::Reason;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::noise::Noise;
+use outrigger_tests::require::committed;
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
@@ -352,41 +353,72 @@ impl Net {
         assert!(missing.is_empty(), "{}: never occurred: {missing:#?}", self.name);
     }
 
+    /// Compares what was made with what is recorded, the runs before the counts at the head.
     fn compare(&self, made: &str) {
-        let file = format!("net/{}.txt", self.name);
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
-        if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
-            std::fs::write(&path, made).expect("the data can be written");
-            return;
+        let path = format!("tests/simulated/net/{}.txt", self.name);
+        let Some(recorded) = committed::read(path.as_ref(), made) else { return };
+        if let Some(difference) = differing(&recorded, made) {
+            panic!(
+                "{path}: {difference}OUTRIGGER_NET=DIR writes every run whole, on this tree and on the one before: diff those; \
+                 OUTRIGGER_BLESS=1 records what is meant"
+            );
         }
-        let committed = std::fs::read_to_string(&path).unwrap_or_default();
-        if committed == made {
-            return;
-        }
-        // Runs begin with a number, what belongs to them is indented.
-        let runs = |text: &str| -> BTreeMap<String, String> {
-            let mut runs = BTreeMap::new();
-            let mut number = "head".to_owned();
-            for line in text.lines() {
-                if line.starts_with(|c: char| c.is_ascii_digit()) {
-                    number = line.get(..3).unwrap_or_default().to_owned();
-                }
-                *runs.entry(number.clone()).or_insert_with(String::new) += &format!("{line}\n");
-            }
-            runs
-        };
-        let (old, new) = (runs(&committed), runs(made));
-        let all: BTreeSet<_> = old.keys().chain(new.keys()).collect();
-        let other: Vec<_> = all.into_iter().filter(|number| old.get(*number) != new.get(*number)).collect();
-        let first =
-            other.iter().find(|number| **number != "head").or(other.first()).map_or("", |number| number.as_str());
-        let (before, now) = (old.get(first).map_or("", String::as_str), new.get(first).map_or("", String::as_str));
-        panic!(
-            "tests/simulated/{file}: other than recorded: {other:?}; the first of them\nbefore:\n{before}now:\n{now}\
-             OUTRIGGER_NET=DIR writes every run whole, on this tree and on the one before: diff those; \
-             OUTRIGGER_BLESS=1 records what is meant"
-        );
     }
+}
+
+/// Returns the numbers of the runs that differ from those recorded, and the first lines that do.
+fn differing(recorded: &str, made: &str) -> Option<String> {
+    // Runs begin with a number, what belongs to them is indented.
+    let head = |text: &str| text.find("\n000 ").map_or(text.len(), |at| at + 1);
+    let runs = |text: &str| -> BTreeMap<String, String> {
+        let mut runs = BTreeMap::<String, String>::new();
+        let mut number = String::new();
+        for line in text[head(text)..].lines() {
+            if !line.starts_with(' ') {
+                number = line.chars().take(3).collect();
+            }
+            *runs.entry(number.clone()).or_default() += line;
+        }
+        runs
+    };
+    let (old, new) = (runs(recorded), runs(made));
+    let all: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    let other: Vec<_> = all.into_iter().filter(|number| old.get(*number) != new.get(*number)).collect();
+    if other.is_empty() {
+        return committed::difference(recorded, made)
+            .map(|lines| format!("other counts than recorded, first in {lines}"));
+    }
+    let named: Vec<_> = other.iter().take(NAMED).map(|number| number.as_str()).collect();
+    let more = if other.len() > NAMED { ", …" } else { "" };
+    // With the counts that are made now the lines of both have the same numbers.
+    let recorded = [&made[..head(made)], &recorded[head(recorded)..]].concat();
+    let lines = committed::difference(&recorded, made)?;
+    Some(format!("{} runs differ from those recorded ({}{more}), first in {lines}", other.len(), named.join(", ")))
+}
+
+/// The most runs that are named where they differ.
+const NAMED: usize = 12;
+
+#[test]
+fn of_runs_that_differ_the_first_is_shown_and_a_few_are_named() {
+    let net = |count: usize, other: &[usize]| -> String {
+        let run = |number: usize| {
+            let word = if other.contains(&number) { "Stopping" } else { "Command" };
+            format!("{number:03} about\n    Arming>{word} 1.000\n    1 events 00, 2 writes 00\n")
+        };
+        format!("# head\n#   {count} Command\n") + &(0..40).map(run).collect::<String>()
+    };
+    assert_eq!(differing(&net(40, &[]), &net(40, &[])), None);
+    let one = differing(&net(40, &[]), &net(39, &[7])).expect("a difference");
+    let expected = "1 runs differ from those recorded (007), first in line 25:\n      1 events 00, 2 writes 00\n  007 about\n\
+                    -     Arming>Command 1.000\n-     1 events 00, 2 writes 00\n- 008 about\n\
+                    +     Arming>Stopping 1.000\n+     1 events 00, 2 writes 00\n+ 008 about\n";
+    assert_eq!(one, expected);
+    let many = differing(&net(40, &[]), &net(10, &Vec::from_iter(5..35))).expect("a difference");
+    assert!(many.starts_with("30 runs differ from those recorded (005, 006, "), "{many}");
+    assert!(many.contains("016, …), first in line 19:\n") && many.len() < 500, "{many}");
+    let head = differing(&net(40, &[]), &net(39, &[])).expect("a difference");
+    assert!(head.starts_with("other counts than recorded, first in line 2:\n  # head\n-"), "{head}");
 }
 
 const UR: Net = Net { name: "ur", runs: ur::RUNS, run: ur::run, required: ur::required, read: ur::read };
