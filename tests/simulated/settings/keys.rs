@@ -8,6 +8,7 @@ use outrigger_core::engine::ur::UrSettings;
 
 use super::file::File;
 use super::process::SWING;
+use super::row::Row;
 use super::{krc, process, ur};
 
 /// What a board's file says beside a host's.
@@ -16,8 +17,10 @@ const DEVICE: &str =
 
 /// Every row: its key, a value, and the file and what is beside it.
 fn rows() -> Vec<(&'static str, &'static str, File)> {
-    let ur = ur::ROWS.iter().map(|row| (row.key, row.value, File::new(row.file).with_all(row.beside)));
-    let krc = krc::ROWS.iter().map(|row| (row.key, row.value, File::new(SWING).with_all(row.beside)));
+    fn engine<S>(rows: &'static [Row<S>]) -> impl Iterator<Item = (&'static str, &'static str, File)> {
+        rows.iter().map(|row| (row.key, row.value, File::new(row.file).with_all(row.beside)))
+    }
+    let (ur, krc) = (engine(ur::ROWS), engine(krc::ROWS));
     let process = process::ROWS.iter().map(|row| (row.key, row.value, process::base(row.key).with_all(row.beside)));
     let device = DEVICE_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let input = INPUT_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));

@@ -5,34 +5,12 @@ use outrigger_core::engine::Input;
 use outrigger_sim::krc::{Convention, Options};
 use outrigger_wire::fri::ControlScheme;
 
+use super::process::SWING;
+use super::row::Row;
 use super::scenes::{KRC_CALM, KrcScene};
 
-/// A setting beside a KRC, and the life in which it shows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KrcRow {
-    pub(crate) key: &'static str,
-    pub(crate) value: &'static str,
-    /// What else the file says, with and without the setting.
-    pub(crate) beside: &'static str,
-    pub(crate) scene: KrcScene,
-    /// Words of the first line that differs, with the setting or without.
-    pub(crate) shows: &'static str,
-}
-
-const fn row(key: &'static str, value: &'static str, scene: KrcScene, shows: &'static str) -> KrcRow {
-    KrcRow { key, value, beside: "", scene, shows }
-}
-
-impl KrcRow {
-    const fn beside(self, beside: &'static str) -> Self {
-        Self { beside, ..self }
-    }
-}
-
-macro_rules! scenes {
-    ($($name:ident $text:literal { $($field:ident : $value:expr),* };)+) => {
-        $(pub(crate) const $name: KrcScene = KrcScene { name: $text, $($field: $value,)* ..KRC_CALM };)+
-    };
+const fn row(key: &'static str, value: &'static str, scene: KrcScene, shows: &'static str) -> Row<KrcScene> {
+    Row { key, value, file: SWING, beside: "", scene, shows }
 }
 
 fn joint_impedance(options: &mut Options) {
@@ -43,7 +21,7 @@ fn tool_impedance(options: &mut Options) {
     options.program.scheme = ControlScheme::CartesianImpedance;
 }
 
-scenes! {
+scenes! { KrcScene, KRC_CALM;
     STIFF "joint impedance, and somebody pushes" { faults: "hand@4500ms:2s:40", more: joint_impedance };
     SOFT_TOOL "tool impedance, and somebody pushes" { faults: "hand@4500ms:2s:40", more: tool_impedance };
     ISIR "a program of the ISIR's convention" { more: |options| options.program.convention = Convention::Isir };
@@ -76,7 +54,7 @@ scenes! {
 }
 
 /// Every key that only a file for a KRC has, and those of the others that show beside one.
-pub(crate) const ROWS: &[KrcRow] = &[
+pub(crate) const ROWS: &[Row<KrcScene>] = &[
     row("robot.peer", "\"192.0.2.7\"", KRC_CALM, "Foreign"),
     row("robot.handshake", "\"isir\"", KRC_CALM, "Monitor"),
     row("robot.control", "\"joint-impedance\"", STIFF, "Scheme"),

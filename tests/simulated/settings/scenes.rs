@@ -18,6 +18,8 @@ use outrigger_tests::fri;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::sensor::{SampleValue, SourceId};
 
+use super::row::Life;
+
 /// What happens beside a controller of Universal Robots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene {
@@ -105,8 +107,28 @@ fn read(
     }
 }
 
-/// What came of this file in this scene.
-pub(crate) fn play(scene: &Scene, file: &str) -> Vec<String> {
+impl Life for Scene {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn play(&self, file: &str) -> Vec<String> {
+        play(self, file)
+    }
+}
+
+impl Life for KrcScene {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn play(&self, file: &str) -> Vec<String> {
+        play_krc(self, file)
+    }
+}
+
+/// Returns everything that came of this file in this scene.
+fn play(scene: &Scene, file: &str) -> Vec<String> {
     let Configuration { control, .. } = Configuration::parse(file).unwrap_or_else(|problems| {
         let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
         panic!("{}\n{file}", told.join("\n"))
@@ -218,8 +240,8 @@ pub(crate) struct KrcScene {
 
 pub(crate) const KRC_CALM: KrcScene = KrcScene { name: "calm", faults: "", more: |_| {}, lasts: 8, asks: |_| {} };
 
-/// What came of this file in this scene.
-pub(crate) fn play_krc(scene: &KrcScene, file: &str) -> Vec<String> {
+/// Returns everything that came of this file in this scene.
+fn play_krc(scene: &KrcScene, file: &str) -> Vec<String> {
     let read = KrcConfiguration::parse(file).unwrap_or_else(|problems| {
         let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
         panic!("{}\n{file}", told.join("\n"))

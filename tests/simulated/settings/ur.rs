@@ -6,6 +6,7 @@ use std::time::Duration;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
 
+use super::row::Row;
 use super::scenes::{CALM, Reads, Scene, set_outputs};
 
 /// Joints on a motion, with a sensor beside it.
@@ -99,40 +100,11 @@ const SERVOJ: &str = "session.path = \"reverse-servoj\"";
 const FETCHED: &str = "session.path = \"reverse-servoj\"; program.by = \"urcap\"";
 const EXTERNAL: &str = "session.path = \"external-control\"";
 
-/// A setting, and the life in which it shows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
-    pub(crate) key: &'static str,
-    pub(crate) value: &'static str,
-    pub(crate) file: &'static str,
-    /// What else the file says, with and without the setting.
-    pub(crate) beside: &'static str,
-    pub(crate) scene: Scene,
-    /// Words of the first line that differs, with the setting or without.
-    pub(crate) shows: &'static str,
-}
-
-const fn row(key: &'static str, value: &'static str, scene: Scene, shows: &'static str) -> Row {
+const fn row(key: &'static str, value: &'static str, scene: Scene, shows: &'static str) -> Row<Scene> {
     Row { key, value, file: SERVO, beside: "", scene, shows }
 }
 
-impl Row {
-    const fn of(self, file: &'static str) -> Self {
-        Self { file, ..self }
-    }
-
-    const fn beside(self, beside: &'static str) -> Self {
-        Self { beside, ..self }
-    }
-}
-
-macro_rules! scenes {
-    ($($name:ident $text:literal { $($field:ident : $value:expr),* };)+) => {
-        $(pub(crate) const $name: Scene = Scene { name: $text, $($field: $value,)* ..CALM };)+
-    };
-}
-
-scenes! {
+scenes! { Scene, CALM;
     MUTED "its texts are ignored" { first: "mute@0s" };
     OLD "a controller of 3.1" { software: "3.1" };
     UNSEEN "no 30001 and 30002, on 3.0" { software: "3.0", first: "drop/30001@0s:90s drop/30002@0s:90s" };
@@ -211,7 +183,7 @@ scenes! {
 }
 
 /// Every key of a file for a controller of Universal Robots that the engine or its law is told.
-pub(crate) const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row<Scene>] = &[
     row("robot.model", "\"ur10\"", LONE, "speedj").of(TWIST).beside("robot.model = \"ur5\""),
     row("robot.tcp", "[0, 0, 0.2, 0, 0, 0]", OVER, "speedj").of(STANDOFF),
     row("law.relative", "false", CALM, "Arming"),
