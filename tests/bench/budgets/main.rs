@@ -2,9 +2,7 @@
 //!
 //! `cargo run --release -p outrigger-bench --bin budgets`
 
-#[path = "../../budgets/counting.rs"]
 mod counting;
-#[path = "../../budgets/operations.rs"]
 mod operations;
 
 use std::time::Instant;

@@ -1,5 +1,5 @@
 //! Laws at work, and a fingerprint of what they command: the same on the emulated board and, in
-//! `tests/same_bits.rs`, on the host.
+//! `tests/simulated/same_bits.rs`, on the host.
 
 use outrigger_core::command::Samples;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};

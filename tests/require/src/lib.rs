@@ -3,6 +3,8 @@
 //! What is missing makes such a test *ignored, with the reason shown*. `OUTRIGGER_REQUIRE` turns that into a failure:
 //! `all`, or names of [`Need`]s separated by commas. It is for targets with `harness = false`, run by `main`.
 
+pub mod committed;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,17 +1,17 @@
-//! `port-linux` over the kernel's sockets passes the scenarios of `tests/conformance`, in real time.
+//! `port-linux` over the kernel's sockets passes the scenarios of `tests/simulated/conformance`, in real time.
 //!
 //! Real time is only ever waited for, with a limit against hanging; the thresholds of the bench are so wide that a busy machine
 //! breaks none.
 
-#[path = "../../conformance/bench.rs"]
+#[path = "../../simulated/conformance/bench.rs"]
 mod bench;
 mod linux;
 mod linux_fri;
-#[path = "../../conformance/list.rs"]
+#[path = "../../simulated/conformance/list.rs"]
 #[macro_use]
 mod list;
 mod relay;
-#[path = "../../conformance/scenarios/mod.rs"]
+#[path = "../../simulated/conformance/scenarios/mod.rs"]
 mod scenarios;
 
 use bench::Bench;

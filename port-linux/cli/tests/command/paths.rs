@@ -4,7 +4,7 @@ use outrigger_core::engine::ur::{CommandPath, Orders};
 
 use super::command_line::{folder, outrigger, text};
 
-/// Made by the same code that measures, `tests/tables/paths/kill.rs`.
+/// Made by the same code that measures, `tests/simulated/tables/paths/kill.rs`.
 const MEASURED: &str = include_str!("../../../../tests/tables/paths.md");
 
 /// Every way, as it is called in both tables.

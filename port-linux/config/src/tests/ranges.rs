@@ -1,6 +1,6 @@
 //! Every number of every table: what it may be is told by whoever refuses it, and is accepted up to its ends.
 
-#[path = "../../../cli/tests/settings/file.rs"]
+#[path = "../../../../tests/simulated/settings/file.rs"]
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,0 +1,93 @@
+//! An independent reader of controller traffic: the specification's tables as data, and a codec that knows nothing else.
+//!
+//! It shares no code and no table with the core, so a mistake in one of them shows as a difference.
+
+#![forbid(unsafe_code)]
+
+mod codec;
+pub mod fri;
+pub mod generate;
+pub mod noise;
+pub mod readings;
+pub mod rtde;
+mod seen;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+pub use codec::{Cell, Malformed, Value, decode, decode_realtime};
+pub use seen::{Collector, Kind, Seen, common_name, difference};
+
+/// Rows of one message or sub-package.
+#[derive(Debug)]
+pub struct Table {
+    /// Total size where it is fixed \[B\].
+    pub bytes: Option<usize>,
+    /// Software that sends it.
+    pub software: String,
+    /// Its fields in order.
+    pub rows: Vec<Row>,
+}
+
+/// One row, as described at the head of `tables.tsv`.
+#[derive(Debug)]
+pub struct Row {
+    offset: String,
+    kind: String,
+    count: String,
+    name: String,
+    condition: Option<(String, i64)>,
+}
+
+/// The specification's tables by key.
+pub fn tables() -> &'static BTreeMap<&'static str, Table> {
+    static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("../tables.tsv")));
+    &TABLES
+}
+
+fn read(text: &'static str) -> BTreeMap<&'static str, Table> {
+    let mut tables = BTreeMap::new();
+    let mut current = "";
+    for line in text.lines().filter(|l| !l.starts_with('#')) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        if let ["", offset, kind, count, name, _unit, ref rest @ ..] = columns[..] {
+            let condition = rest.first().and_then(|c| c.split_once('='));
+            let condition = condition.map(|(field, value)| (field.into(), value.parse().expect("a number")));
+            let [offset, kind, count, name] = [offset, kind, count, name].map(String::from);
+            let table: &mut Table = tables.get_mut(current).expect("rows follow a table");
+            table.rows.push(Row { offset, kind, count, name, condition });
+        } else if let [key, bytes, software] = columns[..] {
+            current = key;
+            let old = tables.insert(key, Table { bytes: bytes.parse().ok(), software: software.into(), rows: vec![] });
+            assert!(old.is_none(), "two tables {key}");
+        }
+    }
+    tables
+}
+
+/// The messages of a primary or secondary stream, each with its 4-byte size in front.
+pub fn messages(stream: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
+    sized(stream, 5)
+}
+
+/// The sub-packages of a robot-state message.
+pub fn sub_packages(message: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
+    sized(message.get(5..).ok_or(Malformed("header".into()))?, 5)
+}
+
+fn sized(mut bytes: &[u8], least: usize) -> Result<Vec<&[u8]>, Malformed> {
+    let mut parts = Vec::new();
+    while !bytes.is_empty() {
+        let size = bytes.first_chunk().map(|s| i32::from_be_bytes(*s)).and_then(|s| usize::try_from(s).ok());
+        let size = size.filter(|s| (least..=bytes.len()).contains(s)).ok_or(Malformed("size".into()))?;
+        let (part, rest) = bytes.split_at(size);
+        parts.push(part);
+        bytes = rest;
+    }
+    Ok(parts)
+}
+
+/// The key of the table that describes a sub-package of exactly this type and size, `3/75` for example.
+pub fn key_of(sub_package: &[u8]) -> String {
+    format!("{}/{}", sub_package[4], sub_package.len())
+}

@@ -1,0 +1,10 @@
+//! Runs in virtual time. One program, so that it is linked once.
+
+mod fri;
+mod limits;
+mod net;
+mod same_bits;
+mod same_kinematics;
+mod scenarios;
+mod settings;
+mod tables;

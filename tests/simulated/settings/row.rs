@@ -1,0 +1,40 @@
+//! A row of the tables of settings, for any kind of controller.
+
+/// A setting, and the life in which it shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<S> {
+    pub(crate) key: &'static str,
+    pub(crate) value: &'static str,
+    /// The file that it is set in.
+    pub(crate) file: &'static str,
+    /// Further keys of the file, with and without the setting.
+    pub(crate) beside: &'static str,
+    pub(crate) scene: S,
+    /// Words of the first line that differs, with the setting or without.
+    pub(crate) shows: &'static str,
+}
+
+impl<S: Copy> Row<S> {
+    pub(crate) const fn of(self, file: &'static str) -> Self {
+        Self { file, ..self }
+    }
+
+    pub(crate) const fn beside(self, beside: &'static str) -> Self {
+        Self { beside, ..self }
+    }
+}
+
+/// A life of a robot beside one kind of controller.
+pub(crate) trait Life: Copy + Sync {
+    fn name(&self) -> &'static str;
+
+    /// Returns the lines of a run of this file.
+    fn play(&self, file: &str) -> Vec<String>;
+}
+
+/// Declares lives that differ from a calm one in these fields.
+macro_rules! scenes {
+    ($scene:ident, $calm:ident; $($name:ident $text:literal { $($field:ident : $value:expr),* };)+) => {
+        $(pub(crate) const $name: $scene = $scene { name: $text, $($field: $value,)* ..$calm };)+
+    };
+}

@@ -1,0 +1,6 @@
+//! Tests that read sources and pages and run nothing of them.
+
+mod citations;
+mod clocks;
+mod examples;
+mod layering;
