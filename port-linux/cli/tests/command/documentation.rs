@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use outrigger::config::{AnyConfiguration, Board, Configuration};
+use outrigger_core::law::LawKind;
 use outrigger_core::robot::Reason;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading, SampleValue};
@@ -29,13 +30,10 @@ fn every_configuration_in_the_documentation_is_valid() {
 #[test]
 fn every_key_that_is_taken_stands_in_the_documentation() {
     let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
-    let heads = [
+    let of_laws = LawKind::ALL.iter().map(|kind| format!("[law]\nkind = \"{}\"\n", kind.name()));
+    let others = [
         "",
         "[robot]\n",
-        "[law]\nkind = \"joint-servo\"\n",
-        "[law]\nkind = \"twist\"\n",
-        "[law]\nkind = \"standoff\"\n",
-        "[law]\nkind = \"axes\"\n",
         "[[law.axis]]\n",
         "[[law.waypoint]]\n",
         "[limits]\n",
@@ -56,7 +54,7 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         "[device]\n[[source]]\ninput = \"adc\"\n",
         "[device]\n[[source]]\ninput = \"ads131m06\"\n",
     ];
-    for head in heads {
+    for head in of_laws.chain(others.map(Into::into)) {
         let law = if head.contains("law") { "" } else { "law.kind = \"joint-servo\"\n" };
         let law = if head.contains("waypoint") { "[law]\nkind = \"joint-servo\"\n" } else { law };
         let law = if head.contains("law.axis") { "[law]\nkind = \"axes\"\n" } else { law };

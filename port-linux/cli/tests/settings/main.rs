@@ -6,6 +6,7 @@
 mod file;
 mod keys;
 mod krc;
+mod laws;
 mod process;
 mod scenes;
 mod ur;
