@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use outrigger_config::{RobotAddress, parse_states};
+use outrigger_config::{RobotAddress, Vendor, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_wire::robot::RobotModel;
 
@@ -34,6 +34,15 @@ pub(crate) enum Kind {
     Ur,
     /// KUKA's KRC: listened to.
     Krc,
+}
+
+impl From<Vendor> for Kind {
+    fn from(vendor: Vendor) -> Self {
+        match vendor {
+            Vendor::Ur => Self::Ur,
+            Vendor::Krc => Self::Krc,
+        }
+    }
 }
 
 impl ControllerArgs {

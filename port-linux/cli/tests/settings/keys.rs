@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use outrigger::config::{AnyConfiguration, Key, Takes, keys};
+use outrigger::config::{AnyConfiguration, Key, RunsOn, Takes, keys};
 use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::law::LawKind;
@@ -102,19 +102,19 @@ fn reaches(file: &File) -> Result<String, String> {
     let text = file.text();
     let problems = |problems: Vec<_>| format!("{problems:?}\n{text}");
     Ok(match AnyConfiguration::parse(&text).map_err(problems)? {
-        AnyConfiguration::Host(read) => {
+        AnyConfiguration::Ur(RunsOn::Host(read)) => {
             let (engine, around) = (read.control.engine(), (&read.run, &read.host, &read.serve, &read.ros));
             format!("{engine:?} {:?} {around:?}", read.control)
         }
-        AnyConfiguration::Krc(read) => format!("{read:?}"),
-        AnyConfiguration::Board(read) => {
+        AnyConfiguration::Krc(RunsOn::Host(read)) => format!("{read:?}"),
+        AnyConfiguration::Ur(RunsOn::Board(read)) => {
             let mut bytes = vec![0; 64 << 10];
             let settings = read.settings().expect("an address");
             let length = settings.to_postcard(&mut bytes).expect("room");
             let settings = UrSettings::from_postcard(&bytes[..length]).expect("settings");
             format!("{settings:?} {:?}", read.device.requests)
         }
-        AnyConfiguration::KrcBoard(read) => {
+        AnyConfiguration::Krc(RunsOn::Board(read)) => {
             let mut bytes = vec![0; 64 << 10];
             let length = read.settings().to_postcard(&mut bytes).expect("room");
             let settings = KrcSettings::from_postcard(&bytes[..length]).expect("settings");
@@ -215,7 +215,8 @@ fn a_board_reads_every_setting_of_its_own() {
             }
         }
     }
-    let AnyConfiguration::Board(read) = AnyConfiguration::parse(&board().text()).expect("a board's file") else {
+    let AnyConfiguration::Ur(RunsOn::Board(read)) = AnyConfiguration::parse(&board().text()).expect("a board's file")
+    else {
         panic!("it has a device");
     };
     // Without `..`: a new field is named here, and read there.

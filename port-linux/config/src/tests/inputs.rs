@@ -6,7 +6,7 @@ use std::path::Path;
 use outrigger_core::engine::{NoPort, PortKind, Ports};
 use outrigger_core::law::{AnyLaw, Law};
 
-use crate::AnyConfiguration;
+use crate::{AnyConfiguration, RunsOn};
 
 const PAGE: &str = include_str!("../../../../port-embassy/docs/inputs.md");
 
@@ -18,7 +18,7 @@ fn every_example_of_an_input_is_taken_by_a_board_that_has_it() {
     let (mut seen, mut most) = (Vec::new(), 0);
     for example in PAGE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         match AnyConfiguration::parse(example) {
-            Ok(AnyConfiguration::Board(board)) => {
+            Ok(AnyConfiguration::Ur(RunsOn::Board(board))) => {
                 let settings = board.settings().expect("an address");
                 assert_eq!(settings.device.check(), Ok(()), "{example}");
                 assert_eq!(settings.device.check_ports(&PORTS), Ok(()), "{example}");
@@ -26,7 +26,7 @@ fn every_example_of_an_input_is_taken_by_a_board_that_has_it() {
                 most = most.max(Law::<6>::sources(&law).len());
                 seen.extend(settings.sensors().map(|(_, sensor)| sensor.input.port()));
             }
-            Ok(AnyConfiguration::Host(host)) => assert_eq!(host.control.sources.len(), 2, "{example}"),
+            Ok(AnyConfiguration::Ur(RunsOn::Host(host))) => assert_eq!(host.control.sources.len(), 2, "{example}"),
             other => panic!("{other:?}\nin\n{example}"),
         }
     }
