@@ -9,10 +9,10 @@ use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrcSettings};
 use outrigger_core::engine::ur::{UrConfig, UrEngine, UrSettings};
 use outrigger_core::law::{AnyLaw, LawConfig};
 
-use crate::args::{CheckConfigArgs, DecodeArgs, ExportArgs, ReplayArgs, Stream};
+use crate::args::{CheckConfigArgs, DecodeArgs, ExportArgs, ReplayArgs};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::feed::recorded::{CONFIGURATION, ENGINE, LOG, raw_topic, sent_topic};
-use outrigger::feed::{FRI, VARIABLES};
+use outrigger::feed::{FRI, VARIABLES, WireFormat};
 use outrigger::law::BoxedLaw;
 use outrigger::maker::{krc, ur};
 use outrigger::motion::Motion;
@@ -138,8 +138,7 @@ pub fn recording(bytes: &[u8]) {
             assert_outcome(crate::export::run(&ExportArgs { file: path.clone(), csv: None, raw, port }), &path);
         }
         number @ 8..=12 => {
-            let ports = [Stream::Primary, Stream::Realtime, Stream::Rtde, Stream::Variables, Stream::Fri];
-            let args = DecodeArgs { port: ports[usize::from(number) - 8], recipe: None, file: path };
+            let args = DecodeArgs { port: WireFormat::ALL[usize::from(number) - 8], recipe: None, file: path };
             // Of a message it names the place in the stream, and not the file.
             let _ = crate::decode::run(&args).map_err(|failure| assert_line(&failure.to_string()));
         }
