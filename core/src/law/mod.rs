@@ -270,16 +270,51 @@ pub enum LawConfig<const N: usize> {
     ToolAxes(ToolAxesConfig),
 }
 
+/// The built-in laws by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LawKind {
+    /// [`JointServo`].
+    JointServo,
+    /// [`CartesianTwist`].
+    CartesianTwist,
+    /// [`Standoff`].
+    Standoff,
+    /// [`ToolAxes`].
+    ToolAxes,
+}
+
+impl LawKind {
+    /// Each of them once: configurations offer these, and checks of documentation and settings look for each.
+    pub const ALL: &'static [Self] = &[Self::JointServo, Self::CartesianTwist, Self::Standoff, Self::ToolAxes];
+
+    /// Returns the name in configurations and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::JointServo => "joint-servo",
+            Self::CartesianTwist => "twist",
+            Self::Standoff => "standoff",
+            Self::ToolAxes => "axes",
+        }
+    }
+}
+
 impl<const N: usize> LawConfig<N> {
+    /// Returns the law that these settings are for.
+    #[must_use]
+    pub const fn kind(&self) -> LawKind {
+        match self {
+            Self::JointServo { .. } => LawKind::JointServo,
+            Self::CartesianTwist(_) => LawKind::CartesianTwist,
+            Self::Standoff(_) => LawKind::Standoff,
+            Self::ToolAxes(_) => LawKind::ToolAxes,
+        }
+    }
+
     /// The law's name in configurations and reports.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::JointServo { .. } => "joint-servo",
-            Self::CartesianTwist(_) => "twist",
-            Self::Standoff(_) => "standoff",
-            Self::ToolAxes(_) => "axes",
-        }
+        self.kind().name()
     }
 }
 

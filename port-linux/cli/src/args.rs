@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use outrigger_config::{RobotAddress, parse_states};
+use outrigger_config::{RobotAddress, Vendor, parse_states};
 use outrigger_core::engine::ur::StatesFrom;
 use outrigger_wire::robot::RobotModel;
 
 use outrigger::exit::Failure;
-use outrigger::feed::VARIABLES;
+use outrigger::feed::{VARIABLES, WireFormat};
 
 /// What kind of controller ROBOT is, for commands without a configuration.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +34,15 @@ pub(crate) enum Kind {
     Ur,
     /// KUKA's KRC: listened to.
     Krc,
+}
+
+impl From<Vendor> for Kind {
+    fn from(vendor: Vendor) -> Self {
+        match vendor {
+            Vendor::Ur => Self::Ur,
+            Vendor::Krc => Self::Krc,
+        }
+    }
 }
 
 impl ControllerArgs {
@@ -233,29 +242,14 @@ pub(crate) struct WatchArgs {
 pub(crate) struct DecodeArgs {
     /// The port the bytes come from: 30001 to 30004, `variables` for those of run.record_variables on 30004,
     /// or `fri` for datagrams of KUKA's Fast Research Interface; 30011 to 30013 are the same as 30001 to 30003
-    #[arg(long, value_name = "PORT", value_parser = parse_stream)]
-    pub port: Stream,
+    #[arg(long, value_name = "PORT", value_parser = WireFormat::named)]
+    pub port: WireFormat,
     /// Names of the variables that were asked for, for 30004: its packages do not name them
     #[arg(long, value_name = "A,B")]
     pub recipe: Option<String>,
     /// Recorded bytes, or '-' for standard input
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
-}
-
-/// What kind of stream a port carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
-    /// Primary and secondary: 30001, 30002, 30011, 30012.
-    Primary,
-    /// Real-time: 30003, 30013.
-    Realtime,
-    /// What a controller sends on 30004.
-    Rtde,
-    /// The same on the connection for `run.record_variables`.
-    Variables,
-    /// Datagrams of KUKA's Fast Research Interface, in either direction.
-    Fri,
 }
 
 pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
@@ -276,17 +270,6 @@ pub(crate) fn parse_model(text: &str) -> Result<RobotModel, String> {
         let names: Vec<_> = RobotModel::ALL.iter().map(|model| model.name()).collect();
         format!("expected one of {}", names.join(", "))
     })
-}
-
-fn parse_stream(text: &str) -> Result<Stream, String> {
-    match text {
-        "30001" | "30002" | "30011" | "30012" => Ok(Stream::Primary),
-        "30003" | "30013" => Ok(Stream::Realtime),
-        "30004" => Ok(Stream::Rtde),
-        "variables" => Ok(Stream::Variables),
-        "fri" => Ok(Stream::Fri),
-        _ => Err("expected 30001, 30002, 30003, 30004, 30011, 30012, 30013, variables or fri".into()),
-    }
 }
 
 fn parse_feed_port(text: &str) -> Result<u16, String> {

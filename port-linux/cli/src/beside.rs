@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use outrigger_config::{
     AnyConfiguration, Board, Configuration, HostSettings, KrcBoard, KrcConfiguration, RobotAddress, RosSettings,
-    RunSettings, ServeSettings, SourceInput, SourceSettings, files,
+    RunSettings, RunsOn, ServeSettings, SourceInput, SourceSettings, files,
 };
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::{StatesFrom, UrConfig};
@@ -122,7 +122,9 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     let states = args.states.unwrap_or_default();
     let file = args.file()?.map(AnyConfiguration::load).transpose()?;
     let controller = match &file {
-        Some(AnyConfiguration::Krc(krc)) if args.is_of_file() && args.controller == ControllerArgs::default() => {
+        Some(AnyConfiguration::Krc(RunsOn::Host(krc)))
+            if args.is_of_file() && args.controller == ControllerArgs::default() =>
+        {
             ControllerArgs::krc(krc.listen)
         }
         _ => args.controller,
@@ -136,13 +138,12 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
         _ => args.robot.parse().map_err(|error| Failure::Usage(format!("ROBOT: {error}")))?,
     };
     // Nobody can send to a board's sensors.
-    let (of, engine, sources) = match &file {
-        Some(AnyConfiguration::Host(host)) => (Kind::Ur, Some(host.control.engine()), host.control.sources.as_slice()),
-        Some(AnyConfiguration::Board(board)) => (Kind::Ur, Some(board.control.engine()), [].as_slice()),
-        Some(AnyConfiguration::Krc(krc)) => (Kind::Krc, None, krc.sources.as_slice()),
-        Some(AnyConfiguration::KrcBoard(_)) => (Kind::Krc, None, [].as_slice()),
-        None => (kind, None, [].as_slice()),
+    let sources = file.as_ref().map_or([].as_slice(), AnyConfiguration::sources_of_host);
+    let engine = match &file {
+        Some(AnyConfiguration::Ur(target)) => Some(target.engine()),
+        Some(AnyConfiguration::Krc(_)) | None => None,
     };
+    let of = file.as_ref().map_or(kind, |file| file.vendor().into());
     match (of, kind) {
         (Kind::Krc, Kind::Ur) => return Err(Failure::Usage("the configuration is for a KRC: add --kind krc".into())),
         (Kind::Ur, Kind::Krc) => {
@@ -150,11 +151,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
         }
         (Kind::Ur, Kind::Ur) | (Kind::Krc, Kind::Krc) => {}
     }
-    let ros = match &file {
-        Some(AnyConfiguration::Host(host)) => host.ros.clone(),
-        Some(AnyConfiguration::Krc(krc)) => krc.ros.clone(),
-        _ => RosSettings::default(),
-    };
+    let ros = file.as_ref().and_then(AnyConfiguration::ros).cloned().unwrap_or_default();
     let examine = |clock, sheet: &mut Sheet| match look(&robot, &controller, states)? {
         Looked::Ur(controller, looking) => {
             let mut config = engine.map_or(looking, ur::judging_as);
@@ -175,12 +172,12 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
 /// The robot that a configuration names.
 fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
     match file {
-        AnyConfiguration::Host(host) => Ok(host.control.robot.address.clone()),
-        AnyConfiguration::Krc(krc) => {
+        AnyConfiguration::Ur(RunsOn::Host(host)) => Ok(host.control.robot.address.clone()),
+        AnyConfiguration::Krc(RunsOn::Host(krc)) => {
             let peer = krc.engine.peer.address.map_or_else(|| "0.0.0.0".into(), |peer| peer.to_string());
             peer.parse().map_err(|error| Failure::BadInput(format!("robot.address: {error}")))
         }
-        AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
+        AnyConfiguration::Ur(RunsOn::Board(_)) | AnyConfiguration::Krc(RunsOn::Board(_)) => Err(Failure::Usage(
             "this configuration is a board's: name the robot by its address, and the configuration with --config"
                 .into(),
         )),
@@ -245,11 +242,11 @@ type Joins = std::convert::Infallible;
 
 fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
     match AnyConfiguration::load(&args.config)? {
-        AnyConfiguration::Host(configuration) => run_beside_ur(*configuration, args, joins),
-        AnyConfiguration::Krc(configuration) => run_beside_krc(*configuration, args, joins),
+        AnyConfiguration::Ur(RunsOn::Host(configuration)) => run_beside_ur(*configuration, args, joins),
+        AnyConfiguration::Krc(RunsOn::Host(configuration)) => run_beside_krc(*configuration, args, joins),
         // These say what in it is not for a host.
-        AnyConfiguration::Board(_) => run_beside_ur(Configuration::load(&args.config)?, args, joins),
-        AnyConfiguration::KrcBoard(_) => run_beside_krc(KrcConfiguration::load(&args.config)?, args, joins),
+        AnyConfiguration::Ur(RunsOn::Board(_)) => run_beside_ur(Configuration::load(&args.config)?, args, joins),
+        AnyConfiguration::Krc(RunsOn::Board(_)) => run_beside_krc(KrcConfiguration::load(&args.config)?, args, joins),
     }
 }
 
@@ -346,7 +343,7 @@ pub(crate) fn moved(args: &MoveArgs) -> Outcome {
     let path = Path::new(&args.robot);
     let file = path.extension().is_some_and(|extension| extension == "toml").then(|| AnyConfiguration::load(path));
     match file.transpose()? {
-        Some(AnyConfiguration::Krc(configuration)) => move_beside_krc(*configuration, args),
+        Some(AnyConfiguration::Krc(RunsOn::Host(configuration))) => move_beside_krc(*configuration, args),
         other => moves::beside_ur(args, other),
     }
 }
@@ -425,9 +422,9 @@ fn named(of: &str, args: &ControllerArgs) -> Result<Named, Failure> {
         });
     }
     match AnyConfiguration::load(path)? {
-        AnyConfiguration::Host(configuration) => Ok(Named::Ur(configuration.control.robot.address)),
-        AnyConfiguration::Krc(configuration) => Ok(Named::Krc(configuration.listen)),
-        AnyConfiguration::Board(_) | AnyConfiguration::KrcBoard(_) => Err(Failure::Usage(
+        AnyConfiguration::Ur(RunsOn::Host(configuration)) => Ok(Named::Ur(configuration.control.robot.address)),
+        AnyConfiguration::Krc(RunsOn::Host(configuration)) => Ok(Named::Krc(configuration.listen)),
+        AnyConfiguration::Ur(RunsOn::Board(_)) | AnyConfiguration::Krc(RunsOn::Board(_)) => Err(Failure::Usage(
             "this configuration is a board's: a board is asked as board:ADDRESS, with --key-file; here give that of a run on this machine".into(),
         )),
     }
@@ -439,19 +436,19 @@ fn named(of: &str, args: &ControllerArgs) -> Result<Named, Failure> {
 /// [`Failure::BadInput`] with one line per problem.
 pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
     let lines = match AnyConfiguration::load(&args.config)? {
-        AnyConfiguration::Host(configuration) => {
+        AnyConfiguration::Ur(RunsOn::Host(configuration)) => {
             let Configuration { control, run, host, serve, ros } = *configuration;
             check::on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, (&serve, &ros))
         }
-        AnyConfiguration::Krc(configuration) => {
+        AnyConfiguration::Krc(RunsOn::Host(configuration)) => {
             let KrcConfiguration { listen, engine, law, sources, run, host, serve, ros, .. } = *configuration;
             check::on_host(krc::checked(&engine, &listen.to_string()), &law, &sources, &run, &host, (&serve, &ros))
         }
-        AnyConfiguration::Board(board) => {
+        AnyConfiguration::Ur(RunsOn::Board(board)) => {
             let Board { control, device } = *board;
             check::on_board(ur::checked(&control), &control.law, &control.sources, &device)
         }
-        AnyConfiguration::KrcBoard(board) => {
+        AnyConfiguration::Krc(RunsOn::Board(board)) => {
             let KrcBoard { engine, law, sources, device, .. } = *board;
             let listen = format!("{}:{}", device.address, engine.peer.port);
             check::on_board(krc::checked(&engine, &listen), &law, &sources, &device)

@@ -14,10 +14,10 @@ use outrigger_wire::primary::{self, MessageKind, RobotMessagePayload};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::{fri, realtime};
 
-use crate::args::{DecodeArgs, Stream};
+use crate::args::DecodeArgs;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::feed::recorded::{each_raw, is_none, is_recording};
-use outrigger::feed::{Conversation, FRI, VARIABLES, name_of};
+use outrigger::feed::{Conversation, WireFormat, name_of};
 use outrigger::json::Json;
 use outrigger::json::fields::Fields;
 
@@ -26,7 +26,7 @@ use outrigger::json::fields::Fields;
 /// # Errors
 /// [`Failure::BadInput`] where the file cannot be read or is not what the port sends.
 pub(crate) fn run(args: &DecodeArgs) -> Outcome {
-    if args.recipe.is_some() && !matches!(args.port, Stream::Rtde | Stream::Variables) {
+    if args.recipe.is_some() && args.port.framing() != Framing::Rtde {
         return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
     }
     if is_recording(&args.file) {
@@ -48,7 +48,12 @@ pub(crate) fn run(args: &DecodeArgs) -> Outcome {
 ///
 /// # Errors
 /// [`Failure::BadInput`] with the byte offset of what is wrong; everything before it has been printed.
-pub(crate) fn decode(stream: Stream, recipe: Option<&str>, mut input: impl Read, mut output: impl Write) -> Outcome {
+pub(crate) fn decode(
+    stream: WireFormat,
+    recipe: Option<&str>,
+    mut input: impl Read,
+    mut output: impl Write,
+) -> Outcome {
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
     let mut messages = Messages::new(stream, recipe, &mut memory)?;
     let mut line = Json::default();
@@ -76,13 +81,7 @@ pub(crate) fn decode(stream: Stream, recipe: Option<&str>, mut input: impl Read,
 /// Prints every message of one port of a recording. Connections follow one another; a message that the end of one cut
 /// off is left out.
 fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
-    let ports: &[u16] = match args.port {
-        Stream::Primary => &[30_001, 30_002],
-        Stream::Realtime => &[30_003],
-        Stream::Rtde => &[30_004],
-        Stream::Variables => &[VARIABLES],
-        Stream::Fri => &[FRI],
-    };
+    let ports = args.port.ports();
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
     let mut messages = Messages::new(args.port, args.recipe.as_deref(), &mut memory)?;
     let (mut line, mut asked, mut wanted, mut found) = (Json::default(), Conversation::default(), true, false);
@@ -90,8 +89,8 @@ fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
         if !wanted {
             return Ok(());
         }
-        // Datagrams of FRI are printed in either direction.
-        if raw.sent && args.port != Stream::Fri {
+        // Where commands are messages, those of either direction are printed.
+        if raw.sent && args.port.commands().is_none() {
             asked.sent(raw.bytes);
             if args.recipe.is_none() && !asked.names().is_empty() {
                 messages.exchange = rtde::Exchange::new(Some(&asked.names().join(",")));
@@ -129,7 +128,7 @@ fn flush(output: &mut impl Write) -> Outcome {
 
 /// The messages of one stream, with the offset of the next.
 struct Messages<'m> {
-    stream: Stream,
+    stream: WireFormat,
     assembler: Assembler<'m>,
     offset: u64,
     software: Option<SoftwareVersion>,
@@ -137,14 +136,9 @@ struct Messages<'m> {
 }
 
 impl<'m> Messages<'m> {
-    fn new(stream: Stream, recipe: Option<&str>, memory: &'m mut [u8]) -> Result<Self, Failure> {
-        let framing = match stream {
-            Stream::Primary => Framing::Primary,
-            Stream::Realtime => Framing::Realtime,
-            Stream::Rtde | Stream::Variables => Framing::Rtde,
-            Stream::Fri => Framing::Fri,
-        };
-        let assembler = Assembler::new(framing, memory).map_err(|error| Failure::BadInput(error.to_string()))?;
+    fn new(stream: WireFormat, recipe: Option<&str>, memory: &'m mut [u8]) -> Result<Self, Failure> {
+        let assembler =
+            Assembler::new(stream.framing(), memory).map_err(|error| Failure::BadInput(error.to_string()))?;
         Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
     }
 
@@ -161,10 +155,12 @@ impl<'m> Messages<'m> {
         line.begin_object().key("offset").integer(offset);
         let wire = |error: WireError| (error.at, error.to_string());
         let printed = match self.stream {
-            Stream::Realtime => print_realtime(message, line).map_err(wire),
-            Stream::Primary => print_primary(message, &mut self.software, line).map_err(wire),
-            Stream::Fri => print_fri(message, line).map_err(wire),
-            Stream::Rtde | Stream::Variables => self.exchange.print(message, line).map_err(|problem| (0, problem)),
+            WireFormat::Realtime => print_realtime(message, line).map_err(wire),
+            WireFormat::Primary => print_primary(message, &mut self.software, line).map_err(wire),
+            WireFormat::Fri => print_fri(message, line).map_err(wire),
+            WireFormat::Rtde | WireFormat::Variables => {
+                self.exchange.print(message, line).map_err(|problem| (0, problem))
+            }
         };
         line.end_object();
         printed.map(|()| true).map_err(|(at, problem)| {

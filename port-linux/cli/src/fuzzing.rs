@@ -4,15 +4,15 @@
 
 use std::path::Path;
 
-use outrigger_config::AnyConfiguration;
+use outrigger_config::{AnyConfiguration, RunsOn};
 use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrcSettings};
 use outrigger_core::engine::ur::{UrConfig, UrEngine, UrSettings};
 use outrigger_core::law::{AnyLaw, LawConfig};
 
-use crate::args::{CheckConfigArgs, DecodeArgs, ExportArgs, ReplayArgs, Stream};
+use crate::args::{CheckConfigArgs, DecodeArgs, ExportArgs, ReplayArgs};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::feed::recorded::{CONFIGURATION, ENGINE, LOG, raw_topic, sent_topic};
-use outrigger::feed::{FRI, VARIABLES};
+use outrigger::feed::{FRI, VARIABLES, WireFormat};
 use outrigger::law::BoxedLaw;
 use outrigger::maker::{krc, ur};
 use outrigger::motion::Motion;
@@ -77,8 +77,8 @@ pub fn configuration(bytes: &[u8]) {
     let _ = configuration.awaited(None).map_err(|what| assert_line(&what));
     let mut room = vec![0; 64 << 10];
     match &configuration {
-        AnyConfiguration::Host(host) => assert_ur(host.control.engine(), &host.control.law),
-        AnyConfiguration::Board(board) => {
+        AnyConfiguration::Ur(RunsOn::Host(host)) => assert_ur(host.control.engine(), &host.control.law),
+        AnyConfiguration::Ur(RunsOn::Board(board)) => {
             assert_ur(board.control.engine(), &board.control.law);
             let settings = board.settings().expect("an address");
             let length = settings.to_postcard(&mut room).expect("room");
@@ -87,8 +87,8 @@ pub fn configuration(bytes: &[u8]) {
             let longer = again.to_postcard(&mut twice).expect("room");
             assert_eq!(room[..length], twice[..longer]);
         }
-        AnyConfiguration::Krc(krc) => assert_krc(krc.engine, &krc.law),
-        AnyConfiguration::KrcBoard(board) => {
+        AnyConfiguration::Krc(RunsOn::Host(krc)) => assert_krc(krc.engine, &krc.law),
+        AnyConfiguration::Krc(RunsOn::Board(board)) => {
             assert_krc(board.engine, &board.law);
             let length = board.settings().to_postcard(&mut room).expect("room");
             let again = KrcSettings::from_postcard(&room[..length]).expect("what was written is read");
@@ -138,8 +138,7 @@ pub fn recording(bytes: &[u8]) {
             assert_outcome(crate::export::run(&ExportArgs { file: path.clone(), csv: None, raw, port }), &path);
         }
         number @ 8..=12 => {
-            let ports = [Stream::Primary, Stream::Realtime, Stream::Rtde, Stream::Variables, Stream::Fri];
-            let args = DecodeArgs { port: ports[usize::from(number) - 8], recipe: None, file: path };
+            let args = DecodeArgs { port: WireFormat::ALL[usize::from(number) - 8], recipe: None, file: path };
             // Of a message it names the place in the stream, and not the file.
             let _ = crate::decode::run(&args).map_err(|failure| assert_line(&failure.to_string()));
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::device::BoardInput;
 use crate::sources::{Format, SourceInput, SourceSettings};
-use crate::{AnyConfiguration, Board, Configuration, KrcBoard, KrcConfiguration};
+use crate::{AnyConfiguration, RunsOn};
 
 /// What one source awaits.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,22 +46,10 @@ impl AnyConfiguration {
     /// In words, with the names that there are.
     pub fn awaited(&self, name: Option<&str>) -> Result<Awaited, String> {
         let sources: Vec<Awaited> = match self {
-            Self::Host(host) => {
-                let Configuration { control, .. } = &**host;
-                control.sources.iter().map(of_host).collect()
-            }
-            Self::Krc(krc) => {
-                let KrcConfiguration { sources, .. } = &**krc;
-                sources.iter().map(of_host).collect()
-            }
-            Self::Board(board) => {
-                let Board { control, .. } = &**board;
-                control.sources.iter().map(of_board).collect()
-            }
-            Self::KrcBoard(board) => {
-                let KrcBoard { sources, .. } = &**board;
-                sources.iter().map(of_board).collect()
-            }
+            Self::Ur(RunsOn::Host(host)) => host.control.sources.iter().map(of_host).collect(),
+            Self::Krc(RunsOn::Host(host)) => host.sources.iter().map(of_host).collect(),
+            Self::Ur(RunsOn::Board(board)) => board.control.sources.iter().map(of_board).collect(),
+            Self::Krc(RunsOn::Board(board)) => board.sources.iter().map(of_board).collect(),
         };
         let names: Vec<String> = sources.iter().map(|source| format!("\"{}\"", source.name)).collect();
         let names = names.join(", ");

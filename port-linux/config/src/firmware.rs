@@ -58,7 +58,7 @@ pub fn compile_in(out: &Path, ports: &Ports) -> io::Result<()> {
         exit(1)
     }
     println!("cargo::rustc-check-cfg=cfg(krc)");
-    if compiled.krc {
+    if compiled.vendor == crate::Vendor::Krc {
         println!("cargo::rustc-cfg=krc");
     }
 

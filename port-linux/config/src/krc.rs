@@ -250,7 +250,7 @@ fn left_to_krl(section: &mut Section<'_, '_>, fields: &[(&str, CommandFlags)]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::AnyConfiguration;
+    use crate::{AnyConfiguration, RunsOn};
     use outrigger_core::engine::krc::KrlConvention;
 
     const FILE: &str = r#"
@@ -279,7 +279,9 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
 
     #[test]
     fn a_file_for_a_krc_has_seven_joints() {
-        let Ok(AnyConfiguration::Krc(read)) = AnyConfiguration::parse(FILE) else { panic!("it is for a KRC") };
+        let Ok(AnyConfiguration::Krc(RunsOn::Host(read))) = AnyConfiguration::parse(FILE) else {
+            panic!("it is for a KRC")
+        };
         assert_eq!((read.engine.peer.port, read.engine.peer.handshake), (49_938, KrlConvention::Isir));
         assert_eq!(read.engine.limits.velocity.0, [0.5; 7]);
         assert!(matches!(read.engine.peer.control, Control::JointImpedance(i) if i.stiffness[4] == 300.0));
@@ -289,7 +291,8 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
     #[test]
     fn the_same_file_with_a_device_is_a_boards_and_steers_alike() {
         let device = "[device]\naddress = \"192.168.0.60/24\"\ntelemetry = \"192.168.0.1:47000\"\n";
-        let Ok(AnyConfiguration::KrcBoard(board)) = AnyConfiguration::parse(&format!("{FILE}{device}")) else {
+        let Ok(AnyConfiguration::Krc(RunsOn::Board(board))) = AnyConfiguration::parse(&format!("{FILE}{device}"))
+        else {
             panic!("it is for a board beside a KRC")
         };
         let host = KrcConfiguration::parse(FILE).expect("a configuration");

@@ -2,8 +2,9 @@
 
 use outrigger_core::command::Limits;
 use outrigger_core::law::{
-    AnyLaw, AxisConfig, CartesianTwistConfig, Excess, JointServoConfig, LawConfig, PerAxis, Quantity, Reference,
-    SensorFeedForward, StandoffConfig, ToolAxesConfig, ToolAxis, ToolSpaceConfig, TwistFrame, TwistInput, survey,
+    AnyLaw, AxisConfig, CartesianTwistConfig, Excess, JointServoConfig, LawConfig, LawKind, PerAxis, Quantity,
+    Reference, SensorFeedForward, StandoffConfig, ToolAxesConfig, ToolAxis, ToolSpaceConfig, TwistFrame, TwistInput,
+    survey,
 };
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Trajectory, TrajectoryError, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities, Twist};
@@ -12,18 +13,6 @@ use outrigger_wire::time::Duration;
 
 use crate::reader::Section;
 use crate::sources::Named;
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Missing,
-    JointServo,
-    Twist,
-    Standoff,
-    Axes,
-}
-
-const KINDS: [(&str, Kind); 4] =
-    [("joint-servo", Kind::JointServo), ("twist", Kind::Twist), ("standoff", Kind::Standoff), ("axes", Kind::Axes)];
 
 /// The sources as far as they are read, and what the joints may do.
 pub(crate) struct Surroundings<'a, const N: usize> {
@@ -39,24 +28,34 @@ pub(crate) type Read<const N: usize> = (LawConfig<N>, Vec<Waypoint<N>>);
 /// `None` and a complaint where what cannot have a default is missing or wrong.
 pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<Read<N>> {
     let mut rest = Vec::new();
-    let law = match section.choice("kind", &KINDS, Kind::Missing) {
-        Kind::Missing => {
-            if !section.has("kind") {
-                section.complain("kind", "the law: \"joint-servo\", \"twist\", \"standoff\" or \"axes\"");
-            }
-            // Keys of a law that is not known cannot be judged.
-            return None;
+    let kinds: Vec<_> = LawKind::ALL.iter().map(|kind| (kind.name(), Some(*kind))).collect();
+    let Some(kind) = section.choice("kind", &kinds, None) else {
+        if !section.has("kind") {
+            section.complain("kind", format!("the law: {}", names()));
         }
-        Kind::JointServo => joint_servo(&mut section, around, &mut rest),
-        Kind::Twist => twist(&mut section, around),
-        Kind::Standoff => standoff(&mut section, around),
-        Kind::Axes => axes(&mut section, around),
+        // Keys of a law that is not known cannot be judged.
+        return None;
+    };
+    let law = match kind {
+        LawKind::JointServo => joint_servo(&mut section, around, &mut rest),
+        LawKind::CartesianTwist => twist(&mut section, around),
+        LawKind::Standoff => standoff(&mut section, around),
+        LawKind::ToolAxes => axes(&mut section, around),
     };
     if let Some(Err(error)) = law.clone().map(AnyLaw::new) {
         section.complain(error.field, error.expected);
     }
     section.finish();
     law.map(|law| (law, rest))
+}
+
+/// Returns the names of all laws as they are offered: `"joint-servo", … or "axes"`.
+fn names() -> String {
+    let names: Vec<_> = LawKind::ALL.iter().map(|kind| format!("\"{}\"", kind.name())).collect();
+    match names.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        all => all.concat(),
+    }
 }
 
 /// On a host the law has all of its waypoints when it begins: longer motions are in files of their own.

@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 //!
 //! A host's file is a [`Configuration`], beside a KRC a [`KrcConfiguration`]; a board's file is a [`Board`] or a [`KrcBoard`].
-//! What is common to both ([`Control`]) is read by the same code, and [`AnyConfiguration`] reads any of the four. A board's build
+//! What is common to both ([`Control`]) is read by the same code, and [`AnyConfiguration`] reads any of them: a vendor, crossed with
+//! what it [`RunsOn`]. A board's build
 //! script compiles its file into the bytes of its settings with [`firmware::compile_in`].
 
 mod address;
+mod any;
 mod awaited;
 mod control;
 mod device;
@@ -34,6 +36,7 @@ use outrigger_core::trajectory::Waypoint;
 use outrigger_remote::provision::Image;
 
 pub use address::{FIRST_PORT, RobotAddress};
+pub use any::{AnyConfiguration, RunsOn, Vendor};
 pub use awaited::{Awaited, Place};
 pub use control::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
@@ -48,6 +51,7 @@ pub use session::{SessionSettings, parse_software, parse_states};
 pub use sources::{Format, SourceInput, SourceSettings};
 pub use variables::VariableSettings;
 
+use self::any::vendor;
 use self::reader::{Document, Section};
 
 /// Why a file is no configuration.
@@ -206,49 +210,6 @@ fn refuse_tables_of_hosts(root: &mut Section<'_, '_>) {
     }
 }
 
-/// A file of any kind: with `[device]` it is a board's, with `robot.kind = "krc"` for a KRC.
-#[derive(Clone, Debug)]
-pub enum AnyConfiguration {
-    /// For a process on a host.
-    Host(Box<Configuration>),
-    /// For a process on a host, beside a KRC.
-    Krc(Box<KrcConfiguration>),
-    /// For a board.
-    Board(Box<Board>),
-    /// For a board beside a KRC.
-    KrcBoard(Box<KrcBoard>),
-}
-
-impl AnyConfiguration {
-    /// Whether it is for a board, beside whatever controller.
-    #[must_use]
-    pub const fn is_for_a_board(&self) -> bool {
-        matches!(self, Self::Board(_) | Self::KrcBoard(_))
-    }
-
-    /// Reads the file at `path`.
-    ///
-    /// # Errors
-    /// [`Failure`].
-    pub fn load(path: &Path) -> Result<Self, Failure> {
-        load(path, Self::parse)
-    }
-
-    /// Reads a configuration.
-    ///
-    /// # Errors
-    /// Every problem, in the order of the document; never empty.
-    pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
-        let document = Document::parse(source).map_err(|problem| vec![problem])?;
-        match (document.root().has("device"), is_krc(source)?) {
-            (true, true) => KrcBoard::parse(source).map(|board| Self::KrcBoard(Box::new(board))),
-            (true, false) => Board::parse(source).map(|board| Self::Board(Box::new(board))),
-            (false, true) => KrcConfiguration::parse(source).map(|configuration| Self::Krc(Box::new(configuration))),
-            (false, false) => Configuration::parse(source).map(|configuration| Self::Host(Box::new(configuration))),
-        }
-    }
-}
-
 /// Every key that a file of the same kind as `source` may have, as far as it is for what `source` chooses: a law, an
 /// input. What is wrong in `source` is not told here.
 ///
@@ -257,11 +218,11 @@ impl AnyConfiguration {
 pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();
-    match (root.has("device"), is_krc(source)?) {
-        (true, true) => drop(KrcBoard::read(&mut root)),
-        (true, false) => drop(Board::read(&mut root)),
-        (false, true) => drop(KrcConfiguration::read(&mut root)),
-        (false, false) => drop(Configuration::read(&mut root)),
+    match (vendor(source)?, root.has("device")) {
+        (Vendor::Ur, false) => drop(Configuration::read(&mut root)),
+        (Vendor::Ur, true) => drop(Board::read(&mut root)),
+        (Vendor::Krc, false) => drop(KrcConfiguration::read(&mut root)),
+        (Vendor::Krc, true) => drop(KrcBoard::read(&mut root)),
     }
     drop(root);
     Ok(document.into_keys())
@@ -270,8 +231,8 @@ pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
 /// What a board's build script compiles in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// Whether the board is beside a KRC.
-    pub krc: bool,
+    /// The vendor of the controller beside the board.
+    pub vendor: Vendor,
     /// What is around the engine, as the settings say it.
     pub device: Device,
     /// What [`KrcSettings::from_postcard`](outrigger_core::engine::krc::KrcSettings::from_postcard) reads beside a KRC, and
@@ -292,22 +253,25 @@ pub struct Compiled {
 /// [`Failure`].
 pub fn compile(path: &Path) -> Result<Compiled, Failure> {
     let (mut compiled, requests) = load(path, |source| {
-        let krc = is_krc(source)?;
+        let vendor = vendor(source)?;
         let mut bytes = vec![0; 64 << 10];
-        let (length, device, requests, motion) = if krc {
-            let board = KrcBoard::parse(source)?;
-            let motion = board.rest.iter().flat_map(Waypoint::stored).collect();
-            let (settings, device) = (board.settings(), board.device.device(&board.sources));
-            (settings.to_postcard(&mut bytes), device, board.device.requests, motion)
-        } else {
-            let board = Board::parse(source)?;
-            let motion = board.control.rest.iter().flat_map(Waypoint::stored).collect();
-            let length = board.settings().and_then(|settings| settings.to_postcard(&mut bytes));
-            (length, board.device.device(&board.control.sources), board.device.requests, motion)
+        let (length, device, requests, motion) = match vendor {
+            Vendor::Krc => {
+                let board = KrcBoard::parse(source)?;
+                let motion = board.rest.iter().flat_map(Waypoint::stored).collect();
+                let (settings, device) = (board.settings(), board.device.device(&board.sources));
+                (settings.to_postcard(&mut bytes), device, board.device.requests, motion)
+            }
+            Vendor::Ur => {
+                let board = Board::parse(source)?;
+                let motion = board.control.rest.iter().flat_map(Waypoint::stored).collect();
+                let length = board.settings().and_then(|settings| settings.to_postcard(&mut bytes));
+                (length, board.device.device(&board.control.sources), board.device.requests, motion)
+            }
         };
         // A file is read as a board's only where the robot has an address, and no settings are as long.
         bytes.truncate(length.unwrap_or_default());
-        Ok((Compiled { krc, device, bytes, requests: None, key_file: None, motion }, requests))
+        Ok((Compiled { vendor, device, bytes, requests: None, key_file: None, motion }, requests))
     })?;
     if let Some(requests) = requests {
         compiled.requests = Some((requests.port, requests.key(path)?));
@@ -341,14 +305,6 @@ impl RequestPort {
     fn beside(&self, path: &Path) -> PathBuf {
         path.parent().unwrap_or(Path::new("")).join(&self.key_file)
     }
-}
-
-/// Whether a file is for a KRC. Of one for neither kind of robot nothing else is said: its keys mean nothing.
-fn is_krc(source: &str) -> Result<bool, Vec<Problem>> {
-    let document = Document::parse(source).map_err(|problem| vec![problem])?;
-    let krc = document.root().section("robot").choice("kind", &[("ur", false), ("krc", true)], false);
-    let problems = document.into_problems();
-    if problems.is_empty() { Ok(krc) } else { Err(problems) }
 }
 
 fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Result<T, Failure> {

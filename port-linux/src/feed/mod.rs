@@ -6,6 +6,7 @@
 //! one copy of its bytes, into memory that is there from the beginning. Readers look by themselves, some fifty times a second:
 //! to wake one would cost the loop a call of the kernel for each entry.
 
+mod format;
 pub mod notice;
 mod progress;
 pub mod recorded;
@@ -20,6 +21,7 @@ use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::Instant;
 
+pub use self::format::{FRI, VARIABLES, WireFormat, connection_of, listed, name_of};
 pub use self::progress::Progress;
 use self::ring::{Found, Kept, Ring};
 pub use self::rtde::Columns;
@@ -28,19 +30,6 @@ pub use self::streams::{Message, Streams, Taken, memory as stream_memory};
 pub use self::tap::Tap;
 use crate::feed::notice::Notice;
 use crate::host::worker::LOOK;
-
-/// What stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
-pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;
-
-/// What stands for the connection to 30004 that brings the variables of `run.record_variables`: with the session's own under one
-/// number, names and types of one would be taken for those of the other. No port of a controller.
-pub const VARIABLES: u16 = 0;
-
-/// How a port of a feed is called.
-#[must_use]
-pub fn name_of(port: u16) -> String {
-    if port == VARIABLES { "30004 (variables)".into() } else { port.to_string() }
-}
 
 /// Entries that are kept for slow readers: eight seconds of the fastest stream.
 pub const CAPACITY: usize = 4096;

@@ -9,8 +9,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::rtde::{self, TextMessage};
 
 use super::rtde::{Columns, Content, Conversation};
-use super::tap::framing;
-use super::{VARIABLES, name_of};
+use super::{WireFormat, name_of};
 
 /// One message of a controller.
 pub enum Message<'a> {
@@ -81,13 +80,13 @@ pub fn memory() -> [Vec<u8>; 4] {
     [2 * MAX_PRIMARY_SIZE, 64 * 1024, 2 * rtde::MAX_SIZE, 2 * rtde::MAX_SIZE].map(|size| vec![0; size])
 }
 
-/// Which of the streams a port has.
-const fn index(framing: Framing, port: u16) -> usize {
-    match framing {
-        Framing::Primary => 0,
-        Framing::Rtde if port == VARIABLES => 3,
-        Framing::Rtde => 2,
-        Framing::Realtime | Framing::Fri => 1,
+/// Returns the place of a format's stream.
+const fn index(format: WireFormat) -> usize {
+    match format {
+        WireFormat::Primary => 0,
+        WireFormat::Realtime | WireFormat::Fri => 1,
+        WireFormat::Rtde => 2,
+        WireFormat::Variables => 3,
     }
 }
 
@@ -124,13 +123,14 @@ impl<'m> Streams<'m> {
 
     /// Bytes that went out.
     pub fn sent(&mut self, port: u16, bytes: &[u8]) {
-        if let Some(stream) = self.of(port).filter(|_| framing(port) == Some(Framing::Rtde)) {
+        let format = WireFormat::of(port).filter(|format| format.framing() == Framing::Rtde);
+        if let Some(stream) = format.and_then(|format| self.streams.get_mut(index(format))) {
             stream.conversation.sent(bytes);
         }
     }
 
     fn of(&mut self, port: u16) -> Option<&mut Stream<'m>> {
-        self.streams.get_mut(index(framing(port)?, port))
+        self.streams.get_mut(index(WireFormat::of(port)?))
     }
 
     /// Bytes that came in: tells every message that they complete. `None` where none of them is of use, because what
@@ -142,7 +142,8 @@ impl<'m> Streams<'m> {
         first_start: Option<usize>,
         mut tell: impl FnMut(Message<'_>),
     ) -> Option<Taken> {
-        let framing = framing(port)?;
+        let format = WireFormat::of(port)?;
+        let framing = format.framing();
         // A datagram is a message, or none: nothing is left for the next.
         if framing == Framing::Fri {
             tell(match Measurement::new_checked(bytes) {
@@ -151,7 +152,7 @@ impl<'m> Streams<'m> {
             });
             return Some(Taken { from: 0, begins: false });
         }
-        let stream = self.streams.get_mut(index(framing, port))?;
+        let stream = self.streams.get_mut(index(format))?;
         let port = name_of(port);
         let taken = match (stream.state, first_start) {
             (State::Whole, _) => Taken { from: 0, begins: false },

@@ -1,9 +1,9 @@
 //! What one connection carries, put into a feed as it passes.
 
-use outrigger_wire::frame::{Boundaries, Framing};
+use outrigger_wire::frame::Boundaries;
 use outrigger_wire::time::Instant;
 
-use super::{FRI, Feed, VARIABLES, What};
+use super::{FRI, Feed, What, WireFormat};
 
 /// Listens to one connection after another.
 #[derive(Clone, Debug)]
@@ -11,18 +11,6 @@ pub struct Tap {
     feed: Feed,
     /// The port of the present connection, and how its messages are told apart; datagrams are apart.
     connection: Option<(u16, Option<Boundaries>)>,
-}
-
-/// How messages are told apart on a port of the controller.
-#[must_use]
-pub(super) const fn framing(port: u16) -> Option<Framing> {
-    match port {
-        30_001 | 30_002 | 30_011 | 30_012 => Some(Framing::Primary),
-        30_003 | 30_013 => Some(Framing::Realtime),
-        30_004 | VARIABLES => Some(Framing::Rtde),
-        FRI => Some(Framing::Fri),
-        _ => None,
-    }
 }
 
 impl Tap {
@@ -40,7 +28,8 @@ impl Tap {
 
     /// A connection to `port`, as the controller numbers it, stands.
     pub fn opened(&mut self, at: Instant, port: u16) {
-        self.connection = framing(port).map(|framing| (port, Some(Boundaries::new(framing))));
+        let format = WireFormat::of(port);
+        self.connection = format.map(|format| (port, Some(Boundaries::new(format.framing()))));
         if self.connection.is_some() {
             self.feed.put(at, What::Opened { port });
         }

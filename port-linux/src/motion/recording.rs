@@ -7,7 +7,7 @@ use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use super::{LONGEST, Motion, Row, of_rows};
 use crate::exit::Failure;
 use crate::feed::recorded::each_raw;
-use crate::feed::{FRI, Message, Streams, stream_memory};
+use crate::feed::{Message, Streams, WireFormat, stream_memory};
 
 /// A waypoint in this time \[s\]: slow enough that noise in the measurement makes no speed, fast enough for an arm.
 const STEP: f64 = 0.04;
@@ -19,7 +19,7 @@ const MOST: usize = (LONGEST / STEP) as usize;
 /// Reads the states of the interface that has the most precise ones.
 pub(super) fn read<const N: usize>(path: &Path) -> Result<Motion<N>, Failure> {
     let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
-    for port in [30_004, FRI, 30_003] {
+    for port in WireFormat::STATES_BY_PRECISION {
         let rows = rows::<N>(path, port)?;
         if !rows.is_empty() {
             return of_rows(moving(&rows).map_err(wrong)?.as_slice()).map_err(|unfit| wrong(unfit.to_string()));

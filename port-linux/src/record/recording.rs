@@ -15,7 +15,7 @@ use outrigger_wire::time::{Duration, Instant};
 use super::derived::{Io, Modes, State, pose_in_frame};
 use super::file::{File, Level};
 use crate::feed::recorded::{CONFIGURATION, ENGINE, raw_topic, sent_topic};
-use crate::feed::{Entry, FRI, Message, Streams, VARIABLES, What, name_of};
+use crate::feed::{Entry, Message, Streams, What, WireFormat, name_of};
 use crate::show::Notice;
 
 /// What is being written, and what it is made from.
@@ -62,8 +62,10 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
             }
             What::Sent { port, bytes } => {
                 self.streams.sent(*port, bytes);
-                if let (FRI, Ok(command)) = (*port, Command::new_checked(bytes)) {
-                    self.file.message("/fri_command", "fri_command", at, &|visitor| command.visit(visitor))?;
+                let topic = WireFormat::of(*port).and_then(WireFormat::commands);
+                if let (Some(topic), Ok(command)) = (topic, Command::new_checked(bytes)) {
+                    let name = topic.trim_start_matches('/');
+                    self.file.message(topic, name, at, &|visitor| command.visit(visitor))?;
                 }
                 self.file.raw(&sent_topic(*port), at, bytes)
             }
@@ -77,18 +79,15 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
 
     fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) -> Result<(), McapError> {
         let Self { file, streams, source, modes, io, .. } = self;
+        let format = WireFormat::of(port);
         let mut written = Ok(());
         let taken = streams.received(port, bytes, first_start, |message| {
             if written.is_ok() {
                 written = match &message {
                     Message::Realtime(_) | Message::Rtde(..) => {
-                        let topic = match port {
-                            30_004 => "/rtde",
-                            VARIABLES => "/rtde/variables",
-                            _ => "/realtime",
-                        };
-                        // Named variables are no whole state.
-                        let first = port != VARIABLES && *source.get_or_insert(port) == port;
+                        // Only such a stream has states.
+                        let Some((format, topic)) = format.zip(format.and_then(WireFormat::states)) else { return };
+                        let first = !format.is_partial() && *source.get_or_insert(port) == port;
                         write_state(file, topic, at, &message, first.then_some((modes, io)))
                     }
                     Message::Fri(measurement) => write_measurement(file, at, measurement),

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use outrigger_config::{AnyConfiguration, Key, Takes, keys};
+use outrigger_config::{AnyConfiguration, Key, RunsOn, Takes, keys};
 use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
+use outrigger_core::law::LawKind;
 
 use super::file::File;
 use super::process::SWING;
 use super::row::Row;
-use super::{krc, process, ur};
+use super::{krc, laws, process, ur};
 
 /// What a board's file says beside a host's.
 const DEVICE: &str =
@@ -25,7 +26,7 @@ fn rows() -> Vec<(&'static str, &'static str, File)> {
     let device = DEVICE_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let input = INPUT_ROWS.iter().map(|(key, value, beside)| (*key, *value, board().with_all(beside)));
     let bridges = BRIDGES_ROWS.iter().map(|(key, value)| (*key, *value, bridges()));
-    let accepting = ACCEPTING_ROWS.iter().map(|(key, value, _)| (*key, *value, File::new(ur::SERVO)));
+    let accepting = ACCEPTING_ROWS.iter().map(|(key, value, _)| (*key, *value, File::new(laws::SERVO)));
     let named = NAME_ROWS.iter().map(|(key, value, beside)| (*key, *value, File::new(SWING).with_all(beside)));
     accepting.chain(named).chain(ur).chain(krc).chain(process).chain(device).chain(input).chain(bridges).collect()
 }
@@ -80,22 +81,23 @@ const BRIDGES_ROWS: &[(&str, &str)] = &[
 
 /// A board that has one for the law's twist.
 fn bridges() -> File {
-    let (one_source, _) = ur::TWIST.split_once("[[source]]\nname = \"other\"").expect("another source");
+    let (one_source, _) = laws::TWIST.split_once("[[source]]\nname = \"other\"").expect("another source");
     let rows = "[[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]";
     let sensor = File::new(one_source).with("source[].input", "\"ads131m06\"").with("source[].matrix", rows);
     sensor.with("device.address", "\"192.0.2.60/24\"")
 }
 
 fn board() -> File {
-    File::new(ur::STANDOFF).with_all(DEVICE)
+    File::new(laws::STANDOFF).with_all(DEVICE)
 }
 
 /// Files of every kind, with every choice that brings further keys.
 fn files() -> Vec<File> {
     let krc_board = File::new(SWING).with_all("device.address = \"192.0.2.60/24\"");
-    let bases = [ur::SERVO, ur::STANDOFF, ur::TWIST, ur::AXES, SWING, process::SHORT, process::SENSOR].map(File::new);
+    let of_laws = LawKind::ALL.iter().map(|kind| File::new(laws::of(*kind)));
+    let bases = of_laws.chain([SWING, process::SHORT, process::SENSOR].map(File::new));
     let rows = rows().into_iter().flat_map(|(key, value, file)| [file.with(key, value), file]);
-    bases.into_iter().chain([board(), krc_board]).chain(rows).collect()
+    bases.chain([board(), krc_board]).chain(rows).collect()
 }
 
 /// What of a file reaches whoever runs: of a host's everything that was read, of a board's what is compiled in.
@@ -103,19 +105,19 @@ fn reaches(file: &File) -> Result<String, String> {
     let text = file.text();
     let problems = |problems: Vec<_>| format!("{problems:?}\n{text}");
     Ok(match AnyConfiguration::parse(&text).map_err(problems)? {
-        AnyConfiguration::Host(read) => {
+        AnyConfiguration::Ur(RunsOn::Host(read)) => {
             let (engine, around) = (read.control.engine(), (&read.run, &read.host, &read.serve, &read.ros));
             format!("{engine:?} {:?} {around:?}", read.control)
         }
-        AnyConfiguration::Krc(read) => format!("{read:?}"),
-        AnyConfiguration::Board(read) => {
+        AnyConfiguration::Krc(RunsOn::Host(read)) => format!("{read:?}"),
+        AnyConfiguration::Ur(RunsOn::Board(read)) => {
             let mut bytes = vec![0; 64 << 10];
             let settings = read.settings().expect("an address");
             let length = settings.to_postcard(&mut bytes).expect("room");
             let settings = UrSettings::from_postcard(&bytes[..length]).expect("settings");
             format!("{settings:?} {:?}", read.device.requests)
         }
-        AnyConfiguration::KrcBoard(read) => {
+        AnyConfiguration::Krc(RunsOn::Board(read)) => {
             let mut bytes = vec![0; 64 << 10];
             let length = read.settings().to_postcard(&mut bytes).expect("room");
             let settings = KrcSettings::from_postcard(&bytes[..length]).expect("settings");
@@ -175,7 +177,7 @@ fn every_key_reaches_whoever_runs_by_it_in_files_of_every_kind() {
 #[test]
 fn what_decides_which_files_are_accepted_decides_it() {
     for (key, value, beside) in ACCEPTING_ROWS {
-        let file = File::new(ur::SERVO).with_all(beside);
+        let file = File::new(laws::SERVO).with_all(beside);
         let refused = reaches(&file).expect_err("refused without");
         assert!(refused.contains(key), "{refused}");
         reaches(&file.with(key, value)).unwrap_or_else(|problems| panic!("{key} = {value}: {problems}"));
@@ -216,7 +218,8 @@ fn a_board_reads_every_setting_of_its_own() {
             }
         }
     }
-    let AnyConfiguration::Board(read) = AnyConfiguration::parse(&board().text()).expect("a board's file") else {
+    let AnyConfiguration::Ur(RunsOn::Board(read)) = AnyConfiguration::parse(&board().text()).expect("a board's file")
+    else {
         panic!("it has a device");
     };
     // Without `..`: a new field is named here, and read there.

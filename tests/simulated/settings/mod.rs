@@ -8,6 +8,7 @@ mod keys;
 #[macro_use]
 mod row;
 mod krc;
+mod laws;
 mod process;
 mod scenes;
 mod ur;

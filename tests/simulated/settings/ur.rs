@@ -6,93 +6,9 @@ use std::time::Duration;
 use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
 use outrigger_sim::pendant::ProgramFile;
 
+use super::laws::{AXES, SERVO, STANDOFF, TWIST};
 use super::row::Row;
 use super::scenes::{CALM, Reads, Scene, set_outputs};
-
-/// Joints on a motion, with a sensor beside it.
-pub(crate) const SERVO: &str = r#"
-[robot]
-address = "192.0.2.1"
-[session]
-pendant_stop = "overridden"
-[law]
-kind = "joint-servo"
-relative = true
-sensor = "push"
-sensor_gain = 0.1
-[[law.waypoint]]
-at = 0
-joints = 0
-[[law.waypoint]]
-at = 2.0
-joints = [0.3, 0.2, 0, 0.1, 0, 0]
-velocities = 0.05
-[[law.waypoint]]
-at = 5.0
-joints = 0.1
-[[source]]
-name = "push"
-input = "simulated"
-values = 6
-"#;
-
-/// The tool over a workpiece.
-pub(crate) const STANDOFF: &str = r#"
-[robot]
-address = "192.0.2.1"
-model = "ur5e"
-[law]
-kind = "standoff"
-source = "distance"
-distance = 0.05
-[[source]]
-name = "distance"
-input = "udp"
-listen = "127.0.0.1:0"
-from = "127.0.0.1"
-"#;
-
-/// The tool by a sensor.
-pub(crate) const TWIST: &str = r#"
-[robot]
-address = "192.0.2.1"
-model = "ur5e"
-[law]
-kind = "twist"
-source = "joystick"
-[[source]]
-name = "joystick"
-input = "simulated"
-values = 6
-[[source]]
-name = "other"
-input = "simulated"
-values = 6
-"#;
-
-/// An axis of the tool by one of two sensors.
-pub(crate) const AXES: &str = r#"
-[robot]
-address = "192.0.2.1"
-model = "ur5e"
-[law]
-kind = "axes"
-[[law.axis]]
-along = "z"
-source = "distance"
-target = 0.05
-slope = -1.0
-[[source]]
-name = "distance"
-input = "udp"
-listen = "127.0.0.1:0"
-from = "127.0.0.1"
-values = 2
-[[source]]
-name = "other"
-input = "simulated"
-values = 6
-"#;
 
 /// No command lasts long enough to see a stop at the pendant.
 const UNSEEN_STOPS: &str = "session.pendant_left = 50";

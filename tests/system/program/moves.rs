@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use outrigger::config::AnyConfiguration;
+use outrigger::config::{AnyConfiguration, RunsOn};
 use outrigger_core::robot::Reason;
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::tries::{LATENESS, attempt_first, late};
@@ -165,7 +165,7 @@ fn a_motion_that_is_stopped_says_where_it_stands_and_goes_on_by_word_alone() {
         let motion = outrigger::Motion::read(&table).expect("a motion");
         let robot = outrigger::Robot::ur(&format!("127.0.0.1:{}", server.port_base())).expect("a robot");
         let config = AnyConfiguration::load(&patient(&server, "resumed", "")).expect("a configuration");
-        let AnyConfiguration::Host(host) = config else { panic!("a host's") };
+        let AnyConfiguration::Ur(RunsOn::Host(host)) = config else { panic!("a host's") };
         let robot = robot.with_config(host.control.engine());
         let mut asked = Vec::new();
         let clock = Clock::start();
@@ -423,7 +423,7 @@ fn a_motion_of_the_controllers_that_is_stopped_says_where_it_stands_and_goes_on_
         std::fs::remove_file(&recording).expect("it was written");
         let motion = outrigger::Motion::read(&table).expect("a motion");
         let robot = outrigger::Robot::ur(&format!("127.0.0.1:{}", server.port_base())).expect("a robot");
-        let AnyConfiguration::Host(host) = AnyConfiguration::load(&config).expect("a configuration") else {
+        let AnyConfiguration::Ur(RunsOn::Host(host)) = AnyConfiguration::load(&config).expect("a configuration") else {
             panic!("a host's")
         };
         let robot = robot.with_config(host.control.engine()).recording_to(&recording);

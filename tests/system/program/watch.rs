@@ -12,7 +12,7 @@ use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use outrigger::config::AnyConfiguration;
+use outrigger::config::{AnyConfiguration, RunsOn};
 use outrigger_core::engine::krc::KrcEngine;
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
@@ -79,7 +79,9 @@ fn telemetry_after_a_reset() -> Vec<Vec<u8>> {
 fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
     const FILE: &str = "[robot]\nkind = \"krc\"\npeer = \"192.0.2.1\"\n[law]\nkind = \"joint-servo\"\n\
                         [device]\naddress = \"192.0.2.60/24\"\ntelemetry = \"192.0.2.2:47000\"\n";
-    let Ok(AnyConfiguration::KrcBoard(configuration)) = AnyConfiguration::parse(FILE) else { panic!("a board's") };
+    let Ok(AnyConfiguration::Krc(RunsOn::Board(configuration))) = AnyConfiguration::parse(FILE) else {
+        panic!("a board's")
+    };
     let settings = configuration.settings();
     let mut bytes = [0; 4_096];
     let length = settings.to_postcard(&mut bytes).expect("room");

@@ -10,7 +10,7 @@ use self::csv::Table;
 use crate::args::ExportArgs;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::feed::recorded::{each_raw, is_none, is_recording};
-use outrigger::feed::{FRI, Message, Streams, VARIABLES, name_of, stream_memory};
+use outrigger::feed::{Message, Streams, WireFormat, listed, name_of, stream_memory};
 use outrigger::show::eprintln_lossy;
 
 /// Runs the command.
@@ -53,12 +53,14 @@ fn finish(written: Result<(), Failure>, gone: bool) -> Outcome {
 
 /// Every state of one port as a row.
 fn table(args: &ExportArgs, to: &Path) -> Outcome {
+    let [others @ .., last] = WireFormat::STATES_BY_PRECISION;
     let port = match args.port {
-        Some(port @ (30_003 | 30_004 | FRI | VARIABLES)) => port,
-        Some(port) => return Err(Failure::Usage(format!("states are on 30003, 30004 and {FRI} (FRI), not on {port}"))),
-        None if has_states(&args.file, 30_004) => 30_004,
-        None if has_states(&args.file, FRI) => FRI,
-        None => 30_003,
+        Some(port) if has_format_with_states(port) => port,
+        Some(port) => {
+            let whole = listed(|format| format.states().is_some() && !format.is_partial(), "and");
+            return Err(Failure::Usage(format!("states are on {whole}, not on {port}")));
+        }
+        None => others.into_iter().find(|port| has_states(&args.file, *port)).unwrap_or(last),
     };
     let mut memory = stream_memory();
     let Some(mut streams) = Streams::new(&mut memory) else { return Ok(()) };
@@ -102,6 +104,11 @@ fn table(args: &ExportArgs, to: &Path) -> Outcome {
     Ok(())
 }
 
+/// Returns `true` if a stream of this number has states.
+fn has_format_with_states(port: u16) -> bool {
+    WireFormat::of(port).is_some_and(|format| format.ports().contains(&port) && format.states().is_some())
+}
+
 /// Returns `true` if the readable part of a recording has a state of `port`.
 fn has_states(path: &Path, port: u16) -> bool {
     let mut memory = stream_memory();
@@ -126,9 +133,8 @@ fn has_states(path: &Path, port: u16) -> bool {
 /// The bytes of one port, as they came.
 fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
     let Some(port) = args.port else {
-        return Err(Failure::Usage(
-            "--raw needs the port: --port 30001, 30002, 30003, 30004, variables or 49938 (FRI)".into(),
-        ));
+        let ports = listed(|_| true, "or");
+        return Err(Failure::Usage(format!("--raw needs the port: --port {ports}")));
     };
     let mut out = create(to)?;
     let (mut count, mut gone) = (0_u64, false);

@@ -13,7 +13,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use outrigger_config::{AnyConfiguration, RobotAddress};
+use outrigger_config::{AnyConfiguration, RobotAddress, RunsOn};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
 use outrigger_core::engine::{Config, Peer};
 use outrigger_core::mode::Mode;
@@ -312,7 +312,7 @@ fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAdd
         }
         return Ok((args.robot.parse().map_err(Failure::Usage)?, UrConfig::default()));
     };
-    let AnyConfiguration::Host(host) = file else {
+    let AnyConfiguration::Ur(RunsOn::Host(host)) = file else {
         return Err(Failure::Usage("`move` runs on a host; the configuration is a board's".into()));
     };
     let mut engine = host.control.engine();

@@ -5,7 +5,7 @@ use outrigger_core::mode::Mode;
 use outrigger_wire::primary::MessageKind;
 use outrigger_wire::time::Duration;
 
-use outrigger::feed::{Item, Message, Streams, VARIABLES, What};
+use outrigger::feed::{Item, Message, Streams, What, WireFormat, connection_of};
 use outrigger::json::Json;
 use outrigger::json::fields::Fields;
 
@@ -80,10 +80,10 @@ impl<'m> Lines<'m> {
 
 /// A port as the controller numbers it, and which of two connections to it is meant.
 fn number(port: u16, json: &mut Json) {
-    if port == VARIABLES {
-        json.key("port").integer(30_004_u16).key("connection").text("variables");
-    } else {
-        json.key("port").integer(port);
+    let (port, connection) = connection_of(port);
+    json.key("port").integer(port);
+    if let Some(connection) = connection {
+        json.key("connection").text(connection);
     }
 }
 
@@ -91,7 +91,7 @@ fn number(port: u16, json: &mut Json) {
 fn message_line(message: &Message<'_>, port: u16, json: &mut Json, begin: &mut dyn FnMut(&mut Json, &str)) -> bool {
     match message {
         Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {
-            begin(json, if port == VARIABLES { "variables" } else { "state" });
+            begin(json, WireFormat::of(port).and_then(WireFormat::connection).unwrap_or("state"));
             number(port, json);
             message.visit_state(&mut Fields::new(json));
         }

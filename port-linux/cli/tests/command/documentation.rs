@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use outrigger::config::{AnyConfiguration, Board, Configuration};
+use outrigger_core::law::LawKind;
 use outrigger_core::robot::Reason;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading, SampleValue};
@@ -13,7 +14,8 @@ fn docs() -> PathBuf {
 
 #[test]
 fn every_configuration_in_the_documentation_is_valid() {
-    for (page, count) in [("configuration.md", 7), ("kuka-lwr.md", 2)] {
+    // One for each law, two of boards, and a force sensor.
+    for (page, count) in [("configuration.md", LawKind::ALL.len() + 3), ("kuka-lwr.md", 2)] {
         let text = std::fs::read_to_string(docs().join(page)).expect("the page");
         let examples: Vec<_> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
         assert_eq!(examples.len(), count, "{page}");
@@ -29,13 +31,10 @@ fn every_configuration_in_the_documentation_is_valid() {
 #[test]
 fn every_key_that_is_taken_stands_in_the_documentation() {
     let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
-    let heads = [
+    let of_laws = LawKind::ALL.iter().map(|kind| format!("[law]\nkind = \"{}\"\n", kind.name()));
+    let others = [
         "",
         "[robot]\n",
-        "[law]\nkind = \"joint-servo\"\n",
-        "[law]\nkind = \"twist\"\n",
-        "[law]\nkind = \"standoff\"\n",
-        "[law]\nkind = \"axes\"\n",
         "[[law.axis]]\n",
         "[[law.waypoint]]\n",
         "[limits]\n",
@@ -56,7 +55,7 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         "[device]\n[[source]]\ninput = \"adc\"\n",
         "[device]\n[[source]]\ninput = \"ads131m06\"\n",
     ];
-    for head in heads {
+    for head in of_laws.chain(others.map(Into::into)) {
         let law = if head.contains("law") { "" } else { "law.kind = \"joint-servo\"\n" };
         let law = if head.contains("waypoint") { "[law]\nkind = \"joint-servo\"\n" } else { law };
         let law = if head.contains("law.axis") { "[law]\nkind = \"axes\"\n" } else { law };
@@ -177,11 +176,12 @@ fn claims_name_their_exceptions() {
     // A force source takes the place of the controller's own sensor for a program that asks for it.
     assert!(!page("port-linux/docs/ros2.md").contains("a force mode takes the controller's own"));
 
-    let wired = |board: &str| {
-        let main = page(&format!("boards/{board}/src/main.rs"));
-        main.contains("Gp2y0e03") || main.contains("Ads131m06")
-    };
-    let wired = ["nucleo-h743zi", "w5500-evb-pico2", "qemu-mps2"].into_iter().any(wired);
+    // A board is a folder that says what it is compiled for.
+    let boards = std::fs::read_dir(top.join("boards")).expect("boards").map(|entry| entry.expect("a folder").path());
+    let ports = boards.filter(|board| board.join(".cargo").is_dir()).map(|board| board.join("src/ports.rs"));
+    let ports: Vec<_> = ports.map(|ports| std::fs::read_to_string(ports).expect("its ports")).collect();
+    assert!(ports.len() >= 3);
+    let wired = ports.iter().any(|ports| !ports.contains("i2c: 0") || !ports.contains("spi: 0"));
     assert_ne!(wired, changes.contains("which no board wires up yet"));
 
     // As long as nobody had them.

@@ -218,9 +218,9 @@ fn addresses_that_are_none_are_refused() {
 
 #[test]
 fn a_file_is_a_boards_where_it_has_a_device() {
-    assert!(matches!(AnyConfiguration::parse(BOARD), Ok(AnyConfiguration::Board(_))));
+    assert!(matches!(AnyConfiguration::parse(BOARD), Ok(AnyConfiguration::Ur(RunsOn::Board(_)))));
     let host = "robot.address = \"a\"\nlaw.kind = \"joint-servo\"\n";
-    assert!(matches!(AnyConfiguration::parse(host), Ok(AnyConfiguration::Host(_))));
+    assert!(matches!(AnyConfiguration::parse(host), Ok(AnyConfiguration::Ur(RunsOn::Host(_)))));
 }
 
 #[test]
@@ -229,7 +229,9 @@ fn compiling_says_the_file_and_everything_wrong_with_it() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("board.toml");
     std::fs::write(&file, BOARD).expect("written");
-    let Compiled { krc: false, bytes, .. } = compile(&file).expect("valid") else { panic!("it is for another robot") };
+    let Compiled { vendor: Vendor::Ur, bytes, .. } = compile(&file).expect("valid") else {
+        panic!("it is for another robot")
+    };
     assert_eq!(UrSettings::from_postcard(&bytes).expect("settings").robot, Ipv4Addr::new(10, 0, 2, 2));
     std::fs::write(&file, format!("{BOARD}gatway = \"x\"\nrecorder = 1\n")).expect("written");
     let failure = compile(&file).expect_err("faulty").to_string();

@@ -79,10 +79,8 @@ fn known(block: &str) -> Vec<Key> {
 fn accepted(file: &str) -> Result<(), String> {
     let read = AnyConfiguration::parse(file).map_err(|problems| format!("the reader: {problems:?}"))?;
     let (engine, law) = match &read {
-        AnyConfiguration::Host(host) => (host.control.engine().check(), check(&host.control.law)),
-        AnyConfiguration::Board(board) => (board.control.engine().check(), check(&board.control.law)),
-        AnyConfiguration::Krc(krc) => (krc.engine.check(), check(&krc.law)),
-        AnyConfiguration::KrcBoard(board) => (board.engine.check(), check(&board.law)),
+        AnyConfiguration::Ur(target) => (target.engine().check(), check(target.law())),
+        AnyConfiguration::Krc(target) => (target.engine().check(), check(target.law())),
     };
     engine.map_err(|error| format!("the core: {error}"))?;
     law.map_err(|error| format!("the core's law: {error}"))

@@ -1,9 +1,12 @@
 //! The page of a board's inputs: its examples are taken, and what it says is said is what is said.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use outrigger_core::engine::{NoPort, PortKind, Ports};
 use outrigger_core::law::{AnyLaw, Law};
 
-use crate::AnyConfiguration;
+use crate::{AnyConfiguration, RunsOn};
 
 const PAGE: &str = include_str!("../../../../port-embassy/docs/inputs.md");
 
@@ -15,7 +18,7 @@ fn every_example_of_an_input_is_taken_by_a_board_that_has_it() {
     let (mut seen, mut most) = (Vec::new(), 0);
     for example in PAGE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         match AnyConfiguration::parse(example) {
-            Ok(AnyConfiguration::Board(board)) => {
+            Ok(AnyConfiguration::Ur(RunsOn::Board(board))) => {
                 let settings = board.settings().expect("an address");
                 assert_eq!(settings.device.check(), Ok(()), "{example}");
                 assert_eq!(settings.device.check_ports(&PORTS), Ok(()), "{example}");
@@ -23,21 +26,55 @@ fn every_example_of_an_input_is_taken_by_a_board_that_has_it() {
                 most = most.max(Law::<6>::sources(&law).len());
                 seen.extend(settings.sensors().map(|(_, sensor)| sensor.input.port()));
             }
-            Ok(AnyConfiguration::Host(host)) => assert_eq!(host.control.sources.len(), 2, "{example}"),
+            Ok(AnyConfiguration::Ur(RunsOn::Host(host))) => assert_eq!(host.control.sources.len(), 2, "{example}"),
             other => panic!("{other:?}\nin\n{example}"),
         }
     }
     use PortKind::{Analog, I2c, Serial, Spi};
     assert_eq!(seen, [(Serial, 1), (Analog, 1), (Analog, 2), (I2c, 1), (Spi, 1), (Analog, 1), (Spi, 1)]);
     assert_eq!(most, 2, "a law with a sensor for each of two axes");
-    // The page of which boards have them is as their firmware has it.
-    for (board, has) in
-        [("nucleo-h743zi", PORTS), ("w5500-evb-pico2", PORTS), ("qemu-mps2", Ports { serial: 1, ..Ports::default() })]
-    {
-        let file = format!("{}/../../boards/{board}/src/ports.rs", env!("CARGO_MANIFEST_DIR"));
-        let Ports { serial, analog, i2c, spi } = has;
+}
+
+/// Boards and their ports, by the columns of the page's table: its rows name each port of each input that a board has.
+fn on_the_page() -> BTreeMap<String, Ports> {
+    let (_, table) = PAGE.split_once("## What each board has\n\n").expect("the table");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
+        .map(|row| row.split(" | ").collect())
+        .collect();
+    let count = |input: &str, column: usize| {
+        let cells = rows.iter().filter(|row| row[0].starts_with(input)).map(|row| row[column]);
+        u8::try_from(cells.filter(|cell| *cell != "none").count()).expect("few")
+    };
+    let header = rows[0].iter().enumerate().filter(|(_, name)| name.starts_with('`'));
+    let boards = header.map(|(column, name)| {
+        let [serial, analog] = ["`\"uart\"", "`\"adc\""].map(|input| count(input, column));
+        let [i2c, spi] = ["`\"gp2y0e03\"", "`\"ads131m06\""].map(|input| count(input, column));
+        (name.trim_matches('`').to_owned(), Ports { serial, analog, i2c, spi })
+    });
+    boards.collect()
+}
+
+/// Boards and the text of their `src/ports.rs`; a board is a folder that says what it is compiled for.
+fn in_firmware() -> BTreeMap<String, String> {
+    let boards = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../boards");
+    let entries = std::fs::read_dir(boards).expect("boards").map(|entry| entry.expect("a folder"));
+    let boards = entries.filter(|entry| entry.path().join(".cargo").is_dir()).map(|entry| {
+        let ports = std::fs::read_to_string(entry.path().join("src/ports.rs")).expect("its ports");
+        (entry.file_name().into_string().expect("a name"), ports)
+    });
+    boards.collect()
+}
+
+#[test]
+fn the_page_names_the_inputs_that_each_board_has() {
+    let (page, firmware) = (on_the_page(), in_firmware());
+    assert!(page.len() >= 3 && page.values().any(|ports| *ports == PORTS), "{page:?}");
+    assert_eq!(page.keys().collect::<Vec<_>>(), firmware.keys().collect::<Vec<_>>());
+    for (board, Ports { serial, analog, i2c, spi }) in page {
         let expected = format!("Ports {{ serial: {serial}, analog: {analog}, i2c: {i2c}, spi: {spi} }};");
-        assert!(std::fs::read_to_string(file).expect("its ports").contains(&expected), "{board}: {expected}");
+        assert!(firmware[&board].contains(&expected), "{board}: {expected}");
     }
 }
 

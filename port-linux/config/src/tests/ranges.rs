@@ -2,8 +2,13 @@
 
 #[path = "../../../../tests/simulated/settings/file.rs"]
 mod file;
+#[path = "../../../cli/tests/settings/laws.rs"]
+#[allow(dead_code, reason = "the file of a law that has others here is not read")]
+mod laws;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use outrigger_core::law::LawKind;
 
 use self::file::File;
 use crate::{AnyConfiguration, Key, Takes, Written, keys};
@@ -85,7 +90,10 @@ pub(super) fn files() -> Vec<File> {
         files.extend([UDP, SERIAL, SIMULATED].map(|input| base.with_all(STANDOFF).with_all(input)));
         files.extend([UART, ADC].map(|input| base.with_all(STANDOFF).with_all(input).with_all(BOARD)));
     }
-    files
+    // A law that has no file yet has the one that its settings are tried by.
+    let has = |name: &str| files.iter().any(|file| file.text().contains(&format!("kind = \"{name}\"")));
+    let others: Vec<_> = LawKind::ALL.iter().filter(|kind| !has(kind.name())).map(|kind| laws::of(*kind)).collect();
+    files.into_iter().chain(others.into_iter().map(File::new)).collect()
 }
 
 /// Every choice of every file made once: what is asked for then is known.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 pub use self::reader::LARGEST;
 use self::reader::{Fault, MAGIC};
-use super::VARIABLES;
+pub use super::format::{raw_topic, sent_topic};
 use crate::exit::Failure;
 use crate::host::os;
 
@@ -18,18 +18,6 @@ pub const CONFIGURATION: &str = "/engine/configuration";
 pub const ENGINE: &str = "/engine/recording";
 /// Topic of the log.
 pub const LOG: &str = "/log";
-
-/// Topic of the bytes that came from a port.
-#[must_use]
-pub fn raw_topic(port: u16) -> String {
-    if port == VARIABLES { "/raw/30004/variables".into() } else { format!("/raw/{port}") }
-}
-
-/// Topic of the bytes that went to a port.
-#[must_use]
-pub fn sent_topic(port: u16) -> String {
-    raw_topic(port) + "/sent"
-}
 
 /// The remark on a pipe, a device or a directory.
 const NO_FILE: &str = "it is no regular file";

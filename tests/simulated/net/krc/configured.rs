@@ -1,5 +1,10 @@
 //! How the KRC is configured, and what is not known of it.
 
+use outrigger_core::law::{
+    AxisConfig, CartesianTwist, CartesianTwistConfig, SensorFeedForward, Standoff, StandoffConfig, ToolAxes,
+    ToolAxesConfig, TwistFrame, TwistInput,
+};
+
 use super::operated::trajectory;
 use super::*;
 

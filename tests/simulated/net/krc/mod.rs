@@ -14,10 +14,7 @@ use outrigger_core::engine::krc::{
     Control, JointImpedance, KrcConfig, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
 };
 use outrigger_core::kinematics::Posture;
-use outrigger_core::law::{
-    AnyLaw, AxisConfig, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Law, Reference,
-    SensorFeedForward, Standoff, StandoffConfig, ToolAxes, ToolAxesConfig, TwistFrame, TwistInput,
-};
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};
 use outrigger_core::robot::Reason;

@@ -1,5 +1,10 @@
 //! How the robot is configured, and how it is found.
 
+use outrigger_core::law::{
+    AxisConfig, CartesianTwist, CartesianTwistConfig, SensorFeedForward, ToolAxes, ToolAxesConfig, TwistFrame,
+    TwistInput,
+};
+
 use super::*;
 
 /// Every form of text on every software, with states by either way.

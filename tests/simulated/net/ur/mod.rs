@@ -11,10 +11,7 @@ use std::time::Duration;
 
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write, WriteNews};
-use outrigger_core::law::{
-    AnyLaw, AxisConfig, CartesianTwist, CartesianTwistConfig, JointServo, JointServoConfig, Reference,
-    SensorFeedForward, ToolAxes, ToolAxesConfig, TwistFrame, TwistInput,
-};
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};
 use outrigger_wire::robot::{JointPositions, JointVelocities, RobotModel, SoftwareVersion, Twist};

@@ -1,0 +1,168 @@
+//! A file of any kind: the vendor of its controller, crossed with what it runs on.
+
+use std::path::Path;
+
+use outrigger_core::engine::krc::KrcConfig;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::law::LawConfig;
+
+use crate::reader::Document;
+use crate::{Board, Configuration, Failure, KrcBoard, KrcConfiguration, Problem, RosSettings, SourceSettings, load};
+
+/// The vendors whose controllers a file may be for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vendor {
+    /// Universal Robots.
+    Ur,
+    /// KUKA, with `robot.kind = "krc"`.
+    Krc,
+}
+
+/// The two targets that a file may be for, with its settings.
+#[derive(Clone, Debug)]
+pub enum RunsOn<H, B> {
+    /// A process on a host.
+    Host(Box<H>),
+    /// A board, with `[device]`.
+    Board(Box<B>),
+}
+
+impl<H, B> RunsOn<H, B> {
+    /// Reads a file by one of two readers.
+    fn read<E>(
+        is_for_a_board: bool,
+        host: impl FnOnce() -> Result<H, E>,
+        board: impl FnOnce() -> Result<B, E>,
+    ) -> Result<Self, E> {
+        Ok(if is_for_a_board { Self::Board(Box::new(board()?)) } else { Self::Host(Box::new(host()?)) })
+    }
+
+    /// Returns `true` for a board.
+    #[must_use]
+    pub const fn is_board(&self) -> bool {
+        matches!(self, Self::Board(_))
+    }
+}
+
+impl RunsOn<Configuration, Board> {
+    /// Returns the settings of the engine.
+    #[must_use]
+    pub fn engine(&self) -> UrConfig {
+        match self {
+            Self::Host(host) => host.control.engine(),
+            Self::Board(board) => board.control.engine(),
+        }
+    }
+
+    /// Returns the law.
+    #[must_use]
+    pub fn law(&self) -> &LawConfig<6> {
+        match self {
+            Self::Host(host) => &host.control.law,
+            Self::Board(board) => &board.control.law,
+        }
+    }
+}
+
+impl RunsOn<KrcConfiguration, KrcBoard> {
+    /// Returns the settings of the engine.
+    #[must_use]
+    pub fn engine(&self) -> KrcConfig {
+        match self {
+            Self::Host(host) => host.engine,
+            Self::Board(board) => board.engine,
+        }
+    }
+
+    /// Returns the law.
+    #[must_use]
+    pub fn law(&self) -> &LawConfig<7> {
+        match self {
+            Self::Host(host) => &host.law,
+            Self::Board(board) => &board.law,
+        }
+    }
+}
+
+/// A file for a controller of any vendor, and for either target.
+#[derive(Clone, Debug)]
+pub enum AnyConfiguration {
+    /// For a controller of Universal Robots.
+    Ur(RunsOn<Configuration, Board>),
+    /// For a KRC.
+    Krc(RunsOn<KrcConfiguration, KrcBoard>),
+}
+
+impl AnyConfiguration {
+    /// Returns the vendor of the controller that it is for.
+    #[must_use]
+    pub const fn vendor(&self) -> Vendor {
+        match self {
+            Self::Ur(_) => Vendor::Ur,
+            Self::Krc(_) => Vendor::Krc,
+        }
+    }
+
+    /// Returns `true` for a board's file, whatever the vendor.
+    #[must_use]
+    pub const fn is_for_a_board(&self) -> bool {
+        match self {
+            Self::Ur(target) => target.is_board(),
+            Self::Krc(target) => target.is_board(),
+        }
+    }
+
+    /// Returns the settings of ROS 2; `None` for a board's file, which has none.
+    #[must_use]
+    pub fn ros(&self) -> Option<&RosSettings> {
+        match self {
+            Self::Ur(RunsOn::Host(host)) => Some(&host.ros),
+            Self::Krc(RunsOn::Host(host)) => Some(&host.ros),
+            Self::Ur(RunsOn::Board(_)) | Self::Krc(RunsOn::Board(_)) => None,
+        }
+    }
+
+    /// Returns the sensors of a host's file; none for a board's, whose sensors are wired to it.
+    #[must_use]
+    pub fn sources_of_host(&self) -> &[SourceSettings] {
+        match self {
+            Self::Ur(RunsOn::Host(host)) => &host.control.sources,
+            Self::Krc(RunsOn::Host(host)) => &host.sources,
+            Self::Ur(RunsOn::Board(_)) | Self::Krc(RunsOn::Board(_)) => &[],
+        }
+    }
+
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        load(path, Self::parse)
+    }
+
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// Every problem, in the order of the document; never empty.
+    pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
+        let document = Document::parse(source).map_err(|problem| vec![problem])?;
+        let is_for_a_board = document.root().has("device");
+        Ok(match vendor(source)? {
+            Vendor::Ur => {
+                Self::Ur(RunsOn::read(is_for_a_board, || Configuration::parse(source), || Board::parse(source))?)
+            }
+            Vendor::Krc => {
+                Self::Krc(RunsOn::read(is_for_a_board, || KrcConfiguration::parse(source), || KrcBoard::parse(source))?)
+            }
+        })
+    }
+}
+
+/// Returns the vendor of the controller that a file is for. Of one for neither nothing else is reported: its keys mean nothing.
+pub(crate) fn vendor(source: &str) -> Result<Vendor, Vec<Problem>> {
+    let document = Document::parse(source).map_err(|problem| vec![problem])?;
+    let vendors = [("ur", Vendor::Ur), ("krc", Vendor::Krc)];
+    let vendor = document.root().section("robot").choice("kind", &vendors, Vendor::Ur);
+    let problems = document.into_problems();
+    if problems.is_empty() { Ok(vendor) } else { Err(problems) }
+}

@@ -1,0 +1,243 @@
+//! The table of wire formats: ports, framing, names and topics, for everything that reads streams or recordings of them.
+
+use outrigger_wire::frame::Framing;
+
+/// The number that stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
+pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;
+
+/// The number that stands for the connection to 30004 that brings the variables of `run.record_variables`: with the session's own
+/// under one number, names and types of one would be taken for those of the other. No port of a controller.
+pub const VARIABLES: u16 = 0;
+
+/// The port of RTDE.
+const RTDE: u16 = 30_004;
+
+/// A format in which a controller sends, by the streams that have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireFormat {
+    /// Messages of the primary and the secondary interface.
+    Primary,
+    /// Packets of the real-time interface.
+    Realtime,
+    /// Packages of RTDE.
+    Rtde,
+    /// The same on the connection for `run.record_variables`.
+    Variables,
+    /// Datagrams of KUKA's Fast Research Interface, in either direction.
+    Fri,
+}
+
+/// A format's row of the table.
+struct Row {
+    framing: Framing,
+    /// Numbers of its streams in feeds and recordings: ports as the controller numbers them, or [`FRI`] and [`VARIABLES`].
+    ports: &'static [u16],
+    /// Ports with the same messages that take none.
+    read_only: &'static [u16],
+    /// The word for it on a command line, where that is no port.
+    word: Option<&'static str>,
+    /// The word for its connection, where the port has another one.
+    connection: Option<&'static str>,
+    /// Topic of its states in recordings; `None` where it has no states.
+    states: Option<&'static str>,
+    /// Topic of what is sent, where that is decoded as well.
+    commands: Option<&'static str>,
+}
+
+impl WireFormat {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Primary, Self::Realtime, Self::Rtde, Self::Variables, Self::Fri];
+
+    /// Numbers of the streams with whole states, the most precise first.
+    pub const STATES_BY_PRECISION: [u16; 3] = [RTDE, FRI, 30_003];
+
+    const fn row(self) -> Row {
+        const PLAIN: Row = Row {
+            framing: Framing::Primary,
+            ports: &[],
+            read_only: &[],
+            word: None,
+            connection: None,
+            states: None,
+            commands: None,
+        };
+        match self {
+            Self::Primary => Row { ports: &[30_001, 30_002], read_only: &[30_011, 30_012], ..PLAIN },
+            Self::Realtime => Row {
+                framing: Framing::Realtime,
+                ports: &[30_003],
+                read_only: &[30_013],
+                states: Some("/realtime"),
+                ..PLAIN
+            },
+            Self::Rtde => Row { framing: Framing::Rtde, ports: &[RTDE], states: Some("/rtde"), ..PLAIN },
+            Self::Variables => Row {
+                framing: Framing::Rtde,
+                ports: &[VARIABLES],
+                word: Some("variables"),
+                connection: Some("variables"),
+                states: Some("/rtde/variables"),
+                ..PLAIN
+            },
+            Self::Fri => Row {
+                framing: Framing::Fri,
+                ports: &[FRI],
+                word: Some("fri"),
+                states: Some("/fri"),
+                commands: Some("/fri_command"),
+                ..PLAIN
+            },
+        }
+    }
+
+    /// Returns the format of the stream that has this number in a feed; `None` for a port of another kind.
+    #[must_use]
+    pub fn of(port: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| {
+            let row = format.row();
+            row.ports.contains(&port) || row.read_only.contains(&port)
+        })
+    }
+
+    /// Returns the format that a command line names by a port, or by a word where the format has one.
+    ///
+    /// # Errors
+    /// With the list of what could have been named.
+    pub fn named(text: &str) -> Result<Self, String> {
+        let port: Option<u16> = text.parse().ok();
+        let named = Self::ALL.into_iter().find(|format| match format.row() {
+            Row { word: Some(word), .. } => word == text,
+            Row { ports, read_only, .. } => port
+                .is_some_and(|port| port.to_string() == text && (ports.contains(&port) || read_only.contains(&port))),
+        });
+        named.ok_or_else(|| {
+            let plain = || Self::ALL.into_iter().map(Self::row).filter(|row| row.word.is_none());
+            let ports = plain().flat_map(|row| row.ports).chain(plain().flat_map(|row| row.read_only));
+            let words = Self::ALL.into_iter().filter_map(|format| format.row().word);
+            let all: Vec<String> = ports.map(u16::to_string).chain(words.map(str::to_owned)).collect();
+            format!("expected {}", joined(&all, "or"))
+        })
+    }
+
+    /// Returns how its messages are told apart.
+    #[must_use]
+    pub const fn framing(self) -> Framing {
+        self.row().framing
+    }
+
+    /// Returns the numbers of its streams in feeds and recordings.
+    #[must_use]
+    pub const fn ports(self) -> &'static [u16] {
+        self.row().ports
+    }
+
+    /// Returns the topic of its states in recordings; `None` where it has no states.
+    #[must_use]
+    pub const fn states(self) -> Option<&'static str> {
+        self.row().states
+    }
+
+    /// Returns the topic of commands in recordings; `None` where what is sent is kept as bytes alone.
+    #[must_use]
+    pub const fn commands(self) -> Option<&'static str> {
+        self.row().commands
+    }
+
+    /// Returns the word for its connection, where another one goes to the same port of the controller.
+    #[must_use]
+    pub const fn connection(self) -> Option<&'static str> {
+        self.row().connection
+    }
+
+    /// Returns `true` for named variables, which are no whole state.
+    #[must_use]
+    pub const fn is_partial(self) -> bool {
+        self.connection().is_some()
+    }
+}
+
+/// Returns the port of the controller to which a stream's number belongs, and the word for the connection where there are several.
+#[must_use]
+pub fn connection_of(port: u16) -> (u16, Option<&'static str>) {
+    match WireFormat::of(port).and_then(WireFormat::connection) {
+        Some(word) => (RTDE, Some(word)),
+        None => (port, None),
+    }
+}
+
+/// Returns what names each stream of the formats that are `wanted`, as a list for people.
+pub fn listed(wanted: impl Fn(WireFormat) -> bool, conjunction: &str) -> String {
+    let formats = WireFormat::ALL.into_iter().filter(|format| wanted(*format)).map(WireFormat::row);
+    let names = formats.flat_map(|row| {
+        row.ports.iter().map(move |port| match (row.connection, row.word) {
+            (Some(connection), _) => connection.to_owned(),
+            (None, Some(word)) => format!("{port} ({})", word.to_uppercase()),
+            (None, None) => port.to_string(),
+        })
+    });
+    joined(&names.collect::<Vec<_>>(), conjunction)
+}
+
+fn joined(names: &[String], conjunction: &str) -> String {
+    match names {
+        [others @ .., last] if !others.is_empty() => format!("{} {conjunction} {last}", others.join(", ")),
+        all => all.concat(),
+    }
+}
+
+/// Returns the name of a stream in messages.
+#[must_use]
+pub fn name_of(port: u16) -> String {
+    match connection_of(port) {
+        (port, Some(word)) => format!("{port} ({word})"),
+        (port, None) => port.to_string(),
+    }
+}
+
+/// Returns the topic of the bytes that came in a stream.
+#[must_use]
+pub fn raw_topic(port: u16) -> String {
+    match connection_of(port) {
+        (port, Some(word)) => format!("/raw/{port}/{word}"),
+        (port, None) => format!("/raw/{port}"),
+    }
+}
+
+/// Returns the topic of the bytes that went out in a stream.
+#[must_use]
+pub fn sent_topic(port: u16) -> String {
+    raw_topic(port) + "/sent"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stream_has_one_format_and_names_of_its_own() {
+        let ports: Vec<u16> = WireFormat::ALL.into_iter().flat_map(WireFormat::ports).copied().collect();
+        assert_eq!(ports, [30_001, 30_002, 30_003, 30_004, VARIABLES, FRI]);
+        let names: Vec<_> = ports.iter().map(|port| name_of(*port)).collect();
+        assert_eq!(names, ["30001", "30002", "30003", "30004", "30004 (variables)", "49938"]);
+        assert_eq!((raw_topic(VARIABLES), sent_topic(FRI)), ("/raw/30004/variables".into(), "/raw/49938/sent".into()));
+        let states = listed(|format| format.states().is_some() && !format.is_partial(), "and");
+        assert_eq!(states, "30003, 30004 and 49938 (FRI)");
+        assert_eq!(listed(|_| true, "or"), "30001, 30002, 30003, 30004, variables or 49938 (FRI)");
+        assert_eq!([30_013, 29_999].map(WireFormat::of), [Some(WireFormat::Realtime), None]);
+        for port in WireFormat::STATES_BY_PRECISION {
+            let format = WireFormat::of(port).expect("a format");
+            assert!(format.states().is_some() && !format.is_partial(), "{port}");
+        }
+    }
+
+    #[test]
+    fn a_command_line_names_ports_or_words() {
+        let named = ["30001", "30012", "30003", "30013", "30004", "variables", "fri"].map(WireFormat::named);
+        use WireFormat::{Fri, Primary, Realtime, Rtde, Variables};
+        assert_eq!(named, [Primary, Primary, Realtime, Realtime, Rtde, Variables, Fri].map(Ok));
+        for wrong in ["80", "0", "49938", "030001", "+30001", "FRI", ""] {
+            let expected = "expected 30001, 30002, 30003, 30004, 30011, 30012, 30013, variables or fri";
+            assert_eq!(WireFormat::named(wrong), Err(expected.into()), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A file for each law, beside a controller of Universal Robots: what the rows of its keys begin with.
+
+use outrigger_core::law::LawKind;
+
+/// Joints on a motion, with a sensor beside it.
+pub(crate) const SERVO: &str = r#"
+[robot]
+address = "192.0.2.1"
+[session]
+pendant_stop = "overridden"
+[law]
+kind = "joint-servo"
+relative = true
+sensor = "push"
+sensor_gain = 0.1
+[[law.waypoint]]
+at = 0
+joints = 0
+[[law.waypoint]]
+at = 2.0
+joints = [0.3, 0.2, 0, 0.1, 0, 0]
+velocities = 0.05
+[[law.waypoint]]
+at = 5.0
+joints = 0.1
+[[source]]
+name = "push"
+input = "simulated"
+values = 6
+"#;
+
+/// The tool over a workpiece.
+pub(crate) const STANDOFF: &str = r#"
+[robot]
+address = "192.0.2.1"
+model = "ur5e"
+[law]
+kind = "standoff"
+source = "distance"
+distance = 0.05
+[[source]]
+name = "distance"
+input = "udp"
+listen = "127.0.0.1:0"
+from = "127.0.0.1"
+"#;
+
+/// The tool by a sensor.
+pub(crate) const TWIST: &str = r#"
+[robot]
+address = "192.0.2.1"
+model = "ur5e"
+[law]
+kind = "twist"
+source = "joystick"
+[[source]]
+name = "joystick"
+input = "simulated"
+values = 6
+[[source]]
+name = "other"
+input = "simulated"
+values = 6
+"#;
+
+/// An axis of the tool by one of two sensors.
+pub(crate) const AXES: &str = r#"
+[robot]
+address = "192.0.2.1"
+model = "ur5e"
+[law]
+kind = "axes"
+[[law.axis]]
+along = "z"
+source = "distance"
+target = 0.05
+slope = -1.0
+[[source]]
+name = "distance"
+input = "udp"
+listen = "127.0.0.1:0"
+from = "127.0.0.1"
+values = 2
+[[source]]
+name = "other"
+input = "simulated"
+values = 6
+"#;
+
+/// Returns the file of a law.
+pub(crate) const fn of(kind: LawKind) -> &'static str {
+    match kind {
+        LawKind::JointServo => SERVO,
+        LawKind::CartesianTwist => TWIST,
+        LawKind::Standoff => STANDOFF,
+        LawKind::ToolAxes => AXES,
+    }
+}
