@@ -25,7 +25,7 @@ const WIRE_FLOORS: &[(u8, &[&str])] = &[
     (4, &["cursor", "robot"]),
     (3, &["fields"]),
     (2, &["layout", "time"]),
-    (1, &["error", "math", "bytes", "checksum", "stuffing"]),
+    (1, &["error", "math", "bytes", "checksum", "decimal", "stuffing"]),
 ];
 
 /// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.
@@ -627,7 +627,7 @@ const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot"]
 /// The modules of `outrigger-remote` likewise.
 const EMULATED_MAY_USE_OF_REMOTE: &[&str] = &["telemetry"];
 /// The modules of `outrigger-wire` that a board computes with: what judges it may not use them.
-const EMULATED_MAY_NOT_USE: &[&str] = &["bytes", "checksum", "math", "stuffing"];
+const EMULATED_MAY_NOT_USE: &[&str] = &["bytes", "checksum", "decimal", "math", "stuffing"];
 
 #[test]
 fn a_board_is_judged_without_the_code_it_runs() {
