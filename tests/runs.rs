@@ -11,3 +11,4 @@ mod same_bits;
 mod same_kinematics;
 mod scenarios;
 mod tables;
+mod telemetry;

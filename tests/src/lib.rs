@@ -1,4 +1,4 @@
-//! What the integration tests share: the oracle, runs in virtual time, and asking for what a plain machine may lack.
+//! What the integration tests share: the oracle, runs in virtual time, a scripted controller, and asking for what a plain machine may lack.
 #![forbid(unsafe_code)]
 
 pub mod board;
@@ -8,6 +8,8 @@ pub mod fri;
 pub mod noise;
 #[path = "../oracle/mod.rs"]
 pub mod oracle;
+#[path = "../../core/examples/peer/mod.rs"]
+pub mod scripted;
 
 pub use outrigger_emulated::require;
 
