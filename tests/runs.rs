@@ -10,5 +10,6 @@ mod net;
 mod same_bits;
 mod same_kinematics;
 mod scenarios;
+mod settings;
 mod tables;
 mod telemetry;

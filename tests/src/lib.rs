@@ -10,6 +10,7 @@ pub mod noise;
 pub mod oracle;
 #[path = "../../core/examples/peer/mod.rs"]
 pub mod scripted;
+pub mod settings;
 
 pub use outrigger_emulated::require;
 

@@ -6,9 +6,9 @@ use outrigger::config::{AnyConfiguration, Key, Takes, keys};
 use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
 
-use super::file::File;
 use super::process::SWING;
 use super::{krc, process, ur};
+use outrigger_tests::settings::File;
 
 /// What a board's file says beside a host's.
 const DEVICE: &str =

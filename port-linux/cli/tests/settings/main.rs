@@ -3,7 +3,6 @@
 //! The list of keys is the reader's own, so a new key without a row fails here; and runs in virtual time are the same
 //! where their settings are, so a key that nothing is told of makes no difference, and fails here too.
 
-mod file;
 mod keys;
 mod krc;
 mod process;
@@ -13,7 +12,7 @@ mod ur;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use file::File;
+use outrigger_tests::settings::File;
 
 /// The first lines in which two runs differ.
 fn difference(before: &[String], after: &[String]) -> Option<(String, String)> {

@@ -1,12 +1,9 @@
 //! Every number of every table: what it may be is told by whoever refuses it, and is accepted up to its ends.
 
-#[path = "../../../cli/tests/settings/file.rs"]
-mod file;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::file::File;
-use crate::{AnyConfiguration, Key, Takes, Written, keys};
+use outrigger_config::{AnyConfiguration, Key, Takes, Written, keys};
+use outrigger_tests::settings::File;
 
 const HOST: &str = r#"
 [robot]
