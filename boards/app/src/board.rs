@@ -69,12 +69,12 @@ macro_rules! board {
         }
 
         /// Returns the driver with protection against conflicts over the robot's address.
-        fn guard_link(driver: $Driver, settings: &Settings) -> ($crate::Guarded<$Driver>, &'static $crate::Ear) {
-            static EAR: ::static_cell::StaticCell<$crate::Ear> = ::static_cell::StaticCell::new();
-            let ear = &*EAR.init($crate::Ear::new(settings.robot));
+        fn guard_link(driver: $Driver, settings: &Settings) -> ($crate::Guarded<$Driver>, &'static $crate::FrameMonitor) {
+            static MONITOR: ::static_cell::StaticCell<$crate::FrameMonitor> = ::static_cell::StaticCell::new();
+            let monitor = &*MONITOR.init($crate::FrameMonitor::new(settings.robot));
             let own = (settings.device.address, settings.device.prefix);
-            let neighbour = $crate::Neighbour::toward(settings.robot, own, settings.device.gateway);
-            ($crate::Guarded::new(driver, neighbour, ear), ear)
+            let guard = $crate::ArpGuard::toward(settings.robot, own, settings.device.gateway);
+            ($crate::Guarded::new(driver, guard, monitor), monitor)
         }
 
         /// Makes the stack and spawns its task; returns the executor's number of it.

@@ -15,9 +15,9 @@ use outrigger_core::law::Law;
 use outrigger_core::mode::{Held, Mode};
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
-use outrigger_embassy::heard::{self, Ear};
-use outrigger_embassy::pulse::Pulse;
-use outrigger_embassy::revival::{Revival, Revive, Sight};
+use outrigger_embassy::frame_monitor::{self, FrameMonitor};
+use outrigger_embassy::heartbeat::Heartbeat;
+use outrigger_embassy::link_watchdog::{InterfaceState, LinkWatchdog, Restart};
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
 use outrigger_remote::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
@@ -43,13 +43,13 @@ const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Durat
 /// A robot's mode that is older is not known.
 const MODE_IS_KNOWN_FOR: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_millis(300);
 
-/// Returns the traffic that `ear` has classified, in the words of telemetry.
-fn heard(ear: &Ear) -> Heard {
-    match ear.heard() {
-        heard::Heard::Silence => Heard::Silence,
-        heard::Heard::Others => Heard::Others,
-        heard::Heard::Address => Heard::Address,
-        heard::Heard::Packets => Heard::Packets,
+/// Returns the traffic that `monitor` has classified, in the words of telemetry.
+fn heard(monitor: &FrameMonitor) -> Heard {
+    match monitor.activity() {
+        frame_monitor::LinkActivity::Silence => Heard::Silence,
+        frame_monitor::LinkActivity::Others => Heard::Others,
+        frame_monitor::LinkActivity::Address => Heard::Address,
+        frame_monitor::LinkActivity::Packets => Heard::Packets,
     }
 }
 
@@ -58,7 +58,7 @@ fn heard(ear: &Ear) -> Heard {
 struct Origin {
     begun: &'static Begun,
     clock: Clock,
-    ear: &'static Ear,
+    monitor: &'static FrameMonitor,
 }
 
 /// Between the control loop and the rest. What the loop does here is a few stores.
@@ -67,7 +67,7 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     missed: Cell<u32>,
     armed: Cell<u32>,
     status: Cell<Status>,
-    pulse: Cell<Pulse>,
+    heartbeat: Cell<Heartbeat>,
     /// One for each source, and one for sensors of none.
     counters: [Counters; MAX_SOURCES + 1],
     stack: Gauge,
@@ -101,7 +101,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             missed: Cell::new(0),
             armed: Cell::new(0),
             status: Cell::new(Status::DARK),
-            pulse: Cell::new(Pulse::NONE),
+            heartbeat: Cell::new(Heartbeat::NONE),
             counters: [const { Counters::new() }; MAX_SOURCES + 1],
             stack: Gauge::new(),
             sampler: RefCell::new(Sampler::new(device, pace)),
@@ -140,13 +140,13 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     }
 
     /// How this device came to run and by which clock, and who hears its network controller's frames: telemetry tells it from now on.
-    pub fn comes_from(&self, begun: &'static Begun, clock: Clock, ear: &'static Ear) {
-        self.origin.set(Some(Origin { begun, clock, ear }));
+    pub fn comes_from(&self, begun: &'static Begun, clock: Clock, monitor: &'static FrameMonitor) {
+        self.origin.set(Some(Origin { begun, clock, monitor }));
     }
 
     /// Frames that came in since the boot; none are counted where nobody hears them.
     fn frames(&self) -> u32 {
-        self.origin.get().map_or(0, |origin| origin.ear.frames())
+        self.origin.get().map_or(0, |origin| origin.monitor.frames())
     }
 
     /// A datagram of telemetry could not be sent.
@@ -226,7 +226,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let origin = self.origin.get();
         let mut report = PortReport {
             frames: self.frames(),
-            heard: origin.map_or(Heard::Silence, |origin| heard(origin.ear)),
+            heard: origin.map_or(Heard::Silence, |origin| heard(origin.monitor)),
             interface_restarts: self.interface_restarts.get(),
             unsent: self.unsent.get(),
             network: self.network.get(),
@@ -254,8 +254,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
 
     /// Tells the log what was heard from the robot's address, where that is all for some time and there is no session.
     fn listen(&self, now: Instant) {
-        let Some(Origin { ear, .. }) = self.origin.get() else { return };
-        let (heard, (known, since, told)) = (heard(ear), self.heard.get());
+        let Some(Origin { monitor, .. }) = self.origin.get() else { return };
+        let (heard, (known, since, told)) = (heard(monitor), self.heard.get());
         if heard != known {
             self.heard.set((heard, now, false));
         } else if !told
@@ -292,7 +292,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             }
             next += UPKEEP;
             let now = now();
-            if self.pulse.get().beats(now) {
+            if self.heartbeat.get().beats(now) {
                 feed();
             }
             self.stack.look();
@@ -313,26 +313,26 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         }
     }
 
-    /// Starts anew what hears nothing any more, as [`revival`](outrigger_embassy::revival) says; for ever. `restart` does it, and does not
+    /// Starts anew what hears nothing any more, as [`link_watchdog`](outrigger_embassy::link_watchdog) says; for ever. `restart` does it, and does not
     /// return where the board is meant.
-    pub async fn revive(&self, mut restart: impl FnMut(Revive)) -> ! {
-        let mut revival = Revival::new();
+    pub async fn revive(&self, mut restart: impl FnMut(Restart)) -> ! {
+        let mut watchdog = LinkWatchdog::new();
         let mut ticker = Ticker::every(Duration::from_secs(1));
         loop {
             ticker.next().await;
             let Status { linked, mode, .. } = self.status.get();
             let frames = self.frames();
-            match revival.handle(now(), Sight { linked, frames, mode }) {
+            match watchdog.handle(now(), InterfaceState { linked, frames, mode }) {
                 None => continue,
-                Some(Revive::Interface) => {
-                    self.interface_restarts.set(revival.interfaces());
-                    info!("network: a link and no frames, interface restarted ({})", revival.interfaces());
-                    restart(Revive::Interface);
+                Some(Restart::Interface) => {
+                    self.interface_restarts.set(watchdog.interface_restarts());
+                    info!("network: a link and no frames, interface restarted ({})", watchdog.interface_restarts());
+                    restart(Restart::Interface);
                 }
-                Some(Revive::Board) => {
+                Some(Restart::Board) => {
                     self.flush();
                     info!("network: no frames for minutes, board restarted");
-                    restart(Revive::Board);
+                    restart(Restart::Board);
                 }
             }
         }
@@ -409,7 +409,7 @@ impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N
     }
 
     /// Where the engine stands; `newest` is when the newest state was so.
-    fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, pulse: Pulse) {
+    fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, heartbeat: Heartbeat) {
         if newest != self.shown {
             self.shown = newest;
             self.high = !self.high;
@@ -419,7 +419,7 @@ impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N
         if desk.stage.replace(Stage::Running) != Stage::Running {
             boot::reached(Stage::Running);
         }
-        desk.pulse.set(pulse);
+        desk.heartbeat.set(heartbeat);
         desk.status.set(Status { mode, latched, ..desk.status.get() });
     }
 }
@@ -452,6 +452,6 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Obse
         let (software, _) = self.desk.controller.get();
         self.desk.controller.set((software, engine.evidence().robot_mode));
         let newest = engine.state().map(|state| state.controller_time);
-        self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
+        self.show(newest, engine.mode(), engine.latch().is_some(), Heartbeat::asleep(now, engine.poll_timeout()));
     }
 }

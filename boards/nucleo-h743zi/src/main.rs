@@ -27,7 +27,7 @@ use outrigger_app::boot::{self, Begun, Stage};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::{
-    AnalogSensor, BusSensor, Handle, Ports, Revive, SerialSensor, WrenchSensor, guard_stack, hardware_address, turns,
+    AnalogSensor, BusSensor, Handle, Ports, Restart, SerialSensor, WrenchSensor, guard_stack, hardware_address, turns,
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
@@ -116,13 +116,13 @@ async fn main(spawner: Spawner) {
     static RINGS: ConstStaticCell<Rings> = ConstStaticCell::new(Rings::new());
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&uid::uid()));
     let mac = ethernet::interface(p.ETH, p.ETH_SMA, mac, RINGS.take());
-    let (mac, ear) = guard_link(mac, &settings);
+    let (mac, monitor) = guard_link(mac, &settings);
     boot::reached(Stage::Tasks);
     let mut random = Rng::new(p.RNG, Irqs);
     let (stack, _) = start_network(spawner, mac, &settings, random.next_u64());
     let (robot, device) = make_robot(stack, &settings, &image, random.next_u32());
     let (handle, desk) = (robot.handle(), robot.desk());
-    desk.comes_from(begun, chip::clock(clock), ear);
+    desk.comes_from(begun, chip::clock(clock), monitor);
     spawn_first(spawner, control(robot, Output::new(p.PE11, Level::Low, Speed::High)), turns::CONTROL);
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog)));
     spawner.spawn(defmt::unwrap!(revive(desk)));
@@ -223,8 +223,8 @@ async fn keep(
 #[embassy_executor::task]
 async fn revive(desk: &'static Desk) -> ! {
     let restart = |what| match what {
-        Revive::Interface => ethernet::SHARED.restart(),
-        Revive::Board => boot::reset(),
+        Restart::Interface => ethernet::SHARED.restart(),
+        Restart::Board => boot::reset(),
     };
     desk.revive(restart).await
 }

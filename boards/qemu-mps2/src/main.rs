@@ -64,14 +64,14 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     boot::reached(Stage::Interface);
     let mac = MAC.take();
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
-    let (mac, ear) = guard_link(mac, &settings);
+    let (mac, monitor) = guard_link(mac, &settings);
     boot::reached(Stage::Tasks);
     let (stack, network) = start_network(spawner, mac, &settings, host::seed());
     let (robot, device) = make_robot(stack, &settings, &image, host::seed() as u32);
     #[cfg(feature = "motion")]
     let robot = robot.with_motion(image.motion);
     let (handle, desk) = (robot.handle(), robot.desk());
-    desk.comes_from(begun, clock::RATE, ear);
+    desk.comes_from(begun, clock::RATE, monitor);
 
     let control = spawn_first(spawner, control(robot), turns::CONTROL);
     if options.order {

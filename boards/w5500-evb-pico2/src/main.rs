@@ -23,7 +23,7 @@ use outrigger_app::boot::{self, Begun, Clock, ClockSource, Stage};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::{
-    AnalogSensor, BusSensor, Handle, NetworkCounts, Ports, Revive, SerialSensor, WrenchSensor, guard_stack,
+    AnalogSensor, BusSensor, Handle, NetworkCounts, Ports, Restart, SerialSensor, WrenchSensor, guard_stack,
     hardware_address, turns,
 };
 use outrigger_w5500::{Counts, Device, Runner, State, Watch};
@@ -118,7 +118,7 @@ async fn main(spawner: Spawner) {
     // Until the chip answers, and its cable is in, the stack has no link; what is wrong meanwhile is in the log.
     let (device, mac, chip) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
     spawn_first(spawner, frames(mac), turns::NETWORK);
-    let (device, ear) = guard_link(device, &settings);
+    let (device, monitor) = guard_link(device, &settings);
     boot::reached(Stage::Tasks);
     let (mut seed, mut boot) = ([0; 8], [0; 4]);
     let mut random = Trng::new(p.TRNG, Irqs, trng::Config::default());
@@ -128,7 +128,7 @@ async fn main(spawner: Spawner) {
     let (stack, _) = start_network(spawner, device, &settings, u64::from_le_bytes(seed));
     let (robot, device) = make_robot(stack, &settings, &image, u32::from_le_bytes(boot));
     let (handle, desk) = (robot.handle(), robot.desk());
-    desk.comes_from(begun, clock, ear);
+    desk.comes_from(begun, clock, monitor);
     spawn_first(spawner, control(robot, Output::new(p.PIN_4, Level::Low)), turns::CONTROL);
     spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog, chip)));
     spawner.spawn(defmt::unwrap!(revive(desk, chip)));
@@ -255,8 +255,8 @@ async fn tell_of_cache() -> ! {
 #[embassy_executor::task]
 async fn revive(desk: &'static Desk, chip: Watch<'static>) -> ! {
     let restart = |what| match what {
-        Revive::Interface => chip.restart(),
-        Revive::Board => boot::reset(),
+        Restart::Interface => chip.restart(),
+        Restart::Board => boot::reset(),
     };
     desk.revive(restart).await
 }
