@@ -8,7 +8,7 @@ use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_remote::telemetry::{
-    self, Boot, Chunk, DATAGRAM_MAX, Death, Message, Pace, PeerDatagram, Recording, ResetCause, Sampler, Stage,
+    self, Boot, Chunk, CrashReport, DATAGRAM_MAX, Message, Pace, PeerDatagram, Recording, ResetCause, Sampler, Stage,
     TelemetryError,
 };
 use outrigger_wire::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const BOOT: Boot<'static> = Boot {
     cause: ResetCause::Watchdog,
     starts: 300,
     before: Some(Stage::Interface),
-    death: Some(Death::Panic { file: "main.rs", line: 200 }),
+    crash: Some(CrashReport::Panic { file: "main.rs", line: 200 }),
     stage: Stage::Running,
     clock: 400_000_000,
     is_clock_as_meant: false,

@@ -20,7 +20,7 @@ use outrigger_embassy::heartbeat::Heartbeat;
 use outrigger_embassy::link_watchdog::{InterfaceState, LinkWatchdog, Restart};
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
-use outrigger_remote::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
+use outrigger_remote::telemetry::{Device, LinkActivity, NetworkCounts, Pace, PortReport, Sampler, Stage};
 use outrigger_wire::robot::{ControllerTime, RobotMode, SoftwareVersion};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Instant;
@@ -44,12 +44,12 @@ const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Durat
 const MODE_IS_KNOWN_FOR: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_millis(300);
 
 /// Returns the traffic that `monitor` has classified, in the words of telemetry.
-fn heard(monitor: &FrameMonitor) -> Heard {
+fn activity(monitor: &FrameMonitor) -> LinkActivity {
     match monitor.activity() {
-        frame_monitor::LinkActivity::Silence => Heard::Silence,
-        frame_monitor::LinkActivity::Others => Heard::Others,
-        frame_monitor::LinkActivity::Address => Heard::Address,
-        frame_monitor::LinkActivity::Packets => Heard::Packets,
+        frame_monitor::LinkActivity::Silence => LinkActivity::Silence,
+        frame_monitor::LinkActivity::Others => LinkActivity::Others,
+        frame_monitor::LinkActivity::Address => LinkActivity::Address,
+        frame_monitor::LinkActivity::Packets => LinkActivity::Packets,
     }
 }
 
@@ -76,7 +76,7 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     network: Cell<NetworkCounts>,
     origin: Cell<Option<Origin>>,
     /// What was heard from the robot's address, since when, and whether the log was told.
-    heard: Cell<(Heard, Instant, bool)>,
+    heard: Cell<(LinkActivity, Instant, bool)>,
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
     inquiry: Inquiry,
@@ -115,7 +115,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
                 restarts: 0,
             }),
             origin: Cell::new(None),
-            heard: Cell::new((Heard::Silence, Instant::ZERO, false)),
+            heard: Cell::new((LinkActivity::Silence, Instant::ZERO, false)),
             interface_restarts: Cell::new(0),
             stage: Cell::new(Stage::Tasks),
             inquiry: Inquiry::new(),
@@ -226,7 +226,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let origin = self.origin.get();
         let mut report = PortReport {
             frames: self.frames(),
-            heard: origin.map_or(Heard::Silence, |origin| heard(origin.monitor)),
+            activity: origin.map_or(LinkActivity::Silence, |origin| activity(origin.monitor)),
             interface_restarts: self.interface_restarts.get(),
             unsent: self.unsent.get(),
             network: self.network.get(),
@@ -255,11 +255,11 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// Tells the log what was heard from the robot's address, where that is all for some time and there is no session.
     fn listen(&self, now: Instant) {
         let Some(Origin { monitor, .. }) = self.origin.get() else { return };
-        let (heard, (known, since, told)) = (heard(monitor), self.heard.get());
+        let (heard, (known, since, told)) = (activity(monitor), self.heard.get());
         if heard != known {
             self.heard.set((heard, now, false));
         } else if !told
-            && heard != Heard::Packets
+            && heard != LinkActivity::Packets
             && self.status.get().mode == Mode::Offline
             && now.since(since) >= ALL_THERE_IS
         {

@@ -13,7 +13,7 @@ use outrigger_core::link::{GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Refusal, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_embassy::Trouble;
-use outrigger_remote::telemetry::Heard;
+use outrigger_remote::telemetry::LinkActivity;
 use outrigger_wire::robot::SoftwareVersion;
 
 /// One line of the log. `E` is what only this kind of controller reports.
@@ -44,7 +44,7 @@ pub enum Milestone<E> {
     /// The network interface is connected, or no longer.
     Network(bool),
     /// What was heard from the robot's address until now.
-    Heard(Heard),
+    Heard(LinkActivity),
     /// Something about the controller, and what the network stack knows about the link that it is about.
     Peer(E, Option<Trouble>),
     /// The grade of the link changed.

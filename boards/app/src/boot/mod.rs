@@ -17,7 +17,7 @@ mod remains;
 use crate::guard;
 use heapless::String;
 use outrigger_core::mode::OperatorConfig;
-use outrigger_remote::telemetry::{Boot, Death, Place};
+use outrigger_remote::telemetry::{Boot, CrashReport, Place};
 pub use outrigger_remote::telemetry::{ResetCause, Stage};
 use remains::{Before, End};
 
@@ -147,16 +147,16 @@ impl Begun {
     /// As telemetry tells it, at `stage` of this run.
     #[must_use]
     pub fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
-        let death = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
-            End::Panic { file, line } => Death::Panic { file, line: *line },
-            End::Fault(Place { at, from }) => Death::Fault { at: *at, from: *from },
-            End::StackOverflow(place) => Death::StackOverflow(*place),
+        let crash = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
+            End::Panic { file, line } => CrashReport::Panic { file, line: *line },
+            End::Fault(Place { at, from }) => CrashReport::Fault { at: *at, from: *from },
+            End::StackOverflow(place) => CrashReport::StackOverflow(*place),
         });
         Boot {
             cause: self.cause,
             starts: self.before.as_ref().map_or(1, |before| before.starts.saturating_add(1)),
             before: self.before.as_ref().map(|before| before.stage),
-            death,
+            crash,
             stage,
             clock: clock.hertz,
             is_clock_as_meant: clock.source == ClockSource::External,
@@ -166,16 +166,16 @@ impl Begun {
 
     /// Writes it to the log.
     pub fn log(&self, clock: Clock) {
-        let Boot { cause, starts, before, death, .. } = self.report(Stage::Clocks, clock);
+        let Boot { cause, starts, before, crash, .. } = self.report(Stage::Clocks, clock);
         info!("reset by {=str}; start {=u32} since power", cause.name(), starts);
         if let Some(before) = before {
             info!("the run before had come to: {=str}", before.name());
         }
-        match death {
-            Some(Death::Panic { file, line }) => info!("it panicked at {=str}, line {=u32}", file, line),
-            Some(Death::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
-            Some(Death::StackOverflow(None)) => info!("its stack was used up (stack overflow)"),
-            Some(Death::StackOverflow(Some(Place { at, from }))) => {
+        match crash {
+            Some(CrashReport::Panic { file, line }) => info!("it panicked at {=str}, line {=u32}", file, line),
+            Some(CrashReport::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
+            Some(CrashReport::StackOverflow(None)) => info!("its stack was used up (stack overflow)"),
+            Some(CrashReport::StackOverflow(Some(Place { at, from }))) => {
                 info!("its stack was used up (stack overflow) at {=u32:#x}, called from {=u32:#x}", at, from);
             }
             None => {}
@@ -295,7 +295,7 @@ mod tests {
         let begun = begun(Stage::Interface);
         let told = begun.report(Stage::Running, clock);
         assert_eq!((told.starts, told.before, told.stage), (5, Some(Stage::Interface), Stage::Running));
-        assert_eq!((told.clock, told.is_clock_as_meant, told.death), (64_000_000, false, None));
+        assert_eq!((told.clock, told.is_clock_as_meant, told.crash), (64_000_000, false, None));
         let mut begun = Begun { cause: ResetCause::Power, before: None, refused: None };
         let first = begun.report(Stage::Running, clock);
         assert_eq!((first.starts, first.before, first.refused), (1, None, None));

@@ -14,7 +14,7 @@ const BOOT: Boot<'static> = Boot {
     cause: ResetCause::Watchdog,
     starts: 300,
     before: Some(Stage::Interface),
-    death: Some(Death::Panic { file: "main.rs", line: 200 }),
+    crash: Some(CrashReport::Panic { file: "main.rs", line: 200 }),
     stage: Stage::Running,
     clock: 400_000_000,
     is_clock_as_meant: false,
@@ -116,13 +116,13 @@ proptest! {
         let brake_release = (frames % 2 == 0).then_some("Running");
         let port = PortReport { network, frames, interface_restarts, brake_release, ..PortReport::default() };
         let [at, from] = place;
-        let death = match end {
+        let crash = match end {
             0 => None,
-            1 => Some(Death::Fault { at, from }),
-            2 => Some(Death::StackOverflow(None)),
-            _ => Some(Death::StackOverflow(Some(Place { at, from }))),
+            1 => Some(CrashReport::Fault { at, from }),
+            2 => Some(CrashReport::StackOverflow(None)),
+            _ => Some(CrashReport::StackOverflow(Some(Place { at, from }))),
         };
-        for message in [Message::Port(port), Message::Boot(Boot { death, ..BOOT })] {
+        for message in [Message::Port(port), Message::Boot(Boot { crash, ..BOOT })] {
             let datagram = Datagram { boot: 1, sequence: 2, at: Instant::from_micros(3), message };
             let mut out = [0; DATAGRAM_MAX];
             let length = datagram.encode(&mut out).expect("it is short");
