@@ -8,7 +8,7 @@ use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
-use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight, Outcome, Readying};
+use outrigger_core::client::dashboard::{ArmCommand, BrakeLine, BrakeRefusal, BrakeSight, Outcome};
 use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::engine::{Engine, Event, LinkId, Peer};
 use outrigger_core::law::Law;
@@ -198,7 +198,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let robot_mode = robot_mode.and_then(|held| held.fresh(now, MODE_IS_KNOWN_FOR));
         let asked = match line.see(closed, BrakeSight { mode: self.mode(), software, robot_mode }, now) {
             None => return,
-            Some(Ok(())) if self.errands.ask(Readying::BrakeRelease, Asker::Pin) => return,
+            Some(Ok(())) if self.errands.ask(ArmCommand::BrakeRelease, Asker::Pin) => return,
             Some(Ok(())) => BrakeRefusal::Busy,
             Some(Err(refusal)) => refusal,
         };

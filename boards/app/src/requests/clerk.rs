@@ -1,7 +1,7 @@
 //! What is asked becomes a word to the robot's task, and what came of it an answer.
 
 use heapless::Vec;
-use outrigger_core::client::dashboard::{Outcome, Readying};
+use outrigger_core::client::dashboard::{ArmCommand, Outcome};
 use outrigger_core::command::outputs::Write;
 use outrigger_core::mode::{Epoch, Mode, Refusal, Word};
 use outrigger_core::robot::Reason;
@@ -107,8 +107,10 @@ impl<'d> Clerk<'d> {
                 (Waits::Output(write), NEWS_IN)
             }
             Ok(Ask::Dashboard { how, .. }) => {
-                let Some(readying) = Readying::of_word(how) else { return self.decided(ticket, Verdict::BadValue) };
-                if !self.errands.ask(readying, Asker::Message) {
+                let Some(arm_command) = ArmCommand::of_word(how) else {
+                    return self.decided(ticket, Verdict::BadValue);
+                };
+                if !self.errands.ask(arm_command, Asker::Message) {
                     return self.decided(ticket, Verdict::Dashboard(Outcome::Busy));
                 }
                 (Waits::Dashboard, READY_IN)
