@@ -433,7 +433,7 @@ const MAKERS: &[Maker] = &[
             ("choosing a maker", CHOOSING),
             ("configuration files", &["port-linux/config/src"]),
             ("what is fuzzed beside each maker", &["port-linux/cli/src/fuzzing.rs"]),
-            ("the log lines of boards", &["boards/app/src/milestone.rs"]),
+            ("the log lines of boards", &["boards/app/src/log_event.rs"]),
             (
                 "lists of all wire formats",
                 &[
@@ -470,7 +470,7 @@ const MAKERS: &[Maker] = &[
                 "what is fuzzed beside each maker",
                 &["port-linux/cli/src/fuzzing.rs", "port-linux/cli/src/watch/fuzzing.rs"],
             ),
-            ("the log lines of boards", &["boards/app/src/milestone.rs"]),
+            ("the log lines of boards", &["boards/app/src/log_event.rs"]),
             (
                 "commands that only its controllers have",
                 &[

@@ -14,9 +14,9 @@ use outrigger_core::mode::Mode;
 use outrigger_embassy::{Handle, now};
 use outrigger_wire::time::Instant;
 
-use crate::desk::Desk;
-use crate::errands::{Asker, Errands};
-use crate::milestone::PeerEvent;
+use crate::log_event::PeerEvent;
+use crate::service_commands::{Asker, ServiceCommands};
+use crate::shared::Shared;
 
 /// Longest wait for the controller to have noticed the end of the connection.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -44,32 +44,32 @@ impl Default for Memory {
 
 /// Carries out what is asked, for ever, at the controller's dashboard server, if its kind has one. It uses a socket of `stack`.
 pub async fn carry_out<const N: usize, P: Peer<N, Event: PeerEvent>>(
-    desk: &Desk<N, P>,
+    shared: &Shared<N, P>,
     robot: Handle<'_>,
     stack: Stack<'_>,
     memory: &mut Memory,
 ) -> ! {
     let Memory { received, sent, line } = memory;
-    let (errands, mode) = (desk.errands(), || desk.mode());
+    let (service_commands, mode) = (shared.service_commands(), || shared.mode());
     let mut command = ServiceCommand::new(line);
     loop {
-        let (arm_command, by) = errands.next().await;
-        let outcome = match desk.dashboard() {
+        let (arm_command, by) = service_commands.next().await;
+        let outcome = match shared.dashboard() {
             Some(at) => {
                 command.handle(now(), ServiceCommandInput::Ask(arm_command, mode()));
                 let mut socket = TcpSocket::new(stack, received, sent);
                 socket.set_nagle_enabled(false);
-                let outcome = converse(&mut command, &mut socket, at, errands, (robot, &mode)).await;
+                let outcome = converse(&mut command, &mut socket, at, service_commands, (robot, &mode)).await;
                 socket.close();
                 let _ = with_timeout(CLOSING, socket.flush()).await;
                 outcome
             }
             None => Outcome::NoDashboard,
         };
-        errands.end();
+        service_commands.end();
         match by {
-            Asker::Message => errands.report(outcome),
-            Asker::Pin => desk.tell_of_brakes(Ok(outcome)),
+            Asker::Message => service_commands.report(outcome),
+            Asker::Pin => shared.tell_of_brakes(Ok(outcome)),
         }
     }
 }
@@ -79,7 +79,7 @@ async fn converse(
     command: &mut ServiceCommand<'_>,
     socket: &mut TcpSocket<'_>,
     at: IpAddress,
-    errands: &Errands,
+    service_commands: &ServiceCommands,
     (robot, mode): (Handle<'_>, impl Fn() -> Mode),
 ) -> Outcome {
     loop {
@@ -88,7 +88,7 @@ async fn converse(
             match output {
                 ServiceCommandOutput::Open { port } => opens = Some(port),
                 ServiceCommandOutput::Release => {
-                    errands.await_release();
+                    service_commands.await_release();
                     robot.release();
                 }
                 // A line is shorter than the socket's memory: this waits for nothing.
@@ -106,10 +106,10 @@ async fn converse(
         let due = command.poll_timeout();
         let input = match opens {
             // Something may have been asked of the engine since it looked.
-            None if errands.awaits_release() => match select(errands.looked(), until(due)).await {
+            None if service_commands.awaits_release() => match select(service_commands.looked(), until(due)).await {
                 Either::First(()) if robot.is_waiting() => continue,
                 Either::First(()) => {
-                    errands.end_release();
+                    service_commands.end_release();
                     ServiceCommandInput::Released(mode())
                 }
                 Either::Second(()) => ServiceCommandInput::Tick,

@@ -79,7 +79,7 @@ mod tests {
         let again = Boot { cause: ResetCause::Watchdog, starts: 2, ..BOOT };
         let panicked = Boot {
             before: Some(Stage::Running),
-            crash: Some(CrashReport::Panic { file: "app/src/desk.rs", line: 7 }),
+            crash: Some(CrashReport::Panic { file: "app/src/shared.rs", line: 7 }),
             ..again
         };
         let overflow = |place| Boot { crash: Some(CrashReport::StackOverflow(place)), ..panicked };
@@ -87,7 +87,7 @@ mod tests {
         let stuck = Boot { before: Some(Stage::Interface), ..again };
         let hung = Boot { before: Some(Stage::Running), ..again };
         for (boot, what) in [
-            (panicked, "panicked at app/src/desk.rs, line 7, while running"),
+            (panicked, "panicked at app/src/shared.rs, line 7, while running"),
             (overflow(None), "function calls (stack overflow), while running"),
             (overflow(place), "function calls (stack overflow) at 0x08001234, called from 0x08005679 (addresses"),
             (stuck, "never came further than starting its network controller"),

@@ -17,7 +17,7 @@ pub(crate) enum Asker {
 }
 
 /// A command for the dashboard server, at most one at a time, and its outcome.
-pub(crate) struct Errands {
+pub(crate) struct ServiceCommands {
     asked: Signal<NoopRawMutex, (ArmCommand, Asker)>,
     busy: Cell<bool>,
     outcome: Signal<NoopRawMutex, Outcome>,
@@ -26,7 +26,7 @@ pub(crate) struct Errands {
     released: Signal<NoopRawMutex, ()>,
 }
 
-impl Errands {
+impl ServiceCommands {
     pub(crate) const fn new() -> Self {
         let (busy, releasing) = (Cell::new(false), Cell::new(false));
         Self { asked: Signal::new(), busy, outcome: Signal::new(), releasing, released: Signal::new() }

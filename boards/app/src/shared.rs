@@ -26,10 +26,10 @@ use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Instant;
 
 use crate::boot::{self, Begun, Clock};
-use crate::errands::{Asker, Errands};
 use crate::lamp::Status;
-use crate::milestone::{Milestone, PeerEvent};
+use crate::log_event::{LogEvent, PeerEvent};
 use crate::requests::inquiry::Inquiry;
+use crate::service_commands::{Asker, ServiceCommands};
 use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.
@@ -62,8 +62,8 @@ struct Origin {
 }
 
 /// Between the control loop and the rest. What the loop does here is a few stores.
-pub struct Desk<const N: usize, P: Peer<N>> {
-    lines: Channel<NoopRawMutex, Milestone<P::Event>, LINES>,
+pub struct Shared<const N: usize, P: Peer<N>> {
+    lines: Channel<NoopRawMutex, LogEvent<P::Event>, LINES>,
     missed: Cell<u32>,
     armed: Cell<u32>,
     status: Cell<Status>,
@@ -80,7 +80,7 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
     inquiry: Inquiry,
-    errands: Errands,
+    service_commands: ServiceCommands,
     /// Where the robot's dashboard server is, if its kind has one.
     dashboard: Cell<Option<IpAddress>>,
     /// The controller's software and the robot's mode, as far as they are known.
@@ -92,8 +92,8 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     starts_anew: Cell<bool>,
 }
 
-impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
-    /// Returns a desk on which nothing has happened. `device` and `pace` are telemetry's.
+impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
+    /// Returns a shared on which nothing has happened. `device` and `pace` are telemetry's.
     #[must_use]
     pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             interface_restarts: Cell::new(0),
             stage: Cell::new(Stage::Tasks),
             inquiry: Inquiry::new(),
-            errands: Errands::new(),
+            service_commands: ServiceCommands::new(),
             dashboard: Cell::new(None),
             controller: Cell::new((None, None)),
             brakes: Cell::new(None),
@@ -188,8 +188,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     }
 
     /// What the dashboard server is asked, and what came of it.
-    pub(crate) const fn errands(&self) -> &Errands {
-        &self.errands
+    pub(crate) const fn service_commands(&self) -> &ServiceCommands {
+        &self.service_commands
     }
 
     /// The contact for the arm's brakes is closed or open now, and has been for as long as contacts are to be.
@@ -198,7 +198,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let robot_mode = robot_mode.and_then(|held| held.fresh(now, MODE_IS_KNOWN_FOR));
         let asked = match line.see(closed, BrakeSight { mode: self.mode(), software, robot_mode }, now) {
             None => return,
-            Some(Ok(())) if self.errands.ask(ArmCommand::BrakeRelease, Asker::Pin) => return,
+            Some(Ok(())) if self.service_commands.ask(ArmCommand::BrakeRelease, Asker::Pin) => return,
             Some(Ok(())) => BrakeRefusal::Busy,
             Some(Err(refusal)) => refusal,
         };
@@ -208,7 +208,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// What came of a rise of that contact, for the log and for telemetry.
     pub(crate) fn tell_of_brakes(&self, came: Result<Outcome, BrakeRefusal>) {
         self.brakes.set(Some(came.map_or_else(BrakeRefusal::text, Outcome::text)));
-        self.note(Milestone::BrakeRelease(came));
+        self.note(LogEvent::BrakeRelease(came));
     }
 
     /// What is asked over the network, and what came of it.
@@ -264,13 +264,13 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             && now.since(since) >= ALL_THERE_IS
         {
             self.heard.set((heard, since, true));
-            self.note(Milestone::Heard(heard));
+            self.note(LogEvent::Heard(heard));
         }
     }
 
     /// Something for the log.
-    pub(crate) fn note(&self, milestone: Milestone<P::Event>) {
-        if self.lines.try_send(milestone).is_err() {
+    pub(crate) fn note(&self, log_event: LogEvent<P::Event>) {
+        if self.lines.try_send(log_event).is_err() {
             self.missed.set(self.missed.get().saturating_add(1));
         }
     }
@@ -301,21 +301,21 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             let linked = stack.is_link_up();
             let status = self.status.get();
             if linked != status.linked {
-                self.note(Milestone::Network(linked));
+                self.note(LogEvent::Network(linked));
             }
             self.status.set(Status { linked, ..status });
             // A lamp that cannot be switched is no reason to stop.
             let _ = if status.lit(now) { lamp.set_high() } else { lamp.set_low() };
             match self.missed.take() {
                 0 => {}
-                missed => Milestone::<P::Event>::Missed(missed).log(),
+                missed => LogEvent::<P::Event>::Missed(missed).log(),
             }
         }
     }
 
     /// Starts anew what hears nothing any more, as [`link_watchdog`](outrigger_embassy::link_watchdog) says; for ever. `restart` does it, and does not
     /// return where the board is meant.
-    pub async fn revive(&self, mut restart: impl FnMut(Restart)) -> ! {
+    pub async fn watch_link(&self, mut restart: impl FnMut(Restart)) -> ! {
         let mut watchdog = LinkWatchdog::new();
         let mut ticker = Ticker::every(Duration::from_secs(1));
         loop {
@@ -363,11 +363,11 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     }
 }
 
-/// The control loop's side of the desk.
-pub(crate) struct Clerk<'d, const N: usize, P: Peer<N>, O> {
+/// The control loop's side of the shared.
+pub(crate) struct LoopObserver<'d, const N: usize, P: Peer<N>, O> {
     #[cfg(feature = "motion")]
     motion: Stored<'static, N>,
-    desk: &'d Desk<N, P>,
+    shared: &'d Shared<N, P>,
     handle: Handle<'d>,
     cycle: O,
     /// The newest state that was shown on the pin.
@@ -375,13 +375,13 @@ pub(crate) struct Clerk<'d, const N: usize, P: Peer<N>, O> {
     high: bool,
 }
 
-impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N, P, O> {
+impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> LoopObserver<'d, N, P, O> {
     /// `cycle` changes its level with each control cycle.
-    pub(crate) const fn new(desk: &'d Desk<N, P>, handle: Handle<'d>, cycle: O) -> Self {
+    pub(crate) const fn new(shared: &'d Shared<N, P>, handle: Handle<'d>, cycle: O) -> Self {
         Self {
             #[cfg(feature = "motion")]
             motion: Stored::new(&[]),
-            desk,
+            shared,
             handle,
             cycle,
             shown: None,
@@ -415,42 +415,44 @@ impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N
             self.high = !self.high;
             let _ = if self.high { self.cycle.set_high() } else { self.cycle.set_low() };
         }
-        let desk = self.desk;
-        if desk.stage.replace(Stage::Running) != Stage::Running {
+        let shared = self.shared;
+        if shared.stage.replace(Stage::Running) != Stage::Running {
             boot::reached(Stage::Running);
         }
-        desk.heartbeat.set(heartbeat);
-        desk.status.set(Status { mode, latched, ..desk.status.get() });
+        shared.heartbeat.set(heartbeat);
+        shared.status.set(Status { mode, latched, ..shared.status.get() });
     }
 }
 
-impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Observer<N, P, L> for Clerk<'_, N, P, O> {
+impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Observer<N, P, L>
+    for LoopObserver<'_, N, P, O>
+{
     fn event(&mut self, event: Event<P::Event>) {
-        let desk = self.desk;
-        desk.sampler.borrow_mut().event(event);
-        desk.inquiry.event(&event);
+        let shared = self.shared;
+        shared.sampler.borrow_mut().event(event);
+        shared.inquiry.event(&event);
         if let Event::Peer(event) = &event
             && let Some(software) = event.software()
         {
-            desk.controller.set((Some(software), None));
+            shared.controller.set((Some(software), None));
         }
-        let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
-        if let Some(milestone) = milestone {
-            if let Milestone::Armed(times) = milestone {
-                desk.armed.set(times);
+        let log_event = LogEvent::of(&event, shared.armed.get(), |link| self.handle.trouble(link));
+        if let Some(log_event) = log_event {
+            if let LogEvent::Armed(times) = log_event {
+                shared.armed.set(times);
             }
-            desk.note(milestone);
+            shared.note(log_event);
         }
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         #[cfg(feature = "motion")]
         self.feed(engine, now);
-        self.desk.sampler.borrow_mut().observe(engine, now);
-        self.desk.inquiry.observe(engine, now, self.handle);
-        self.desk.errands.observe(self.handle);
-        let (software, _) = self.desk.controller.get();
-        self.desk.controller.set((software, engine.evidence().robot_mode));
+        self.shared.sampler.borrow_mut().observe(engine, now);
+        self.shared.inquiry.observe(engine, now, self.handle);
+        self.shared.service_commands.observe(self.handle);
+        let (software, _) = self.shared.controller.get();
+        self.shared.controller.set((software, engine.evidence().robot_mode));
         let newest = engine.state().map(|state| state.controller_time);
         self.show(newest, engine.mode(), engine.latch().is_some(), Heartbeat::asleep(now, engine.poll_timeout()));
     }
