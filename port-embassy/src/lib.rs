@@ -51,10 +51,10 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`neighbour`] | wraps a driver: one forged or conflicting ARP packet does not redirect what is sent to the robot |
-//! | [`heard`] | counts received frames and classifies those from the robot's address |
-//! | [`revival`] | decides when a silent interface is to be restarted, and when the device |
-//! | [`pulse`] | tells a watchdog whether the control loop is alive |
+//! | [`arp_guard`] | wraps a driver: one forged or conflicting ARP packet does not redirect what is sent to the robot |
+//! | [`frame_monitor`] | counts received frames and classifies those from the robot's address |
+//! | [`link_watchdog`] | decides when a silent interface is to be restarted, and when the device |
+//! | [`heartbeat`] | tells a watchdog whether the control loop is alive |
 //!
 //! # What the stack must be given
 //!
@@ -86,16 +86,16 @@
 use critical_section as _;
 
 mod address;
-mod claim;
+mod arp_claim;
+pub mod arp_guard;
 mod edges;
+pub mod frame_monitor;
 mod handle;
-pub mod heard;
+pub mod heartbeat;
 pub mod krc;
+pub mod link_watchdog;
 mod memory;
-pub mod neighbour;
 mod net;
-pub mod pulse;
-pub mod revival;
 mod runner;
 pub mod sensor;
 #[cfg(feature = "test-peer")]

@@ -8,3 +8,4 @@ mod same_kinematics;
 mod scenarios;
 mod settings;
 mod tables;
+mod telemetry;

@@ -25,7 +25,7 @@ const WIRE_FLOORS: &[(u8, &[&str])] = &[
     (4, &["cursor", "robot"]),
     (3, &["fields"]),
     (2, &["layout", "time"]),
-    (1, &["error", "math", "bytes", "checksum", "stuffing"]),
+    (1, &["error", "math", "bytes", "checksum", "decimal", "stuffing"]),
 ];
 
 /// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.
@@ -434,7 +434,7 @@ const MAKERS: &[Maker] = &[
             ("choosing a maker", CHOOSING),
             ("configuration files", &["port-linux/config/src"]),
             ("what is fuzzed beside each maker", &["port-linux/cli/src/fuzzing.rs"]),
-            ("the log lines of boards", &["boards/app/src/milestone.rs"]),
+            ("the log lines of boards", &["boards/app/src/log_event.rs"]),
             (
                 "lists of all wire formats",
                 &[
@@ -471,7 +471,7 @@ const MAKERS: &[Maker] = &[
                 "what is fuzzed beside each maker",
                 &["port-linux/cli/src/fuzzing.rs", "port-linux/cli/src/watch/fuzzing.rs"],
             ),
-            ("the log lines of boards", &["boards/app/src/milestone.rs"]),
+            ("the log lines of boards", &["boards/app/src/log_event.rs"]),
             (
                 "commands that only its controllers have",
                 &[
@@ -628,7 +628,7 @@ const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot"]
 /// The modules of `outrigger-remote` likewise.
 const EMULATED_MAY_USE_OF_REMOTE: &[&str] = &["telemetry"];
 /// The modules of `outrigger-wire` that a board computes with: what judges it may not use them.
-const EMULATED_MAY_NOT_USE: &[&str] = &["bytes", "checksum", "math", "stuffing"];
+const EMULATED_MAY_NOT_USE: &[&str] = &["bytes", "checksum", "decimal", "math", "stuffing"];
 
 #[test]
 fn a_board_is_judged_without_the_code_it_runs() {

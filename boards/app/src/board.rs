@@ -7,17 +7,17 @@
 ///
 /// | declared | is |
 /// |---|---|
-/// | `Settings`, `Robot`, `Desk` | those of the kind of controller that the settings name |
+/// | `Settings`, `Robot`, `Shared` | those of the kind of controller that the settings name |
 /// | `BENCH_BAUD` | rate of the serial line at the bench \[Bd\] |
 /// | `choose_settings` | first: the settings in force, their image, and the flash for the bench |
 /// | `guard_link` | the driver behind the ARP guard, and the monitor of its frames |
 /// | `start_network` | the stack, with its task and that of the turns |
 /// | `make_robot` | the robot of these settings, and its name in telemetry |
 /// | `spawn_services` | telemetry, and commands to the dashboard server |
-/// | `answer`, `be_told` | tasks: requests over the network, settings over the line at the bench |
+/// | `answer`, `serve_bench` | tasks: requests over the network, settings over the line at the bench |
 /// | `contacts`, `read_serial`, `read_analog`, `read_bus`, `read_wrench` | tasks of the inputs whose types are given |
 ///
-/// A board calls the functions in this order, and spawns `control`, `keep` and `revive`, its own, behind `make_robot`.
+/// A board calls the functions in this order, and spawns `control`, `keep` and `watch_link`, its own, behind `make_robot`.
 // Lines of the debug information are those of this file: `board_budgets` finds the stack of each task by them.
 #[collapse_debuginfo(no)]
 #[macro_export]
@@ -36,9 +36,9 @@ macro_rules! board {
         $(wrench: $Wrench:ty, ready: $Ready:ty,)?
     ) => {
         #[cfg(krc)]
-        use $crate::krc::{Desk, Memory, Robot, Settings};
+        use $crate::krc::{Memory, Robot, Settings, Shared};
         #[cfg(not(krc))]
-        use $crate::ur::{Desk, Memory, Robot, Settings};
+        use $crate::ur::{Memory, Robot, Settings, Shared};
 
         /// Rate of the serial line at the bench \[Bd\].
         const BENCH_BAUD: u32 = 115_200;
@@ -62,19 +62,19 @@ macro_rules! board {
             begun: &mut $crate::boot::Begun,
         ) -> (Settings, $crate::provision::Image<'static>, $crate::provision::Bench<Settings, $Flash>) {
             use $crate::provision;
-            static TOLD: ::static_cell::ConstStaticCell<provision::Memory> =
+            static IMAGES: ::static_cell::ConstStaticCell<provision::Memory> =
                 ::static_cell::ConstStaticCell::new(provision::Memory::new());
-            let in_force = provision::Bench::choose(flash, TOLD.take(), IMAGE, BUILT, begun);
+            let in_force = provision::Bench::choose(flash, IMAGES.take(), IMAGE, BUILT, begun);
             ::defmt::unwrap!(in_force)
         }
 
         /// Returns the driver with protection against conflicts over the robot's address.
-        fn guard_link(driver: $Driver, settings: &Settings) -> ($crate::Guarded<$Driver>, &'static $crate::Ear) {
-            static EAR: ::static_cell::StaticCell<$crate::Ear> = ::static_cell::StaticCell::new();
-            let ear = &*EAR.init($crate::Ear::new(settings.robot));
+        fn guard_link(driver: $Driver, settings: &Settings) -> ($crate::Guarded<$Driver>, &'static $crate::FrameMonitor) {
+            static MONITOR: ::static_cell::StaticCell<$crate::FrameMonitor> = ::static_cell::StaticCell::new();
+            let monitor = &*MONITOR.init($crate::FrameMonitor::new(settings.robot));
             let own = (settings.device.address, settings.device.prefix);
-            let neighbour = $crate::Neighbour::toward(settings.robot, own, settings.device.gateway);
-            ($crate::Guarded::new(driver, neighbour, ear), ear)
+            let guard = $crate::ArpGuard::toward(settings.robot, own, settings.device.gateway);
+            ($crate::Guarded::new(driver, guard, monitor), monitor)
         }
 
         /// Makes the stack and spawns its task; returns the executor's number of it.
@@ -112,16 +112,16 @@ macro_rules! board {
         fn spawn_services(
             spawner: ::embassy_executor::Spawner,
             settings: &Settings,
-            desk: &'static Desk,
+            shared: &'static Shared,
             #[cfg_attr(not(dashboard), expect(unused_variables, reason = "for the dashboard server"))]
             robot: $crate::Handle<'static>,
             stack: ::embassy_net::Stack<'static>,
         ) {
             if let Some(target) = settings.device.telemetry {
-                spawner.spawn(::defmt::unwrap!(tell(desk, stack, target)));
+                spawner.spawn(::defmt::unwrap!(tell(shared, stack, target)));
             }
             #[cfg(dashboard)]
-            spawner.spawn(::defmt::unwrap!(errands(desk, robot, stack)));
+            spawner.spawn(::defmt::unwrap!(service_commands(shared, robot, stack)));
         }
 
         /// Spawns a task that goes before others, and returns the executor's number of it.
@@ -155,33 +155,33 @@ macro_rules! board {
 
         #[::embassy_executor::task]
         async fn tell(
-            desk: &'static Desk,
+            shared: &'static Shared,
             stack: ::embassy_net::Stack<'static>,
             target: $crate::TelemetryTarget,
         ) -> ! {
             use $crate::telemetry::{self, Outgoing};
             static MEMORY: ::static_cell::ConstStaticCell<Outgoing> =
                 ::static_cell::ConstStaticCell::new(Outgoing::new());
-            telemetry::send(desk, stack, target, MEMORY.take()).await
+            telemetry::send(shared, stack, target, MEMORY.take()).await
         }
 
         #[cfg(dashboard)]
         #[::embassy_executor::task]
-        async fn errands(
-            desk: &'static Desk,
+        async fn service_commands(
+            shared: &'static Shared,
             robot: $crate::Handle<'static>,
             stack: ::embassy_net::Stack<'static>,
         ) -> ! {
             use $crate::dashboard;
             static MEMORY: ::static_cell::ConstStaticCell<dashboard::Memory> =
                 ::static_cell::ConstStaticCell::new(dashboard::Memory::new());
-            dashboard::carry_out(desk, robot, stack, MEMORY.take()).await
+            dashboard::carry_out(shared, robot, stack, MEMORY.take()).await
         }
 
         #[cfg(requests)]
         #[::embassy_executor::task]
         async fn answer(
-            desk: &'static Desk,
+            shared: &'static Shared,
             robot: $crate::Handle<'static>,
             stack: ::embassy_net::Stack<'static>,
             port: $crate::requests::Port,
@@ -190,16 +190,16 @@ macro_rules! board {
             use $crate::requests;
             static MEMORY: ::static_cell::ConstStaticCell<requests::Memory> =
                 ::static_cell::ConstStaticCell::new(requests::Memory::new());
-            requests::serve(desk, robot, stack, port, seed, MEMORY.take()).await;
+            requests::serve(shared, robot, stack, port, seed, MEMORY.take()).await;
         }
 
         #[::embassy_executor::task]
-        async fn be_told(
+        async fn serve_bench(
             serving: $crate::provision::Serving<Settings, $Bench, $Flash>,
             robot: $crate::Handle<'static>,
-            desk: &'static Desk,
+            shared: &'static Shared,
         ) -> ! {
-            serving.serve(robot, desk).await
+            serving.serve(robot, shared).await
         }
 
         $(
@@ -210,13 +210,13 @@ macro_rules! board {
                 has_brakes: bool,
                 pins: [$Contact; 4],
                 robot: $crate::Handle<'static>,
-                desk: &'static Desk,
+                shared: &'static Shared,
             ) -> ! {
                 let [stop, acknowledge, request, brakes] = pins;
                 let (stop, acknowledge) = (|| stop.is_low(), || acknowledge.is_low());
                 let (request, brake_release) = (|| request.$is_closed(), || brakes.is_low());
                 let contacts = $crate::Contacts { stop, acknowledge, request, brake_release };
-                contacts.watch(&operator, has_brakes, robot, desk).await
+                contacts.watch(&operator, has_brakes, robot, shared).await
             }
         )?
 
@@ -226,9 +226,9 @@ macro_rules! board {
                 sensor: $crate::SerialSensor,
                 port: $Serial,
                 robot: $crate::Handle<'static>,
-                desk: &'static Desk,
+                shared: &'static Shared,
             ) -> ! {
-                sensor.run(port, robot, desk).await
+                sensor.run(port, robot, shared).await
             }
         )?
 
@@ -238,9 +238,9 @@ macro_rules! board {
                 sensor: $crate::AnalogSensor,
                 level: $Level,
                 robot: $crate::Handle<'static>,
-                desk: &'static Desk,
+                shared: &'static Shared,
             ) -> ! {
-                sensor.run(level, $full, $volts, robot, desk).await
+                sensor.run(level, $full, $volts, robot, shared).await
             }
         )?
 
@@ -250,9 +250,9 @@ macro_rules! board {
                 sensor: $crate::BusSensor,
                 bus: $Bus,
                 robot: $crate::Handle<'static>,
-                desk: &'static Desk,
+                shared: &'static Shared,
             ) -> ! {
-                sensor.run(bus, robot, desk).await
+                sensor.run(bus, robot, shared).await
             }
         )?
 
@@ -263,9 +263,9 @@ macro_rules! board {
                 bus: $Wrench,
                 data_ready: $Ready,
                 robot: $crate::Handle<'static>,
-                desk: &'static Desk,
+                shared: &'static Shared,
             ) -> ! {
-                sensor.run(bus, data_ready, robot, desk).await
+                sensor.run(bus, data_ready, robot, shared).await
             }
         )?
     };

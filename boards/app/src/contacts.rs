@@ -6,8 +6,8 @@ use outrigger_core::engine::Peer;
 use outrigger_core::mode::{Contact, Debounce, OperatorConfig};
 use outrigger_embassy::{Handle, now};
 
-use crate::desk::Desk;
-use crate::milestone::PeerEvent;
+use crate::log_event::PeerEvent;
+use crate::shared::Shared;
 
 /// How often contacts are looked at. Looking costs the same however much they bounce; interrupts of a long cable beside a
 /// welding torch would cost the control loop its time.
@@ -30,13 +30,13 @@ pub struct Contacts<S, A, R, B> {
 
 impl<S: FnMut() -> bool, A: FnMut() -> bool, R: FnMut() -> bool, B: FnMut() -> bool> Contacts<S, A, R, B> {
     /// Tells `robot` how those contacts stand that are configured, once and whenever that changes, for ever; the one for the brakes,
-    /// where that is, is told to `desk`.
+    /// where that is, is told to `shared`.
     pub async fn watch<const N: usize, P: Peer<N, Event: PeerEvent>>(
         mut self,
         config: &OperatorConfig,
         brake_release: bool,
         robot: Handle<'_>,
-        desk: &Desk<N, P>,
+        shared: &Shared<N, P>,
     ) -> ! {
         let debounce = Debounce::new(config.pin_filter);
         let (mut stop, mut acknowledge, mut request, mut brakes) = (debounce, debounce, debounce, debounce);
@@ -62,7 +62,7 @@ impl<S: FnMut() -> bool, A: FnMut() -> bool, R: FnMut() -> bool, B: FnMut() -> b
                 robot.pin(Contact::Request, closed);
             }
             if brake_release && let Some(closed) = brakes.look((self.brake_release)(), at) {
-                desk.see_brake_line(&mut line, closed, at);
+                shared.see_brake_line(&mut line, closed, at);
             }
         }
     }

@@ -8,15 +8,15 @@ use embassy_net::tcp::TcpSocket;
 use embassy_net::{IpAddress, Stack};
 use embassy_time::{Duration, Timer, with_timeout};
 use embedded_io_async::Write as _;
-use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome};
+use outrigger_core::client::dashboard::{Outcome, ServiceCommand, ServiceCommandInput, ServiceCommandOutput};
 use outrigger_core::engine::Peer;
 use outrigger_core::mode::Mode;
 use outrigger_embassy::{Handle, now};
 use outrigger_wire::time::Instant;
 
-use crate::desk::Desk;
-use crate::errands::{Asker, Errands};
-use crate::milestone::PeerEvent;
+use crate::log_event::PeerEvent;
+use crate::service_commands::{Asker, ServiceCommands};
+use crate::shared::Shared;
 
 /// Longest wait for the controller to have noticed the end of the connection.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -44,92 +44,92 @@ impl Default for Memory {
 
 /// Carries out what is asked, for ever, at the controller's dashboard server, if its kind has one. It uses a socket of `stack`.
 pub async fn carry_out<const N: usize, P: Peer<N, Event: PeerEvent>>(
-    desk: &Desk<N, P>,
+    shared: &Shared<N, P>,
     robot: Handle<'_>,
     stack: Stack<'_>,
     memory: &mut Memory,
 ) -> ! {
     let Memory { received, sent, line } = memory;
-    let (errands, mode) = (desk.errands(), || desk.mode());
-    let mut errand = Errand::new(line);
+    let (service_commands, mode) = (shared.service_commands(), || shared.mode());
+    let mut command = ServiceCommand::new(line);
     loop {
-        let (readying, by) = errands.next().await;
-        let outcome = match desk.dashboard() {
+        let (arm_command, by) = service_commands.next().await;
+        let outcome = match shared.dashboard() {
             Some(at) => {
-                errand.handle(now(), ErrandInput::Ask(readying, mode()));
+                command.handle(now(), ServiceCommandInput::Ask(arm_command, mode()));
                 let mut socket = TcpSocket::new(stack, received, sent);
                 socket.set_nagle_enabled(false);
-                let outcome = converse(&mut errand, &mut socket, at, errands, (robot, &mode)).await;
+                let outcome = converse(&mut command, &mut socket, at, service_commands, (robot, &mode)).await;
                 socket.close();
                 let _ = with_timeout(CLOSING, socket.flush()).await;
                 outcome
             }
             None => Outcome::NoDashboard,
         };
-        errands.end();
+        service_commands.end();
         match by {
-            Asker::Message => errands.report(outcome),
-            Asker::Pin => desk.tell_of_brakes(Ok(outcome)),
+            Asker::Message => service_commands.report(outcome),
+            Asker::Pin => shared.tell_of_brakes(Ok(outcome)),
         }
     }
 }
 
-/// One command, to its end. Every wait in here ends by the errand's own times.
+/// One command, to its end. Every wait in here ends by the command's own times.
 async fn converse(
-    errand: &mut Errand<'_>,
+    command: &mut ServiceCommand<'_>,
     socket: &mut TcpSocket<'_>,
     at: IpAddress,
-    errands: &Errands,
+    service_commands: &ServiceCommands,
     (robot, mode): (Handle<'_>, impl Fn() -> Mode),
 ) -> Outcome {
     loop {
         let mut opens = None;
-        while let Some(output) = errand.poll_output() {
+        while let Some(output) = command.poll_output() {
             match output {
-                ErrandOutput::Open { port } => opens = Some(port),
-                ErrandOutput::Release => {
-                    errands.await_release();
+                ServiceCommandOutput::Open { port } => opens = Some(port),
+                ServiceCommandOutput::Release => {
+                    service_commands.await_release();
                     robot.release();
                 }
                 // A line is shorter than the socket's memory: this waits for nothing.
-                ErrandOutput::Transmit(bytes) => match socket.write_all(bytes).await {
+                ServiceCommandOutput::Transmit(bytes) => match socket.write_all(bytes).await {
                     Ok(()) => {}
-                    Err(_) => errand.handle(now(), ErrandInput::Closed),
+                    Err(_) => command.handle(now(), ServiceCommandInput::Closed),
                 },
                 // That is done at the end.
-                ErrandOutput::Close => {}
+                ServiceCommandOutput::Close => {}
             }
         }
-        if let Some(outcome) = errand.poll_event() {
+        if let Some(outcome) = command.poll_event() {
             return outcome;
         }
-        let due = errand.poll_timeout();
+        let due = command.poll_timeout();
         let input = match opens {
             // Something may have been asked of the engine since it looked.
-            None if errands.awaits_release() => match select(errands.looked(), until(due)).await {
+            None if service_commands.awaits_release() => match select(service_commands.looked(), until(due)).await {
                 Either::First(()) if robot.is_waiting() => continue,
                 Either::First(()) => {
-                    errands.end_release();
-                    ErrandInput::Released(mode())
+                    service_commands.end_release();
+                    ServiceCommandInput::Released(mode())
                 }
-                Either::Second(()) => ErrandInput::Tick,
+                Either::Second(()) => ServiceCommandInput::Tick,
             },
             Some(port) => match select(socket.connect((at, port)), until(due)).await {
-                Either::First(Ok(())) => ErrandInput::Opened,
-                Either::First(Err(_)) => ErrandInput::Refused,
-                Either::Second(()) => ErrandInput::Tick,
+                Either::First(Ok(())) => ServiceCommandInput::Opened,
+                Either::First(Err(_)) => ServiceCommandInput::Refused,
+                Either::Second(()) => ServiceCommandInput::Tick,
             },
-            None => match select(socket.read(errand.receive_window()), until(due)).await {
+            None => match select(socket.read(command.receive_window()), until(due)).await {
                 Either::First(Ok(count @ 1..)) => {
-                    errand.handle(now(), ErrandInput::Mode(mode()));
-                    errand.commit(count, now());
+                    command.handle(now(), ServiceCommandInput::Mode(mode()));
+                    command.commit(count, now());
                     continue;
                 }
-                Either::First(_) => ErrandInput::Closed,
-                Either::Second(()) => ErrandInput::Tick,
+                Either::First(_) => ServiceCommandInput::Closed,
+                Either::Second(()) => ServiceCommandInput::Tick,
             },
         };
-        errand.handle(now(), input);
+        command.handle(now(), input);
     }
 }
 

@@ -7,27 +7,27 @@ use embedded_hal::digital::OutputPin;
 pub use outrigger_core::engine::krc::KrcSettings as Settings;
 use outrigger_core::engine::krc::{Krc, KrcEngine};
 use outrigger_core::law::AnyLaw;
-use outrigger_embassy::Shared;
+use outrigger_embassy::Shared as Mailbox;
 use outrigger_embassy::krc::{Buffers, KrcRunner};
 use outrigger_remote::telemetry::{Device, Pace};
 
-use crate::desk::{self, Clerk};
-use crate::milestone::Milestone;
+use crate::log_event::LogEvent;
 use crate::recorder;
 use crate::robot::{Ready, StartError};
+use crate::shared::{self, LoopObserver};
 
 type Engine = KrcEngine<'static, AnyLaw<7>>;
 
 /// What the control loop leaves for others.
-pub type Desk = desk::Desk<7, Krc>;
+pub type Shared = shared::Shared<7, Krc>;
 
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
 /// reset leaves as it is.
 pub struct Memory {
     buffers: Buffers,
     engine: MaybeUninit<Engine>,
+    mailbox: MaybeUninit<Mailbox>,
     shared: MaybeUninit<Shared>,
-    desk: MaybeUninit<Desk>,
 }
 
 impl Memory {
@@ -37,8 +37,8 @@ impl Memory {
         Self {
             buffers: Buffers::new(),
             engine: MaybeUninit::uninit(),
+            mailbox: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
-            desk: MaybeUninit::uninit(),
         }
     }
 }
@@ -63,16 +63,16 @@ impl Robot {
         device: Device<'static>,
         memory: &'static mut Memory,
     ) -> Result<Self, StartError> {
-        let Memory { buffers, engine, shared, desk } = memory;
+        let Memory { buffers, engine, mailbox, shared } = memory;
         let law = AnyLaw::new(settings.law.clone())?;
         let period = settings.device.telemetry.map(|target| target.period);
         let pace = period.map_or(Pace::default(), Pace::every);
         let built = KrcEngine::new(settings.config, law, ())?;
         let built = recorder::record(built, settings.device.recorder, &device, period.map(|_| pace));
         let (handle, runner) =
-            outrigger_embassy::krc::new(stack, engine.write(built), buffers, shared.write(Shared::new()));
-        let desk = desk.write(Desk::new(device, pace));
-        desk.note(Milestone::BootedForKrc {
+            outrigger_embassy::krc::new(stack, engine.write(built), buffers, mailbox.write(Mailbox::new()));
+        let shared = shared.write(Shared::new(device, pace));
+        shared.note(LogEvent::BootedForKrc {
             address: settings.device.address,
             prefix: settings.device.prefix,
             port: settings.config.peer.port,
@@ -81,7 +81,7 @@ impl Robot {
         Ok(Self {
             runner,
             handle,
-            desk,
+            shared,
             #[cfg(feature = "motion")]
             motion: Default::default(),
         })
@@ -89,13 +89,13 @@ impl Robot {
 
     /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each measurement.
     pub async fn run(mut self, cycle: impl OutputPin) {
-        let mut clerk = Clerk::new(self.desk, self.handle, cycle);
+        let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]
-        clerk.feeds(self.motion);
-        self.runner.run(&mut clerk).await;
-        self.desk.note_end();
+        observer.feeds(self.motion);
+        self.runner.run(&mut observer).await;
+        self.shared.note_end();
     }
 }
 
 #[cfg(feature = "provision")]
-crate::provision::told!(Settings);
+crate::provision::stored_settings!(Settings);

@@ -5,10 +5,10 @@
 //! | task | does |
 //! |---|---|
 //! | [`ur::Robot::run`] | the control loop; the one task whose timing counts |
-//! | [`keep`](Desk::keep) | log, lamp, watchdog |
-//! | [`revive`](Desk::revive) | an interface that hears nothing, started anew; where a board can do that |
+//! | [`keep`](Shared::keep) | log, lamp, watchdog |
+//! | [`watch_link`](Shared::watch_link) | an interface that hears nothing, started anew; where a board can do that |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`], [`BusSensor::run`], [`WrenchSensor::run`] | the sensors that the settings name |
-//! | [`telemetry::send`] | what the control loop left on the desk, to a listener |
+//! | [`telemetry::send`] | datagrams from what the control loop shares, to a listener |
 //! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
 //! | [`dashboard::carry_out`] | commands to the controller's dashboard server that make an arm ready, for who has the key and for a contact; only where the settings name one of them |
 //! | `provision::serve` (feature `provision`) | what it is told over a serial line at the bench, and keeps in flash |
@@ -28,12 +28,10 @@ mod board;
 pub mod boot;
 mod contacts;
 pub mod dashboard;
-mod desk;
-mod errands;
 mod guard;
 pub mod krc;
 mod lamp;
-mod milestone;
+mod log_event;
 mod network;
 #[cfg(feature = "provision")]
 pub mod provision;
@@ -41,26 +39,28 @@ mod recorder;
 pub mod requests;
 mod robot;
 mod sensors;
+mod service_commands;
+mod shared;
 mod stack;
 pub mod telemetry;
 pub mod turns;
 pub mod ur;
 
 pub use contacts::Contacts;
-pub use desk::Desk;
 pub use guard::{GUARD, Guard};
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub use guard::{guard_stack, stack_exceeded};
 pub use lamp::Status;
-pub use milestone::{Milestone, PeerEvent};
+pub use log_event::{LogEvent, PeerEvent};
 pub use network::network;
 pub use outrigger_core::engine::{Ports, TelemetryTarget};
 pub use outrigger_core::mode::OperatorConfig;
-pub use outrigger_embassy::heard::Ear;
-pub use outrigger_embassy::neighbour::{Guarded, Neighbour};
-pub use outrigger_embassy::revival::Revive;
+pub use outrigger_embassy::arp_guard::{ArpGuard, Guarded};
+pub use outrigger_embassy::frame_monitor::FrameMonitor;
+pub use outrigger_embassy::link_watchdog::Restart;
 pub use outrigger_embassy::sensor::Adc;
 pub use outrigger_embassy::{Handle, hardware_address};
 pub use outrigger_remote::telemetry::NetworkCounts;
 pub use robot::{Ready, StartError};
 pub use sensors::{AnalogSensor, BusSensor, SerialSensor, WrenchSensor};
+pub use shared::Shared;

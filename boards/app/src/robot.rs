@@ -6,13 +6,13 @@ use outrigger_core::robot::BadValue;
 use outrigger_core::trajectory::Stored;
 use outrigger_embassy::Handle;
 
-use crate::desk::Desk;
+use crate::shared::Shared;
 
 /// One robot with its control loop `R`, ready to be run.
 pub struct Ready<const N: usize, P: Peer<N> + 'static, R> {
     pub(crate) runner: R,
     pub(crate) handle: Handle<'static>,
-    pub(crate) desk: &'static Desk<N, P>,
+    pub(crate) shared: &'static Shared<N, P>,
     /// What the law's motion has behind the waypoints that the engine begins with.
     #[cfg(feature = "motion")]
     pub(crate) motion: Stored<'static, N>,
@@ -34,8 +34,8 @@ impl<const N: usize, P: Peer<N>, R> Ready<N, P, R> {
 
     /// What the control loop leaves for others.
     #[must_use]
-    pub const fn desk(&self) -> &'static Desk<N, P> {
-        self.desk
+    pub const fn shared(&self) -> &'static Shared<N, P> {
+        self.shared
     }
 }
 

@@ -11,8 +11,8 @@ use outrigger_embassy::sensor::{self, Adc, Ads131m06, Analog, Arrival, Calibrati
 use outrigger_embassy::{Handle, now};
 use outrigger_wire::sensor::{Form, Scale, SourceId};
 
-use crate::desk::Desk;
-use crate::milestone::PeerEvent;
+use crate::log_event::PeerEvent;
+use crate::shared::Shared;
 
 /// The sensor at the serial port.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,14 +34,14 @@ impl SerialSensor {
         })
     }
 
-    /// Reads it, for ever; what goes wrong is counted on the desk.
+    /// Reads it, for ever; what goes wrong is counted in `shared`.
     pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
         self,
         port: impl Read,
         robot: Handle<'_>,
-        desk: &Desk<N, P>,
+        shared: &Shared<N, P>,
     ) -> ! {
-        let counters = desk.counters(self.source);
+        let counters = shared.counters(self.source);
         pump(Uart::new(port, self.form, self.scale, Delay, now, counters), robot, self.source).await
     }
 }
@@ -66,16 +66,16 @@ impl AnalogSensor {
         })
     }
 
-    /// Converts, for ever; what goes wrong is counted on the desk. `full` counts of the converter are `volts` at the pin.
+    /// Converts, for ever; what goes wrong is counted in `shared`. `full` counts of the converter are `volts` at the pin.
     pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
         self,
         adc: impl Adc,
         full: u16,
         volts: f32,
         robot: Handle<'_>,
-        desk: &Desk<N, P>,
+        shared: &Shared<N, P>,
     ) -> ! {
-        let (calibration, counters) = (self.calibration(full, volts), desk.counters(self.source));
+        let (calibration, counters) = (self.calibration(full, volts), shared.counters(self.source));
         let analog = Analog::new(adc, calibration, self.period_us, Delay, now, counters);
         pump(analog, robot, self.source).await
     }
@@ -104,14 +104,14 @@ impl BusSensor {
         })
     }
 
-    /// Asks it, for ever; what goes wrong is counted on the desk.
+    /// Asks it, for ever; what goes wrong is counted in `shared`.
     pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
         self,
         bus: impl I2c,
         robot: Handle<'_>,
-        desk: &Desk<N, P>,
+        shared: &Shared<N, P>,
     ) -> ! {
-        let sensor = Gp2y0e03::new(bus, Delay, now, desk.counters(self.source));
+        let sensor = Gp2y0e03::new(bus, Delay, now, shared.counters(self.source));
         pump(Scaled { sensor, scale: self.scale }, robot, self.source).await
     }
 }
@@ -135,16 +135,16 @@ impl WrenchSensor {
         })
     }
 
-    /// Reads it, for ever, whenever `data_ready` is low; what goes wrong is counted on the desk.
+    /// Reads it, for ever, whenever `data_ready` is low; what goes wrong is counted in `shared`.
     pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
         self,
         spi: impl SpiDevice,
         data_ready: impl Wait,
         robot: Handle<'_>,
-        desk: &Desk<N, P>,
+        shared: &Shared<N, P>,
     ) -> ! {
         let Self { rate, bridges, scale, source } = self;
-        let sensor = Ads131m06::new(spi, data_ready, rate, bridges, Delay, now, desk.counters(source));
+        let sensor = Ads131m06::new(spi, data_ready, rate, bridges, Delay, now, shared.counters(source));
         pump(Scaled { sensor, scale }, robot, source).await
     }
 }

@@ -12,8 +12,8 @@ use outrigger_embassy::now;
 use outrigger_remote::telemetry::DATAGRAM_MAX;
 pub use outrigger_remote::telemetry::Device;
 
-use crate::desk::Desk;
-use crate::milestone::PeerEvent;
+use crate::log_event::PeerEvent;
+use crate::shared::Shared;
 
 /// How often it is looked whether something is due.
 const LOOK: Duration = Duration::from_millis(5);
@@ -40,11 +40,11 @@ impl Default for Outgoing {
     }
 }
 
-/// Sends what `desk` has to tell to `target`, for ever, and takes nothing in: the network can read and not write.
+/// Sends what `shared` has to tell to `target`, for ever, and takes nothing in: the network can read and not write.
 /// Where nobody can be reached it waits; what has become old meanwhile is not sent later. A second listener is never waited for: the
 /// first one hears all of it whether the second is there or not.
 pub async fn send<const N: usize, P: Peer<N, Event: PeerEvent>>(
-    desk: &Desk<N, P>,
+    shared: &Shared<N, P>,
     stack: Stack<'_>,
     target: TelemetryTarget,
     memory: &mut Outgoing,
@@ -61,22 +61,22 @@ pub async fn send<const N: usize, P: Peer<N, Event: PeerEvent>>(
         bound &= also.bind(0).is_ok();
     }
     if !bound {
-        desk.count_unsent();
+        shared.count_unsent();
     }
     let mut ticker = Ticker::every(LOOK);
     loop {
         ticker.next().await;
-        while let Some(length) = desk.next_datagram(now(), datagram) {
+        while let Some(length) = shared.next_datagram(now(), datagram) {
             let written = datagram.get(..length).unwrap_or_default();
             if let Some((also, listener)) = &mut also {
                 let to = (*listener.ip(), listener.port());
                 let sent = poll_fn(|context| Poll::Ready(also.poll_send_to(written, to, context))).await;
                 if !matches!(sent, Poll::Ready(Ok(()))) {
-                    desk.count_unsent();
+                    shared.count_unsent();
                 }
             }
             if socket.send_to(written, (target.address, target.port)).await.is_err() {
-                desk.count_unsent();
+                shared.count_unsent();
             }
         }
     }

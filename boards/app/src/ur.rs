@@ -8,18 +8,18 @@ pub use outrigger_core::engine::ur::UrSettings as Settings;
 use outrigger_core::engine::ur::rtde::{LEAST, RtdeMemory};
 use outrigger_core::engine::ur::{Memory as EngineMemory, Ur, UrEngine};
 use outrigger_core::law::AnyLaw;
-use outrigger_embassy::{BuffersWithRtde, FOR_A_PROGRAM, Shared, UrRunner, Windows};
+use outrigger_embassy::{BuffersWithRtde, FOR_A_PROGRAM, Shared as Mailbox, UrRunner, Windows};
 use outrigger_remote::telemetry::{Device, Pace};
 
-use crate::desk::{self, Clerk};
-use crate::milestone::Milestone;
+use crate::log_event::LogEvent;
 use crate::recorder;
 use crate::robot::{Ready, StartError};
+use crate::shared::{self, LoopObserver};
 
 type Engine = UrEngine<'static, AnyLaw<6>>;
 
 /// What the control loop leaves for others.
-pub type Desk = desk::Desk<6, Ur<'static>>;
+pub type Shared = shared::Shared<6, Ur<'static>>;
 
 /// What the connection of a program takes, where one may carry the commands.
 const PROGRAM: usize = if cfg!(feature = "programs") { FOR_A_PROGRAM } else { 0 };
@@ -34,8 +34,8 @@ pub struct Memory {
     rtde: MaybeUninit<RtdeMemory<'static, LEAST, GROUPS>>,
     buffers: BuffersWithRtde<PROGRAM>,
     engine: MaybeUninit<Engine>,
+    mailbox: MaybeUninit<Mailbox>,
     shared: MaybeUninit<Shared>,
-    desk: MaybeUninit<Desk>,
 }
 
 impl Memory {
@@ -48,8 +48,8 @@ impl Memory {
             rtde: MaybeUninit::uninit(),
             buffers: BuffersWithRtde::<PROGRAM>::with_rtde(),
             engine: MaybeUninit::uninit(),
+            mailbox: MaybeUninit::uninit(),
             shared: MaybeUninit::uninit(),
-            desk: MaybeUninit::uninit(),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Robot {
         device: Device<'static>,
         memory: &'static mut Memory,
     ) -> Result<Self, StartError> {
-        let Memory { windows, rtde, buffers, engine, shared, desk } = memory;
+        let Memory { windows, rtde, buffers, engine, mailbox, shared } = memory;
         let law = AnyLaw::new(settings.law.clone())?;
         let period = settings.device.telemetry.map(|target| target.period);
         let pace = period.map_or(Pace::default(), Pace::every);
@@ -82,10 +82,10 @@ impl Robot {
         let built = UrEngine::new(settings.config, law, memory)?;
         let built = recorder::record(built, settings.device.recorder, &device, period.map(|_| pace));
         let (handle, runner) =
-            outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, shared.write(Shared::new()));
-        let desk = desk.write(Desk::new(device, pace));
-        desk.set_dashboard(settings.robot.into());
-        desk.note(Milestone::Booted {
+            outrigger_embassy::new(stack, settings.robot, engine.write(built), buffers, mailbox.write(Mailbox::new()));
+        let shared = shared.write(Shared::new(device, pace));
+        shared.set_dashboard(settings.robot.into());
+        shared.note(LogEvent::Booted {
             address: settings.device.address,
             prefix: settings.device.prefix,
             robot: settings.robot,
@@ -94,7 +94,7 @@ impl Robot {
         Ok(Self {
             runner,
             handle,
-            desk,
+            shared,
             #[cfg(feature = "motion")]
             motion: Default::default(),
         })
@@ -102,13 +102,13 @@ impl Robot {
 
     /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each control cycle.
     pub async fn run(mut self, cycle: impl OutputPin) {
-        let mut clerk = Clerk::new(self.desk, self.handle, cycle);
+        let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]
-        clerk.feeds(self.motion);
-        self.runner.run(&mut clerk).await;
-        self.desk.note_end();
+        observer.feeds(self.motion);
+        self.runner.run(&mut observer).await;
+        self.shared.note_end();
     }
 }
 
 #[cfg(feature = "provision")]
-crate::provision::told!(Settings);
+crate::provision::stored_settings!(Settings);

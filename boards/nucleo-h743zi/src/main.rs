@@ -27,7 +27,7 @@ use outrigger_app::boot::{self, Begun, Stage};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::{
-    AnalogSensor, BusSensor, Handle, Ports, Revive, SerialSensor, WrenchSensor, guard_stack, hardware_address, turns,
+    AnalogSensor, BusSensor, Handle, Ports, Restart, SerialSensor, WrenchSensor, guard_stack, hardware_address, turns,
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
@@ -116,18 +116,18 @@ async fn main(spawner: Spawner) {
     static RINGS: ConstStaticCell<Rings> = ConstStaticCell::new(Rings::new());
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&uid::uid()));
     let mac = ethernet::interface(p.ETH, p.ETH_SMA, mac, RINGS.take());
-    let (mac, ear) = guard_link(mac, &settings);
+    let (mac, monitor) = guard_link(mac, &settings);
     boot::reached(Stage::Tasks);
     let mut random = Rng::new(p.RNG, Irqs);
     let (stack, _) = start_network(spawner, mac, &settings, random.next_u64());
     let (robot, device) = make_robot(stack, &settings, &image, random.next_u32());
-    let (handle, desk) = (robot.handle(), robot.desk());
-    desk.comes_from(begun, chip::clock(clock), ear);
+    let (handle, shared) = (robot.handle(), robot.shared());
+    shared.comes_from(begun, chip::clock(clock), monitor);
     spawn_first(spawner, control(robot, Output::new(p.PE11, Level::Low, Speed::High)), turns::CONTROL);
-    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog)));
-    spawner.spawn(defmt::unwrap!(revive(desk)));
+    spawner.spawn(defmt::unwrap!(keep(shared, handle, stack, lamp, watchdog)));
+    spawner.spawn(defmt::unwrap!(watch_link(shared)));
     if !clock.may_command() {
-        spawner.spawn(defmt::unwrap!(await_clock(desk)));
+        spawner.spawn(defmt::unwrap!(await_clock(shared)));
     }
     let mut config = usart::Config::default();
     config.baudrate = BENCH_BAUD;
@@ -137,23 +137,23 @@ async fn main(spawner: Spawner) {
     match BufferedUart::new(p.USART3, p.PD9, p.PD8, SAID.take(), HEARD.take(), Irqs, config) {
         Ok(port) => {
             let serving = bench.serving(device, port, chip::be_patient, || boot::reset());
-            spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
+            spawner.spawn(defmt::unwrap!(serve_bench(serving, handle, shared)));
         }
         Err(_) => defmt::error!("nothing can be told at the bench: USART3 cannot run at its rate"),
     }
-    spawn_services(spawner, &settings, desk, handle, stack);
+    spawn_services(spawner, &settings, shared, handle, stack);
     #[cfg(requests)]
     if let Some(port) = requests::Port::of(image.requests) {
         let mut seed = [0; 32];
         random.fill_bytes(&mut seed);
-        spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, seed)));
+        spawner.spawn(defmt::unwrap!(answer(shared, handle, stack, port, seed)));
     }
     let operator = settings.config.operator;
     if operator.has_pins() || settings.device.brake_release_pin {
         let (stop, acknowledge) = (Input::new(p.PE13, Pull::Up), Input::new(p.PE9, Pull::Up));
         let (button, brakes) = (Input::new(p.PC13, Pull::Down), Input::new(p.PE14, Pull::Up));
         let pins = [stop, acknowledge, button, brakes];
-        spawner.spawn(defmt::unwrap!(contacts(operator, settings.device.brake_release_pin, pins, handle, desk)));
+        spawner.spawn(defmt::unwrap!(contacts(operator, settings.device.brake_release_pin, pins, handle, shared)));
     }
     if let Some(sensor) = serial {
         let mut config = usart::Config::default();
@@ -166,7 +166,7 @@ async fn main(spawner: Spawner) {
         static SENT: ConstStaticCell<[u8; 1]> = ConstStaticCell::new([0]);
         let port = BufferedUart::new(p.USART2, p.PD6, p.PD5, SENT.take(), RECEIVED.take(), Irqs, config);
         let Ok(port) = port else { defmt::panic!("the serial port cannot run at {} Bd", sensor.baud) };
-        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, shared)));
     }
     if analog.iter().any(Option::is_some) {
         let config = AdcConfig { averaging: Some(Averaging::Samples16), ..Default::default() };
@@ -174,7 +174,7 @@ async fn main(spawner: Spawner) {
         let adc = &*CONVERTER.init(RefCell::new(Adc::new_with_config(p.ADC1, config)));
         for (sensor, pin) in analog.into_iter().zip([p.PA3.degrade_adc(), p.PC0.degrade_adc()]) {
             if let Some(sensor) = sensor {
-                spawner.spawn(defmt::unwrap!(read_analog(sensor, Level3V3 { adc, pin }, handle, desk)));
+                spawner.spawn(defmt::unwrap!(read_analog(sensor, Level3V3 { adc, pin }, handle, shared)));
             }
         }
     }
@@ -182,7 +182,7 @@ async fn main(spawner: Spawner) {
         let mut config = i2c::Config::default();
         config.frequency = BUS_RATE;
         let bus = I2c::new(p.I2C1, p.PB8, p.PB9, p.DMA1_CH0, p.DMA1_CH1, Irqs, config);
-        spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, shared)));
     }
     if let Some(sensor) = WrenchSensor::of(settings.sensors()) {
         let mut config = spi::Config::default();
@@ -192,7 +192,7 @@ async fn main(spawner: Spawner) {
         let select = Output::new(p.PD14, Level::High, Speed::Low);
         let bus = defmt::unwrap!(ExclusiveDevice::new(bus, select, Delay));
         let data_ready = ExtiInput::new(p.PD15, p.EXTI15, Pull::Up, Irqs);
-        spawner.spawn(defmt::unwrap!(read_wrench(sensor, bus, data_ready, handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_wrench(sensor, bus, data_ready, handle, shared)));
     }
 }
 
@@ -203,7 +203,7 @@ async fn control(robot: Robot, cycle: Output<'static>) {
 
 #[embassy_executor::task]
 async fn keep(
-    desk: &'static Desk,
+    shared: &'static Shared,
     robot: Handle<'static>,
     stack: Stack<'static>,
     mut lamp: Output<'static>,
@@ -211,26 +211,26 @@ async fn keep(
 ) -> ! {
     let feed = || {
         watchdog.pet();
-        desk.set_network(ethernet::counts());
+        shared.set_network(ethernet::counts());
         while let Some(news) = ethernet::SHARED.news() {
             defmt::info!("network: {}", news);
         }
     };
-    desk.keep(robot, stack, &mut lamp, feed).await
+    shared.keep(robot, stack, &mut lamp, feed).await
 }
 
 /// What hears nothing any more is started anew.
 #[embassy_executor::task]
-async fn revive(desk: &'static Desk) -> ! {
+async fn watch_link(shared: &'static Shared) -> ! {
     let restart = |what| match what {
-        Revive::Interface => ethernet::SHARED.restart(),
-        Revive::Board => boot::reset(),
+        Restart::Interface => ethernet::SHARED.restart(),
+        Restart::Board => boot::reset(),
     };
-    desk.revive(restart).await
+    shared.watch_link(restart).await
 }
 
 /// The clock from outside may come later.
 #[embassy_executor::task]
-async fn await_clock(desk: &'static Desk) -> ! {
-    desk.await_clock(chip::is_clock_there, || boot::reset()).await
+async fn await_clock(shared: &'static Shared) -> ! {
+    shared.await_clock(chip::is_clock_there, || boot::reset()).await
 }

@@ -64,34 +64,34 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
     boot::reached(Stage::Interface);
     let mac = MAC.take();
     defmt::unwrap!(mac.start(settings.device.hardware_address()));
-    let (mac, ear) = guard_link(mac, &settings);
+    let (mac, monitor) = guard_link(mac, &settings);
     boot::reached(Stage::Tasks);
     let (stack, network) = start_network(spawner, mac, &settings, host::seed());
     let (robot, device) = make_robot(stack, &settings, &image, host::seed() as u32);
     #[cfg(feature = "motion")]
     let robot = robot.with_motion(image.motion);
-    let (handle, desk) = (robot.handle(), robot.desk());
-    desk.comes_from(begun, clock::RATE, ear);
+    let (handle, shared) = (robot.handle(), robot.shared());
+    shared.comes_from(begun, clock::RATE, monitor);
 
     let control = spawn_first(spawner, control(robot), turns::CONTROL);
     if options.order {
         order::tell(control, network);
     }
-    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack)));
-    spawn_services(spawner, &settings, desk, handle, stack);
+    spawner.spawn(defmt::unwrap!(keep(shared, handle, stack)));
+    spawn_services(spawner, &settings, shared, handle, stack);
     #[cfg(requests)]
     if let Some(port) = requests::Port::of(image.requests) {
-        spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, host::random())));
+        spawner.spawn(defmt::unwrap!(answer(shared, handle, stack, port, host::random())));
     }
     if let Some(sensor) = SerialSensor::of(settings.sensors()) {
-        spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart::of_sensor(sensor.baud), handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_serial(sensor, Uart::of_sensor(sensor.baud), handle, shared)));
     }
     if settings.device.brake_release_pin {
-        spawner.spawn(defmt::unwrap!(contact(settings.config.operator, handle, desk)));
+        spawner.spawn(defmt::unwrap!(contact(settings.config.operator, handle, shared)));
     }
     let port = Uart::at_bench(BENCH_BAUD);
     let serving = bench.serving(device, port, watchdog::be_patient, || watchdog::reset());
-    spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
+    spawner.spawn(defmt::unwrap!(serve_bench(serving, handle, shared)));
     if let Some(time) = options.run_for {
         spawner.spawn(defmt::unwrap!(end(handle, time)));
     }
@@ -103,30 +103,30 @@ fn start(spawner: Spawner, options: Options, begun: &'static mut Begun) {
 
 #[embassy_executor::task]
 async fn control(robot: Robot) {
-    let desk = robot.desk();
+    let shared = robot.shared();
     robot.run(Lamp::<1>).await;
-    if !desk.starts_anew() {
-        desk.flush();
+    if !shared.starts_anew() {
+        shared.flush();
         host::succeed()
     }
 }
 
 #[embassy_executor::task]
-async fn keep(desk: &'static Desk, robot: Handle<'static>, stack: Stack<'static>) -> ! {
+async fn keep(shared: &'static Shared, robot: Handle<'static>, stack: Stack<'static>) -> ! {
     let feed = || {
         watchdog::feed();
-        desk.set_network(NetworkCounts { bad: lan9118::bad_frames(), ..NetworkCounts::default() });
+        shared.set_network(NetworkCounts { bad: lan9118::bad_frames(), ..NetworkCounts::default() });
     };
-    desk.keep(robot, stack, &mut Lamp::<0>, feed).await
+    shared.keep(robot, stack, &mut Lamp::<0>, feed).await
 }
 
 /// The one contact that this board has: an operator's others are at the robot.
 #[embassy_executor::task]
-async fn contact(operator: OperatorConfig, robot: Handle<'static>, desk: &'static Desk) -> ! {
+async fn contact(operator: OperatorConfig, robot: Handle<'static>, shared: &'static Shared) -> ! {
     let operator = OperatorConfig { stop_pin: false, acknowledge_pin: false, request_pin: false, ..operator };
     let mut brakes = uart::Contact::connect();
     let (none, brake_release) = (|| false, || brakes.is_closed());
-    Contacts { stop: none, acknowledge: none, request: none, brake_release }.watch(&operator, true, robot, desk).await
+    Contacts { stop: none, acknowledge: none, request: none, brake_release }.watch(&operator, true, robot, shared).await
 }
 
 /// Keeps every other task from its turn, as asked for.

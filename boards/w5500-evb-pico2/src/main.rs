@@ -23,7 +23,7 @@ use outrigger_app::boot::{self, Begun, Clock, ClockSource, Stage};
 #[cfg(requests)]
 use outrigger_app::requests;
 use outrigger_app::{
-    AnalogSensor, BusSensor, Handle, NetworkCounts, Ports, Revive, SerialSensor, WrenchSensor, guard_stack,
+    AnalogSensor, BusSensor, Handle, NetworkCounts, Ports, Restart, SerialSensor, WrenchSensor, guard_stack,
     hardware_address, turns,
 };
 use outrigger_w5500::{Counts, Device, Runner, State, Watch};
@@ -118,7 +118,7 @@ async fn main(spawner: Spawner) {
     // Until the chip answers, and its cable is in, the stack has no link; what is wrong meanwhile is in the log.
     let (device, mac, chip) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
     spawn_first(spawner, frames(mac), turns::NETWORK);
-    let (device, ear) = guard_link(device, &settings);
+    let (device, monitor) = guard_link(device, &settings);
     boot::reached(Stage::Tasks);
     let (mut seed, mut boot) = ([0; 8], [0; 4]);
     let mut random = Trng::new(p.TRNG, Irqs, trng::Config::default());
@@ -127,11 +127,11 @@ async fn main(spawner: Spawner) {
 
     let (stack, _) = start_network(spawner, device, &settings, u64::from_le_bytes(seed));
     let (robot, device) = make_robot(stack, &settings, &image, u32::from_le_bytes(boot));
-    let (handle, desk) = (robot.handle(), robot.desk());
-    desk.comes_from(begun, clock, ear);
+    let (handle, shared) = (robot.handle(), robot.shared());
+    shared.comes_from(begun, clock, monitor);
     spawn_first(spawner, control(robot, Output::new(p.PIN_4, Level::Low)), turns::CONTROL);
-    spawner.spawn(defmt::unwrap!(keep(desk, handle, stack, lamp, watchdog, chip)));
-    spawner.spawn(defmt::unwrap!(revive(desk, chip)));
+    spawner.spawn(defmt::unwrap!(keep(shared, handle, stack, lamp, watchdog, chip)));
+    spawner.spawn(defmt::unwrap!(watch_link(shared, chip)));
     spawner.spawn(defmt::unwrap!(tell_of_cache()));
     let mut config = uart::Config::default();
     config.baudrate = BENCH_BAUD;
@@ -141,20 +141,20 @@ async fn main(spawner: Spawner) {
     // A line that nobody drives is quiet.
     pac::PADS_BANK0.gpio(9).modify(|pad| pad.set_pue(true));
     let serving = bench.serving(device, port, be_patient, || boot::reset());
-    spawner.spawn(defmt::unwrap!(be_told(serving, handle, desk)));
-    spawn_services(spawner, &settings, desk, handle, stack);
+    spawner.spawn(defmt::unwrap!(serve_bench(serving, handle, shared)));
+    spawn_services(spawner, &settings, shared, handle, stack);
     #[cfg(requests)]
     if let Some(port) = requests::Port::of(image.requests) {
         let mut seed = [0; 32];
         random.fill_bytes(&mut seed).await;
-        spawner.spawn(defmt::unwrap!(answer(desk, handle, stack, port, seed)));
+        spawner.spawn(defmt::unwrap!(answer(shared, handle, stack, port, seed)));
     }
     let operator = settings.config.operator;
     if operator.has_pins() || settings.device.brake_release_pin {
         let (stop, acknowledge) = (Input::new(p.PIN_5, Pull::Up), Input::new(p.PIN_3, Pull::Up));
         let (request, brakes) = (Input::new(p.PIN_2, Pull::Up), Input::new(p.PIN_15, Pull::Up));
         let pins = [stop, acknowledge, request, brakes];
-        spawner.spawn(defmt::unwrap!(contacts(operator, settings.device.brake_release_pin, pins, handle, desk)));
+        spawner.spawn(defmt::unwrap!(contacts(operator, settings.device.brake_release_pin, pins, handle, shared)));
     }
     if let Some(sensor) = serial {
         let mut config = uart::Config::default();
@@ -163,7 +163,7 @@ async fn main(spawner: Spawner) {
         let port = BufferedUartRx::new(p.UART0, Irqs, p.PIN_1, RECEIVED.take(), config);
         // A line that nobody drives is quiet.
         pac::PADS_BANK0.gpio(1).modify(|pad| pad.set_pue(true));
-        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, shared)));
     }
     if analog.iter().any(Option::is_some) {
         static CONVERTER: StaticCell<RefCell<Converter>> = StaticCell::new();
@@ -171,14 +171,14 @@ async fn main(spawner: Spawner) {
         let pins = [adc::Channel::new_pin(p.PIN_26, Pull::None), adc::Channel::new_pin(p.PIN_27, Pull::None)];
         for (sensor, pin) in analog.into_iter().zip(pins) {
             if let Some(sensor) = sensor {
-                spawner.spawn(defmt::unwrap!(read_analog(sensor, Level3V3 { adc, pin }, handle, desk)));
+                spawner.spawn(defmt::unwrap!(read_analog(sensor, Level3V3 { adc, pin }, handle, shared)));
             }
         }
     }
     if let Some(sensor) = BusSensor::of(settings.sensors()) {
         // 100 kHz, as the default is.
         let bus = I2c::new_async(p.I2C1, p.PIN_7, p.PIN_6, Irqs, i2c::Config::default());
-        spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, shared)));
     }
     if let Some(sensor) = WrenchSensor::of(settings.sensors()) {
         let mut config = spi::Config::default();
@@ -187,7 +187,7 @@ async fn main(spawner: Spawner) {
         let bus = Spi::new(p.SPI1, p.PIN_10, p.PIN_11, p.PIN_12, p.DMA_CH2, p.DMA_CH3, Irqs, config);
         let bus = defmt::unwrap!(ExclusiveDevice::new(bus, Output::new(p.PIN_13, Level::High), Delay));
         let data_ready = Input::new(p.PIN_14, Pull::Up);
-        spawner.spawn(defmt::unwrap!(read_wrench(sensor, bus, data_ready, handle, desk)));
+        spawner.spawn(defmt::unwrap!(read_wrench(sensor, bus, data_ready, handle, shared)));
     }
 }
 
@@ -222,7 +222,7 @@ fn network_counts(chip: &Counts) -> NetworkCounts {
 
 #[embassy_executor::task]
 async fn keep(
-    desk: &'static Desk,
+    shared: &'static Shared,
     robot: Handle<'static>,
     stack: Stack<'static>,
     mut lamp: Output<'static>,
@@ -231,9 +231,9 @@ async fn keep(
 ) -> ! {
     let feed = || {
         watchdog.feed(PATIENCE);
-        desk.set_network(network_counts(&chip.counts()));
+        shared.set_network(network_counts(&chip.counts()));
     };
-    desk.keep(robot, stack, &mut lamp, feed).await
+    shared.keep(robot, stack, &mut lamp, feed).await
 }
 
 /// Logs what the cache of the flash serves.
@@ -253,10 +253,10 @@ async fn tell_of_cache() -> ! {
 
 /// What hears nothing any more is started anew.
 #[embassy_executor::task]
-async fn revive(desk: &'static Desk, chip: Watch<'static>) -> ! {
+async fn watch_link(shared: &'static Shared, chip: Watch<'static>) -> ! {
     let restart = |what| match what {
-        Revive::Interface => chip.restart(),
-        Revive::Board => boot::reset(),
+        Restart::Interface => chip.restart(),
+        Restart::Board => boot::reset(),
     };
-    desk.revive(restart).await
+    shared.watch_link(restart).await
 }

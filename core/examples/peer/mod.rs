@@ -2,7 +2,9 @@
 //!
 //! The arm is ideal: it has the commanded speed in the next cycle. `outrigger-sim` is the faithful one.
 
-pub(crate) mod rtde;
+#![allow(unreachable_pub, reason = "tests of several packages use it, and an example that is a program")]
+
+pub mod rtde;
 
 use outrigger_core::engine::ur::LINKS;
 use std::collections::VecDeque;
@@ -15,31 +17,31 @@ use outrigger_wire::rtde::Value;
 
 /// The peer.
 #[derive(Clone, Debug)]
-pub(crate) struct Peer {
+pub struct Peer {
     software: SoftwareVersion,
     /// Its clock [µs].
-    pub(crate) micros: u64,
+    pub micros: u64,
     /// Joint angles [rad] and speeds [rad/s].
-    pub(crate) q: [f64; 6],
+    pub q: [f64; 6],
     /// See `q`.
-    pub(crate) qd: [f64; 6],
+    pub qd: [f64; 6],
     /// Text is dropped without a word, as in local control.
-    pub(crate) local: bool,
+    pub local: bool,
     /// Safety mode by its number; anything but 1 and 2 stops the arm.
-    pub(crate) safety: u8,
+    pub safety: u8,
     /// Levels of its digital inputs, bit 0 the first.
-    pub(crate) digital_inputs: u64,
+    pub digital_inputs: u64,
     /// Levels of its digital outputs, bit 0 the first.
-    pub(crate) digital_outputs: u64,
+    pub digital_outputs: u64,
     /// Whether a program runs that did not come from us.
-    pub(crate) foreign: bool,
+    pub foreign: bool,
     /// The program that runs: its speeds hold until then, and then it ends.
     program: Option<Program>,
     /// Text programs received whole, in order.
-    pub(crate) programs: Vec<String>,
+    pub programs: Vec<String>,
     text: String,
     /// Its port 30004.
-    pub(crate) rtde: rtde::Service,
+    pub rtde: rtde::Service,
     /// What it sends on the other two.
     out: [VecDeque<u8>; 2],
     open: [bool; LINKS.len()],
@@ -54,7 +56,7 @@ struct Program {
 
 impl Peer {
     /// A peer with this software, arm at rest, no program running.
-    pub(crate) fn new(software: SoftwareVersion) -> Self {
+    pub fn new(software: SoftwareVersion) -> Self {
         Self {
             software,
             micros: 1_000_000,
@@ -76,12 +78,12 @@ impl Peer {
     }
 
     /// Its control and publishing period [µs].
-    pub(crate) fn period(&self) -> u64 {
+    pub fn period(&self) -> u64 {
         self.software.generation().period_micros()
     }
 
     /// Somebody connects; what is sent at once is there to read.
-    pub(crate) fn open(&mut self, link: LinkId) {
+    pub fn open(&mut self, link: LinkId) {
         self.open[link.index()] = true;
         self.out_mut(link).clear();
         match link {
@@ -95,7 +97,7 @@ impl Peer {
     }
 
     /// The connection is gone.
-    pub(crate) fn close(&mut self, link: LinkId) {
+    pub fn close(&mut self, link: LinkId) {
         self.open[link.index()] = false;
         self.out_mut(link).clear();
     }
@@ -108,14 +110,14 @@ impl Peer {
     }
 
     /// Bytes sent on `link` and not yet read; at most `most` of them.
-    pub(crate) fn read(&mut self, link: LinkId, most: usize) -> Vec<u8> {
+    pub fn read(&mut self, link: LinkId, most: usize) -> Vec<u8> {
         let out = self.out_mut(link);
         let rest = out.split_off(most.min(out.len()));
         std::mem::replace(out, rest).into()
     }
 
     /// Text arrives on 30003, packages on 30004.
-    pub(crate) fn write(&mut self, link: LinkId, bytes: &[u8]) {
+    pub fn write(&mut self, link: LinkId, bytes: &[u8]) {
         if link == LinkId::RTDE {
             return self.rtde.write(bytes);
         }
@@ -130,7 +132,7 @@ impl Peer {
     }
 
     /// One control cycle passes: the arm moves, states are sent.
-    pub(crate) fn cycle(&mut self) {
+    pub fn cycle(&mut self) {
         let period = self.period();
         self.micros += period;
         if let Some(program) = self.program
@@ -162,7 +164,7 @@ impl Peer {
     }
 
     /// Whether a program runs, ours or not.
-    pub(crate) fn program_runs(&self) -> bool {
+    pub fn program_runs(&self) -> bool {
         self.program.is_some() || self.foreign
     }
 

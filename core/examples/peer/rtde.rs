@@ -7,28 +7,28 @@ use outrigger_wire::rtde::registry::{Direction, Variable};
 use outrigger_wire::rtde::{ControllerVersion, DataType, NameList, Package, Protocol, Reply, Request, TypeList, Value};
 
 /// The number of the output recipe.
-pub(crate) const OUTPUTS: u8 = 7;
+pub const OUTPUTS: u8 = 7;
 
 /// One connection to port 30004.
 #[derive(Clone, Debug)]
-pub(crate) struct Service {
+pub struct Service {
     software: SoftwareVersion,
     /// The highest protocol version that is accepted.
-    pub(crate) highest_protocol: u16,
+    pub highest_protocol: u16,
     /// Variables it does not have.
-    pub(crate) missing: Vec<&'static str>,
+    pub missing: Vec<&'static str>,
     /// Inputs that somebody else owns.
-    pub(crate) in_use: Vec<&'static str>,
+    pub in_use: Vec<&'static str>,
     /// Words in place of the types that variables have.
-    pub(crate) words: Vec<(&'static str, &'static str)>,
+    pub words: Vec<(&'static str, &'static str)>,
     /// Every recipe of inputs gets the number 0.
-    pub(crate) numbers_nothing: bool,
+    pub numbers_nothing: bool,
     /// Questions it does not answer, by their letter.
-    pub(crate) silent_on: Vec<u8>,
+    pub silent_on: Vec<u8>,
     /// Everything that clients asked, letter and payload.
-    pub(crate) asked: Vec<(u8, Vec<u8>)>,
+    pub asked: Vec<(u8, Vec<u8>)>,
     /// What it sends and nobody has read.
-    pub(crate) out: VecDeque<u8>,
+    pub out: VecDeque<u8>,
     received: Vec<u8>,
     protocol: Protocol,
     outputs: Vec<(String, DataType)>,
@@ -37,7 +37,8 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn new(software: SoftwareVersion) -> Self {
+    /// Creates the service of this software, without a client.
+    pub fn new(software: SoftwareVersion) -> Self {
         Self {
             software,
             highest_protocol: 2,
@@ -57,7 +58,7 @@ impl Service {
     }
 
     /// A client connects: nothing is known of it.
-    pub(crate) fn open(&mut self) {
+    pub fn open(&mut self) {
         self.out.clear();
         self.received.clear();
         self.protocol = Protocol::V1;
@@ -67,7 +68,7 @@ impl Service {
     }
 
     /// Bytes of a client.
-    pub(crate) fn write(&mut self, bytes: &[u8]) {
+    pub fn write(&mut self, bytes: &[u8]) {
         self.received.extend(bytes);
         while let Some(size) = self.received.first_chunk().map(|size| usize::from(u16::from_be_bytes(*size)))
             && self.received.len() >= size
@@ -145,7 +146,7 @@ impl Service {
     }
 
     /// Sends the outputs that were asked for, once data was started.
-    pub(crate) fn publish(&mut self, value: impl Fn(&str, DataType) -> Value) {
+    pub fn publish(&mut self, value: impl Fn(&str, DataType) -> Value) {
         if !self.started {
             return;
         }
@@ -159,7 +160,8 @@ impl Service {
         self.send(&Reply::Data { recipe, values: &values });
     }
 
-    pub(crate) fn send(&mut self, reply: &Reply<'_>) {
+    /// Sends a reply to the client.
+    pub fn send(&mut self, reply: &Reply<'_>) {
         let mut bytes = [0; 4096];
         let size = reply.emit(&mut bytes).expect("room");
         self.out.extend(&bytes[..size]);
@@ -171,7 +173,7 @@ fn joined(words: &[(String, String)]) -> String {
 }
 
 /// Nothing, of this type.
-pub(crate) fn zero(data_type: DataType) -> Value {
+pub fn zero(data_type: DataType) -> Value {
     match data_type {
         DataType::Bool => Value::Bool(false),
         DataType::Uint8 => Value::Uint8(0),

@@ -16,11 +16,6 @@
     )
 )]
 
-// The controller of the core's examples is the one that the tests stand beside.
-#[cfg(all(test, feature = "record"))]
-#[path = "../../examples/peer/mod.rs"]
-mod peer;
-
 #[cfg(feature = "record")]
 pub mod provision;
 pub mod request;

@@ -36,6 +36,7 @@ pub mod bytes;
 pub mod checksum;
 mod cursor;
 pub mod dashboard;
+pub mod decimal;
 mod error;
 pub mod external_control;
 pub mod fields;

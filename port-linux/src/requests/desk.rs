@@ -23,10 +23,10 @@ use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender, unbounded_
 use super::answer::{Effect, Verdict};
 use super::bell::Bell;
 use super::claim::Named;
-use super::errand::Errands;
 use super::letter::{Asked, Letter, Reply};
 use super::slot::{Contacts, Slot, Status};
 use super::streamed::{Newest, Streamed, Streaming, Unheeded};
+use super::upload_permit::UploadPermits;
 use crate::host::clock::Clock;
 use crate::motion::asked::{Ready, Stands};
 use crate::motion::{Against, Standing, UnderWay};
@@ -86,8 +86,8 @@ pub(crate) struct Desk<const N: usize> {
     /// What came of what is no input.
     acted: Verdict,
     owed: Vec<Owed>,
-    /// Leave to send a program, and whether somebody has it unused.
-    errand: Errands,
+    /// The permit to upload a program, and `given` while a client may have it unused.
+    upload_permits: UploadPermits,
     given: bool,
     /// This run may begin to command without being asked here.
     begins_unasked: bool,
@@ -124,7 +124,7 @@ impl<const N: usize> Desk<N> {
             refused: None,
             acted: Verdict::Done,
             owed: Vec::with_capacity(MAX_WRITES),
-            errand: Errands::default(),
+            upload_permits: UploadPermits::default(),
             given: false,
             begins_unasked: false,
         };
@@ -135,8 +135,8 @@ impl<const N: usize> Desk<N> {
         self.stands.clone()
     }
 
-    pub(super) fn errand(&self) -> Errands {
-        self.errand.clone()
+    pub(super) fn upload_permits(&self) -> UploadPermits {
+        self.upload_permits.clone()
     }
 
     /// This run may begin to command by itself, or by a line: nobody has leave to send a program beside it.
@@ -146,7 +146,7 @@ impl<const N: usize> Desk<N> {
 
     /// Whether somebody's program is on its way to the controller, beside which nothing begins.
     pub(crate) fn waits_for_a_program(&self) -> bool {
-        self.errand.is_used()
+        self.upload_permits.is_used()
     }
 
     /// Where a motion that is over goes.
@@ -444,7 +444,7 @@ impl<const N: usize> Desk<N> {
             ..before
         };
         if self.given && mode != Mode::Monitor {
-            self.errand.take_back();
+            self.upload_permits.revoke();
             self.given = false;
         }
         if status != self.status || now >= self.look_at {
@@ -521,7 +521,7 @@ impl<const N: usize> Desk<N> {
             Mode::Offline => refused(Reason::EvidenceMissing),
             Mode::Monitor if self.status.ending => Verdict::Ending,
             Mode::Monitor if self.begins_unasked => Verdict::BeginsUnasked,
-            Mode::Monitor if self.errand.give() => Verdict::Done,
+            Mode::Monitor if self.upload_permits.grant() => Verdict::Done,
             Mode::Monitor => refused(Reason::ForeignProgram),
         }
     }

@@ -9,11 +9,11 @@ use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::answer::{Answer, Line};
 use super::claim::Claim;
-use super::errand::Errand;
 use super::letter::{Asked, Letter, Reply};
 use super::said;
 use super::shared::Shared;
 use super::slot::Status;
+use super::upload_permit::UploadPermit;
 use crate::motion::asked::{Moving, Ready, Stands};
 use crate::released::ReleasedBy;
 
@@ -88,9 +88,9 @@ impl<const N: usize> Client<N> {
         self.asker
     }
 
-    /// What leave to send a program is used by, once [`Asked::Script`] is done.
-    pub fn errand(&self) -> Errand {
-        self.shared.errand()
+    /// Returns the permit to upload a program, to be used once [`Asked::Script`] is done.
+    pub fn upload_permit(&self) -> UploadPermit {
+        self.shared.upload_permit()
     }
 
     /// Asks: the number that its outcome will have. `None` where too much has been asked just now.

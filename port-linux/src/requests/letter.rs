@@ -31,7 +31,7 @@ pub enum Asked {
     HandBack(Epoch),
     /// Sends our program to the controller once more.
     Resend(Epoch),
-    /// Leave to send a program of somebody else's: see [`Errand`](super::errand::Errand).
+    /// A permit to upload a third-party program: see [`UploadPermit`](super::upload_permit::UploadPermit).
     Script(Epoch),
     /// Lets a hand or a force move the arm, within these limits.
     Guide(Epoch, Asker, Guidance, GuideLimits),

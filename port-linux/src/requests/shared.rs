@@ -15,8 +15,6 @@ use tokio::sync::mpsc;
 use super::answer::{self, Answer, Effect, Verdict};
 use super::bell::Bell;
 use super::claim::{Claims, Withdrawal};
-use super::errand::Errand;
-use super::errand::Errands;
 use super::guidance;
 use super::letter::{Asked, Letter, Reply};
 use super::plans::{Planner, Plans};
@@ -25,6 +23,7 @@ use super::slot::{Slot, Status};
 use super::step::Step;
 use super::streamed::Newest;
 use super::streamed::Streamed;
+use super::upload_permit::{UploadPermit, UploadPermits};
 use crate::host::clock::Clock;
 use crate::host::pace::Pace;
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
@@ -48,8 +47,8 @@ struct Source {
     newest: AtomicU32,
 }
 
-/// What the loop keeps of it: how it stands, the bell, where the arm stands, leave for programs of others, and what is streamed.
-type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, Errands, Newest<N>);
+/// What the loop keeps of it: how it stands, the bell, where the arm stands, permits for programs of others, and what is streamed.
+type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, UploadPermits, Newest<N>);
 
 /// What all clients share.
 #[derive(Debug)]
@@ -64,7 +63,7 @@ pub(super) struct Shared<const N: usize> {
     /// Where the arm stands, as of a moment ago, and what its motions are held to.
     stands: Arc<Mutex<Stands<N>>>,
     /// For who sends programs of others.
-    errand: Errands,
+    upload_permits: UploadPermits,
     newest: Newest<N>,
     moving: Moving<N>,
     /// The motion that a client sends piece by piece.
@@ -89,7 +88,7 @@ impl<const N: usize> Shared<N> {
         (sources, variables): (&[SourceSettings], &[VariableSettings]),
         moving: Moving<N>,
         clock: Clock,
-        (slot, bell, stands, errand, newest): LoopSide<N>,
+        (slot, bell, stands, upload_permits, newest): LoopSide<N>,
         releases: mpsc::Sender<Letter<N>>,
         asks: mpsc::Sender<Letter<N>>,
     ) -> Self {
@@ -110,7 +109,7 @@ impl<const N: usize> Shared<N> {
             slot,
             bell,
             stands,
-            errand,
+            upload_permits,
             newest,
             moving,
             plans: Plans::default(),
@@ -177,8 +176,8 @@ impl<const N: usize> Shared<N> {
         Asker(self.askers.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub(super) fn errand(&self) -> Errand {
-        self.errand.errand()
+    pub(super) fn upload_permit(&self) -> UploadPermit {
+        self.upload_permits.permit()
     }
 
     pub(super) fn newest(&self) -> Status {
@@ -429,7 +428,7 @@ pub(super) mod tests {
         let slot = Slot::default();
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
         let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
-        let loop_side = (slot.clone(), Bell::default(), Arc::default(), Errands::default(), Newest::default());
+        let loop_side = (slot.clone(), Bell::default(), Arc::default(), UploadPermits::default(), Newest::default());
         let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }
     }

@@ -10,7 +10,8 @@ use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_remote::telemetry::{
-    Chunk, Datagram as Sent, Death, Heard, Message, Motion, PeerDatagram, ResetCause, Stage, Status, TelemetryError,
+    Chunk, CrashReport, Datagram as Sent, LinkActivity, Message, Motion, PeerDatagram, ResetCause, Stage, Status,
+    TelemetryError,
 };
 use outrigger_wire::frame::StreamCounts;
 use outrigger_wire::sensor::Figures;
@@ -50,7 +51,7 @@ pub struct Telemetry {
     /// How it came to run, each start once: cause, starts since power, how far the run before came, and where that one panicked, or `stack overflow`.
     pub starts: Vec<(ResetCause, u32, Option<Stage>, Option<String>)>,
     /// What was heard from the robot's address, at last.
-    pub heard: Heard,
+    pub activity: LinkActivity,
     /// Fallbacks by their number: why, and the recording as far as it came.
     pub recordings: BTreeMap<u32, (Reason, Recording)>,
     /// What a run left that ended in a reset, by the number of the start after it, of those that were heard.
@@ -150,12 +151,12 @@ impl Telemetry {
             }
             Message::Port(port) => {
                 self.sensors = port.sensors;
-                self.heard = port.heard;
+                self.activity = port.activity;
             }
             Message::Boot(boot) => {
-                let place = match boot.death {
-                    Some(Death::Panic { file, line }) => Some(format!("{file}:{line}")),
-                    Some(Death::StackOverflow(_)) => Some("stack overflow".into()),
+                let place = match boot.crash {
+                    Some(CrashReport::Panic { file, line }) => Some(format!("{file}:{line}")),
+                    Some(CrashReport::StackOverflow(_)) => Some("stack overflow".into()),
                     _ => None,
                 };
                 let start = (boot.cause, boot.starts, boot.before, place);

@@ -5,7 +5,7 @@
 //! | [`embassy`] | `port-embassy` over `embassy-net` and frames in memory | the simulated controller behind smoltcp | virtual |
 //! | `tests/system/conformance` | `port-linux` over kernel TCP | the simulated controller behind kernel TCP, and a relay between | real |
 //!
-//! [`embassy_w5500`] adds a board's network chip to the first; [`revival`] is that chip alone, which a board restarts.
+//! [`embassy_w5500`] adds a board's network chip to the first; [`link_watchdog`] is that chip alone, which a board restarts.
 //!
 //! Beside a KRC each port has scenarios of its own: [`embassy_fri`] to the byte and in virtual time, `linux_fri` of the suite in
 //! real time. A controller that connects to us ([`embassy_listening`]) is tested on `port-embassy` alone: no socket of
@@ -19,10 +19,10 @@ mod embassy_fri;
 mod embassy_listening;
 mod embassy_rtde;
 mod embassy_w5500;
+mod link_watchdog;
 #[macro_use]
 mod list;
 mod only_embassy;
-mod revival;
 mod scenarios;
 
 use bench::Bench;

@@ -7,10 +7,10 @@ use outrigger_core::engine::krc::KrcSettings;
 use outrigger_core::engine::ur::UrSettings;
 use outrigger_core::law::LawKind;
 
-use super::file::File;
 use super::process::SWING;
 use super::row::Row;
 use super::{krc, laws, process, ur};
+use outrigger_tests::settings::File;
 
 /// What a board's file says beside a host's.
 const DEVICE: &str =

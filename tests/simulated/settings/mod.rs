@@ -3,13 +3,14 @@
 //! The list of keys is the reader's own, so a new key without a row fails here; and runs in virtual time are the same
 //! where their settings are, so a key that nothing is told of makes no difference, and fails here too.
 
-mod file;
+mod documentation;
 mod keys;
 #[macro_use]
 mod row;
 mod krc;
 mod laws;
 mod process;
+mod ranges;
 mod scenes;
 mod ur;
 
@@ -18,7 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use file::File;
+use outrigger_tests::settings::File;
 use row::{Life, Row};
 
 /// The first lines in which two runs differ.

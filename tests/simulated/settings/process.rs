@@ -1,7 +1,7 @@
 //! The settings of the process itself and of its sensors: a row for each. The suite `settings` of `tests/system` runs the program
 //! with and without each.
 
-use super::file::File;
+use outrigger_tests::settings::File;
 
 /// The observation that shows a setting; `tests/system/settings` makes it.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,13 @@
-//! What the integration tests share: the oracle, runs in virtual time, and asking for what a plain machine may lack.
+//! What the integration tests share: the oracle, runs in virtual time, a scripted controller, and asking for what a plain machine may lack.
 #![forbid(unsafe_code)]
 
 pub mod board;
 pub mod comparison;
 pub mod cosim;
 pub mod fri;
+#[path = "../../../core/examples/peer/mod.rs"]
+pub mod scripted;
+pub mod settings;
 
 pub use outrigger_emulated::require;
 pub use outrigger_oracle as oracle;

@@ -1,8 +1,5 @@
 //! `watch` opposite a board: a real engine in virtual time, whose telemetry is then sent over the loopback network.
 
-#[path = "../../../core/examples/peer/mod.rs"]
-mod peer;
-
 use crate::port;
 use outrigger_core::engine::krc::Krc;
 use outrigger_core::engine::ur::{LINKS, Ur};
@@ -18,11 +15,10 @@ use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_remote::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
+use outrigger_tests::scripted::Peer;
 use outrigger_wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
-
-use self::peer::Peer;
 
 /// Memory as small as a board's.
 const WINDOW: usize = 2_048;

@@ -1,7 +1,5 @@
 //! Every setting of the process and of its sensors, with and without: the program itself runs, over loopback, and differs.
 
-#[path = "../../simulated/settings/file.rs"]
-mod file;
 #[path = "../../simulated/settings/process.rs"]
 mod process;
 mod seen;

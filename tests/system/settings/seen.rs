@@ -16,8 +16,8 @@ use outrigger_wire::sensor::{Reading, SampleValue};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::file::File;
 use super::process::Shown;
+use outrigger_tests::settings::File;
 
 /// Makes the observation that shows a setting.
 pub(crate) fn seen(shown: Shown, file: &File) -> String {

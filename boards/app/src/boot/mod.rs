@@ -9,17 +9,17 @@
 //!
 //! All of it is kept in memory that a reset leaves as it is.
 
-#[cfg(all(feature = "ends", target_arch = "arm", target_os = "none"))]
-mod ends;
-mod remains;
+mod crash_record;
+#[cfg(all(feature = "fault-handlers", target_arch = "arm", target_os = "none"))]
+mod fault_handlers;
 
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 use crate::guard;
+use crash_record::{Before, End};
 use heapless::String;
 use outrigger_core::mode::OperatorConfig;
-use outrigger_remote::telemetry::{Boot, Death, Place};
+use outrigger_remote::telemetry::{Boot, CrashReport, Place};
 pub use outrigger_remote::telemetry::{ResetCause, Stage};
-use remains::{Before, End};
 
 /// What is waited for at once at the start: a watchdog can be fed in between.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
@@ -73,7 +73,7 @@ impl ClockSource {
 /// Begins a run, after a reset by `cause`; first of all, and once.
 #[must_use]
 pub fn begin(cause: ResetCause) -> Begun {
-    let before = remains::begin(memory::WORDS);
+    let before = crash_record::begin(memory::WORDS);
     // What is found after power is by chance.
     let before = before.filter(|_| cause != ResetCause::Power);
     Begun { cause, before, refused: None }
@@ -81,13 +81,13 @@ pub fn begin(cause: ResetCause) -> Begun {
 
 /// The run has come so far.
 pub fn reached(stage: Stage) {
-    remains::reached(memory::WORDS, stage);
+    crash_record::reached(memory::WORDS, stage);
 }
 
 /// The program panics there: for the panic handler.
 pub fn panicked(location: Option<&core::panic::Location<'_>>) {
     let (file, line) = location.map_or(("?", 0), |location| (location.file(), location.line()));
-    remains::panicked(memory::WORDS, file, line);
+    crash_record::panicked(memory::WORDS, file, line);
 }
 
 /// The processor faults at the instruction `at`, in a function that returns to `from`, by the exception's frame at the address
@@ -98,13 +98,13 @@ pub fn faulted(frame: usize, at: u32, from: u32) {
         (false, _) => End::Fault(Place { at, from }),
         (true, whole) => End::StackOverflow(whole.then_some(Place { at, from })),
     };
-    remains::faulted(memory::WORDS, &end);
+    crash_record::faulted(memory::WORDS, &end);
 }
 
 /// Begins anew, with everything that was written to memory.
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub fn reset() -> ! {
-    remains::settle(memory::WORDS);
+    crash_record::settle(memory::WORDS);
     cortex_m::peripheral::SCB::sys_reset()
 }
 
@@ -147,16 +147,16 @@ impl Begun {
     /// As telemetry tells it, at `stage` of this run.
     #[must_use]
     pub fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
-        let death = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
-            End::Panic { file, line } => Death::Panic { file, line: *line },
-            End::Fault(Place { at, from }) => Death::Fault { at: *at, from: *from },
-            End::StackOverflow(place) => Death::StackOverflow(*place),
+        let crash = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
+            End::Panic { file, line } => CrashReport::Panic { file, line: *line },
+            End::Fault(Place { at, from }) => CrashReport::Fault { at: *at, from: *from },
+            End::StackOverflow(place) => CrashReport::StackOverflow(*place),
         });
         Boot {
             cause: self.cause,
             starts: self.before.as_ref().map_or(1, |before| before.starts.saturating_add(1)),
             before: self.before.as_ref().map(|before| before.stage),
-            death,
+            crash,
             stage,
             clock: clock.hertz,
             is_clock_as_meant: clock.source == ClockSource::External,
@@ -166,16 +166,16 @@ impl Begun {
 
     /// Writes it to the log.
     pub fn log(&self, clock: Clock) {
-        let Boot { cause, starts, before, death, .. } = self.report(Stage::Clocks, clock);
+        let Boot { cause, starts, before, crash, .. } = self.report(Stage::Clocks, clock);
         info!("reset by {=str}; start {=u32} since power", cause.name(), starts);
         if let Some(before) = before {
             info!("the run before had come to: {=str}", before.name());
         }
-        match death {
-            Some(Death::Panic { file, line }) => info!("it panicked at {=str}, line {=u32}", file, line),
-            Some(Death::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
-            Some(Death::StackOverflow(None)) => info!("its stack was used up (stack overflow)"),
-            Some(Death::StackOverflow(Some(Place { at, from }))) => {
+        match crash {
+            Some(CrashReport::Panic { file, line }) => info!("it panicked at {=str}, line {=u32}", file, line),
+            Some(CrashReport::Fault { at, from }) => info!("it faulted at {=u32:#x}, called from {=u32:#x}", at, from),
+            Some(CrashReport::StackOverflow(None)) => info!("its stack was used up (stack overflow)"),
+            Some(CrashReport::StackOverflow(Some(Place { at, from }))) => {
                 info!("its stack was used up (stack overflow) at {=u32:#x}, called from {=u32:#x}", at, from);
             }
             None => {}
@@ -197,11 +197,11 @@ mod memory {
     use core::cell::UnsafeCell;
     use core::mem::MaybeUninit;
 
-    use super::remains;
+    use super::crash_record;
 
     /// Words in memory that the start-up code neither clears nor fills.
     #[repr(align(8))]
-    pub(super) struct Kept(UnsafeCell<MaybeUninit<[u32; remains::WORDS]>>);
+    pub(super) struct Kept(UnsafeCell<MaybeUninit<[u32; crash_record::WORDS]>>);
 
     // SAFETY: words are read and written whole, in single volatile accesses; whoever interrupts one finds it done or not begun.
     unsafe impl Sync for Kept {}
@@ -213,11 +213,11 @@ mod memory {
 
     impl Kept {
         fn place(&self, at: usize) -> *mut u32 {
-            self.0.get().cast::<u32>().wrapping_add(at.min(remains::WORDS - 1))
+            self.0.get().cast::<u32>().wrapping_add(at.min(crash_record::WORDS - 1))
         }
     }
 
-    impl remains::Words for Kept {
+    impl crash_record::Words for Kept {
         fn read(&self, at: usize) -> u32 {
             // SAFETY: within the array and aligned; volatile, so that whatever the memory holds is what is read.
             unsafe { self.place(at).read_volatile() }
@@ -232,14 +232,14 @@ mod memory {
 
 #[cfg(not(all(target_arch = "arm", target_os = "none")))]
 mod memory {
-    use super::remains;
+    use super::crash_record;
 
     /// Where nothing outlives the program, nothing is kept.
     pub(super) struct Nothing;
 
     pub(super) const WORDS: &Nothing = &Nothing;
 
-    impl remains::Words for Nothing {
+    impl crash_record::Words for Nothing {
         fn read(&self, _: usize) -> u32 {
             0
         }
@@ -295,7 +295,7 @@ mod tests {
         let begun = begun(Stage::Interface);
         let told = begun.report(Stage::Running, clock);
         assert_eq!((told.starts, told.before, told.stage), (5, Some(Stage::Interface), Stage::Running));
-        assert_eq!((told.clock, told.is_clock_as_meant, told.death), (64_000_000, false, None));
+        assert_eq!((told.clock, told.is_clock_as_meant, told.crash), (64_000_000, false, None));
         let mut begun = Begun { cause: ResetCause::Power, before: None, refused: None };
         let first = begun.report(Stage::Running, clock);
         assert_eq!((first.starts, first.before, first.refused), (1, None, None));

@@ -5,19 +5,19 @@ use outrigger_core::engine::SettingsError;
 use outrigger_remote::provision::Image;
 use outrigger_remote::telemetry::Device;
 
+use super::selection::{Built, InForce, Selection, StoredSettings};
 use super::store::Store;
-use super::told::{Built, InForce, Standing, Told};
 use super::{Memory, Serving};
 use crate::boot::Begun;
 
 /// The flash and the memory of a board that was started, for the task at the bench.
 pub struct Bench<S, F> {
-    standing: Standing<S>,
-    told: &'static mut [u8],
+    selection: Selection<S>,
+    incoming: &'static mut [u8],
     store: Store<F>,
 }
 
-impl<S: Told, F: NorFlash> Bench<S, F> {
+impl<S: StoredSettings, F: NorFlash> Bench<S, F> {
     /// Returns the settings in force and their image, and has `begun` report a refusal of the newest copy.
     ///
     /// # Errors
@@ -29,19 +29,19 @@ impl<S: Told, F: NorFlash> Bench<S, F> {
         built: Built,
         begun: &mut Begun,
     ) -> Result<(S, Image<'static>, Self), SettingsError> {
-        let (in_force, told) = memory.split();
+        let (in_force, incoming) = memory.split();
         let mut store = Store::new(flash);
-        let InForce { settings, image, standing } = InForce::choose(&mut store, in_force, compiled_in, built)?;
-        if let Some(why) = standing.refused() {
+        let InForce { settings, image, selection } = InForce::choose(&mut store, in_force, compiled_in, built)?;
+        if let Some(why) = selection.refused() {
             begun.refuses_settings(why);
         }
-        Ok((settings, image, Self { standing, told, store }))
+        Ok((settings, image, Self { selection, incoming, store }))
     }
 
     /// Returns the task at the bench of `device`, over the serial line `port`.
     pub fn serving<P>(self, device: Device<'static>, port: P, patience: fn(), reset: fn()) -> Serving<S, P, F> {
-        let Self { standing, told, store } = self;
+        let Self { selection, incoming, store } = self;
         let Device { board, build, boot, .. } = device;
-        Serving { standing, told, board, build, boot, port, store, patience, reset }
+        Serving { selection, incoming, board, build, boot, port, store, patience, reset }
     }
 }

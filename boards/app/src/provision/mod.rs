@@ -5,10 +5,10 @@
 //! only once the control loop was shut down, which a board that commands refuses, and the board starts anew after it.
 
 mod bench;
+mod selection;
 mod store;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use embassy_time::{Duration, Timer};
 use embedded_io_async::{Read, Write};
@@ -19,32 +19,32 @@ pub use outrigger_remote::provision::Image;
 use outrigger_remote::provision::{Asked, Here, Refusal, Service, admits};
 
 pub use self::bench::Bench;
+pub(crate) use self::selection::stored_settings;
+pub use self::selection::{Built, InForce, Selection, StoredSettings, Unfit, judged};
 use self::store::NotTaken;
 pub use self::store::Store;
-pub(crate) use self::told::told;
-pub use self::told::{Built, InForce, Standing, Told, Unfit, judged};
-use crate::desk::Desk;
-use crate::milestone::PeerEvent;
+use crate::log_event::PeerEvent;
+use crate::shared::Shared;
 
 /// Most bytes of an image: settings, a key, and a motion of some eighty waypoints.
 pub const IMAGE_MAX: usize = 8192;
 
-/// Memory for what is in force, and for what is being told. All zeros: it costs no flash.
+/// Memory for the image in force and for the incoming one. All zeros: it costs no flash.
 pub struct Memory {
     in_force: [u8; IMAGE_MAX],
-    told: [u8; IMAGE_MAX],
+    incoming: [u8; IMAGE_MAX],
 }
 
 impl Memory {
     /// Unused.
     #[must_use]
     pub const fn new() -> Self {
-        Self { in_force: [0; IMAGE_MAX], told: [0; IMAGE_MAX] }
+        Self { in_force: [0; IMAGE_MAX], incoming: [0; IMAGE_MAX] }
     }
 
-    /// That for [`InForce::choose`], and that for [`Serving::told`].
+    /// That for [`InForce::choose`], and that for [`Serving::incoming`].
     pub const fn split(&'static mut self) -> (&'static mut [u8], &'static mut [u8]) {
-        (&mut self.in_force, &mut self.told)
+        (&mut self.in_force, &mut self.incoming)
     }
 }
 
@@ -57,9 +57,9 @@ impl Default for Memory {
 /// What a board brings to be told something: a serial line, and flash.
 pub struct Serving<S, P, F> {
     /// What it runs.
-    pub standing: Standing<S>,
+    pub selection: Selection<S>,
     /// Where the next image is put together.
-    pub told: &'static mut [u8],
+    pub incoming: &'static mut [u8],
     /// Name, build and start, as telemetry names them.
     pub board: &'static str,
     /// Which build.
@@ -79,14 +79,18 @@ pub struct Serving<S, P, F> {
 /// How long the last answer takes to leave the port, at any rate that is of use.
 const LAST_WORD: Duration = Duration::from_millis(100);
 
-impl<S: Told, P: Read + Write, F: NorFlash> Serving<S, P, F> {
+impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
     /// Answers at the serial line, for ever. One request at a time is judged, in the control loop's time: one image is read and
     /// checked as at a start, which takes a few ten thousand instructions, and only while nothing is commanded.
-    pub async fn serve<const N: usize, Q: Peer<N, Event: PeerEvent>>(self, robot: Handle<'_>, desk: &Desk<N, Q>) -> ! {
-        let Self { standing, told, board, build, boot, mut port, mut store, patience, reset } = self;
-        let room = told.len().min(store.room());
-        let (told, _) = told.split_at_mut(room);
-        let mut service = Service::new(told);
+    pub async fn serve<const N: usize, Q: Peer<N, Event: PeerEvent>>(
+        self,
+        robot: Handle<'_>,
+        shared: &Shared<N, Q>,
+    ) -> ! {
+        let Self { selection, incoming, board, build, boot, mut port, mut store, patience, reset } = self;
+        let room = incoming.len().min(store.room());
+        let (incoming, _) = incoming.split_at_mut(room);
+        let mut service = Service::new(incoming);
         loop {
             // Bytes that were lost are asked for again.
             let count = port.read(service.receive_window()).await.unwrap_or(0);
@@ -95,7 +99,7 @@ impl<S: Told, P: Read + Write, F: NorFlash> Serving<S, P, F> {
             }
             service.commit(count);
             loop {
-                let mode = desk.mode();
+                let mode = shared.mode();
                 let asked = service.poll_asked(mode);
                 let mut granted = None;
                 match asked {
@@ -105,17 +109,17 @@ impl<S: Told, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                         build,
                         boot,
                         kind: S::KIND,
-                        format: Standing::<S>::FORMAT,
+                        format: Selection::<S>::FORMAT,
                         room: u32::try_from(room).unwrap_or(u32::MAX),
-                        requests: standing.built.requests,
-                        motion: standing.built.motion,
+                        requests: selection.built.requests,
+                        motion: selection.built.motion,
                         mode,
-                        origin: standing.origin,
-                        in_force: standing.fingerprint,
-                        copies: standing.copies,
-                        why: &standing.why,
+                        origin: selection.origin,
+                        in_force: selection.fingerprint,
+                        copies: selection.copies,
+                        why: &selection.why,
                     }),
-                    Some(Asked::Keep) => match judged::<S>(service.image(), standing.built) {
+                    Some(Asked::Keep) => match judged::<S>(service.image(), selection.built) {
                         Err(Unfit { why, text }) => {
                             info!("settings: those that were told now are refused: {}", text.as_str());
                             service.refuse(why, &text);
@@ -132,7 +136,7 @@ impl<S: Told, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                 let Some(granted) = granted else { continue };
                 let _ = port.flush().await;
                 // Meanwhile somebody may have had the arm commanded.
-                if let Err(why) = admits(desk.mode()) {
+                if let Err(why) = admits(shared.mode()) {
                     service.refuse(why, "");
                     if let Some(answer) = service.poll_output() {
                         let _ = port.write_all(&answer).await;
@@ -140,13 +144,13 @@ impl<S: Told, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                     continue;
                 }
                 info!("settings: told others, the control loop is shut down");
-                desk.end(robot).await;
-                desk.flush();
+                shared.end(robot).await;
+                shared.flush();
                 patience();
                 let done = if granted == Asked::Erase {
-                    store.erase(standing.next.0 ^ 1).map(|()| service.erased())
+                    store.erase(selection.next.0 ^ 1).map(|()| service.erased())
                 } else {
-                    let (copy, sequence) = standing.next;
+                    let (copy, sequence) = selection.next;
                     store.keep(copy, sequence, service.image()).map(|()| service.kept(copy, sequence))
                 };
                 if let Err(NotTaken(at)) = done {

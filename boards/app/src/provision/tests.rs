@@ -122,10 +122,10 @@ const NO_BUS: NoPort = NoPort { source: 1, kind: PortKind::I2c, number: 1, has: 
 #[derive(Clone, Debug, PartialEq)]
 struct Any(Vec<u8>);
 
-impl Told for Any {
+impl StoredSettings for Any {
     const KIND: u8 = b'A';
 
-    fn told(bytes: &[u8]) -> Result<Self, SettingsError> {
+    fn decode(bytes: &[u8]) -> Result<Self, SettingsError> {
         if bytes.starts_with(b"other") { Err(SettingsError::OtherVersion) } else { Ok(Self(bytes.to_vec())) }
     }
 
@@ -157,7 +157,7 @@ fn started<F: NorFlash>(store: &mut Store<F>) -> InForce<Any> {
 
 /// As a board does: the next copy, over what is not in force.
 fn told<F: NorFlash>(store: &mut Store<F>, settings: &[u8]) -> Result<(), NotTaken> {
-    let (copy, sequence) = started(store).standing.next;
+    let (copy, sequence) = started(store).selection.next;
     store.keep(copy, sequence, &image(settings))
 }
 
@@ -206,7 +206,7 @@ fn every_cut<const WRITE: usize, const ERASE: usize>(corrects: bool) {
     cut_everywhere::<WRITE, ERASE>(corrects, &[FIRST], tell, FIRST, SECOND);
     cut_everywhere::<WRITE, ERASE>(corrects, &[b"oldest", FIRST], tell, FIRST, SECOND);
     let forget = |store: &mut Store<_>| {
-        let last = started(store).standing.next.0 ^ 1;
+        let last = started(store).selection.next.0 ^ 1;
         store.erase(last)
     };
     cut_everywhere::<WRITE, ERASE>(corrects, &[b"oldest", FIRST], forget, FIRST, b"compiled in");
@@ -233,10 +233,10 @@ fn the_newest_copy_is_in_force_across_the_end_of_its_numbers() {
     for (settings, copy, sequence) in [(b"a", 1, u32::MAX), (b"b", 0, 0), (b"c", 1, 1), (b"d", 0, 2)] {
         told(&mut store, settings).expect("power");
         let found = started(&mut store);
-        assert_eq!((found.settings.0, found.standing.origin), (settings.to_vec(), Origin::Flash { copy, sequence }));
+        assert_eq!((found.settings.0, found.selection.origin), (settings.to_vec(), Origin::Flash { copy, sequence }));
         let mut copies = [Copy::Older; 2];
         copies[usize::from(copy)] = Copy::InForce;
-        assert_eq!(found.standing.copies, copies);
+        assert_eq!(found.selection.copies, copies);
     }
 }
 
@@ -247,22 +247,22 @@ fn a_copy_that_this_firmware_cannot_run_falls_back_to_the_other_and_then_to_what
     // Written by another firmware: one that could run it.
     store.keep(1, 2, &image(b"other")).expect("power");
     let found = started(&mut store);
-    let standing = &found.standing;
-    assert_eq!((&found.settings.0[..], standing.copies), (&b"old"[..], [Copy::InForce, Copy::Refused]));
-    assert_eq!(standing.next, (1, 3));
+    let selection = &found.selection;
+    assert_eq!((&found.settings.0[..], selection.copies), (&b"old"[..], [Copy::InForce, Copy::Refused]));
+    assert_eq!(selection.next, (1, 3));
     store.keep(0, 3, &image(b"other")).expect("power");
     let found = started(&mut store);
-    let standing = &found.standing;
-    assert_eq!((&found.settings.0[..], standing.origin), (&b"compiled in"[..], Origin::CompiledIn));
+    let selection = &found.selection;
+    assert_eq!((&found.settings.0[..], selection.origin), (&b"compiled in"[..], Origin::CompiledIn));
     // The older one makes room.
-    assert_eq!((standing.copies, standing.next), ([Copy::Refused; 2], (1, 4)));
+    assert_eq!((selection.copies, selection.next), ([Copy::Refused; 2], (1, 4)));
 }
 
 #[test]
 fn flash_that_never_held_anything_is_no_copy_and_no_obstacle() {
     let mut store = Store::new(Nor::<32, 1024>::new(false));
     store.flash.bytes.fill(0);
-    let found = started(&mut store).standing;
+    let found = started(&mut store).selection;
     assert_eq!((found.origin, found.copies), (Origin::CompiledIn, [Copy::Damaged; 2]));
     assert_eq!(found.fingerprint, Fingerprint::of(&image(b"compiled in")));
     told(&mut store, b"a").expect("power");
@@ -278,7 +278,7 @@ fn what_has_no_room_is_not_written_and_any_changed_byte_is_found() {
     assert_eq!(told(&mut store, &long), Err(NotTaken(1024)));
     for at in (0..20).chain(256..256 + image(FIRST).len()) {
         store.flash.bytes[at] ^= 0x10;
-        assert_eq!(started(&mut store).standing.origin, Origin::CompiledIn, "{at}");
+        assert_eq!(started(&mut store).selection.origin, Origin::CompiledIn, "{at}");
         store.flash.bytes[at] ^= 0x10;
     }
     assert_eq!(started(&mut store).settings.0, FIRST);
@@ -322,19 +322,19 @@ fn a_contact_for_the_brakes_is_refused_by_a_firmware_without() {
 #[test]
 fn what_was_told_last_and_is_not_run_is_known_with_why() {
     let mut store = Store::new(Nor::<4, 512>::new(false));
-    assert_eq!(started(&mut store).standing.refused(), None);
+    assert_eq!(started(&mut store).selection.refused(), None);
     told(&mut store, FIRST).expect("kept");
     told(&mut store, b"on bus").expect("kept");
-    let standing = started(&mut store).standing;
+    let selection = started(&mut store).selection;
     assert_eq!(
-        (standing.origin, standing.copies),
+        (selection.origin, selection.copies),
         (Origin::Flash { copy: 0, sequence: 1 }, [Copy::InForce, Copy::Refused],)
     );
-    assert_eq!(standing.refused(), Some("source[1].input: found I2C bus 1, and this board has none"));
+    assert_eq!(selection.refused(), Some("source[1].input: found I2C bus 1, and this board has none"));
     // What is told afterwards goes over it.
     told(&mut store, b"other").expect("kept");
-    let standing = started(&mut store).standing;
-    assert_eq!(standing.refused(), Some("they are damaged, or of another version than this firmware"));
+    let selection = started(&mut store).selection;
+    assert_eq!(selection.refused(), Some("they are damaged, or of another version than this firmware"));
     told(&mut store, SECOND).expect("kept");
-    assert_eq!(started(&mut store).standing.refused(), None);
+    assert_eq!(started(&mut store).selection.refused(), None);
 }

@@ -3,9 +3,9 @@
 //! Nothing is opened without a key. The task that answers shares the executor with the control loop and never holds it for
 //! longer than one datagram takes to judge; what is dropped makes it wait, so that a flood costs a bounded share of the time.
 
-mod clerk;
 pub(crate) mod inquiry;
 mod output;
+mod server;
 
 use embassy_futures::select::{Either, Either3, select, select3};
 use embassy_net::udp::{PacketMetadata, UdpMetadata, UdpSocket};
@@ -15,9 +15,9 @@ use outrigger_core::engine::Peer;
 use outrigger_embassy::{Handle, now};
 use outrigger_remote::request::keyed::{ANSWER_LEN, DATAGRAM_MAX, Key, Service};
 
-use self::clerk::Clerk;
-use crate::desk::Desk;
-use crate::milestone::PeerEvent;
+use self::server::RequestServer;
+use crate::log_event::PeerEvent;
+use crate::shared::Shared;
 
 /// How long is waited after a datagram that was dropped.
 const AFTER_DROPPED: Duration = Duration::from_millis(2);
@@ -62,7 +62,7 @@ impl Default for Memory {
 /// Answers who has the key of `port`, for ever; what is asked of the controller's dashboard server is
 /// [another task's](crate::dashboard::carry_out). `seed` is 32 bytes of random numbers, others at each boot. It uses a socket of `stack`.
 pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
-    desk: &Desk<N, P>,
+    shared: &Shared<N, P>,
     robot: Handle<'_>,
     stack: Stack<'_>,
     port: Port,
@@ -76,20 +76,20 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
         return;
     }
     let mut service = Service::<IpEndpoint>::new(port.key, seed);
-    let mut clerk = Clerk::new(robot, desk.inquiry(), desk.errands());
+    let mut server = RequestServer::new(robot, shared.inquiry(), shared.service_commands());
     loop {
         let timer = async {
-            match clerk.poll_timeout() {
+            match server.poll_timeout() {
                 Some(at) => Timer::at(embassy_time::Instant::from_micros(at.as_micros())).await,
                 None => core::future::pending().await,
             }
         };
         // What the loop decided goes before what is asked next: it is of what was asked before.
-        let decided = select(desk.inquiry().observed(), desk.errands().outcome());
+        let decided = select(shared.inquiry().observed(), shared.service_commands().outcome());
         match select3(decided, timer, socket.recv_from(service.receive_window())).await {
-            Either3::First(Either::First(())) => clerk.decide(now()),
-            Either3::First(Either::Second(outcome)) => clerk.came_back(outcome),
-            Either3::Second(()) => clerk.give_up(now()),
+            Either3::First(Either::First(())) => server.decide(now()),
+            Either3::First(Either::Second(outcome)) => server.complete_dashboard(outcome),
+            Either3::Second(()) => server.give_up(now()),
             Either3::Third(Ok((length, UdpMetadata { endpoint, .. }))) => {
                 let before = service.counts();
                 service.commit(now(), length, endpoint, robot.epoch());
@@ -100,7 +100,7 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
                 if counts != before {
                     Timer::after(AFTER_DROPPED).await;
                 }
-                clerk.take(&mut service, now());
+                server.take(&mut service, now());
             }
             // Longer than any that is one: the stack has dropped it.
             Either3::Third(Err(_)) => Timer::after(AFTER_DROPPED).await,
@@ -110,7 +110,7 @@ pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
                 // Where it cannot be sent it is as one that was lost.
                 let _ = socket.send_to(bytes, to).await;
             }
-            if !clerk.tell(&mut service, now()) {
+            if !server.answer_next(&mut service, now()) {
                 break;
             }
         }

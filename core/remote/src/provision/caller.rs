@@ -26,7 +26,7 @@ pub struct Caller<'i> {
     again: Instant,
     intake: Intake,
     out: Frame,
-    told: Option<Told>,
+    pending: Option<Pending>,
 }
 
 /// What a caller learns.
@@ -88,7 +88,7 @@ enum Stage {
 
 /// An event without what is in the frame.
 #[derive(Clone, Copy, Debug)]
-enum Told {
+enum Pending {
     Framed,
     Restarted,
     Sent(u32),
@@ -126,7 +126,7 @@ impl<'i> Caller<'i> {
             again: now,
             intake: Intake::new(),
             out: Frame::new(),
-            told: None,
+            pending: None,
         };
         caller.go(stage, now);
         caller
@@ -156,7 +156,7 @@ impl<'i> Caller<'i> {
 
     /// It is `now`: what was not answered in time is asked again, or given up.
     pub fn handle(&mut self, now: Instant) {
-        if self.stage == Stage::Ended || now < self.again || self.told.is_some() {
+        if self.stage == Stage::Ended || now < self.again || self.pending.is_some() {
             return;
         }
         let lost = match self.stage {
@@ -164,22 +164,22 @@ impl<'i> Caller<'i> {
             _ => false,
         };
         if lost {
-            self.end(Told::Lost);
+            self.end(Pending::Lost);
         } else if self.tries < TRIES || matches!(self.stage, Stage::Restart { .. }) {
             self.ask(now);
         } else if self.stage == Stage::Commit {
             // What it answered may be what was lost: a new start shows it.
             self.go(Stage::Restart { first: self.turn, until: now + RESTART }, now);
         } else {
-            self.end(Told::Silent);
+            self.end(Pending::Silent);
         }
     }
 
     /// The next event.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event<'_>> {
-        let told = loop {
-            if let Some(told) = self.told.take() {
-                break told;
+        let pending = loop {
+            if let Some(pending) = self.pending.take() {
+                break pending;
             }
             if !self.intake.poll() {
                 return None;
@@ -187,11 +187,11 @@ impl<'i> Caller<'i> {
             self.hear(now);
         };
         let answer = Answer::from_content(self.intake.content());
-        Some(match (told, answer) {
-            (Told::Sent(bytes), _) => Event::Sent(bytes),
-            (Told::Silent, _) => Event::Silent { heard: self.intake.heard() },
-            (Told::Lost, _) => Event::Lost,
-            (Told::Restarted, Ok((_, Answer::Here(here)))) => Event::Restarted(here),
+        Some(match (pending, answer) {
+            (Pending::Sent(bytes), _) => Event::Sent(bytes),
+            (Pending::Silent, _) => Event::Silent { heard: self.intake.heard() },
+            (Pending::Lost, _) => Event::Lost,
+            (Pending::Restarted, Ok((_, Answer::Here(here)))) => Event::Restarted(here),
             (_, Ok((_, Answer::Here(here)))) => Event::Here(here),
             (_, Ok((_, Answer::Writing))) => Event::Writing,
             (_, Ok((_, Answer::Kept { copy, sequence }))) => Event::Kept { copy, sequence },
@@ -209,7 +209,7 @@ impl<'i> Caller<'i> {
             Err(super::Unread::TooShort) => return,
             Err(super::Unread::OtherVersion { turn, .. } | super::Unread::Malformed { turn }) => {
                 if turn == self.turn && stage != Stage::Ended {
-                    self.end(Told::Framed);
+                    self.end(Pending::Framed);
                 }
                 return;
             }
@@ -222,26 +222,26 @@ impl<'i> Caller<'i> {
             return;
         }
         match (stage, answer) {
-            (Stage::Hello, Answer::Here(_)) => self.end(Told::Framed),
-            (Stage::Restart { .. }, Answer::Here(here)) if here.boot != self.boot => self.end(Told::Restarted),
+            (Stage::Hello, Answer::Here(_)) => self.end(Pending::Framed),
+            (Stage::Restart { .. }, Answer::Here(here)) if here.boot != self.boot => self.end(Pending::Restarted),
             (Stage::Begin, Answer::Received(bytes)) => self.proceed(bytes, now),
             (Stage::Chunk(offset), Answer::Received(bytes)) if bytes > offset => {
-                self.told = Some(Told::Sent(bytes));
+                self.pending = Some(Pending::Sent(bytes));
                 self.proceed(bytes, now);
             }
             (Stage::Commit, Answer::Writing) => {
-                self.told = Some(Told::Framed);
+                self.pending = Some(Pending::Framed);
                 self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
                 // It answers nothing while it writes.
                 self.out.clear();
                 self.again = now + PATIENCE;
             }
             (Stage::Commit, Answer::Kept { .. } | Answer::Erased) => {
-                self.told = Some(Told::Framed);
+                self.pending = Some(Pending::Framed);
                 self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
             }
             (Stage::Restart { .. }, Answer::Kept { .. } | Answer::Erased) if turn == first => {
-                self.told = Some(Told::Framed);
+                self.pending = Some(Pending::Framed);
             }
             (Stage::Chunk(_), Answer::Refused(Refused { why: Refusal::NoBegin | Refusal::Gap { .. }, .. }))
                 if self.beginnings < BEGINNINGS =>
@@ -254,7 +254,7 @@ impl<'i> Caller<'i> {
             (Stage::Commit, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {
                 self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
             }
-            (_, Answer::Refused(_)) => self.end(Told::Framed),
+            (_, Answer::Refused(_)) => self.end(Pending::Framed),
             _ => {}
         }
     }
@@ -291,8 +291,8 @@ impl<'i> Caller<'i> {
         self.again = now + PATIENCE;
     }
 
-    fn end(&mut self, told: Told) {
-        (self.stage, self.told) = (Stage::Ended, Some(told));
+    fn end(&mut self, pending: Pending) {
+        (self.stage, self.pending) = (Stage::Ended, Some(pending));
         self.out.clear();
     }
 }

@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
-use super::decimal::f32_of;
 use super::fresh::Challenge;
 use super::key::{Key, WORDS};
 use super::message::{Ask, Message};
+use super::number::f32_of;
 use super::{Fault, FaultKind};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;

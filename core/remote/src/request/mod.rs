@@ -49,22 +49,22 @@
 //! ```
 
 mod armed;
-mod decimal;
 mod fresh;
 mod json;
 mod key;
 pub mod keyed;
 mod lines;
 mod message;
+mod number;
 #[cfg(test)]
 mod tests;
 
 pub use armed::Armed;
-pub use decimal::number;
 pub use fresh::{Challenge, Challenges, FRESH_FOR};
 pub use key::Key;
 pub use lines::{LINE_MAX, Lines};
 pub use message::{Ask, Message};
+pub use number::number;
 
 /// Why a line is no message. Nothing of such a line is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

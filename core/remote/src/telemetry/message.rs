@@ -199,7 +199,7 @@ pub struct PortReport<'a> {
     /// Starts of the network controller that were made because nothing came in any more.
     pub interface_restarts: u32,
     /// What was heard from the robot's address.
-    pub heard: Heard,
+    pub activity: LinkActivity,
     /// What came of the last rise of the line that asks for the brakes to be released, in the port's words.
     pub brake_release: Option<&'a str>,
 }
@@ -225,7 +225,7 @@ pub struct NetworkCounts {
 /// What was heard from the robot's address since the device was started: how far a connection that does not come about has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Heard {
+pub enum LinkActivity {
     /// Nothing, from nobody: no frame at all has come in.
     #[default]
     Silence,
@@ -237,7 +237,7 @@ pub enum Heard {
     Packets,
 }
 
-impl Heard {
+impl LinkActivity {
     /// What is known by it, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
@@ -318,7 +318,7 @@ impl ResetCause {
 
 /// What ended the run before, where the program itself saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Death<'a> {
+pub enum CrashReport<'a> {
     /// A panic, by the last bytes of the file's path, and the line.
     Panic {
         /// Of the program's sources.
@@ -357,7 +357,7 @@ pub struct Boot<'a> {
     pub before: Option<Stage>,
     /// What ended that run, where its program saw it.
     #[serde(borrow)]
-    pub death: Option<Death<'a>>,
+    pub crash: Option<CrashReport<'a>>,
     /// How far this run has come.
     pub stage: Stage,
     /// Rate of the processor \[Hz\].

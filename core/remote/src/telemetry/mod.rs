@@ -25,8 +25,8 @@ mod sampler;
 mod tests;
 
 pub use message::{
-    Boot, CHUNK_MAX, Chunk, Death, Heard, Hello, HistogramKind, HistogramReport, Message, Motion, NetworkCounts, Place,
-    PortReport, Recording, ResetCause, Stage, Status,
+    Boot, CHUNK_MAX, Chunk, CrashReport, Hello, HistogramKind, HistogramReport, LinkActivity, Message, Motion,
+    NetworkCounts, Place, PortReport, Recording, ResetCause, Stage, Status,
 };
 pub use sampler::{Device, Pace, Sampler};
 

@@ -3,8 +3,8 @@
 use heapless::Deque;
 
 use super::message::{
-    Boot, CHUNK_MAX, Chunk, Heard, Hello, HistogramKind, HistogramReport, Message, Motion, NetworkCounts, PortReport,
-    Recording, Status, as_many_as_fit,
+    Boot, CHUNK_MAX, Chunk, Hello, HistogramKind, HistogramReport, LinkActivity, Message, Motion, NetworkCounts,
+    PortReport, Recording, Status, as_many_as_fit,
 };
 use super::{DATAGRAM_MAX, Datagram};
 use outrigger_core::command::SourceMonitor;
@@ -166,7 +166,7 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
             stack_unused: None,
             frames: 0,
             interface_restarts: 0,
-            heard: Heard::Silence,
+            activity: LinkActivity::Silence,
             brake_release: None,
         };
         Self {

@@ -11,8 +11,8 @@ use outrigger_wire::time::{Duration, Instant};
 /// A rise counts where the line was low before it for [`low_for`](OperatorConfig::low_for) since it was first seen so; one that is high
 /// at the start is none. After a rise, whether it counted or not, none counts for [`released_for`](OperatorConfig::released_for): a line
 /// that chatters asks once, however long it does. It is granted where nothing is commanded, the controller's software has a dashboard
-/// server that knows the command, and a fresh state shows the arm in robot mode `IDLE`. The command itself is
-/// [an errand's](super::Errand), which takes back every request to command before it: what is granted here begins no motion.
+/// server that knows the command, and a fresh state shows the arm in robot mode `IDLE`. The command itself is a
+/// [service command](super::ServiceCommand), which takes back every request to command before it: what is granted here begins no motion.
 ///
 /// ```
 /// use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight};

@@ -5,7 +5,7 @@
 //! * A [`Sequence`] puts several requests with one goal: [`BringUp`], [`Diagnosis`], [`Recovery`], [`ProgramControl`],
 //!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; where it
 //!   stops, its [`Obstacle`] says why and what a person can do.
-//! * An [`Errand`] carries one command that makes an arm ready, over a connection of its own: for a device that has none open.
+//! * A [`ServiceCommand`] carries one command that makes an arm ready, over a connection of its own: for a device that has none open.
 //!   [`Leave`] says when it may: nothing is commanded then, and nobody's request stands that could be granted by it. A
 //!   [`BrakeLine`] asks for one by a contact at the device.
 //! * [`PendantLock`] keeps the pendant of a CB3 locked while the arm is commanded, beside whatever else is asked.
@@ -30,7 +30,6 @@ mod brake_line;
 mod bring_up;
 mod client;
 mod course;
-mod errand;
 mod leave;
 mod obstacle;
 mod pendant;
@@ -38,6 +37,7 @@ mod pendant_lock;
 mod program;
 mod recovery;
 mod service;
+mod service_command;
 #[cfg(test)]
 mod tests;
 
@@ -45,7 +45,6 @@ pub use brake_line::{BrakeLine, BrakeRefusal, BrakeSight};
 pub use bring_up::{BringUp, BringUpConfig};
 pub use client::Client;
 pub use course::{Progress, Sequence, SequenceEvent, SequenceInput};
-pub use errand::{Errand, ErrandInput, ErrandOutput, Readying};
 pub use leave::{Leave, LeaveInput, LeaveOutput};
 pub use obstacle::Obstacle;
 pub use outrigger_wire::dashboard::Outcome;
@@ -54,3 +53,4 @@ pub use pendant_lock::{LockInput, LockNews, LockOutput, PendantLock};
 pub use program::{ProgramConfig, ProgramControl, ProgramGoal};
 pub use recovery::{Acknowledgement, Diagnosis, Finding, Recovery, RecoveryConfig};
 pub use service::{Event, Input, Service, Timeouts};
+pub use service_command::{ArmCommand, ServiceCommand, ServiceCommandInput, ServiceCommandOutput};

@@ -1,6 +1,7 @@
 //! One reading as text: `[seq=N] VALUE [VALUE …]`, separated by blanks, tabs, commas or semicolons.
 
-use super::{NotAReading, Reading, decimal, saturated};
+use super::{NotAReading, Reading, saturated};
+use crate::decimal;
 use crate::sensor::SampleValue;
 
 const SEQ: &[u8] = b"seq=";

@@ -25,7 +25,6 @@
 //! ```
 
 mod binary;
-mod decimal;
 mod decoder;
 mod line;
 mod sample;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use outrigger_core::client::dashboard::Readying;
+use outrigger_core::client::dashboard::ArmCommand;
 use outrigger_wire::time::Duration;
 
 use super::board::PREFIX;
@@ -115,7 +115,7 @@ pub(super) enum Wanted {
     /// The motion in this file.
     Along(PathBuf),
     /// A command to the controller's dashboard server.
-    Dashboard(Readying),
+    Dashboard(ArmCommand),
 }
 
 impl AskArgs {
@@ -176,10 +176,10 @@ impl AskArgs {
             }
             (Word::Dashboard, words) => {
                 let readying = match words {
-                    [word] => Readying::of_word(word),
+                    [word] => ArmCommand::of_word(word),
                     _ => None,
                 };
-                let all = Readying::ALL.map(Readying::word).join(", ");
+                let all = ArmCommand::ALL.map(ArmCommand::word).join(", ");
                 readying
                     .map(Wanted::Dashboard)
                     .ok_or_else(|| Failure::Usage(format!("dashboard: say one of {all}; found '{}'", words.join(" "))))

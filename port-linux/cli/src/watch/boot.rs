@@ -1,6 +1,6 @@
 //! How a board came to run, in words, with what to read about it.
 
-use outrigger_remote::telemetry::{Boot, Death, Place, ResetCause, Stage};
+use outrigger_remote::telemetry::{Boot, CrashReport, Place, ResetCause, Stage};
 
 /// The page of all boards.
 const PAGE: &str = "boards/README.md";
@@ -8,12 +8,12 @@ const PAGE: &str = "boards/README.md";
 /// A line for each thing to know.
 pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
     let mut lines = vec![format!("reset by {}; start {} since it was powered", boot.cause.name(), boot.starts)];
-    let ended = match boot.death {
-        Some(Death::Panic { file, line }) => Some(format!("panicked at {file}, line {line}")),
-        Some(Death::Fault { at, from }) => {
+    let ended = match boot.crash {
+        Some(CrashReport::Panic { file, line }) => Some(format!("panicked at {file}, line {line}")),
+        Some(CrashReport::Fault { at, from }) => {
             Some(format!("faulted at {at:#010x}, called from {from:#010x} (addresses of its firmware)"))
         }
-        Some(Death::StackOverflow(place)) => {
+        Some(CrashReport::StackOverflow(place)) => {
             let place = place.map_or_else(String::new, |Place { at, from }| {
                 format!(" at {at:#010x}, called from {from:#010x} (addresses of its firmware)")
             });
@@ -62,7 +62,7 @@ mod tests {
         cause: ResetCause::Power,
         starts: 1,
         before: None,
-        death: None,
+        crash: None,
         stage: Stage::Running,
         clock: 400_000_000,
         is_clock_as_meant: true,
@@ -79,15 +79,15 @@ mod tests {
         let again = Boot { cause: ResetCause::Watchdog, starts: 2, ..BOOT };
         let panicked = Boot {
             before: Some(Stage::Running),
-            death: Some(Death::Panic { file: "app/src/desk.rs", line: 7 }),
+            crash: Some(CrashReport::Panic { file: "app/src/shared.rs", line: 7 }),
             ..again
         };
-        let overflow = |place| Boot { death: Some(Death::StackOverflow(place)), ..panicked };
+        let overflow = |place| Boot { crash: Some(CrashReport::StackOverflow(place)), ..panicked };
         let place = Some(Place { at: 0x0800_1234, from: 0x0800_5679 });
         let stuck = Boot { before: Some(Stage::Interface), ..again };
         let hung = Boot { before: Some(Stage::Running), ..again };
         for (boot, what) in [
-            (panicked, "panicked at app/src/desk.rs, line 7, while running"),
+            (panicked, "panicked at app/src/shared.rs, line 7, while running"),
             (overflow(None), "function calls (stack overflow), while running"),
             (overflow(place), "function calls (stack overflow) at 0x08001234, called from 0x08005679 (addresses"),
             (stuck, "never came further than starting its network controller"),

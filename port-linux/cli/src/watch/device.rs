@@ -9,7 +9,8 @@ use outrigger_core::link::{Bin, Grade, GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_remote::telemetry::{
-    Datagram, Heard, HistogramKind, HistogramReport, Message, PeerDatagram, PortReport, Recording, TelemetryError,
+    Datagram, HistogramKind, HistogramReport, LinkActivity, Message, PeerDatagram, PortReport, Recording,
+    TelemetryError,
 };
 use outrigger_wire::sensor::Sample;
 use outrigger_wire::time::{Duration, Instant};
@@ -55,7 +56,7 @@ pub(super) struct Device {
     sensors: outrigger_wire::sensor::Figures,
     troubles: [Option<String>; LinkId::MOST],
     /// From the robot's address, by the board.
-    robot_heard: Heard,
+    robot_heard: LinkActivity,
     /// What came of the line for the brakes.
     brakes: Option<String>,
     network: Network,
@@ -111,7 +112,7 @@ impl Device {
             intervals: Vec::new(),
             sensors: outrigger_wire::sensor::Figures::default(),
             troubles: [const { None }; LinkId::MOST],
-            robot_heard: Heard::default(),
+            robot_heard: LinkActivity::default(),
             brakes: None,
             network: Network::default(),
             stack_unused: None,
@@ -338,10 +339,10 @@ impl Device {
             self.brakes = brakes;
         }
         let troubled = report.troubles.iter().any(Option::is_some);
-        if report.heard != self.robot_heard || (troubled && self.troubles.iter().all(Option::is_none)) {
-            self.robot_heard = report.heard;
-            if troubled && report.heard != Heard::Packets {
-                notices.push(say(now, "heard", format!("the robot's address: {}", report.heard.text())));
+        if report.activity != self.robot_heard || (troubled && self.troubles.iter().all(Option::is_none)) {
+            self.robot_heard = report.activity;
+            if troubled && report.activity != LinkActivity::Packets {
+                notices.push(say(now, "heard", format!("the robot's address: {}", report.activity.text())));
             }
         }
         for (link, (known, told)) in (0..).zip(self.troubles.iter_mut().zip(report.troubles)) {

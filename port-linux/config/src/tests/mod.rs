@@ -1,5 +1,3 @@
 mod board;
-mod documentation;
 mod host;
 mod inputs;
-mod ranges;

@@ -19,7 +19,7 @@ use crate::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAN
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
-use outrigger::requests::{Asked, Client, Decided, Errand, OnItsWay};
+use outrigger::requests::{Asked, Client, Decided, UploadGuard, UploadPermit};
 use outrigger::script::{Hears, Words, upload};
 
 /// From a warning on, an error of the controller is one; so is one without a level.
@@ -166,14 +166,15 @@ impl Scripts {
         match current.course.on(Happens::Leave(outcome.done.is_ok())) {
             Does::Send => {
                 let program = current.program.clone();
-                current.carried = Some(carry(program, matches!(current.by, By::Goal(..)), self.at, client.errand()));
+                current.carried =
+                    Some(carry(program, matches!(current.by, By::Goal(..)), self.at, client.upload_permit()));
                 if let By::Goal(id, asker) = &current.by {
                     self.action.accept(*id, Some(*asker), dds, stamp);
                 }
             }
             Does::Stop => {
                 let program = Program { text: STOP.into(), start_within: None, fails_on_reports: false };
-                current.stopping = Some(carry(program, false, self.at, client.errand()));
+                current.stopping = Some(carry(program, false, self.at, client.upload_permit()));
             }
             does => {
                 let why = outcome.done.as_ref().err().map_or("", String::as_str);
@@ -255,11 +256,11 @@ impl Current {
 }
 
 /// Sends a program, and follows it to its end where that is asked for.
-fn carry(program: Program, waits: bool, at: SocketAddr, errand: Errand) -> Carried {
+fn carry(program: Program, waits: bool, at: SocketAddr, permit: UploadPermit) -> Carried {
     let ((tell, news), (stays, gone)) = (channel(), oneshot::channel());
     let failed = tell.clone();
     let work = move || {
-        let ended = at_work(&program, waits, at, errand, &tell, gone);
+        let ended = at_work(&program, waits, at, permit, &tell, gone);
         // Nobody listens any more at the end of the node.
         let _ = tell.send(News::Ended(ended.map_err(|failure| failure.to_string())));
     };
@@ -273,7 +274,7 @@ fn at_work(
     program: &Program,
     waits: bool,
     at: SocketAddr,
-    errand: Errand,
+    permit: UploadPermit,
     tell: &Sender<News>,
     mut gone: oneshot::Receiver<()>,
 ) -> Result<String, Failure> {
@@ -287,7 +288,7 @@ fn at_work(
     }
     let words = Words::new(false, "script".into(), at, file);
     let mut ear =
-        Ear { words, tell, errand, way: None, sent: false, fails_on_reports: program.fails_on_reports, reported: None };
+        Ear { words, tell, permit, way: None, sent: false, fails_on_reports: program.fails_on_reports, reported: None };
     let interrupted = async || {
         // It is dropped, and nothing is ever sent.
         let _ = (&mut gone).await;
@@ -307,9 +308,9 @@ fn at_work(
 struct Ear<'w> {
     words: Words<'w>,
     tell: &'w Sender<News>,
-    errand: Errand,
+    permit: UploadPermit,
     /// From when it is sent until it runs, or does not.
-    way: Option<OnItsWay>,
+    way: Option<UploadGuard>,
     sent: bool,
     fails_on_reports: bool,
     /// The first error that makes it a failure.
@@ -345,7 +346,7 @@ impl Hears for Ear<'_> {
     }
 
     fn may_send(&mut self) -> Outcome {
-        self.way = self.errand.set_out();
+        self.way = self.permit.begin_upload();
         self.sent = self.way.is_some();
         if self.sent {
             return Ok(());

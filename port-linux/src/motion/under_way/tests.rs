@@ -5,14 +5,11 @@ use outrigger_core::engine::ur::{LINKS, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, Output};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::PendantStop;
+use outrigger_tests::scripted::Peer as Robot;
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion, State};
 
-use self::peer::Peer as Robot;
 use super::*;
 use crate::motion::asked::{MadeBy, Moving, Stands, Wish, ready};
-
-#[path = "../../../../core/examples/peer/mod.rs"]
-mod peer;
 
 /// The law of a run that waits for motions.
 fn hold() -> AnyLaw<6> {

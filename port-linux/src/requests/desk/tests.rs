@@ -179,7 +179,7 @@ fn an_output_is_answered_with_what_became_of_it_or_with_nothing_heard() {
 #[test]
 fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothing_begins() {
     let mut bench = Bench::new();
-    let errand = bench.desk.errand();
+    let permits = bench.desk.upload_permits();
     let refused = |reason| Verdict::Refused(reason, ReasonSet::EMPTY);
     let ask = |bench: &mut Bench, mode| {
         let of = (NOW, mode, Grade::Ok, None);
@@ -193,7 +193,7 @@ fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothi
         assert_eq!(ask(&mut bench, mode), refused(Reason::Commanded));
     }
     assert_eq!(ask(&mut bench, Mode::Offline), refused(Reason::EvidenceMissing));
-    assert!(errand.errand().set_out().is_none());
+    assert!(permits.permit().begin_upload().is_none());
     // Whoever begins before it is used takes it back.
     assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
     assert_eq!(ask(&mut bench, Mode::Monitor), refused(Reason::ForeignProgram));
@@ -201,10 +201,10 @@ fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothi
     assert_eq!(bench.next(), Input::Request(NOW));
     bench.observe(3, (NOW, Mode::Arming, Grade::Ok, None));
     assert_eq!(bench.answer(), Some((Some(2), Verdict::Done, Mode::Arming)));
-    assert!(errand.errand().set_out().is_none());
+    assert!(permits.permit().begin_upload().is_none());
     // Nobody begins while it is used.
     assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
-    let way = errand.errand().set_out().expect("it was given");
+    let way = permits.permit().begin_upload().expect("it was given");
     for asked in [Asked::Request(NOW), Asked::Resume(NOW), Asked::Resend(NOW)] {
         bench.ask(3, asked);
         bench.ask(4, Asked::Acknowledge);

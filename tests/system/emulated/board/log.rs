@@ -4,7 +4,7 @@ use std::path::Path;
 
 use outrigger_emulated::sensor::Plug;
 use outrigger_emulated::telemetry::Telemetry;
-use outrigger_remote::telemetry::{Heard, ResetCause, Stage};
+use outrigger_remote::telemetry::{LinkActivity, ResetCause, Stage};
 
 use super::*;
 
@@ -33,7 +33,7 @@ pub(crate) fn tests() -> Vec<Timed> {
                 panic!("{:?}", telemetry.starts)
             };
             assert!(place.contains("host.rs:"), "{place}");
-            assert_eq!(telemetry.heard, Heard::Packets);
+            assert_eq!(telemetry.activity, LinkActivity::Packets);
             let story = bench.record().story(SimTime::ZERO);
             for line in ["the run before had come to: starting its clocks", "it panicked at"] {
                 assert!(bench.record().said(SimTime::ZERO, &[line]).is_some(), "{line}:\n{story}");

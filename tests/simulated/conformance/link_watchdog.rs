@@ -7,7 +7,7 @@ use std::time::Duration;
 use critical_section as _;
 use embassy_net_driver::{Driver, LinkState, RxToken, TxToken};
 use outrigger_core::mode::Mode;
-use outrigger_embassy::revival::{Revival, Revive, Sight};
+use outrigger_embassy::link_watchdog::{InterfaceState, LinkWatchdog, Restart};
 use outrigger_emulated::SimTime;
 use outrigger_emulated::executor::{BUSY, Task, clock, leak, run_all};
 use outrigger_emulated::w5500::{Chip, Pins, Rate, Timing};
@@ -30,11 +30,11 @@ struct Board {
     /// The frames that the stack has taken, and those that have left the chip.
     received: Vec<Vec<u8>>,
     left: Vec<Vec<u8>>,
-    revival: Revival,
+    watchdog: LinkWatchdog,
     /// `true` while its robot sends.
     spoken_to: bool,
     /// The restarts so far, with their times \[s\].
-    restarts: Vec<(u64, Revive)>,
+    restarts: Vec<(u64, Restart)>,
 }
 
 /// Returns a frame of so many bytes to this address.
@@ -60,7 +60,7 @@ impl Board {
             now: SimTime::ZERO,
             received: vec![],
             left: vec![],
-            revival: Revival::new(),
+            watchdog: LinkWatchdog::new(),
             spoken_to: true,
             restarts: vec![],
         };
@@ -120,12 +120,12 @@ impl Board {
             }
             let now = self.now.as_micros();
             let (linked, frames) = (self.link(), self.counts().received);
-            let sight = Sight { linked, frames, mode: Mode::Offline };
-            let Some(what) = self.revival.handle(Instant::from_micros(now), sight) else { continue };
+            let state = InterfaceState { linked, frames, mode: Mode::Offline };
+            let Some(what) = self.watchdog.handle(Instant::from_micros(now), state) else { continue };
             self.restarts.push((now / 1_000_000, what));
             match what {
-                Revive::Interface => self.chip.restart(),
-                Revive::Board => return,
+                Restart::Interface => self.chip.restart(),
+                Restart::Board => return,
             }
         }
     }
@@ -158,7 +158,7 @@ fn a_chip_that_receives_nothing_any_more_is_reset_after_ten_seconds_and_receives
     board.pins.chip().faults.wedged = true;
     let (begun, heard) = (board.now, board.counts().received);
     board.live(20);
-    let [(at, Revive::Interface)] = board.restarts[..] else { panic!("{:?}", board.restarts) };
+    let [(at, Restart::Interface)] = board.restarts[..] else { panic!("{:?}", board.restarts) };
     assert!((10..=12).contains(&(at - begun.as_micros() / 1_000_000)), "after {at} s");
     let counts = board.counts();
     assert_eq!((counts.silent, counts.resets, counts.reopened), (1, 2, 0), "{counts:?}");
@@ -175,7 +175,7 @@ fn where_no_reset_of_the_chip_brings_a_frame_the_board_is_started_anew() {
     board.live(600);
     let mut restarts = board.restarts.iter();
     let last = restarts.next_back();
-    assert!(matches!(last, Some((300..=320, Revive::Board))), "{:?}", board.restarts);
+    assert!(matches!(last, Some((300..=320, Restart::Board))), "{:?}", board.restarts);
     // At 10, 30, 70 and 150 s of silence.
     assert!(restarts.len() <= 4 && board.counts().resets <= 5, "{:?}", board.counts());
 }
@@ -209,6 +209,6 @@ fn a_cable_that_is_pulled_meanwhile_does_not_count_as_silence() {
     assert_eq!(board.restarts, [], "there is no link");
     board.pins.plug(true);
     board.live(12);
-    assert!(matches!(board.restarts[..], [(72..=76, Revive::Interface)]), "{:?}", board.restarts);
+    assert!(matches!(board.restarts[..], [(72..=76, Restart::Interface)]), "{:?}", board.restarts);
     board.works();
 }

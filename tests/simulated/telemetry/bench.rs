@@ -5,10 +5,9 @@ use outrigger_core::engine::{Event, Input, LinkId, Output, ReplayError, Replayed
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::PendantStop;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
+use outrigger_tests::scripted::Peer;
 use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
-
-use crate::peer::Peer;
 
 pub(super) struct Bench {
     pub(super) engine: UrEngine<'static, JointServo<6>>,

@@ -1,12 +1,8 @@
-//! The value of a number as JSON writes it, without the tables and the panics of the standard library's parser, which a board
-//! would carry for it.
+//! Numbers in JSON's grammar, read by the decimal reader of `outrigger-wire`.
 
-/// Digits that count; what follows only moves the point.
-const DIGITS: u64 = 1_000_000_000_000_000_000;
+use outrigger_wire::decimal;
 
-/// The `f32` next to the number that `text` is, in JSON's grammar; none where it is not one, or is too large.
-///
-/// For a board, which would carry the tables of the standard library's parser.
+/// Returns the `f32` next to the number in `text`; `None` if `text` is not a number in JSON's grammar, or one too large for an `f32`.
 #[must_use]
 pub fn number(text: &str) -> Option<f32> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -18,46 +14,9 @@ pub fn number(text: &str) -> Option<f32> {
     if all { f32_of(text.as_bytes()) } else { None }
 }
 
-/// The `f32` next to a number of JSON's grammar, to its last bit where it was printed from an `f32`; none where it is too
-/// large for one.
+/// Returns the `f32` next to a number that is known to be in JSON's grammar; `None` if it is too large for one.
 pub(super) fn f32_of(number: &[u8]) -> Option<f32> {
-    let (mut digits, mut exponent, mut written) = (0_u64, 0_i32, 0_i32);
-    let (mut negative, mut behind_point, mut in_exponent, mut falls) = (false, false, false, false);
-    for byte in number {
-        match byte {
-            b'-' if in_exponent => falls = true,
-            b'-' => negative = true,
-            b'.' => behind_point = true,
-            b'e' | b'E' => in_exponent = true,
-            b'0'..=b'9' => {
-                let digit = byte.wrapping_sub(b'0');
-                if in_exponent {
-                    written = written.saturating_mul(10).saturating_add(i32::from(digit)).min(100_000);
-                } else if digits < DIGITS {
-                    digits = digits.saturating_mul(10).saturating_add(u64::from(digit));
-                    exponent = exponent.saturating_sub(i32::from(behind_point));
-                } else {
-                    exponent = exponent.saturating_add(i32::from(!behind_point));
-                }
-            }
-            _ => {}
-        }
-    }
-    let exponent = if falls { exponent.saturating_sub(written) } else { exponent.saturating_add(written) };
-    // In steps of what a double says exactly. Beyond 400 every number is zero or too large.
-    let mut value = digits as f64;
-    let mut left = exponent.clamp(-400, 400);
-    while left != 0 && value != 0.0 {
-        let step = left.clamp(-22, 22);
-        let mut power = 1.0_f64;
-        for _ in 0..step.unsigned_abs() {
-            power *= 10.0;
-        }
-        value = if step < 0 { value / power } else { value * power };
-        left = left.saturating_sub(step);
-    }
-    let value = if negative { -value } else { value } as f32;
-    value.is_finite().then_some(value)
+    decimal::parse(number).filter(|value| value.is_finite())
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use crate::mode::Mode;
 use outrigger_wire::dashboard::{Outcome, Request};
 use outrigger_wire::time::{Duration, Instant};
 
-/// What can be asked for: what makes an arm ready. Nothing here starts a program, and nothing moves but the opening of brakes.
+/// A command that makes an arm ready. None of them starts a program, and none moves anything but the brakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Readying {
+pub enum ArmCommand {
     /// `power on`: the arm's drives, brakes closed.
     PowerOn,
     /// `brake release`: from `IDLE` to `RUNNING`.
@@ -25,12 +25,12 @@ pub enum Readying {
     CloseSafetyPopup,
 }
 
-impl Readying {
-    /// Everything that can be asked for.
+impl ArmCommand {
+    /// All commands.
     pub const ALL: [Self; 5] =
         [Self::PowerOn, Self::BrakeRelease, Self::UnlockProtectiveStop, Self::ClosePopup, Self::CloseSafetyPopup];
 
-    /// Its name in requests: `brake-release`.
+    /// Returns its name in requests: `brake-release`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Readying {
         }
     }
 
-    /// The one of this name.
+    /// Returns the command of this name.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.word() == word)
@@ -63,29 +63,31 @@ impl Readying {
 const RELEASED_IN: Duration = Duration::from_secs(1);
 
 /// Carries one command at a time to a dashboard server: a connection is opened when one is asked for, every request to command is
-/// [released](ErrandOutput::Release) once it is greeted on, the command is sent, and the connection is closed after the answer. What
+/// [released](ServiceCommandOutput::Release) once it is greeted on, the command is sent, and the connection is closed after the answer. What
 /// [`Leave`] does not give leave for is not sent, whatever the mode was when it was asked.
 ///
 /// One input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are `None`, then
 /// sleep until [`poll_timeout`](Self::poll_timeout).
 ///
 /// ```
-/// use outrigger_core::client::dashboard::{Errand, ErrandInput, ErrandOutput, Outcome, Readying};
+/// use outrigger_core::client::dashboard::{
+///     ArmCommand, Outcome, ServiceCommand, ServiceCommandInput, ServiceCommandOutput,
+/// };
 /// use outrigger_core::mode::Mode;
 /// use outrigger_wire::time::Instant;
 ///
 /// let (mut memory, now) = ([0; 512], Instant::ZERO);
-/// let mut errand = Errand::new(&mut memory);
-/// errand.handle(now, ErrandInput::Ask(Readying::BrakeRelease, Mode::Monitor));
-/// assert_eq!(errand.poll_output(), Some(ErrandOutput::Open { port: 29_999 }));
-/// errand.handle(now, ErrandInput::Refused);
-/// assert_eq!(errand.poll_event(), Some(Outcome::NotConnected));
+/// let mut command = ServiceCommand::new(&mut memory);
+/// command.handle(now, ServiceCommandInput::Ask(ArmCommand::BrakeRelease, Mode::Monitor));
+/// assert_eq!(command.poll_output(), Some(ServiceCommandOutput::Open { port: 29_999 }));
+/// command.handle(now, ServiceCommandInput::Refused);
+/// assert_eq!(command.poll_event(), Some(Outcome::NotConnected));
 /// ```
 #[derive(Debug)]
-pub struct Errand<'m> {
+pub struct ServiceCommand<'m> {
     client: Client<'m>,
     leave: Leave,
-    asked: Option<Readying>,
+    asked: Option<ArmCommand>,
     mode: Mode,
     release: bool,
     /// Until when the engine's word is waited for that it has had the release.
@@ -94,18 +96,18 @@ pub struct Errand<'m> {
     event: Option<Outcome>,
 }
 
-/// What happened outside an [`Errand`].
+/// An input of a [`ServiceCommand`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrandInput {
+pub enum ServiceCommandInput {
     /// Somebody asks for this, and the engine is in this mode.
-    Ask(Readying, Mode),
+    Ask(ArmCommand, Mode),
     /// The engine is in this mode: to be told before what has been received.
     Mode(Mode),
-    /// The engine, in this mode, has had the release asked for by [`ErrandOutput::Release`] and everything that was asked of it
+    /// The engine, in this mode, has had the release asked for by [`ServiceCommandOutput::Release`] and everything that was asked of it
     /// before, and nothing waits for it now. What is transmitted for this is to be given to the connection before anything else is
     /// asked of the engine.
     Released(Mode),
-    /// The connection asked for by [`ErrandOutput::Open`] stands.
+    /// The connection asked for by [`ServiceCommandOutput::Open`] stands.
     Opened,
     /// It was refused or could not be made.
     Refused,
@@ -115,10 +117,10 @@ pub enum ErrandInput {
     Tick,
 }
 
-/// What an [`Errand`] asks its port to do.
+/// An output of a [`ServiceCommand`], for its port to carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrandOutput<'a> {
-    /// Connect, and report `Opened` or `Refused`. The errand keeps its own deadline.
+pub enum ServiceCommandOutput<'a> {
+    /// Connect, and report `Opened` or `Refused`. The command keeps its own deadline.
     Open {
         /// TCP port as the controller numbers it; a port base is applied by the port.
         port: u16,
@@ -131,7 +133,7 @@ pub enum ErrandOutput<'a> {
     Close,
 }
 
-impl<'m> Errand<'m> {
+impl<'m> ServiceCommand<'m> {
     /// Nothing was asked yet. `memory` holds what was received: the longest reply, a few hundred bytes.
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
@@ -147,21 +149,23 @@ impl<'m> Errand<'m> {
     }
 
     /// Takes one input at `now`, which never goes back.
-    pub fn handle(&mut self, now: Instant, input: ErrandInput) {
+    pub fn handle(&mut self, now: Instant, input: ServiceCommandInput) {
         match input {
-            ErrandInput::Ask(readying, mode) => {
+            ServiceCommandInput::Ask(arm_command, mode) => {
                 if !self.is_busy() {
-                    self.asked = Some(readying);
+                    self.asked = Some(arm_command);
                 }
                 self.judge(now, LeaveInput::Asked, mode);
             }
-            ErrandInput::Mode(mode) => self.judge(now, LeaveInput::Looked, mode),
-            ErrandInput::Released(mode) => self.judge(now, LeaveInput::Released, mode),
-            ErrandInput::Opened => self.client.handle(now, Input::Opened),
-            ErrandInput::Refused => self.client.handle(now, Input::Refused),
-            ErrandInput::Closed => self.client.handle(now, Input::Closed),
-            ErrandInput::Tick if self.released_by.is_some_and(|by| now >= by) => self.end(now, Outcome::Commanding),
-            ErrandInput::Tick => self.client.handle(now, Input::Tick),
+            ServiceCommandInput::Mode(mode) => self.judge(now, LeaveInput::Looked, mode),
+            ServiceCommandInput::Released(mode) => self.judge(now, LeaveInput::Released, mode),
+            ServiceCommandInput::Opened => self.client.handle(now, Input::Opened),
+            ServiceCommandInput::Refused => self.client.handle(now, Input::Refused),
+            ServiceCommandInput::Closed => self.client.handle(now, Input::Closed),
+            ServiceCommandInput::Tick if self.released_by.is_some_and(|by| now >= by) => {
+                self.end(now, Outcome::Commanding);
+            }
+            ServiceCommandInput::Tick => self.client.handle(now, Input::Tick),
         }
         self.follow(now);
     }
@@ -172,9 +176,9 @@ impl<'m> Errand<'m> {
         match (self.leave.handle(input, mode), self.asked) {
             (LeaveOutput::Connect, _) => self.client.handle(now, Input::Start),
             (LeaveOutput::Release, _) => (self.release, self.released_by) = (true, Some(now + RELEASED_IN)),
-            (LeaveOutput::Send, Some(readying)) => {
+            (LeaveOutput::Send, Some(arm_command)) => {
                 self.released_by = None;
-                self.client.handle(now, Input::Request(readying.request()));
+                self.client.handle(now, Input::Request(arm_command.request()));
             }
             // Of another one than that which is under way.
             (LeaveOutput::End(Outcome::Busy), _) => self.event = Some(Outcome::Busy),
@@ -234,17 +238,17 @@ impl<'m> Errand<'m> {
     }
 
     /// The next thing that the port must do; `None` once all is done.
-    pub fn poll_output(&mut self) -> Option<ErrandOutput<'_>> {
+    pub fn poll_output(&mut self) -> Option<ServiceCommandOutput<'_>> {
         if core::mem::take(&mut self.close) {
-            return Some(ErrandOutput::Close);
+            return Some(ServiceCommandOutput::Close);
         }
         if core::mem::take(&mut self.release) {
-            return Some(ErrandOutput::Release);
+            return Some(ServiceCommandOutput::Release);
         }
         self.client.poll_output().map(|output| match output {
-            Output::Open { port } => ErrandOutput::Open { port },
-            Output::Transmit(bytes) => ErrandOutput::Transmit(bytes),
-            Output::Close => ErrandOutput::Close,
+            Output::Open { port } => ServiceCommandOutput::Open { port },
+            Output::Transmit(bytes) => ServiceCommandOutput::Transmit(bytes),
+            Output::Close => ServiceCommandOutput::Close,
         })
     }
 
@@ -253,7 +257,7 @@ impl<'m> Errand<'m> {
         self.event.take()
     }
 
-    /// When [`ErrandInput::Tick`] is due at the latest; `None` while nothing is waited for.
+    /// When [`ServiceCommandInput::Tick`] is due at the latest; `None` while nothing is waited for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.released_by.or_else(|| self.client.poll_timeout())
@@ -272,52 +276,52 @@ mod tests {
     }
 
     /// Bytes reach it, in pieces of this size.
-    fn told(errand: &mut Errand<'_>, text: &str, piece: usize, now: Instant) {
+    fn told(command: &mut ServiceCommand<'_>, text: &str, piece: usize, now: Instant) {
         for bytes in text.as_bytes().chunks(piece) {
-            errand.receive_window()[..bytes.len()].copy_from_slice(bytes);
-            errand.commit(bytes.len(), now);
+            command.receive_window()[..bytes.len()].copy_from_slice(bytes);
+            command.commit(bytes.len(), now);
         }
     }
 
     /// What it sends next.
-    fn sent(errand: &mut Errand<'_>) -> Option<String> {
-        match errand.poll_output()? {
-            ErrandOutput::Transmit(bytes) => Some(String::from_utf8(bytes.to_vec()).unwrap()),
+    fn sent(command: &mut ServiceCommand<'_>) -> Option<String> {
+        match command.poll_output()? {
+            ServiceCommandOutput::Transmit(bytes) => Some(String::from_utf8(bytes.to_vec()).unwrap()),
             other => panic!("{other:?}"),
         }
     }
 
-    fn greeted(errand: &mut Errand<'_>, readying: Readying, piece: usize) {
-        errand.handle(START, ErrandInput::Ask(readying, Mode::Monitor));
-        assert_eq!(errand.poll_output(), Some(ErrandOutput::Open { port: 29_999 }));
-        errand.handle(after(1), ErrandInput::Opened);
-        assert_eq!(errand.poll_output(), None, "the server speaks first");
-        told(errand, GREETING, piece, after(2));
-        assert_eq!(errand.poll_output(), Some(ErrandOutput::Release));
-        assert_eq!(errand.poll_output(), None, "nothing is sent before the engine has had that");
-        errand.handle(after(2), ErrandInput::Released(Mode::Monitor));
+    fn greeted(command: &mut ServiceCommand<'_>, arm_command: ArmCommand, piece: usize) {
+        command.handle(START, ServiceCommandInput::Ask(arm_command, Mode::Monitor));
+        assert_eq!(command.poll_output(), Some(ServiceCommandOutput::Open { port: 29_999 }));
+        command.handle(after(1), ServiceCommandInput::Opened);
+        assert_eq!(command.poll_output(), None, "the server speaks first");
+        told(command, GREETING, piece, after(2));
+        assert_eq!(command.poll_output(), Some(ServiceCommandOutput::Release));
+        assert_eq!(command.poll_output(), None, "nothing is sent before the engine has had that");
+        command.handle(after(2), ServiceCommandInput::Released(Mode::Monitor));
     }
 
     #[test]
     fn each_is_asked_once_over_a_connection_of_its_own_in_whatever_pieces_it_is_answered() {
         let mut memory = [0; 512];
-        let mut errand = Errand::new(&mut memory);
+        let mut command = ServiceCommand::new(&mut memory);
         for piece in [1, 3, 512] {
-            for (readying, line, reply) in [
-                (Readying::PowerOn, "power on\n", "Powering on\n"),
-                (Readying::BrakeRelease, "brake release\n", "Brake releasing\n"),
-                (Readying::UnlockProtectiveStop, "unlock protective stop\n", "Protective stop releasing\n"),
-                (Readying::ClosePopup, "close popup\n", "closing popup\n"),
-                (Readying::CloseSafetyPopup, "close safety popup\n", "closing safety popup\n"),
+            for (arm_command, line, reply) in [
+                (ArmCommand::PowerOn, "power on\n", "Powering on\n"),
+                (ArmCommand::BrakeRelease, "brake release\n", "Brake releasing\n"),
+                (ArmCommand::UnlockProtectiveStop, "unlock protective stop\n", "Protective stop releasing\n"),
+                (ArmCommand::ClosePopup, "close popup\n", "closing popup\n"),
+                (ArmCommand::CloseSafetyPopup, "close safety popup\n", "closing safety popup\n"),
             ] {
-                assert_eq!(Readying::of_word(readying.word()), Some(readying));
-                greeted(&mut errand, readying, piece);
-                assert_eq!(sent(&mut errand).as_deref(), Some(line));
-                assert_eq!((errand.poll_event(), errand.poll_output()), (None, None));
-                told(&mut errand, reply, piece, after(40));
-                assert_eq!(errand.poll_event(), Some(Outcome::Taken), "{readying:?}");
-                assert_eq!(errand.poll_output(), Some(ErrandOutput::Close));
-                assert_eq!((errand.poll_timeout(), errand.is_busy(), errand.poll_output()), (None, false, None));
+                assert_eq!(ArmCommand::of_word(arm_command.word()), Some(arm_command));
+                greeted(&mut command, arm_command, piece);
+                assert_eq!(sent(&mut command).as_deref(), Some(line));
+                assert_eq!((command.poll_event(), command.poll_output()), (None, None));
+                told(&mut command, reply, piece, after(40));
+                assert_eq!(command.poll_event(), Some(Outcome::Taken), "{arm_command:?}");
+                assert_eq!(command.poll_output(), Some(ServiceCommandOutput::Close));
+                assert_eq!((command.poll_timeout(), command.is_busy(), command.poll_output()), (None, false, None));
             }
         }
     }
@@ -325,7 +329,7 @@ mod tests {
     #[test]
     fn a_refusal_is_told_by_its_cause() {
         let mut memory = [0; 512];
-        let mut errand = Errand::new(&mut memory);
+        let mut command = ServiceCommand::new(&mut memory);
         let late = "Cannot unlock protective stop until 5s after occurrence. Always inspect cause of protective stop before unlocking\n";
         for (reply, outcome) in [
             ("Command is not allowed due to safety reasons\n", Outcome::LocalControl),
@@ -334,12 +338,12 @@ mod tests {
             ("could not understand: 'unlock protective stop'\n", Outcome::NotKnown),
             ("Robotmode: RUNNING\n", Outcome::NoAnswer),
         ] {
-            greeted(&mut errand, Readying::UnlockProtectiveStop, 64);
-            assert!(sent(&mut errand).is_some());
-            told(&mut errand, reply, 64, after(40));
+            greeted(&mut command, ArmCommand::UnlockProtectiveStop, 64);
+            assert!(sent(&mut command).is_some());
+            told(&mut command, reply, 64, after(40));
             assert_eq!(
-                (errand.poll_event(), errand.poll_output()),
-                (Some(outcome), Some(ErrandOutput::Close)),
+                (command.poll_event(), command.poll_output()),
+                (Some(outcome), Some(ServiceCommandOutput::Close)),
                 "{reply}"
             );
         }
@@ -348,41 +352,41 @@ mod tests {
     #[test]
     fn nothing_is_sent_while_the_arm_is_commanded_whatever_it_was_when_it_was_asked() {
         let mut memory = [0; 512];
-        let mut errand = Errand::new(&mut memory);
+        let mut command = ServiceCommand::new(&mut memory);
         for mode in [Mode::Arming, Mode::Command, Mode::Stopping] {
-            errand.handle(START, ErrandInput::Ask(Readying::BrakeRelease, mode));
-            assert_eq!(errand.poll_event(), Some(Outcome::Commanding));
+            command.handle(START, ServiceCommandInput::Ask(ArmCommand::BrakeRelease, mode));
+            assert_eq!(command.poll_event(), Some(Outcome::Commanding));
             assert_eq!(
-                errand.poll_output(),
-                Some(ErrandOutput::Close),
+                command.poll_output(),
+                Some(ServiceCommandOutput::Close),
                 "there is nothing to be closed, and no harm in it"
             );
-            assert_eq!(errand.poll_output(), None, "no connection is opened");
+            assert_eq!(command.poll_output(), None, "no connection is opened");
             // Or it was armed while the connection was made.
-            errand.handle(START, ErrandInput::Ask(Readying::BrakeRelease, Mode::Monitor));
-            assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
-            errand.handle(after(1), ErrandInput::Opened);
-            errand.handle(after(2), ErrandInput::Mode(mode));
-            told(&mut errand, GREETING, 512, after(2));
+            command.handle(START, ServiceCommandInput::Ask(ArmCommand::BrakeRelease, Mode::Monitor));
+            assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
+            command.handle(after(1), ServiceCommandInput::Opened);
+            command.handle(after(2), ServiceCommandInput::Mode(mode));
+            told(&mut command, GREETING, 512, after(2));
             assert_eq!(
-                (errand.poll_event(), errand.poll_output()),
-                (Some(Outcome::Commanding), Some(ErrandOutput::Close))
+                (command.poll_event(), command.poll_output()),
+                (Some(Outcome::Commanding), Some(ServiceCommandOutput::Close))
             );
-            assert_eq!(errand.poll_output(), None, "nothing was sent");
+            assert_eq!(command.poll_output(), None, "nothing was sent");
             // Or it was armed while the release was on its way.
-            for armed in [ErrandInput::Mode(mode), ErrandInput::Released(mode)] {
-                errand.handle(START, ErrandInput::Ask(Readying::BrakeRelease, Mode::Monitor));
-                assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
-                errand.handle(after(1), ErrandInput::Opened);
-                told(&mut errand, GREETING, 512, after(2));
-                assert_eq!(errand.poll_output(), Some(ErrandOutput::Release));
-                errand.handle(after(3), armed);
+            for armed in [ServiceCommandInput::Mode(mode), ServiceCommandInput::Released(mode)] {
+                command.handle(START, ServiceCommandInput::Ask(ArmCommand::BrakeRelease, Mode::Monitor));
+                assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
+                command.handle(after(1), ServiceCommandInput::Opened);
+                told(&mut command, GREETING, 512, after(2));
+                assert_eq!(command.poll_output(), Some(ServiceCommandOutput::Release));
+                command.handle(after(3), armed);
                 assert_eq!(
-                    (errand.poll_event(), errand.poll_output()),
-                    (Some(Outcome::Commanding), Some(ErrandOutput::Close))
+                    (command.poll_event(), command.poll_output()),
+                    (Some(Outcome::Commanding), Some(ServiceCommandOutput::Close))
                 );
-                assert_eq!(errand.poll_output(), None, "nothing was sent");
-                assert!(!errand.is_busy());
+                assert_eq!(command.poll_output(), None, "nothing was sent");
+                assert!(!command.is_busy());
             }
         }
     }
@@ -390,55 +394,55 @@ mod tests {
     #[test]
     fn every_wait_ends() {
         let mut memory = [0; 512];
-        let mut errand = Errand::new(&mut memory);
-        let tick = |errand: &mut Errand<'_>| {
-            let due = errand.poll_timeout().expect("a deadline");
-            errand.handle(due, ErrandInput::Tick);
-            let (outcome, closes) = (errand.poll_event(), errand.poll_output() == Some(ErrandOutput::Close));
+        let mut command = ServiceCommand::new(&mut memory);
+        let tick = |command: &mut ServiceCommand<'_>| {
+            let due = command.poll_timeout().expect("a deadline");
+            command.handle(due, ServiceCommandInput::Tick);
+            let (outcome, closes) = (command.poll_event(), command.poll_output() == Some(ServiceCommandOutput::Close));
             (due.since(START).as_millis(), outcome, closes)
         };
-        errand.handle(START, ErrandInput::Ask(Readying::PowerOn, Mode::Offline));
-        assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
-        assert_eq!(tick(&mut errand), (5_000, Some(Outcome::NotConnected), true));
-        errand.handle(START, ErrandInput::Ask(Readying::PowerOn, Mode::Offline));
-        assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
-        errand.handle(after(10), ErrandInput::Opened);
-        assert_eq!(tick(&mut errand), (2_010, Some(Outcome::NotConnected), true));
+        command.handle(START, ServiceCommandInput::Ask(ArmCommand::PowerOn, Mode::Offline));
+        assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
+        assert_eq!(tick(&mut command), (5_000, Some(Outcome::NotConnected), true));
+        command.handle(START, ServiceCommandInput::Ask(ArmCommand::PowerOn, Mode::Offline));
+        assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
+        command.handle(after(10), ServiceCommandInput::Opened);
+        assert_eq!(tick(&mut command), (2_010, Some(Outcome::NotConnected), true));
         // The engine does not say that it has had the release.
-        errand.handle(START, ErrandInput::Ask(Readying::PowerOn, Mode::Offline));
-        assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
-        errand.handle(after(1), ErrandInput::Opened);
-        told(&mut errand, GREETING, 512, after(2));
-        assert_eq!(errand.poll_output(), Some(ErrandOutput::Release));
-        assert_eq!(tick(&mut errand), (1_002, Some(Outcome::Commanding), true));
-        greeted(&mut errand, Readying::PowerOn, 64);
-        assert!(sent(&mut errand).is_some());
-        errand.handle(after(3), ErrandInput::Ask(Readying::BrakeRelease, Mode::Offline));
-        assert_eq!(errand.poll_event(), Some(Outcome::Busy));
-        assert_eq!(tick(&mut errand), (10_002, Some(Outcome::NoAnswer), true));
-        assert_eq!((errand.is_busy(), errand.poll_timeout()), (false, None));
+        command.handle(START, ServiceCommandInput::Ask(ArmCommand::PowerOn, Mode::Offline));
+        assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
+        command.handle(after(1), ServiceCommandInput::Opened);
+        told(&mut command, GREETING, 512, after(2));
+        assert_eq!(command.poll_output(), Some(ServiceCommandOutput::Release));
+        assert_eq!(tick(&mut command), (1_002, Some(Outcome::Commanding), true));
+        greeted(&mut command, ArmCommand::PowerOn, 64);
+        assert!(sent(&mut command).is_some());
+        command.handle(after(3), ServiceCommandInput::Ask(ArmCommand::BrakeRelease, Mode::Offline));
+        assert_eq!(command.poll_event(), Some(Outcome::Busy));
+        assert_eq!(tick(&mut command), (10_002, Some(Outcome::NoAnswer), true));
+        assert_eq!((command.is_busy(), command.poll_timeout()), (false, None));
     }
 
     #[test]
     fn a_connection_that_ends_or_is_somebody_elses_is_told() {
         let mut memory = [0; 512];
-        let mut errand = Errand::new(&mut memory);
+        let mut command = ServiceCommand::new(&mut memory);
         for (text, asks, outcome) in
             [("HTTP/1.1 400 Bad Request\r\n", false, Outcome::NotConnected), (GREETING, true, Outcome::NoAnswer)]
         {
-            errand.handle(START, ErrandInput::Ask(Readying::ClosePopup, Mode::Offline));
-            assert!(matches!(errand.poll_output(), Some(ErrandOutput::Open { .. })));
-            errand.handle(after(1), ErrandInput::Opened);
-            told(&mut errand, text, 512, after(2));
+            command.handle(START, ServiceCommandInput::Ask(ArmCommand::ClosePopup, Mode::Offline));
+            assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
+            command.handle(after(1), ServiceCommandInput::Opened);
+            told(&mut command, text, 512, after(2));
             if asks {
-                assert_eq!(errand.poll_output(), Some(ErrandOutput::Release));
-                errand.handle(after(2), ErrandInput::Released(Mode::Offline));
-                assert!(sent(&mut errand).is_some());
-                errand.handle(after(3), ErrandInput::Closed);
+                assert_eq!(command.poll_output(), Some(ServiceCommandOutput::Release));
+                command.handle(after(2), ServiceCommandInput::Released(Mode::Offline));
+                assert!(sent(&mut command).is_some());
+                command.handle(after(3), ServiceCommandInput::Closed);
             }
             assert_eq!(
-                (errand.poll_event(), errand.poll_output()),
-                (Some(outcome), Some(ErrandOutput::Close)),
+                (command.poll_event(), command.poll_output()),
+                (Some(outcome), Some(ServiceCommandOutput::Close)),
                 "{text}"
             );
         }

@@ -1,17 +1,12 @@
 //! Every number of every table: what it may be is told by whoever refuses it, and is accepted up to its ends.
 
-#[path = "../../../../tests/simulated/settings/file.rs"]
-mod file;
-#[path = "../../../cli/tests/settings/laws.rs"]
-#[allow(dead_code, reason = "the file of a law that has others here is not read")]
-mod laws;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use outrigger_config::{AnyConfiguration, Key, Takes, Written, keys};
 use outrigger_core::law::LawKind;
+use outrigger_tests::settings::File;
 
-use self::file::File;
-use crate::{AnyConfiguration, Key, Takes, Written, keys};
+use super::laws;
 
 const HOST: &str = r#"
 [robot]

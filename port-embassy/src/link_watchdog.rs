@@ -14,13 +14,13 @@
 //!
 //! ```
 //! use outrigger_core::mode::Mode;
-//! use outrigger_embassy::revival::{Revival, Revive, SILENCE, Sight};
+//! use outrigger_embassy::link_watchdog::{InterfaceState, LinkWatchdog, Restart, SILENCE};
 //! use outrigger_wire::time::Instant;
 //!
-//! let mut revival = Revival::new();
-//! let silent = Sight { linked: true, frames: 0, mode: Mode::Offline };
-//! assert_eq!(revival.handle(Instant::ZERO, silent), None);
-//! assert_eq!(revival.handle(Instant::ZERO + SILENCE, silent), Some(Revive::Interface));
+//! let mut watchdog = LinkWatchdog::new();
+//! let silent = InterfaceState { linked: true, frames: 0, mode: Mode::Offline };
+//! assert_eq!(watchdog.handle(Instant::ZERO, silent), None);
+//! assert_eq!(watchdog.handle(Instant::ZERO + SILENCE, silent), Some(Restart::Interface));
 //! ```
 
 use outrigger_core::mode::Mode;
@@ -37,7 +37,7 @@ pub const GIVE_UP: Duration = Duration::from_secs(300);
 /// What is to be started anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Revive {
+pub enum Restart {
     /// The network interface.
     Interface,
     /// The board: a reset.
@@ -46,7 +46,7 @@ pub enum Revive {
 
 /// What is seen of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sight {
+pub struct InterfaceState {
     /// There is a link.
     pub linked: bool,
     /// Frames received since the boot; it may wrap.
@@ -57,7 +57,7 @@ pub struct Sight {
 
 /// Watches over one interface, from the boot on.
 #[derive(Clone, Copy, Debug)]
-pub struct Revival {
+pub struct LinkWatchdog {
     /// How long there was silence, and when it was seen last, while it goes on.
     silence: Duration,
     seen: Option<Instant>,
@@ -70,7 +70,7 @@ pub struct Revival {
     interfaces: u32,
 }
 
-impl Revival {
+impl LinkWatchdog {
     /// Nothing was seen yet.
     #[must_use]
     pub const fn new() -> Self {
@@ -80,13 +80,13 @@ impl Revival {
 
     /// How often the interface was started anew since the boot.
     #[must_use]
-    pub const fn interfaces(&self) -> u32 {
+    pub const fn interface_restarts(&self) -> u32 {
         self.interfaces
     }
 
     /// What is to be started anew now; it is for the caller to do so at once. To be asked about once a second.
-    pub fn handle(&mut self, now: Instant, sight: Sight) -> Option<Revive> {
-        let Sight { linked, frames, mode } = sight;
+    pub fn handle(&mut self, now: Instant, state: InterfaceState) -> Option<Restart> {
+        let InterfaceState { linked, frames, mode } = state;
         if frames != self.frames || mode != Mode::Offline {
             let heard = self.heard || frames != self.frames;
             *self = Self { frames, heard, interfaces: self.interfaces, ..Self::new() };
@@ -101,7 +101,7 @@ impl Revival {
         }
         self.seen = Some(now);
         if self.heard && self.silence >= GIVE_UP {
-            return Some(Revive::Board);
+            return Some(Restart::Board);
         }
         if self.silence < self.next {
             return None;
@@ -109,11 +109,11 @@ impl Revival {
         self.wait = (self.wait + self.wait).min(LONGEST);
         self.next = self.silence + self.wait;
         self.interfaces = self.interfaces.saturating_add(1);
-        Some(Revive::Interface)
+        Some(Restart::Interface)
     }
 }
 
-impl Default for Revival {
+impl Default for LinkWatchdog {
     fn default() -> Self {
         Self::new()
     }
@@ -132,7 +132,7 @@ mod tests {
     /// A board with its boots: the machine is new after each, and everything it did is judged as it is done.
     #[derive(Clone)]
     struct Board {
-        revival: Revival,
+        watchdog: LinkWatchdog,
         now: u64,
         frames: u32,
         heard: bool,
@@ -147,7 +147,7 @@ mod tests {
     impl Board {
         const fn new() -> Self {
             Self {
-                revival: Revival::new(),
+                watchdog: LinkWatchdog::new(),
                 now: 0,
                 frames: 0,
                 heard: false,
@@ -173,14 +173,14 @@ mod tests {
                 self.seen = None;
             }
             let silence = self.silence;
-            match self.revival.handle(at(now), Sight { linked, frames: self.frames, mode }) {
+            match self.watchdog.handle(at(now), InterfaceState { linked, frames: self.frames, mode }) {
                 None => {
                     // Whoever was heard and fell silent is not left so.
                     assert!(!self.heard || !linked || silence < 300);
                 }
                 Some(what) => {
                     assert!(linked && !spoken && mode == Mode::Offline, "{what:?} in {mode:?}");
-                    if what == Revive::Interface {
+                    if what == Restart::Interface {
                         assert!(silence >= 10, "{silence} s");
                         assert!(self.last_interface.is_none_or(|last| now - last >= 10));
                         self.last_interface = Some(now);

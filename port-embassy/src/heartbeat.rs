@@ -1,13 +1,13 @@
 //! Whether the control loop still runs: the watchdog is fed only then.
 //!
 //! ```
-//! use outrigger_embassy::pulse::Pulse;
+//! use outrigger_embassy::heartbeat::Heartbeat;
 //! use outrigger_wire::time::{Duration, Instant};
 //!
 //! // From an observer: `engine.poll_timeout()` is when the loop comes back at the latest.
-//! let pulse = Pulse::asleep(Instant::ZERO, Some(Instant::from_micros(8_000)));
-//! assert!(pulse.beats(Instant::from_micros(8_000)));
-//! assert!(!pulse.beats(Instant::from_micros(500_000)));
+//! let heartbeat = Heartbeat::asleep(Instant::ZERO, Some(Instant::from_micros(8_000)));
+//! assert!(heartbeat.beats(Instant::from_micros(8_000)));
+//! assert!(!heartbeat.beats(Instant::from_micros(500_000)));
 //! ```
 
 use outrigger_wire::time::{Duration, Instant};
@@ -21,11 +21,11 @@ const GRACE: Duration = Duration::from_millis(200);
 /// everything else on this device goes on: then the watchdog is to reset it. Commands cease with the reset, and nothing
 /// moves after a boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pulse {
+pub struct Heartbeat {
     due: Option<Instant>,
 }
 
-impl Pulse {
+impl Heartbeat {
     /// A loop that has not begun.
     pub const NONE: Self = Self { due: None };
 
@@ -53,20 +53,20 @@ mod tests {
 
     #[test]
     fn a_loop_that_waits_for_its_timeout_beats_until_long_after_it() {
-        let pulse = Pulse::asleep(at(1_000), Some(at(9_000)));
-        assert!(pulse.beats(at(8_999)) && pulse.beats(at(9_200)));
-        assert!(!pulse.beats(at(9_201)));
+        let heartbeat = Heartbeat::asleep(at(1_000), Some(at(9_000)));
+        assert!(heartbeat.beats(at(8_999)) && heartbeat.beats(at(9_200)));
+        assert!(!heartbeat.beats(at(9_201)));
     }
 
     #[test]
     fn a_loop_that_is_to_come_back_at_once_may_not_stay_away() {
-        let pulse = Pulse::asleep(at(1_000), Some(Instant::ZERO));
-        assert!(pulse.beats(at(1_200)) && !pulse.beats(at(1_201)));
+        let heartbeat = Heartbeat::asleep(at(1_000), Some(Instant::ZERO));
+        assert!(heartbeat.beats(at(1_200)) && !heartbeat.beats(at(1_201)));
     }
 
     #[test]
     fn a_loop_that_waits_for_nothing_beats() {
-        assert!(Pulse::asleep(at(1), None).beats(at(1_000_000)));
-        assert!(Pulse::default().beats(at(1_000_000)));
+        assert!(Heartbeat::asleep(at(1), None).beats(at(1_000_000)));
+        assert!(Heartbeat::default().beats(at(1_000_000)));
     }
 }

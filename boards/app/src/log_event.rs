@@ -13,12 +13,12 @@ use outrigger_core::link::{GradeChange, GradeLow};
 use outrigger_core::mode::{Mode, Refusal, Transition};
 use outrigger_core::robot::Reason;
 use outrigger_embassy::Trouble;
-use outrigger_remote::telemetry::Heard;
+use outrigger_remote::telemetry::LinkActivity;
 use outrigger_wire::robot::SoftwareVersion;
 
 /// One line of the log. `E` is what only this kind of controller reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Milestone<E> {
+pub enum LogEvent<E> {
     /// This device has started.
     Booted {
         /// Its own address.
@@ -44,7 +44,7 @@ pub enum Milestone<E> {
     /// The network interface is connected, or no longer.
     Network(bool),
     /// What was heard from the robot's address until now.
-    Heard(Heard),
+    Heard(LinkActivity),
     /// Something about the controller, and what the network stack knows about the link that it is about.
     Peer(E, Option<Trouble>),
     /// The grade of the link changed.
@@ -82,7 +82,7 @@ pub enum Milestone<E> {
 /// What only one kind of controller reports, in the log.
 pub trait PeerEvent: Copy {
     /// Whether it is told, and which link it is about.
-    fn is_told(&self) -> (bool, Option<LinkId>);
+    fn is_logged(&self) -> (bool, Option<LinkId>);
 
     /// The controller's software, where this is what tells it.
     fn software(&self) -> Option<SoftwareVersion> {
@@ -94,7 +94,7 @@ pub trait PeerEvent: Copy {
 }
 
 impl PeerEvent for UrEvent {
-    fn is_told(&self) -> (bool, Option<LinkId>) {
+    fn is_logged(&self) -> (bool, Option<LinkId>) {
         match self {
             Self::Established(_) => (true, None),
             Self::Down { link, .. } => (true, Some(*link)),
@@ -149,7 +149,7 @@ fn named(name: Option<&'static str>) -> &'static str {
 }
 
 impl PeerEvent for KrcEvent {
-    fn is_told(&self) -> (bool, Option<LinkId>) {
+    fn is_logged(&self) -> (bool, Option<LinkId>) {
         (true, None)
     }
 
@@ -176,13 +176,13 @@ impl PeerEvent for KrcEvent {
     }
 }
 
-impl<E: PeerEvent> Milestone<E> {
+impl<E: PeerEvent> LogEvent<E> {
     /// What `event` is in the log; `None` for what is only counted. `armed` is how often command was granted before,
     /// `trouble` what the network stack knows about a link.
     pub(crate) fn of(event: &Event<E>, armed: u32, trouble: impl Fn(LinkId) -> Option<Trouble>) -> Option<Self> {
         match *event {
             Event::Peer(event) => {
-                let (told, link) = event.is_told();
+                let (told, link) = event.is_logged();
                 told.then(|| Self::Peer(event, link.and_then(trouble)))
             }
             Event::Grade(change) => Some(Self::Grade(change)),
@@ -274,14 +274,14 @@ mod tests {
 
     use super::*;
 
-    fn lines(transitions: &[(Mode, Mode, Option<Reason>)]) -> Vec<Milestone<UrEvent>> {
+    fn lines(transitions: &[(Mode, Mode, Option<Reason>)]) -> Vec<LogEvent<UrEvent>> {
         let mut armed = 0;
         let at = Instant::ZERO;
         let mut lines = Vec::new();
         for (from, to, reason) in transitions.iter().copied() {
             let event = Event::Transition(Transition { from, to, reason, at, epoch: Epoch::default() });
-            let line = Milestone::of(&event, armed, |_| None);
-            if let Some(Milestone::Armed(times)) = line {
+            let line = LogEvent::of(&event, armed, |_| None);
+            if let Some(LogEvent::Armed(times)) = line {
                 armed = times;
             }
             lines.extend(line);
@@ -307,16 +307,16 @@ mod tests {
             (Stopping, Offline, Some(Reason::LinkClosed)),
         ]);
         let expected = [
-            Milestone::Arming,
-            Milestone::Armed(1),
-            Milestone::Fallback(Reason::StateStale),
-            Milestone::AtRest(None),
-            Milestone::Arming,
-            Milestone::NotArmed(Reason::ArmingTimeout),
-            Milestone::Arming,
-            Milestone::Armed(2),
-            Milestone::Released,
-            Milestone::AtRest(Some(Reason::MotionUnknown)),
+            LogEvent::Arming,
+            LogEvent::Armed(1),
+            LogEvent::Fallback(Reason::StateStale),
+            LogEvent::AtRest(None),
+            LogEvent::Arming,
+            LogEvent::NotArmed(Reason::ArmingTimeout),
+            LogEvent::Arming,
+            LogEvent::Armed(2),
+            LogEvent::Released,
+            LogEvent::AtRest(Some(Reason::MotionUnknown)),
         ];
         assert_eq!(told, expected);
     }
@@ -325,14 +325,14 @@ mod tests {
     fn a_link_that_is_down_is_told_with_what_the_network_stack_knows() {
         let (link, endpoint) = (LinkId::REALTIME, Endpoint { port: 30_003 });
         let event = Event::Peer(UrEvent::Down { link, endpoint, cause: DownCause::OpenTimeout, next: Next::Nothing });
-        let told = Milestone::of(&event, 0, |asked| (asked == link).then_some(Trouble::NoAnswer));
-        assert!(matches!(told, Some(Milestone::Peer(_, Some(Trouble::NoAnswer)))), "{told:?}");
+        let told = LogEvent::of(&event, 0, |asked| (asked == link).then_some(Trouble::NoAnswer));
+        assert!(matches!(told, Some(LogEvent::Peer(_, Some(Trouble::NoAnswer)))), "{told:?}");
     }
 
     #[test]
     fn what_comes_as_often_as_states_is_not_told() {
         let stall = Event::<UrEvent>::LocalStall { late: Duration::from_millis(79), limit: Duration::from_millis(40) };
-        assert_eq!(Milestone::of(&stall, 0, |_| None), None);
-        assert_eq!(Milestone::of(&Event::<UrEvent>::ClockJump(1), 0, |_| None), None);
+        assert_eq!(LogEvent::of(&stall, 0, |_| None), None);
+        assert_eq!(LogEvent::of(&Event::<UrEvent>::ClockJump(1), 0, |_| None), None);
     }
 }

@@ -9,7 +9,7 @@ pub(crate) const KINDS: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: [u8; 2] = [0, 1];
 
 /// An ARP packet in its frame: what is looked at of it.
-pub(crate) struct Claim {
+pub(crate) struct ArpClaim {
     /// Somebody asks; else it answers, or tells unasked.
     pub(crate) request: bool,
     /// The sender's.
@@ -20,7 +20,7 @@ pub(crate) struct Claim {
     pub(crate) target: Ipv4Addr,
 }
 
-impl Claim {
+impl ArpClaim {
     /// `None` where it is no ARP packet, or none of Ethernet and IPv4: the stack makes nothing of it.
     pub(crate) fn of(frame: &[u8]) -> Option<Self> {
         let arp = frame.get(ETHERTYPE..)?.strip_prefix(&ARP)?.strip_prefix(&KINDS)?;

@@ -228,11 +228,11 @@ mod tests {
             let memory = Memory::of(7);
             begin(&memory);
             reached(&memory, stage);
-            panicked(&memory, "boards/app/src/desk.rs", 42);
+            panicked(&memory, "boards/app/src/shared.rs", 42);
             // What follows from the first end is none of its own.
             faulted(&memory, &End::StackOverflow(None));
             panicked(&memory, "x.rs", 1);
-            let file = String::try_from("boards/app/src/desk.rs").unwrap();
+            let file = String::try_from("boards/app/src/shared.rs").unwrap();
             assert_eq!(begin(&memory), Some(Before { starts: 1, stage, end: Some(End::Panic { file, line: 42 }) }));
             let place = Place { at: 0x0800_1234, from: 0x0800_5679 };
             for (starts, end) in

@@ -1,7 +1,7 @@
 //! What is asked becomes a word to the robot's task, and what came of it an answer.
 
 use heapless::Vec;
-use outrigger_core::client::dashboard::{Outcome, Readying};
+use outrigger_core::client::dashboard::{ArmCommand, Outcome};
 use outrigger_core::command::outputs::Write;
 use outrigger_core::mode::{Epoch, Mode, Refusal, Word};
 use outrigger_core::robot::Reason;
@@ -12,7 +12,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use super::inquiry::Inquiry;
 use super::output;
-use crate::errands::{Asker, Errands};
+use crate::service_commands::{Asker, ServiceCommands};
 
 /// Longest wait for the control loop; it comes back much sooner.
 const DECIDED_IN: Duration = Duration::from_millis(200);
@@ -23,7 +23,7 @@ const NEWS_IN: Duration = Duration::from_secs(10);
 /// Longest wait for the dashboard server: more than a connection, its greeting and the answer may take.
 const READY_IN: Duration = Duration::from_secs(20);
 /// More than sessions can have open, of which only the newest of each is answered.
-const OWED: usize = 8;
+const PENDING_MAX: usize = 8;
 
 /// What an answer waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,34 +44,34 @@ enum Waits {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Owed {
+struct PendingReply {
     ticket: Ticket,
     waits: Waits,
     until: Instant,
 }
 
-/// The answers that are owed.
-pub(super) struct Clerk<'d> {
+/// The answers that are pending.
+pub(super) struct RequestServer<'d> {
     robot: Handle<'d>,
     inquiry: &'d Inquiry,
-    errands: &'d Errands,
+    service_commands: &'d ServiceCommands,
     /// The request that armed the arm.
     armed: Armed<Ticket>,
-    owed: Vec<Owed, OWED>,
+    pending: Vec<PendingReply, PENDING_MAX>,
     /// Decided, and to be told one after the other: a service sends one datagram at a time.
-    decided: Vec<(Ticket, Verdict), OWED>,
+    decided: Vec<(Ticket, Verdict), PENDING_MAX>,
 }
 
-impl<'d> Clerk<'d> {
-    pub(super) const fn new(robot: Handle<'d>, inquiry: &'d Inquiry, errands: &'d Errands) -> Self {
-        Self { robot, inquiry, errands, armed: Armed::new(), owed: Vec::new(), decided: Vec::new() }
+impl<'d> RequestServer<'d> {
+    pub(super) const fn new(robot: Handle<'d>, inquiry: &'d Inquiry, service_commands: &'d ServiceCommands) -> Self {
+        Self { robot, inquiry, service_commands, armed: Armed::new(), pending: Vec::new(), decided: Vec::new() }
     }
 
     /// Looks at what came in.
     pub(super) fn take<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) {
         let robot = self.robot;
         let Some(Asked { ticket, ask }) = service.poll_request(robot.epoch()) else { return };
-        if self.owed.is_empty() {
+        if self.pending.is_empty() {
             // Of what nobody waits for any more.
             while self.inquiry.news().is_some() {}
             self.inquiry.refused();
@@ -107,8 +107,10 @@ impl<'d> Clerk<'d> {
                 (Waits::Output(write), NEWS_IN)
             }
             Ok(Ask::Dashboard { how, .. }) => {
-                let Some(readying) = Readying::of_word(how) else { return self.decided(ticket, Verdict::BadValue) };
-                if !self.errands.ask(readying, Asker::Message) {
+                let Some(arm_command) = ArmCommand::of_word(how) else {
+                    return self.decided(ticket, Verdict::BadValue);
+                };
+                if !self.service_commands.ask(arm_command, Asker::Message) {
                     return self.decided(ticket, Verdict::Dashboard(Outcome::Busy));
                 }
                 (Waits::Dashboard, READY_IN)
@@ -142,11 +144,11 @@ impl<'d> Clerk<'d> {
             // No source of a board takes readings from the network.
             Ok(Ask::Sample { .. }) => return self.decided(ticket, Verdict::BadValue),
         };
-        if self.owed.is_full() {
-            self.owed.remove(0);
+        if self.pending.is_full() {
+            self.pending.remove(0);
         }
         // There is room now.
-        let _ = self.owed.push(Owed { ticket, waits, until: now + patience });
+        let _ = self.pending.push(PendingReply { ticket, waits, until: now + patience });
         self.inquiry.want(true);
     }
 
@@ -157,9 +159,9 @@ impl<'d> Clerk<'d> {
 
     /// Takes a request back: at once where it has armed the arm, and where it is still open once that is decided.
     fn withdraw(&mut self, what: Ticket) {
-        for owed in self.owed.iter_mut().filter(|owed| owed.ticket == what) {
-            if let Waits::Request(epoch, commanded) = owed.waits {
-                owed.waits = Waits::Withdrawn(epoch, commanded);
+        for pending in self.pending.iter_mut().filter(|pending| pending.ticket == what) {
+            if let Waits::Request(epoch, commanded) = pending.waits {
+                pending.waits = Waits::Withdrawn(epoch, commanded);
             }
         }
         if self.armed.is_by(&what, self.robot.epoch()) {
@@ -180,27 +182,28 @@ impl<'d> Clerk<'d> {
         let refused = self.inquiry.refused();
         let refused = |word| refused.filter(|refusal: &Refusal| refusal.word == word).map(|refusal| refusal.reason);
         while let Some((write, news)) = self.inquiry.news() {
-            let waits = |owed: &Owed| owed.waits == Waits::Output(write);
-            if let (Some(news), Some(at)) = (output::news(news), self.owed.iter().position(waits)) {
-                let Owed { ticket, .. } = self.owed.remove(at);
+            let waits = |pending: &PendingReply| pending.waits == Waits::Output(write);
+            if let (Some(news), Some(at)) = (output::news(news), self.pending.iter().position(waits)) {
+                let PendingReply { ticket, .. } = self.pending.remove(at);
                 self.decided(ticket, Verdict::Output(news));
             }
         }
         let commanded = matches!(standing.mode, Mode::Arming | Mode::Command);
         if commanded && refused(Word::Request).is_none() {
-            for Owed { ticket, waits, .. } in &self.owed {
+            for PendingReply { ticket, waits, .. } in &self.pending {
                 if let Waits::Request(epoch, before) | Waits::Withdrawn(epoch, before) = *waits {
                     self.armed.granted(*ticket, epoch, before);
                 }
             }
             let present = self.robot.epoch();
-            let withdrawn =
-                |owed: &Owed| matches!(owed.waits, Waits::Withdrawn(..)) && self.armed.is_by(&owed.ticket, present);
-            if self.owed.iter().any(withdrawn) {
+            let withdrawn = |pending: &PendingReply| {
+                matches!(pending.waits, Waits::Withdrawn(..)) && self.armed.is_by(&pending.ticket, present)
+            };
+            if self.pending.iter().any(withdrawn) {
                 self.robot.release();
             }
         }
-        self.settle(|owed| match owed.waits {
+        self.settle(|pending| match pending.waits {
             Waits::Look => Some(Verdict::Done),
             Waits::Withdrawn(..) => Some(Verdict::Withdrawn),
             Waits::Request(..) => Some(match refused(Word::Request) {
@@ -219,20 +222,21 @@ impl<'d> Clerk<'d> {
     }
 
     /// The command to the dashboard server is over.
-    pub(super) fn came_back(&mut self, outcome: Outcome) {
-        self.settle(|owed| (owed.waits == Waits::Dashboard).then_some(Verdict::Dashboard(outcome)));
-        self.inquiry.want(!self.owed.is_empty());
+    pub(super) fn complete_dashboard(&mut self, outcome: Outcome) {
+        self.settle(|pending| (pending.waits == Waits::Dashboard).then_some(Verdict::Dashboard(outcome)));
+        self.inquiry.want(!self.pending.is_empty());
     }
 
     /// Of what has waited for too long.
     pub(super) fn give_up(&mut self, now: Instant) {
-        let undecided = |owed: &Owed| now >= owed.until && matches!(owed.waits, Waits::Withdrawn(_, false));
-        if !self.is_commanded() && self.owed.iter().any(undecided) {
+        let undecided =
+            |pending: &PendingReply| now >= pending.until && matches!(pending.waits, Waits::Withdrawn(_, false));
+        if !self.is_commanded() && self.pending.iter().any(undecided) {
             // It may still wait to be taken: a release takes it back, and stops nobody.
             self.robot.release();
         }
-        self.settle(|owed| {
-            (now >= owed.until).then_some(match owed.waits {
+        self.settle(|pending| {
+            (now >= pending.until).then_some(match pending.waits {
                 Waits::Look => Verdict::Done,
                 Waits::Withdrawn(..) => Verdict::Withdrawn,
                 Waits::Request(..) | Waits::Acknowledge => Verdict::Ending,
@@ -242,21 +246,21 @@ impl<'d> Clerk<'d> {
                 Waits::Dashboard => Verdict::Dashboard(Outcome::NoAnswer),
             })
         });
-        self.inquiry.want(!self.owed.is_empty());
+        self.inquiry.want(!self.pending.is_empty());
     }
 
-    fn settle(&mut self, verdict: impl Fn(&Owed) -> Option<Verdict>) {
-        let Self { owed, decided, .. } = self;
-        owed.retain(|owed| {
-            let Some(verdict) = verdict(owed) else { return true };
-            // As much room as is owed.
-            let _ = decided.push((owed.ticket, verdict));
+    fn settle(&mut self, verdict: impl Fn(&PendingReply) -> Option<Verdict>) {
+        let Self { pending, decided, .. } = self;
+        pending.retain(|pending| {
+            let Some(verdict) = verdict(pending) else { return true };
+            // As much room as is pending.
+            let _ = decided.push((pending.ticket, verdict));
             false
         });
     }
 
     /// The next answer, where there is one.
-    pub(super) fn tell<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) -> bool {
+    pub(super) fn answer_next<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) -> bool {
         if self.decided.is_empty() {
             return false;
         }
@@ -267,7 +271,7 @@ impl<'d> Clerk<'d> {
 
     /// When to [give up](Self::give_up) something at the latest.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.owed.iter().map(|owed| owed.until).min()
+        self.pending.iter().map(|pending| pending.until).min()
     }
 }
 
@@ -340,7 +344,7 @@ mod tests {
     struct Rig {
         robot: Handle<'static>,
         inquiry: &'static Inquiry,
-        clerk: Clerk<'static>,
+        server: RequestServer<'static>,
         service: Service<u8>,
         caller: Caller,
         now: Instant,
@@ -353,12 +357,13 @@ mod tests {
             let law = JointServo::new(Reference::Hold, JointServoConfig::default());
             let engine = leak(KrcEngine::new(KrcConfig::default(), law, ()).expect("an engine"));
             let (robot, _) = krc::new(stack, engine, leak(krc::Buffers::new()), leak(Shared::new()));
-            let (inquiry, errands): (&Inquiry, &Errands) = (leak(Inquiry::new()), leak(Errands::new()));
+            let (inquiry, service_commands): (&Inquiry, &ServiceCommands) =
+                (leak(Inquiry::new()), leak(ServiceCommands::new()));
             let now = Instant::from_micros(1_000_000);
-            let clerk = Clerk::new(robot, inquiry, errands);
+            let server = RequestServer::new(robot, inquiry, service_commands);
             let service = Service::new(Key::new(&KEY), [7; 32]);
             let mut rig =
-                Self { robot, inquiry, clerk, service, caller: Caller::new(Key::new(&KEY), [1; 16], now), now };
+                Self { robot, inquiry, server, service, caller: Caller::new(Key::new(&KEY), [1; 16], now), now };
             rig.send();
             assert_eq!(rig.receive(), Some(Learned::Open(EPOCH)));
             rig
@@ -383,7 +388,7 @@ mod tests {
         fn ask(&mut self, ask: Ask<'_>) -> Option<Verdict> {
             self.caller.ask(self.now, EPOCH, Message { id: None, challenge: None, ask }).expect("room");
             self.send();
-            self.clerk.take(&mut self.service, self.now);
+            self.server.take(&mut self.service, self.now);
             self.verdict()
         }
 
@@ -396,14 +401,14 @@ mod tests {
 
         /// Plays the control loop that has had everything that was asked, and returns the verdict on the newest request.
         fn decided(&mut self) -> Option<Verdict> {
-            self.clerk.decide(self.now);
+            self.server.decide(self.now);
             self.verdict()
         }
 
         /// Returns the verdict on the newest request.
         fn verdict(&mut self) -> Option<Verdict> {
             let mut verdict = None;
-            while self.clerk.tell(&mut self.service, self.now) {
+            while self.server.answer_next(&mut self.service, self.now) {
                 if let Some(Learned::Answer(EPOCH, reply)) = self.receive() {
                     verdict = Some(reply.verdict);
                 }
@@ -417,7 +422,7 @@ mod tests {
 
         /// Asserts that nothing waits, neither here nor for the control loop.
         fn assert_nothing_waits(&self) {
-            assert!(self.clerk.owed.is_empty() && self.clerk.poll_timeout().is_none());
+            assert!(self.server.pending.is_empty() && self.server.poll_timeout().is_none());
             assert!(!self.robot.is_waiting());
         }
     }
@@ -512,8 +517,8 @@ mod tests {
         assert_eq!(rig.ask_freshly(Ask::Request(EPOCH)), None);
         let what = rig.caller.counter();
         assert_eq!(rig.ask(Ask::Withdraw { what }), None);
-        rig.clerk.decide(rig.now);
-        let verdicts: std::vec::Vec<_> = rig.clerk.decided.iter().map(|(_, verdict)| *verdict).collect();
+        rig.server.decide(rig.now);
+        let verdicts: std::vec::Vec<_> = rig.server.decided.iter().map(|(_, verdict)| *verdict).collect();
         assert_eq!(verdicts, [Verdict::Withdrawn, Verdict::Done]);
     }
 
@@ -543,10 +548,10 @@ mod tests {
         assert_eq!(rig.ask_freshly(release), None);
         assert_eq!(rig.decided(), None, "the control loop does not decide it");
         assert_eq!(rig.ask_freshly(release), Some(Verdict::Dashboard(Outcome::Busy)));
-        assert_eq!(rig.clerk.owed.len(), 1);
-        rig.clerk.came_back(Outcome::Taken);
-        assert_eq!(rig.clerk.decided.first().map(|(_, verdict)| *verdict), Some(Verdict::Dashboard(Outcome::Taken)));
-        assert!(rig.clerk.owed.is_empty());
+        assert_eq!(rig.server.pending.len(), 1);
+        rig.server.complete_dashboard(Outcome::Taken);
+        assert_eq!(rig.server.decided.first().map(|(_, verdict)| *verdict), Some(Verdict::Dashboard(Outcome::Taken)));
+        assert!(rig.server.pending.is_empty());
     }
 
     #[test]
@@ -562,26 +567,26 @@ mod tests {
             let mut rig = Rig::new();
             assert_eq!(rig.ask_freshly(ask), None, "{ask:?}");
             let until = rig.now + patience;
-            assert_eq!(rig.clerk.poll_timeout(), Some(until), "{ask:?}");
+            assert_eq!(rig.server.poll_timeout(), Some(until), "{ask:?}");
             rig.now = until - Duration::from_micros(1);
-            rig.clerk.give_up(rig.now);
+            rig.server.give_up(rig.now);
             assert_eq!(rig.verdict(), None, "{ask:?}");
             rig.now = until;
-            rig.clerk.give_up(rig.now);
+            rig.server.give_up(rig.now);
             assert_eq!(rig.verdict(), Some(verdict), "{ask:?}");
-            assert_eq!(rig.clerk.poll_timeout(), None);
+            assert_eq!(rig.server.poll_timeout(), None);
         }
     }
 
     #[test]
     fn of_too_many_requests_the_oldest_is_not_answered() {
         let mut rig = Rig::new();
-        for _ in 0..=OWED {
+        for _ in 0..=PENDING_MAX {
             assert_eq!(rig.ask(Ask::Status), None);
         }
-        assert_eq!(rig.clerk.owed.len(), OWED);
+        assert_eq!(rig.server.pending.len(), PENDING_MAX);
         assert_eq!(rig.decided(), Some(Verdict::Done), "the newest is");
-        rig.clerk.decide(rig.now);
-        assert!(rig.clerk.decided.is_empty() && rig.clerk.owed.is_empty());
+        rig.server.decide(rig.now);
+        assert!(rig.server.decided.is_empty() && rig.server.pending.is_empty());
     }
 }

@@ -4,18 +4,18 @@
 //! ```
 //! use core::net::Ipv4Addr;
 //!
-//! use outrigger_embassy::heard::{Ear, Heard};
+//! use outrigger_embassy::frame_monitor::{FrameMonitor, LinkActivity};
 //!
-//! let ear = Ear::new(Ipv4Addr::new(192, 168, 56, 101));
-//! // `neighbour::Guarded` passes it every frame that comes in.
-//! ear.take(&[0; 60]);
-//! assert_eq!((ear.frames(), ear.heard()), (1, Heard::Others));
+//! let monitor = FrameMonitor::new(Ipv4Addr::new(192, 168, 56, 101));
+//! // `arp_guard::Guarded` passes it every frame that comes in.
+//! monitor.take(&[0; 60]);
+//! assert_eq!((monitor.frames(), monitor.activity()), (1, LinkActivity::Others));
 //! ```
 
 use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use crate::claim::Claim;
+use crate::arp_claim::ArpClaim;
 
 /// Of an Ethernet frame.
 const TYPE: usize = 12;
@@ -27,7 +27,7 @@ const IP_SENDER: usize = CONTENT + 12;
 /// Traffic from the robot's address since the start: how far a connection that fails has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Heard {
+pub enum LinkActivity {
     /// No frame at all has come in.
     #[default]
     Silence,
@@ -41,20 +41,21 @@ pub enum Heard {
 
 /// What was counted.
 #[derive(Debug)]
-pub struct Ear {
+pub struct FrameMonitor {
     robot: Ipv4Addr,
     frames: AtomicU32,
-    heard: AtomicU8,
+    activity: AtomicU8,
 }
 
 /// What may be heard, the least first.
-const ALL: [Heard; 4] = [Heard::Silence, Heard::Others, Heard::Address, Heard::Packets];
+const ALL: [LinkActivity; 4] =
+    [LinkActivity::Silence, LinkActivity::Others, LinkActivity::Address, LinkActivity::Packets];
 
-impl Ear {
+impl FrameMonitor {
     /// Nothing was heard yet. An unspecified `robot` is anybody.
     #[must_use]
     pub const fn new(robot: Ipv4Addr) -> Self {
-        Self { robot, frames: AtomicU32::new(0), heard: AtomicU8::new(0) }
+        Self { robot, frames: AtomicU32::new(0), activity: AtomicU8::new(0) }
     }
 
     /// Frames that came in.
@@ -65,8 +66,8 @@ impl Ear {
 
     /// What was heard from the robot's address.
     #[must_use]
-    pub fn heard(&self) -> Heard {
-        ALL.get(usize::from(self.heard.load(Ordering::Relaxed))).copied().unwrap_or_default()
+    pub fn activity(&self) -> LinkActivity {
+        ALL.get(usize::from(self.activity.load(Ordering::Relaxed))).copied().unwrap_or_default()
     }
 
     /// A frame came in.
@@ -77,14 +78,14 @@ impl Ear {
         let packet = frame.get(TYPE..CONTENT).is_some_and(|kind| kind == IPV4);
         let sender = frame.get(IP_SENDER..).and_then(|rest| rest.first_chunk::<4>()).filter(|_| packet);
         let told = if sender.is_some_and(|sender| is_robots(Ipv4Addr::from(*sender))) {
-            Heard::Packets
-        } else if Claim::of(frame).is_some_and(|claim| is_robots(claim.sender)) {
-            Heard::Address
+            LinkActivity::Packets
+        } else if ArpClaim::of(frame).is_some_and(|claim| is_robots(claim.sender)) {
+            LinkActivity::Address
         } else {
-            Heard::Others
+            LinkActivity::Others
         };
-        if told as u8 > self.heard() as u8 {
-            self.heard.store(told as u8, Ordering::Relaxed);
+        if told as u8 > self.activity() as u8 {
+            self.activity.store(told as u8, Ordering::Relaxed);
         }
     }
 }
@@ -114,38 +115,38 @@ mod tests {
     #[test]
     fn what_is_known_of_the_robot_grows_and_is_never_forgotten() {
         let other = Ipv4Addr::new(192, 168, 56, 7);
-        let ear = Ear::new(ROBOT);
-        let mut expected = Heard::Silence;
-        assert_eq!(ear.heard(), expected);
+        let monitor = FrameMonitor::new(ROBOT);
+        let mut expected = LinkActivity::Silence;
+        assert_eq!(monitor.activity(), expected);
         for (frame, then) in [
-            (arp(other), Heard::Others),
-            (ip(other), Heard::Others),
-            (arp(ROBOT), Heard::Address),
-            (arp(other), Heard::Address),
-            (ip(ROBOT), Heard::Packets),
-            (arp(ROBOT), Heard::Packets),
+            (arp(other), LinkActivity::Others),
+            (ip(other), LinkActivity::Others),
+            (arp(ROBOT), LinkActivity::Address),
+            (arp(other), LinkActivity::Address),
+            (ip(ROBOT), LinkActivity::Packets),
+            (arp(ROBOT), LinkActivity::Packets),
         ] {
-            ear.take(&frame);
+            monitor.take(&frame);
             expected = then;
-            assert_eq!(ear.heard(), expected);
+            assert_eq!(monitor.activity(), expected);
         }
-        assert_eq!(ear.frames(), 6);
+        assert_eq!(monitor.frames(), 6);
     }
 
     #[test]
     fn where_the_one_who_speaks_first_is_believed_anybody_is_the_robot() {
-        let ear = Ear::new(Ipv4Addr::UNSPECIFIED);
-        ear.take(&ip(ROBOT));
-        assert_eq!(ear.heard(), Heard::Packets);
+        let monitor = FrameMonitor::new(Ipv4Addr::UNSPECIFIED);
+        monitor.take(&ip(ROBOT));
+        assert_eq!(monitor.activity(), LinkActivity::Packets);
     }
 
     #[test]
     fn a_frame_of_any_length_is_one_of_somebody() {
         for whole in [arp(ROBOT), ip(ROBOT)] {
             for length in 0..whole.len() {
-                let ear = Ear::new(ROBOT);
-                ear.take(&whole[..length]);
-                assert_ne!(ear.heard(), Heard::Silence);
+                let monitor = FrameMonitor::new(ROBOT);
+                monitor.take(&whole[..length]);
+                assert_ne!(monitor.activity(), LinkActivity::Silence);
             }
         }
     }

@@ -7,11 +7,11 @@ type Table = (String, Vec<(String, String)>);
 
 /// A file as it is written: tables in order, keys in order.
 #[derive(Clone, Debug)]
-pub(crate) struct File(Vec<Table>);
+pub struct File(Vec<Table>);
 
 impl File {
     /// Reads the plain form that the files here have: headers in brackets, one `key = value` a line.
-    pub(crate) fn new(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let mut tables: Vec<Table> = vec![];
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match line.split_once(" = ") {
@@ -27,7 +27,7 @@ impl File {
 
     /// The same with `key`, e.g. `limits.velocity`, or `source[].name` of the table in the middle of an array: a motion's
     /// ends are at rest.
-    pub(crate) fn with(&self, key: &str, value: &str) -> Self {
+    pub fn with(&self, key: &str, value: &str) -> Self {
         let (table, key) = key.rsplit_once('.').expect("a table and a key");
         let header = table.strip_suffix("[]").map_or_else(|| format!("[{table}]"), |array| format!("[[{array}]]"));
         let mut file = self.clone();
@@ -43,7 +43,7 @@ impl File {
     }
 
     /// The same with every `key = value` of a list parted by semicolons; a value of nothing takes the key away.
-    pub(crate) fn with_all(&self, settings: &str) -> Self {
+    pub fn with_all(&self, settings: &str) -> Self {
         settings.split(';').map(str::trim).filter(|setting| !setting.is_empty()).fold(self.clone(), |file, setting| {
             let (key, value) = setting.split_once(" = ").unwrap_or((setting.trim_end_matches(" ="), ""));
             let mut file = file.with(key, value);
@@ -52,8 +52,8 @@ impl File {
         })
     }
 
-    /// Its text.
-    pub(crate) fn text(&self) -> String {
+    /// Returns its text.
+    pub fn text(&self) -> String {
         let mut text = String::new();
         for (header, lines) in &self.0 {
             let _ = writeln!(text, "{header}");

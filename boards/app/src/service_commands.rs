@@ -4,7 +4,7 @@ use core::cell::Cell;
 
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
-use outrigger_core::client::dashboard::{Outcome, Readying};
+use outrigger_core::client::dashboard::{ArmCommand, Outcome};
 use outrigger_embassy::Handle;
 
 /// The origin of a command.
@@ -17,8 +17,8 @@ pub(crate) enum Asker {
 }
 
 /// A command for the dashboard server, at most one at a time, and its outcome.
-pub(crate) struct Errands {
-    asked: Signal<NoopRawMutex, (Readying, Asker)>,
+pub(crate) struct ServiceCommands {
+    asked: Signal<NoopRawMutex, (ArmCommand, Asker)>,
     busy: Cell<bool>,
     outcome: Signal<NoopRawMutex, Outcome>,
     /// The command waits for the control loop's release.
@@ -26,17 +26,17 @@ pub(crate) struct Errands {
     released: Signal<NoopRawMutex, ()>,
 }
 
-impl Errands {
+impl ServiceCommands {
     pub(crate) const fn new() -> Self {
         let (busy, releasing) = (Cell::new(false), Cell::new(false));
         Self { asked: Signal::new(), busy, outcome: Signal::new(), releasing, released: Signal::new() }
     }
 
     /// Adds a command; `false` while another one is carried out.
-    pub(crate) fn ask(&self, readying: Readying, by: Asker) -> bool {
+    pub(crate) fn ask(&self, arm_command: ArmCommand, by: Asker) -> bool {
         let free = !self.busy.replace(true);
         if free {
-            self.asked.signal((readying, by));
+            self.asked.signal((arm_command, by));
         }
         free
     }
@@ -54,7 +54,7 @@ impl Errands {
     }
 
     /// Waits for the next command.
-    pub(crate) async fn next(&self) -> (Readying, Asker) {
+    pub(crate) async fn next(&self) -> (ArmCommand, Asker) {
         self.asked.wait().await
     }
 

@@ -54,7 +54,7 @@ pub struct Built {
 }
 
 /// The settings of a board beside one kind of controller.
-pub trait Told: Sized {
+pub trait StoredSettings: Sized {
     /// The letter of this kind.
     const KIND: u8;
 
@@ -62,7 +62,7 @@ pub trait Told: Sized {
     ///
     /// # Errors
     /// What is wrong with the bytes.
-    fn told(bytes: &[u8]) -> Result<Self, SettingsError>;
+    fn decode(bytes: &[u8]) -> Result<Self, SettingsError>;
 
     /// Whether a board with these ports can be started with them: what its engine, its law or its network stack would refuse, and a
     /// sensor that would be waited for without end.
@@ -76,12 +76,12 @@ pub trait Told: Sized {
 }
 
 /// The settings of one kind of controller are told.
-macro_rules! told {
+macro_rules! stored_settings {
     ($settings:ty) => {
-        impl crate::provision::Told for $settings {
+        impl crate::provision::StoredSettings for $settings {
             const KIND: u8 = Self::KIND;
 
-            fn told(bytes: &[u8]) -> Result<Self, outrigger_core::engine::SettingsError> {
+            fn decode(bytes: &[u8]) -> Result<Self, outrigger_core::engine::SettingsError> {
                 Self::from_postcard(bytes)
             }
 
@@ -99,15 +99,15 @@ macro_rules! told {
         }
     };
 }
-pub(crate) use told;
+pub(crate) use stored_settings;
 
 /// The settings of the image in `bytes`, where a firmware that was `built` so can run all of it.
 ///
 /// # Errors
 /// The first thing that it cannot.
-pub fn judged<S: Told>(bytes: &[u8], built: Built) -> Result<(S, Image<'_>), Unfit> {
+pub fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S, Image<'_>), Unfit> {
     let image = Image::from_bytes(bytes).ok_or(Refusal::NoImage)?;
-    let settings = S::told(image.settings).map_err(|error| match error {
+    let settings = S::decode(image.settings).map_err(|error| match error {
         SettingsError::OtherKind => {
             let found = settings_kind(image.settings).map_or(0, |(_, kind)| kind);
             Refusal::OtherKind { found, expected: S::KIND }
@@ -144,12 +144,12 @@ pub struct InForce<S> {
     /// All of it.
     pub image: Image<'static>,
     /// How it came to that.
-    pub standing: Standing<S>,
+    pub selection: Selection<S>,
 }
 
 /// Where what a board runs is from, and where the next image is written.
 #[derive(Clone, Debug)]
-pub struct Standing<S> {
+pub struct Selection<S> {
     pub(crate) fingerprint: Fingerprint,
     pub(crate) origin: Origin,
     pub(crate) copies: [Copy; 2],
@@ -161,7 +161,7 @@ pub struct Standing<S> {
     settings: PhantomData<fn() -> S>,
 }
 
-impl<S> Standing<S> {
+impl<S> Selection<S> {
     /// The format of settings that this firmware reads.
     pub(crate) const FORMAT: u8 = SETTINGS_FORMAT;
 
@@ -172,7 +172,7 @@ impl<S> Standing<S> {
     }
 }
 
-impl<S: Told> InForce<S> {
+impl<S: StoredSettings> InForce<S> {
     /// The newest copy that can be run, in `memory`; where there is none, what was `compiled_in`. Of what is not run the log
     /// says why.
     ///
@@ -237,19 +237,19 @@ impl<S: Told> InForce<S> {
                 let origin = Origin::Flash { copy, sequence: header.sequence };
                 info!("settings: copy {}, number {}", copy + 1, header.sequence);
                 let fingerprint = header.image;
-                let standing =
-                    Standing { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
-                return Ok(Self { settings, image, standing });
+                let selection =
+                    Selection { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
+                return Ok(Self { settings, image, selection });
             }
         }
         if copies != [Copy::Empty; 2] {
             info!("settings: those that were compiled in");
         }
         let image = Image::from_bytes(compiled_in).ok_or(SettingsError::NoSettings)?;
-        let (settings, fingerprint) = (S::told(image.settings)?, Fingerprint::of(compiled_in));
+        let (settings, fingerprint) = (S::decode(image.settings)?, Fingerprint::of(compiled_in));
         let origin = Origin::CompiledIn;
-        let standing =
-            Standing { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
-        Ok(Self { settings, image, standing })
+        let selection =
+            Selection { fingerprint, origin, copies, why, is_last_refused, built, next, settings: PhantomData };
+        Ok(Self { settings, image, selection })
     }
 }

@@ -8,28 +8,28 @@ use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
-use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight, Outcome, Readying};
+use outrigger_core::client::dashboard::{ArmCommand, BrakeLine, BrakeRefusal, BrakeSight, Outcome};
 use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::engine::{Engine, Event, LinkId, Peer};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Held, Mode};
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
-use outrigger_embassy::heard::{self, Ear};
-use outrigger_embassy::pulse::Pulse;
-use outrigger_embassy::revival::{Revival, Revive, Sight};
+use outrigger_embassy::frame_monitor::{self, FrameMonitor};
+use outrigger_embassy::heartbeat::Heartbeat;
+use outrigger_embassy::link_watchdog::{InterfaceState, LinkWatchdog, Restart};
 use outrigger_embassy::sensor::{Counted, Counters};
 use outrigger_embassy::{Handle, Observer, Trouble, now};
-use outrigger_remote::telemetry::{Device, Heard, NetworkCounts, Pace, PortReport, Sampler, Stage};
+use outrigger_remote::telemetry::{Device, LinkActivity, NetworkCounts, Pace, PortReport, Sampler, Stage};
 use outrigger_wire::robot::{ControllerTime, RobotMode, SoftwareVersion};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Instant;
 
 use crate::boot::{self, Begun, Clock};
-use crate::errands::{Asker, Errands};
 use crate::lamp::Status;
-use crate::milestone::{Milestone, PeerEvent};
+use crate::log_event::{LogEvent, PeerEvent};
 use crate::requests::inquiry::Inquiry;
+use crate::service_commands::{Asker, ServiceCommands};
 use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.
@@ -43,13 +43,13 @@ const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Durat
 /// A robot's mode that is older is not known.
 const MODE_IS_KNOWN_FOR: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_millis(300);
 
-/// Returns the traffic that `ear` has classified, in the words of telemetry.
-fn heard(ear: &Ear) -> Heard {
-    match ear.heard() {
-        heard::Heard::Silence => Heard::Silence,
-        heard::Heard::Others => Heard::Others,
-        heard::Heard::Address => Heard::Address,
-        heard::Heard::Packets => Heard::Packets,
+/// Returns the traffic that `monitor` has classified, in the words of telemetry.
+fn activity(monitor: &FrameMonitor) -> LinkActivity {
+    match monitor.activity() {
+        frame_monitor::LinkActivity::Silence => LinkActivity::Silence,
+        frame_monitor::LinkActivity::Others => LinkActivity::Others,
+        frame_monitor::LinkActivity::Address => LinkActivity::Address,
+        frame_monitor::LinkActivity::Packets => LinkActivity::Packets,
     }
 }
 
@@ -58,16 +58,16 @@ fn heard(ear: &Ear) -> Heard {
 struct Origin {
     begun: &'static Begun,
     clock: Clock,
-    ear: &'static Ear,
+    monitor: &'static FrameMonitor,
 }
 
 /// Between the control loop and the rest. What the loop does here is a few stores.
-pub struct Desk<const N: usize, P: Peer<N>> {
-    lines: Channel<NoopRawMutex, Milestone<P::Event>, LINES>,
+pub struct Shared<const N: usize, P: Peer<N>> {
+    lines: Channel<NoopRawMutex, LogEvent<P::Event>, LINES>,
     missed: Cell<u32>,
     armed: Cell<u32>,
     status: Cell<Status>,
-    pulse: Cell<Pulse>,
+    heartbeat: Cell<Heartbeat>,
     /// One for each source, and one for sensors of none.
     counters: [Counters; MAX_SOURCES + 1],
     stack: Gauge,
@@ -76,11 +76,11 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     network: Cell<NetworkCounts>,
     origin: Cell<Option<Origin>>,
     /// What was heard from the robot's address, since when, and whether the log was told.
-    heard: Cell<(Heard, Instant, bool)>,
+    heard: Cell<(LinkActivity, Instant, bool)>,
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
     inquiry: Inquiry,
-    errands: Errands,
+    service_commands: ServiceCommands,
     /// Where the robot's dashboard server is, if its kind has one.
     dashboard: Cell<Option<IpAddress>>,
     /// The controller's software and the robot's mode, as far as they are known.
@@ -92,8 +92,8 @@ pub struct Desk<const N: usize, P: Peer<N>> {
     starts_anew: Cell<bool>,
 }
 
-impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
-    /// Returns a desk on which nothing has happened. `device` and `pace` are telemetry's.
+impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
+    /// Returns a shared on which nothing has happened. `device` and `pace` are telemetry's.
     #[must_use]
     pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             missed: Cell::new(0),
             armed: Cell::new(0),
             status: Cell::new(Status::DARK),
-            pulse: Cell::new(Pulse::NONE),
+            heartbeat: Cell::new(Heartbeat::NONE),
             counters: [const { Counters::new() }; MAX_SOURCES + 1],
             stack: Gauge::new(),
             sampler: RefCell::new(Sampler::new(device, pace)),
@@ -115,11 +115,11 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
                 restarts: 0,
             }),
             origin: Cell::new(None),
-            heard: Cell::new((Heard::Silence, Instant::ZERO, false)),
+            heard: Cell::new((LinkActivity::Silence, Instant::ZERO, false)),
             interface_restarts: Cell::new(0),
             stage: Cell::new(Stage::Tasks),
             inquiry: Inquiry::new(),
-            errands: Errands::new(),
+            service_commands: ServiceCommands::new(),
             dashboard: Cell::new(None),
             controller: Cell::new((None, None)),
             brakes: Cell::new(None),
@@ -140,13 +140,13 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     }
 
     /// How this device came to run and by which clock, and who hears its network controller's frames: telemetry tells it from now on.
-    pub fn comes_from(&self, begun: &'static Begun, clock: Clock, ear: &'static Ear) {
-        self.origin.set(Some(Origin { begun, clock, ear }));
+    pub fn comes_from(&self, begun: &'static Begun, clock: Clock, monitor: &'static FrameMonitor) {
+        self.origin.set(Some(Origin { begun, clock, monitor }));
     }
 
     /// Frames that came in since the boot; none are counted where nobody hears them.
     fn frames(&self) -> u32 {
-        self.origin.get().map_or(0, |origin| origin.ear.frames())
+        self.origin.get().map_or(0, |origin| origin.monitor.frames())
     }
 
     /// A datagram of telemetry could not be sent.
@@ -188,8 +188,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     }
 
     /// What the dashboard server is asked, and what came of it.
-    pub(crate) const fn errands(&self) -> &Errands {
-        &self.errands
+    pub(crate) const fn service_commands(&self) -> &ServiceCommands {
+        &self.service_commands
     }
 
     /// The contact for the arm's brakes is closed or open now, and has been for as long as contacts are to be.
@@ -198,7 +198,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let robot_mode = robot_mode.and_then(|held| held.fresh(now, MODE_IS_KNOWN_FOR));
         let asked = match line.see(closed, BrakeSight { mode: self.mode(), software, robot_mode }, now) {
             None => return,
-            Some(Ok(())) if self.errands.ask(Readying::BrakeRelease, Asker::Pin) => return,
+            Some(Ok(())) if self.service_commands.ask(ArmCommand::BrakeRelease, Asker::Pin) => return,
             Some(Ok(())) => BrakeRefusal::Busy,
             Some(Err(refusal)) => refusal,
         };
@@ -208,7 +208,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     /// What came of a rise of that contact, for the log and for telemetry.
     pub(crate) fn tell_of_brakes(&self, came: Result<Outcome, BrakeRefusal>) {
         self.brakes.set(Some(came.map_or_else(BrakeRefusal::text, Outcome::text)));
-        self.note(Milestone::BrakeRelease(came));
+        self.note(LogEvent::BrakeRelease(came));
     }
 
     /// What is asked over the network, and what came of it.
@@ -226,7 +226,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
         let origin = self.origin.get();
         let mut report = PortReport {
             frames: self.frames(),
-            heard: origin.map_or(Heard::Silence, |origin| heard(origin.ear)),
+            activity: origin.map_or(LinkActivity::Silence, |origin| activity(origin.monitor)),
             interface_restarts: self.interface_restarts.get(),
             unsent: self.unsent.get(),
             network: self.network.get(),
@@ -254,23 +254,23 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
 
     /// Tells the log what was heard from the robot's address, where that is all for some time and there is no session.
     fn listen(&self, now: Instant) {
-        let Some(Origin { ear, .. }) = self.origin.get() else { return };
-        let (heard, (known, since, told)) = (heard(ear), self.heard.get());
+        let Some(Origin { monitor, .. }) = self.origin.get() else { return };
+        let (heard, (known, since, told)) = (activity(monitor), self.heard.get());
         if heard != known {
             self.heard.set((heard, now, false));
         } else if !told
-            && heard != Heard::Packets
+            && heard != LinkActivity::Packets
             && self.status.get().mode == Mode::Offline
             && now.since(since) >= ALL_THERE_IS
         {
             self.heard.set((heard, since, true));
-            self.note(Milestone::Heard(heard));
+            self.note(LogEvent::Heard(heard));
         }
     }
 
     /// Something for the log.
-    pub(crate) fn note(&self, milestone: Milestone<P::Event>) {
-        if self.lines.try_send(milestone).is_err() {
+    pub(crate) fn note(&self, log_event: LogEvent<P::Event>) {
+        if self.lines.try_send(log_event).is_err() {
             self.missed.set(self.missed.get().saturating_add(1));
         }
     }
@@ -292,7 +292,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             }
             next += UPKEEP;
             let now = now();
-            if self.pulse.get().beats(now) {
+            if self.heartbeat.get().beats(now) {
                 feed();
             }
             self.stack.look();
@@ -301,38 +301,38 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
             let linked = stack.is_link_up();
             let status = self.status.get();
             if linked != status.linked {
-                self.note(Milestone::Network(linked));
+                self.note(LogEvent::Network(linked));
             }
             self.status.set(Status { linked, ..status });
             // A lamp that cannot be switched is no reason to stop.
             let _ = if status.lit(now) { lamp.set_high() } else { lamp.set_low() };
             match self.missed.take() {
                 0 => {}
-                missed => Milestone::<P::Event>::Missed(missed).log(),
+                missed => LogEvent::<P::Event>::Missed(missed).log(),
             }
         }
     }
 
-    /// Starts anew what hears nothing any more, as [`revival`](outrigger_embassy::revival) says; for ever. `restart` does it, and does not
+    /// Starts anew what hears nothing any more, as [`link_watchdog`](outrigger_embassy::link_watchdog) says; for ever. `restart` does it, and does not
     /// return where the board is meant.
-    pub async fn revive(&self, mut restart: impl FnMut(Revive)) -> ! {
-        let mut revival = Revival::new();
+    pub async fn watch_link(&self, mut restart: impl FnMut(Restart)) -> ! {
+        let mut watchdog = LinkWatchdog::new();
         let mut ticker = Ticker::every(Duration::from_secs(1));
         loop {
             ticker.next().await;
             let Status { linked, mode, .. } = self.status.get();
             let frames = self.frames();
-            match revival.handle(now(), Sight { linked, frames, mode }) {
+            match watchdog.handle(now(), InterfaceState { linked, frames, mode }) {
                 None => continue,
-                Some(Revive::Interface) => {
-                    self.interface_restarts.set(revival.interfaces());
-                    info!("network: a link and no frames, interface restarted ({})", revival.interfaces());
-                    restart(Revive::Interface);
+                Some(Restart::Interface) => {
+                    self.interface_restarts.set(watchdog.interface_restarts());
+                    info!("network: a link and no frames, interface restarted ({})", watchdog.interface_restarts());
+                    restart(Restart::Interface);
                 }
-                Some(Revive::Board) => {
+                Some(Restart::Board) => {
                     self.flush();
                     info!("network: no frames for minutes, board restarted");
-                    restart(Revive::Board);
+                    restart(Restart::Board);
                 }
             }
         }
@@ -363,11 +363,11 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Desk<N, P> {
     }
 }
 
-/// The control loop's side of the desk.
-pub(crate) struct Clerk<'d, const N: usize, P: Peer<N>, O> {
+/// The control loop's side of the shared.
+pub(crate) struct LoopObserver<'d, const N: usize, P: Peer<N>, O> {
     #[cfg(feature = "motion")]
     motion: Stored<'static, N>,
-    desk: &'d Desk<N, P>,
+    shared: &'d Shared<N, P>,
     handle: Handle<'d>,
     cycle: O,
     /// The newest state that was shown on the pin.
@@ -375,13 +375,13 @@ pub(crate) struct Clerk<'d, const N: usize, P: Peer<N>, O> {
     high: bool,
 }
 
-impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N, P, O> {
+impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> LoopObserver<'d, N, P, O> {
     /// `cycle` changes its level with each control cycle.
-    pub(crate) const fn new(desk: &'d Desk<N, P>, handle: Handle<'d>, cycle: O) -> Self {
+    pub(crate) const fn new(shared: &'d Shared<N, P>, handle: Handle<'d>, cycle: O) -> Self {
         Self {
             #[cfg(feature = "motion")]
             motion: Stored::new(&[]),
-            desk,
+            shared,
             handle,
             cycle,
             shown: None,
@@ -409,49 +409,51 @@ impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> Clerk<'d, N
     }
 
     /// Where the engine stands; `newest` is when the newest state was so.
-    fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, pulse: Pulse) {
+    fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, heartbeat: Heartbeat) {
         if newest != self.shown {
             self.shown = newest;
             self.high = !self.high;
             let _ = if self.high { self.cycle.set_high() } else { self.cycle.set_low() };
         }
-        let desk = self.desk;
-        if desk.stage.replace(Stage::Running) != Stage::Running {
+        let shared = self.shared;
+        if shared.stage.replace(Stage::Running) != Stage::Running {
             boot::reached(Stage::Running);
         }
-        desk.pulse.set(pulse);
-        desk.status.set(Status { mode, latched, ..desk.status.get() });
+        shared.heartbeat.set(heartbeat);
+        shared.status.set(Status { mode, latched, ..shared.status.get() });
     }
 }
 
-impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Observer<N, P, L> for Clerk<'_, N, P, O> {
+impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Observer<N, P, L>
+    for LoopObserver<'_, N, P, O>
+{
     fn event(&mut self, event: Event<P::Event>) {
-        let desk = self.desk;
-        desk.sampler.borrow_mut().event(event);
-        desk.inquiry.event(&event);
+        let shared = self.shared;
+        shared.sampler.borrow_mut().event(event);
+        shared.inquiry.event(&event);
         if let Event::Peer(event) = &event
             && let Some(software) = event.software()
         {
-            desk.controller.set((Some(software), None));
+            shared.controller.set((Some(software), None));
         }
-        let milestone = Milestone::of(&event, desk.armed.get(), |link| self.handle.trouble(link));
-        if let Some(milestone) = milestone {
-            if let Milestone::Armed(times) = milestone {
-                desk.armed.set(times);
+        let log_event = LogEvent::of(&event, shared.armed.get(), |link| self.handle.trouble(link));
+        if let Some(log_event) = log_event {
+            if let LogEvent::Armed(times) = log_event {
+                shared.armed.set(times);
             }
-            desk.note(milestone);
+            shared.note(log_event);
         }
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         #[cfg(feature = "motion")]
         self.feed(engine, now);
-        self.desk.sampler.borrow_mut().observe(engine, now);
-        self.desk.inquiry.observe(engine, now, self.handle);
-        self.desk.errands.observe(self.handle);
-        let (software, _) = self.desk.controller.get();
-        self.desk.controller.set((software, engine.evidence().robot_mode));
+        self.shared.sampler.borrow_mut().observe(engine, now);
+        self.shared.inquiry.observe(engine, now, self.handle);
+        self.shared.service_commands.observe(self.handle);
+        let (software, _) = self.shared.controller.get();
+        self.shared.controller.set((software, engine.evidence().robot_mode));
         let newest = engine.state().map(|state| state.controller_time);
-        self.show(newest, engine.mode(), engine.latch().is_some(), Pulse::asleep(now, engine.poll_timeout()));
+        self.show(newest, engine.mode(), engine.latch().is_some(), Heartbeat::asleep(now, engine.poll_timeout()));
     }
 }

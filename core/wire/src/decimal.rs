@@ -1,5 +1,13 @@
-//! Decimal numbers, for lines of sensors: a small reader, because the standard one brings tables and slow paths of
-//! several times the size of everything else here to a board.
+//! A small reader of decimal numbers, for boards: the parser of the standard library has tables and slow paths of several times
+//! the size of the code that needs a number.
+//!
+//! ```
+//! use outrigger_wire::decimal;
+//!
+//! assert_eq!(decimal::parse(b"-12.5e-1"), Some(-1.25));
+//! assert_eq!(decimal::parse(b"12mm"), None);
+//! assert_eq!(decimal::unsigned(b"4096"), Some(4096));
+//! ```
 
 /// Powers of ten that `f64` holds exactly.
 const POWERS: [f64; 23] = [
@@ -11,12 +19,13 @@ const EXPONENT_MAX: i32 = 60;
 /// With an exponent below it, any mantissa of 20 digits is zero as an `f32`.
 const EXPONENT_MIN: i32 = -80;
 
-/// The number that `word` says: `[+-]digits[.digits][e[+-]digits]`, or `nan`, `inf`, `infinity` in any case.
+/// Reads `[+-]digits[.digits][e[+-]digits]`, or `nan`, `inf`, `infinity` in any case; `None` if `word` is anything else.
 ///
-/// Takes exactly what `str::parse::<f32>` takes. Digits beyond the 19th are not looked at; the number is calculated in
-/// `f64` and rounded once more at the end, so it is within one unit in the last place of the nearest `f32`, and nearly
-/// always that one.
-pub(super) fn parse(word: &[u8]) -> Option<f32> {
+/// Accepts exactly what `str::parse::<f32>` accepts; a number too large for an `f32` is infinite. Digits beyond the 19th are
+/// ignored; the number is calculated in `f64` and rounded once more at the end, so it is within one unit in the last place of the
+/// nearest `f32`, and nearly always that one. A number printed from an `f32` is read back to the bit.
+#[must_use]
+pub fn parse(word: &[u8]) -> Option<f32> {
     let (negative, word) = match word {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -67,8 +76,9 @@ fn signed(text: &[u8]) -> Option<i32> {
     Some(if negative { magnitude.saturating_neg() } else { magnitude })
 }
 
-/// A whole number; the greatest there is where it is greater.
-pub(super) fn unsigned(digits: &[u8]) -> Option<u64> {
+/// Reads a whole number without a sign; one above the greatest `u64` becomes that. `None` if `digits` has anything but digits.
+#[must_use]
+pub fn unsigned(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
     }

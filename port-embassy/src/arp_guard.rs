@@ -9,13 +9,13 @@
 //! use core::net::Ipv4Addr;
 //!
 //! use embassy_net_driver::Driver;
-//! use outrigger_embassy::heard::Ear;
-//! use outrigger_embassy::neighbour::{Guarded, Neighbour};
+//! use outrigger_embassy::arp_guard::{ArpGuard, Guarded};
+//! use outrigger_embassy::frame_monitor::FrameMonitor;
 //!
 //! /// The driver to be given to `embassy_net::new` in place of `mac`.
-//! fn guarded<D: Driver>(mac: D, robot: Ipv4Addr, ear: &'static Ear) -> Guarded<D> {
+//! fn guarded<D: Driver>(mac: D, robot: Ipv4Addr, monitor: &'static FrameMonitor) -> Guarded<D> {
 //!     let own = (Ipv4Addr::new(192, 168, 56, 60), 24);
-//!     Guarded::new(mac, Neighbour::toward(robot, own, None), ear)
+//!     Guarded::new(mac, ArpGuard::toward(robot, own, None), monitor)
 //! }
 //! ```
 
@@ -25,12 +25,12 @@ use core::task::Context;
 
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
 
-use crate::claim::Claim;
-use crate::heard::Ear;
+use crate::arp_claim::ArpClaim;
+use crate::frame_monitor::FrameMonitor;
 
 /// Who has one address: the first that says so, until the stack asks anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Neighbour {
+pub struct ArpGuard {
     address: Ipv4Addr,
     holder: Option<[u8; 6]>,
     /// The stack has asked, and nobody has answered yet.
@@ -38,7 +38,7 @@ pub struct Neighbour {
     refused: u32,
 }
 
-impl Neighbour {
+impl ArpGuard {
     /// Of `address`; of an unspecified one nothing is ever refused.
     #[must_use]
     pub const fn new(address: Ipv4Addr) -> Self {
@@ -55,7 +55,7 @@ impl Neighbour {
 
     /// A frame was received; says whether the stack may have it.
     pub fn receive(&mut self, frame: &[u8]) -> bool {
-        let Some(claim) = Claim::of(frame).filter(|claim| self.is_about(claim.sender)) else { return true };
+        let Some(claim) = ArpClaim::of(frame).filter(|claim| self.is_about(claim.sender)) else { return true };
         if self.asked || self.holder.is_none_or(|holder| holder == claim.hardware) {
             self.holder = Some(claim.hardware);
             self.asked = false;
@@ -67,7 +67,7 @@ impl Neighbour {
 
     /// The stack sends this frame. It asks where it knows nobody, or has not heard of who it knew for a minute.
     pub fn transmit(&mut self, frame: &[u8]) {
-        self.asked |= Claim::of(frame).is_some_and(|claim| claim.request && self.is_about(claim.target));
+        self.asked |= ArpClaim::of(frame).is_some_and(|claim| claim.request && self.is_about(claim.target));
     }
 
     /// Claims that were not believed.
@@ -85,14 +85,14 @@ impl Neighbour {
 #[derive(Debug)]
 pub struct Guarded<D> {
     driver: D,
-    neighbour: Cell<Neighbour>,
-    ear: &'static Ear,
+    guard: Cell<ArpGuard>,
+    monitor: &'static FrameMonitor,
 }
 
 impl<D: Driver> Guarded<D> {
-    /// `driver`, with nobody but one at the address of `neighbour`.
-    pub const fn new(driver: D, neighbour: Neighbour, ear: &'static Ear) -> Self {
-        Self { driver, neighbour: Cell::new(neighbour), ear }
+    /// `driver`, with nobody but one at the address of `guard`.
+    pub const fn new(driver: D, guard: ArpGuard, monitor: &'static FrameMonitor) -> Self {
+        Self { driver, guard: Cell::new(guard), monitor }
     }
 }
 
@@ -107,13 +107,13 @@ impl<D: Driver> Driver for Guarded<D> {
         Self: 'a;
 
     fn receive(&mut self, cx: &mut Context<'_>) -> Option<(Self::RxToken<'_>, Self::TxToken<'_>)> {
-        let Self { driver, neighbour, ear } = self;
+        let Self { driver, guard, monitor } = self;
         let (received, transmit) = driver.receive(cx)?;
-        Some((Received(received, neighbour, ear), Transmit(transmit, neighbour)))
+        Some((Received(received, guard, monitor), Transmit(transmit, guard)))
     }
 
     fn transmit(&mut self, cx: &mut Context<'_>) -> Option<Self::TxToken<'_>> {
-        Some(Transmit(self.driver.transmit(cx)?, &self.neighbour))
+        Some(Transmit(self.driver.transmit(cx)?, &self.guard))
     }
 
     fn link_state(&mut self, cx: &mut Context<'_>) -> LinkState {
@@ -130,16 +130,16 @@ impl<D: Driver> Driver for Guarded<D> {
 }
 
 /// A received frame.
-pub struct Received<'a, T>(T, &'a Cell<Neighbour>, &'a Ear);
+pub struct Received<'a, T>(T, &'a Cell<ArpGuard>, &'a FrameMonitor);
 
 impl<T: RxToken> RxToken for Received<'_, T> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, f: F) -> R {
-        let Self(token, neighbour, ear) = self;
+        let Self(token, guard, monitor) = self;
         token.consume(|frame| {
-            ear.take(frame);
-            let mut known = neighbour.get();
+            monitor.take(frame);
+            let mut known = guard.get();
             let believed = known.receive(frame);
-            neighbour.set(known);
+            guard.set(known);
             if believed {
                 return f(frame);
             }
@@ -151,10 +151,10 @@ impl<T: RxToken> RxToken for Received<'_, T> {
 }
 
 /// Once, twice, four times, …: whoever claims it goes on for long.
-fn tell(neighbour: &Neighbour, frame: &[u8]) {
-    if let Some(claim) = Claim::of(frame).filter(|_| neighbour.refused().is_power_of_two()) {
+fn tell(guard: &ArpGuard, frame: &[u8]) {
+    if let Some(claim) = ArpClaim::of(frame).filter(|_| guard.refused().is_power_of_two()) {
         let [a, b, c, d] = claim.sender.octets();
-        let times = neighbour.refused();
+        let times = guard.refused();
         #[cfg(feature = "defmt")]
         defmt::info!(
             "network: {=[u8; 6]:02x} says that it has {}.{}.{}.{}, which another has; not believed ({})",
@@ -171,16 +171,16 @@ fn tell(neighbour: &Neighbour, frame: &[u8]) {
 }
 
 /// Room for a frame to be sent.
-pub struct Transmit<'a, T>(T, &'a Cell<Neighbour>);
+pub struct Transmit<'a, T>(T, &'a Cell<ArpGuard>);
 
 impl<T: TxToken> TxToken for Transmit<'_, T> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
-        let Self(token, neighbour) = self;
+        let Self(token, guard) = self;
         token.consume(len, |frame| {
             let result = f(frame);
-            let mut known = neighbour.get();
+            let mut known = guard.get();
             known.transmit(frame);
-            neighbour.set(known);
+            guard.set(known);
             result
         })
     }
@@ -189,7 +189,7 @@ impl<T: TxToken> TxToken for Transmit<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::{ARP, KINDS};
+    use crate::arp_claim::{ARP, KINDS};
 
     const ROBOT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 2);
     const BOARD: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_first_keeps_the_address_and_is_heard_on() {
-        let mut robot = Neighbour::new(ROBOT);
+        let mut robot = ArpGuard::new(ROBOT);
         robot.transmit(&asks());
         assert!(robot.receive(&claims(FIRST)));
         assert!(!robot.receive(&claims(SECOND)) && !robot.receive(&arp(true, SECOND, ROBOT, BOARD)));
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn where_the_stack_asks_anew_another_may_have_it_and_the_first_answer_counts() {
-        let mut robot = Neighbour::new(ROBOT);
+        let mut robot = ArpGuard::new(ROBOT);
         assert!(robot.receive(&arp(true, FIRST, ROBOT, BOARD)), "who speaks first, unasked");
         robot.transmit(&asks());
         assert!(robot.receive(&claims(SECOND)) && !robot.receive(&claims(FIRST)));
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn nothing_else_is_kept_from_the_stack() {
-        let mut robot = Neighbour::new(ROBOT);
+        let mut robot = ArpGuard::new(ROBOT);
         assert!(robot.receive(&claims(FIRST)));
         let other = arp(false, SECOND, Ipv4Addr::new(10, 0, 2, 3), BOARD);
         assert!(robot.receive(&other));
@@ -248,7 +248,7 @@ mod tests {
             assert!(robot.receive(&bent), "byte {index}");
         }
         assert!(!robot.receive(&[&forged[..], &[0; 18]].concat()), "padded to the shortest frame");
-        let mut nobody = Neighbour::new(Ipv4Addr::UNSPECIFIED);
+        let mut nobody = ArpGuard::new(Ipv4Addr::UNSPECIFIED);
         let of_nobody = |hardware| arp(true, hardware, Ipv4Addr::UNSPECIFIED, BOARD);
         assert!(nobody.receive(&of_nobody(FIRST)) && nobody.receive(&of_nobody(SECOND)));
     }
@@ -257,8 +257,8 @@ mod tests {
     fn beyond_a_gateway_it_is_the_gateway_that_counts() {
         let gateway = Ipv4Addr::new(10, 0, 2, 1);
         let far = Ipv4Addr::new(10, 0, 3, 2);
-        assert_eq!(Neighbour::toward(ROBOT, (BOARD, 24), Some(gateway)), Neighbour::new(ROBOT));
-        assert_eq!(Neighbour::toward(far, (BOARD, 24), Some(gateway)), Neighbour::new(gateway));
-        assert_eq!(Neighbour::toward(far, (BOARD, 24), None), Neighbour::new(far));
+        assert_eq!(ArpGuard::toward(ROBOT, (BOARD, 24), Some(gateway)), ArpGuard::new(ROBOT));
+        assert_eq!(ArpGuard::toward(far, (BOARD, 24), Some(gateway)), ArpGuard::new(gateway));
+        assert_eq!(ArpGuard::toward(far, (BOARD, 24), None), ArpGuard::new(far));
     }
 }

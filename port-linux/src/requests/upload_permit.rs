@@ -1,0 +1,105 @@
+//! A permit to upload a third-party program. The control loop grants it while the arm is not commanded and revokes it if commanding
+//! starts first.
+//!
+//! From the begin of the upload until the program runs, or is known not to, a request is refused: two programs would be on their way,
+//! and the later one ends the other. Once it runs, the engine sees it as it sees any program of others.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// No client has a permit.
+const NONE: u8 = 0;
+/// A client has one and has not used it.
+const GRANTED: u8 = 1;
+/// An upload is under way.
+const USED: u8 = 2;
+
+/// The control loop's side of the permit of one run, which one client at a time has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UploadPermits(Arc<AtomicU8>);
+
+/// The client's side. A permit that is unused when this is dropped is revoked.
+#[derive(Debug)]
+pub struct UploadPermit(UploadPermits);
+
+/// An upload under way, until this is dropped.
+#[derive(Debug)]
+pub struct UploadGuard(UploadPermits);
+
+impl UploadPermits {
+    fn turn(&self, from: u8, to: u8) -> bool {
+        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Grants the permit; returns `false` if a client has it.
+    pub(super) fn grant(&self) -> bool {
+        self.turn(NONE, GRANTED)
+    }
+
+    /// Revokes the permit if it is unused.
+    pub(super) fn revoke(&self) {
+        self.turn(GRANTED, NONE);
+    }
+
+    /// Returns whether an upload is under way.
+    pub(super) fn is_used(&self) -> bool {
+        self.0.load(Ordering::Acquire) == USED
+    }
+
+    /// Returns the side of a client that has requested the permit.
+    pub(super) fn permit(&self) -> UploadPermit {
+        UploadPermit(self.clone())
+    }
+}
+
+impl UploadPermit {
+    /// Uses the permit: the program may be sent now. Returns `None` if it was revoked.
+    pub fn begin_upload(&self) -> Option<UploadGuard> {
+        self.0.turn(GRANTED, USED).then(|| UploadGuard(self.0.clone()))
+    }
+}
+
+impl Drop for UploadPermit {
+    fn drop(&mut self) {
+        self.0.revoke();
+    }
+}
+
+impl Drop for UploadGuard {
+    fn drop(&mut self) {
+        self.0.turn(USED, NONE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_used_once_and_not_after_it_was_revoked() {
+        let permits = UploadPermits::default();
+        let permit = permits.permit();
+        assert!(permit.begin_upload().is_none() && permits.grant() && !permits.grant() && !permits.is_used());
+        permits.revoke();
+        assert!(permit.begin_upload().is_none());
+        assert!(permits.grant());
+        let guard = permit.begin_upload().expect("it was granted");
+        permits.revoke();
+        assert!(permits.is_used() && !permits.grant() && permit.begin_upload().is_none());
+        drop(permit);
+        assert!(permits.is_used(), "the upload goes on all the same");
+        drop(guard);
+        assert!(!permits.is_used() && permits.grant());
+    }
+
+    #[test]
+    fn a_permit_that_its_client_never_used_is_free_again() {
+        let permits = UploadPermits::default();
+        assert!(permits.grant());
+        drop(permits.permit());
+        assert!(
+            permits.grant(),
+            "a script that could not be read, or whose client is gone, keeps nobody from the next"
+        );
+    }
+}
