@@ -10,7 +10,7 @@ use outrigger_core::law::{AnyLaw, LawConfig};
 use super::ranges::{files, numeric};
 
 const PAGES: [&str; 2] =
-    [include_str!("../../port-linux/docs/configuration.md"), include_str!("../../port-linux/docs/kuka-lwr.md")];
+    [include_str!("../../../port-linux/docs/configuration.md"), include_str!("../../../port-linux/docs/kuka-lwr.md")];
 /// Where they are written anew: `OUTRIGGER_BLESS=1`.
 const FILES: [&str; 2] = ["configuration.md", "kuka-lwr.md"];
 
@@ -204,7 +204,7 @@ fn every_range_that_is_stated_is_the_range_and_every_range_is_stated() {
     for (page, file) in PAGES.into_iter().zip(FILES) {
         let made = blocks(page).fold(page.to_owned(), |made, block| made.replace(block, &restated(block, &missing)));
         if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
-            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../port-linux/docs").join(file);
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../port-linux/docs").join(file);
             std::fs::write(path, &made).expect("a page to write");
         }
         let lines = (1..).zip(page.lines().zip(made.lines())).filter(|(_, (old, new))| old != new);
