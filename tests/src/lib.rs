@@ -5,6 +5,7 @@ pub mod board;
 pub mod comparison;
 pub mod cosim;
 pub mod fri;
+pub mod golden;
 pub mod noise;
 #[path = "../oracle/mod.rs"]
 pub mod oracle;

@@ -69,11 +69,42 @@ pub fn value(reply: &Reply<'_>, json: &mut Json) {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_tests::golden::hold;
+    use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion};
+
     use super::*;
 
     #[test]
     fn a_number_that_says_nothing_by_itself_is_named() {
         assert_eq!(words(&Reply::Done(Text(b"1"))), "done: flight report 1");
         assert_eq!(words(&Reply::Done(Text(b""))), "done");
+    }
+
+    #[test]
+    fn the_values_for_scripts_are_those_that_are_committed() {
+        let state = ProgramState::Playing;
+        let replies = [
+            Reply::Done(Text(b"")),
+            Reply::Running(false),
+            Reply::RobotMode(RobotMode::Running),
+            Reply::LoadedProgram(None),
+            Reply::LoadedProgram(Some(Text(b"/programs/a\"b\x1b.urp"))),
+            Reply::ProgramSaved { saved: true, program: Text(b"a") },
+            Reply::ProgramState { state, program: None },
+            Reply::ProgramState { state, program: Some(Text(b"weld.urp")) },
+            Reply::Software { version: SoftwareVersion::new(5, 15), text: Text(b"URSoftware 5.15") },
+            Reply::OperationalMode(None),
+            Reply::Safety(SafetyMode::Normal),
+            Reply::RemoteControl(true),
+            Reply::SerialNumber(Text(b"20195500000\xe9")),
+            Reply::Refused(Refusal::TooEarly),
+            Reply::Other(Text(b"?")),
+        ];
+        let lines = replies.iter().map(|reply| {
+            let mut json = Json::default();
+            value(reply, &mut json);
+            format!("{}\n", json.as_str())
+        });
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/dashboard/golden/values.jsonl"), &lines.collect::<String>());
     }
 }

@@ -61,3 +61,58 @@ impl FieldVisitor for Fields<'_> {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_each_type_are_written_under_their_names_and_items_of_a_list_without() {
+        let show = |mut json: Json| {
+            json.begin_object();
+            let mut fields = Fields::new(&mut json);
+            fields.field("bool", Value::Bool(true));
+            fields.field("unsigned", Value::Unsigned(u64::MAX));
+            fields.field("mask", Value::Mask(3));
+            fields.field("signed", Value::Signed(i64::MIN));
+            fields.field("single", Value::F32(0.1));
+            fields.field("double", Value::F64(1e16));
+            fields.field("none", Value::F64(f64::NAN));
+            fields.field("bytes", Value::Bytes(&[0, 255]));
+            fields.field("u32s", Value::U32s(&[]));
+            fields.field("i32s", Value::I32s(&[-1, 2]));
+            fields.field("f32s", Value::F32s(&[-0.0, f32::INFINITY]));
+            fields.field("f64s", Value::F64s(&[1e-5, 1e-4, 123_456_789.5]));
+            fields.field("text", Value::Text(b"a\"\\\n\x08\x1b\x7f\x9b\xe9"));
+            fields.begin("list", Group::List);
+            fields.begin("", Group::Record);
+            fields.field("one", Value::Unsigned(1));
+            fields.end();
+            fields.begin("", Group::Record);
+            fields.end();
+            fields.field("", Value::Unsigned(2));
+            fields.end();
+            fields.begin("record", Group::Record);
+            fields.begin("empty", Group::List);
+            fields.end();
+            fields.end();
+            fields.field("last", Value::Bool(false));
+            json.end_object();
+            json.as_str().to_owned()
+        };
+        let whole = |nan: &str, infinity: &str| {
+            [
+                r#"{"bool":true,"unsigned":18446744073709551615,"mask":3,"signed":-9223372036854775808,"single":0.1,"#,
+                r#""double":1e16,"none":"#,
+                nan,
+                r#","bytes":[0,255],"u32s":[],"i32s":[-1,2],"f32s":[-0.0,"#,
+                infinity,
+                r#"],"f64s":[1e-5,0.0001,123456789.5],"text":"a\"\\\n\u0008\u001b\u007f\u009bé","#,
+                r#""list":[{"one":1},{},2],"record":{"empty":[]},"last":false}"#,
+            ]
+            .concat()
+        };
+        assert_eq!(show(Json::default()), whole(r#""NaN""#, r#""Infinity""#));
+        assert_eq!(show(Json::with_nulls()), whole("null", "null"));
+    }
+}

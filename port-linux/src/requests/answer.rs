@@ -407,43 +407,4 @@ const fn name(mode: Mode) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    use crate::host::os::INTERRUPT;
-
-    #[test]
-    fn a_client_that_gives_its_place_away_is_told_how_many_there_are() {
-        let line = gave_way(100, 8);
-        let told: serde_json::Value = serde_json::from_str(&line).expect("one object");
-        assert!(line.ends_with("}\n") && told["ok"] == false && told["error"]["what"] == "NoPlace", "{line}");
-        assert_eq!(told["error"]["expected"], "at most 100 clients, and 8 of one process");
-    }
-
-    #[test]
-    fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
-        let line = |left, released| {
-            status(None, "status", &Status { left, released, ..Status::default() }, ("arm", false), None)
-        };
-        let held = Status { held: Some(Reason::ProgramPaused), ..Status::default() };
-        let paused = status(None, "status", &held, ("arm", false), None);
-        assert!(
-            paused.contains(r#""held_by":{"name":"ProgramPaused","text":"paused at the pendant: the arm goes on"#),
-            "{paused}"
-        );
-        assert!(line(None, None).contains(r#""held_by":null"#));
-        assert!(line(None, None).contains(r#""left":null"#));
-        let interrupted = line(Some(Reason::Released), Some(ReleasedBy::Signal(INTERRUPT)));
-        assert!(
-            interrupted.contains(
-                r#""left":{"name":"Released","text":"Ctrl-C","advice":"request again to go on","by":"SIGINT"}"#
-            ),
-            "{interrupted}"
-        );
-        let paused = line(Some(Reason::ProgramPaused), Some(ReleasedBy::Pendant(Reason::ProgramPaused)));
-        let text = r#""name":"ProgramPaused","text":"the program was paused at the pendant","advice""#;
-        assert!(paused.contains(text) && paused.contains(r#""by":"ProgramPaused""#), "{paused}");
-        let stopped = line(Some(Reason::ProtectiveStop), None);
-        assert!(stopped.contains(r#""left":{"name":"ProtectiveStop""#) && !stopped.contains(r#""by""#), "{stopped}");
-    }
-}
+mod tests;

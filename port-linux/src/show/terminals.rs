@@ -158,3 +158,47 @@ fn levels(bits: u32, first: u32, count: u32) -> String {
 fn milliamperes(value: f32) -> f32 {
     if value.abs() > 0.1 { value } else { value * 1e3 }
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_tests::golden::hold;
+
+    use super::*;
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let bare = Terminals {
+            software: SoftwareVersion::new(5, 15),
+            inputs: 0x1_0203,
+            outputs: None,
+            board: None,
+            tool: None,
+            speed_slider: None,
+            payload: None,
+        };
+        let board = BoardIo {
+            digital_inputs: 0,
+            digital_outputs: 0,
+            analog_inputs: [0.1, f32::NAN],
+            analog_input_ranges: [0, 255],
+            analog_outputs: [1e-7, 5.0],
+            analog_output_domains: [0, 1],
+        };
+        let tool = ToolIo { analog_inputs: [0.0, 4.5], analog_input_ranges: [1, 2], output_voltage: 24, current: 0.25 };
+        let whole = Terminals {
+            outputs: Some(0x2_8001),
+            board: Some(board),
+            tool: Some(tool),
+            speed_slider: Some(0.3),
+            payload: Some(Payload { mass: 1.5, center_of_gravity: [0.0, -0.01, 0.1] }),
+            ..bare
+        };
+        let cb2 = Terminals { software: SoftwareVersion::new(1, 8), ..whole };
+        let lines = [bare, whole, cb2].map(|terminals| {
+            let mut json = Json::default();
+            terminals.json(&mut json);
+            format!("{}\n", json.as_str())
+        });
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/show/golden/terminals.jsonl"), &lines.concat());
+    }
+}

@@ -155,3 +155,30 @@ impl Summary for KrcTally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_tests::golden::hold;
+
+    use super::*;
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let mut counted = KrcTally { commands: 10, commanding: 9, ours: [4, 3, 2, 1], ..KrcTally::default() };
+        counted.krcs = [1, 2, 3, 4];
+        counted.fallbacks = vec![(Reason::StateStale, 2), (Reason::GradeLow, 1)];
+        let names = ["interval", "age", "turnaround", "round trip", "jitter"];
+        counted.end.histograms = names.map(|name| (name, Histogram::default()));
+        let [interval, ..] = &mut counted.end.histograms;
+        (1..=200).for_each(|millis| interval.1.record(Duration::from_millis(millis)));
+        counted.end.counts =
+            KrcCounts { measurements: 1, commands: 2, overtaken: 3, unused: 4, malformed: 5, foreign: 6 };
+        counted.end.reflected = 7;
+        let mut json = Json::default();
+        json.begin_object().key("type").text("summary");
+        counted.json(&mut json);
+        json.end_object();
+        let text = format!("{}\n", json.as_str());
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/maker/golden/krc-summary.jsonl"), &text);
+    }
+}

@@ -60,3 +60,39 @@ impl Summary for UrTally {
         histogram::json(json, "turnaround", &self.turnaround);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+    use outrigger_core::mode::Mode;
+    use outrigger_core::trajectory::Progress;
+    use outrigger_tests::golden::hold;
+    use outrigger_wire::robot::{ControllerTime, JointPositions, State};
+
+    use super::*;
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let mut commanded = UrTally { period: Duration::from_millis(2), ..UrTally::default() };
+        (1..=100).for_each(|micros| commanded.answered(Duration::from_micros(micros)));
+        let mut followed = UrTally::default();
+        let mut servo = JointServo::<6>::new(Reference::Hold, JointServoConfig::default());
+        let state = |cycle: u64, q| State {
+            controller_time: ControllerTime::from_micros(cycle * 2_000),
+            positions: JointPositions([q; 6]),
+            ..State::default()
+        };
+        servo.arm(&state(1, 0.5)).expect("armed");
+        followed.tracking.observe(&state(2, 0.5), Mode::Command, &servo, Progress::Running);
+        let mut rested = UrTally { tracking: followed.tracking.clone(), ..UrTally::default() };
+        rested.tracking.observe(&state(3, 0.25), Mode::Command, &servo, Progress::Finished);
+        let lines = [UrTally::default(), commanded, followed, rested].map(|tally| {
+            let mut json = Json::default();
+            json.begin_object().key("type").text("summary");
+            tally.json(&mut json);
+            json.end_object();
+            format!("{}\n", json.as_str())
+        });
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/maker/golden/ur-summary.jsonl"), &lines.concat());
+    }
+}
