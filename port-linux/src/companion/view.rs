@@ -23,7 +23,7 @@ pub struct SessionView<const N: usize> {
 }
 
 /// The newest numbers of a session.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Frame<const N: usize> {
     /// Joint speeds that were commanded last \[rad/s\].
@@ -41,7 +41,7 @@ pub struct Frame<const N: usize> {
 }
 
 /// The values that a session hardly changes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Settled<const N: usize> {
     /// The chain from the base to the tool, where the model is known.

@@ -180,6 +180,7 @@ mod tests {
     use super::*;
     use outrigger::host::os::INTERRUPT;
     use outrigger::motion::Moment;
+    use outrigger_tests::golden::hold;
 
     fn followed(ended: Ended, is_done: bool, off: [f32; 2], has_begun: bool) -> Followed<2> {
         let actual = JointPositions(off);
@@ -266,5 +267,19 @@ mod tests {
             let failure = outcome_of_motion(&ended, &Tolerances::DEFAULT, 4.0).expect_err("ended early");
             assert_eq!((failure.code(), failure.to_string()), (4, format!("{words}; {stands}")));
         }
+    }
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let motions = [
+            followed(FINISHED, true, [0.0001, 0.0], true),
+            followed(CTRL_C, false, [0.2, f32::NAN], true),
+            followed(Ended::Fallback(Reason::GradeLow), false, [0.0, 0.3], false),
+        ];
+        let at_pose = Arrival { tool_error: Some([0.0015, 0.25]), ..arrival(FINISHED, true, true, 0.0) };
+        let unknown = Arrival { end_error: None, ..arrival(CTRL_C, true, false, 0.1) };
+        let moves = [at_pose, unknown, arrival(Ended::Fallback(Reason::Latched), false, false, 1e-6)];
+        let text: String = motions.iter().map(json_of_motion).chain(moves.iter().map(json_of_move)).collect();
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/moves/golden/moved.jsonl"), &text);
     }
 }

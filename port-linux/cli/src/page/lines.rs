@@ -279,3 +279,6 @@ fn lies_before(json: &mut Json, workpiece: &Workpiece) {
     json.key("heights").array(heights.as_flattened(), |json, value| json.float(rounded(value)));
     json.end_object();
 }
+
+#[cfg(test)]
+mod tests;

@@ -121,3 +121,6 @@ fn link(mode: Mode, figures: &Figures, json: &mut Json) {
     }
     json.end_object();
 }
+
+#[cfg(test)]
+mod tests;
