@@ -156,7 +156,7 @@ mod tests {
     use outrigger_wire::time::Duration;
 
     use super::*;
-    use crate::json::Json;
+    use crate::json;
 
     fn at(millis: u64) -> Instant {
         Instant::from_micros(millis * 1_000)
@@ -217,9 +217,8 @@ mod tests {
 
     fn object(event: &Event<Other>) -> serde_json::Value {
         let around = Surroundings::without_links(Instant::from_micros(1_500_000), false);
-        let mut json = Json::default();
-        notice(event, &around).expect("an event for scripts").json(&mut json);
-        serde_json::from_str(json.as_str()).expect("one object")
+        let text = json::text(&notice(event, &around).expect("an event for scripts"));
+        serde_json::from_str(&text).expect("one object")
     }
 
     fn has(told: &serde_json::Value, fields: &[(&str, &str)]) {
@@ -284,11 +283,7 @@ mod tests {
         assert_eq!(notices.len(), events.len());
         let text = "\u{1b}[2J \"pop-up\" \\ µ".to_owned();
         notices.push(Notice { at: at(0), kind: "report", text: text.clone(), fields: vec![("title", text)] });
-        let lines = notices.iter().map(|notice| {
-            let mut json = Json::default();
-            notice.json(&mut json);
-            format!("{}\n", json.as_str())
-        });
+        let lines = notices.iter().map(|notice| format!("{}\n", json::text(notice)));
         hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/show/golden/events.jsonl"), &lines.collect::<String>());
     }
 }

@@ -6,8 +6,8 @@ use outrigger_wire::primary::MessageKind;
 use outrigger_wire::time::Duration;
 
 use outrigger::feed::{Item, Message, Streams, VARIABLES, What};
-use outrigger::json::Json;
 use outrigger::json::fields::Fields;
+use outrigger::json::{Json, text};
 
 /// Makes lines, one object each: states, messages of the controller, events, figures of the link.
 pub(super) struct Lines<'m> {
@@ -65,9 +65,7 @@ impl<'m> Lines<'m> {
                 });
             }
             What::Notice(notice) => {
-                json.clear();
-                notice.json(json);
-                tell(json.as_str());
+                tell(&text(notice));
             }
             What::Link { mode, figures } => {
                 begin(json, "link");

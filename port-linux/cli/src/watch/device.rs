@@ -517,7 +517,7 @@ mod tests {
     use outrigger_wire::fri::MeasurementRepr;
 
     use super::*;
-    use outrigger::json::Json;
+    use outrigger::json;
     use outrigger::law::BoxedLaw;
     use outrigger_tests::golden::hold;
 
@@ -720,14 +720,10 @@ mod tests {
         let snapshots = [krc.snapshot(now), ur.snapshot(heard + Duration::from_secs(5))];
         let mut text = String::new();
         for notice in notices {
-            let mut json = Json::default();
-            notice.json(&mut json);
-            text += &format!("{}\n", json.as_str());
+            text += &format!("{}\n", json::text(&notice));
         }
         for snapshot in snapshots {
-            let mut json = Json::default();
-            snapshot.expect("it told").json(&mut json);
-            text += &format!("{}\n", json.as_str());
+            text += &format!("{}\n", json::text(&snapshot.expect("it told")));
         }
         // A board says which release it is.
         let text = text.replace(concat!("outrigger ", env!("CARGO_PKG_VERSION")), "outrigger VERSION");

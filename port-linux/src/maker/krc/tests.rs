@@ -8,7 +8,7 @@ use outrigger_wire::fri::{FriState, Quality};
 use outrigger_wire::robot::{ControllerTime, JointPositions};
 
 use super::*;
-use crate::json::Json;
+use crate::json;
 use crate::maker::Sight;
 
 #[test]
@@ -60,14 +60,11 @@ fn the_objects_of_a_session_are_those_that_are_committed() {
     };
     let mut text = String::new();
     for sight in [sight(seen, Some(figures)), sight(nothing, None)] {
-        let mut json = Json::default();
-        controller.snapshot(&sight).json(&mut json);
-        text += &format!("{}\n", json.as_str());
+        text += &format!("{}\n", json::text(&controller.snapshot(&sight)));
     }
     for event in [KrcEvent::State(FriState::Command), KrcEvent::Found { period_micros: 5_000 }] {
-        let mut json = Json::default();
-        controller.notice(&Event::Peer(event), Instant::from_micros(7)).expect("it is shown").json(&mut json);
-        text += &format!("{}\n", json.as_str());
+        let notice = controller.notice(&Event::Peer(event), Instant::from_micros(7)).expect("it is shown");
+        text += &format!("{}\n", json::text(&notice));
     }
     hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/maker/golden/krc.jsonl"), &text);
 }

@@ -5,11 +5,11 @@ use outrigger_core::engine::{Engine, Event};
 use outrigger_core::law::Law;
 use outrigger_core::link::Histogram;
 use outrigger_wire::time::{Duration, Instant};
+use serde::Serialize;
 
-use super::tracking::Tracking;
-use crate::json::Json;
+use super::tracking::{Summary as Followed, Tracking};
 use crate::maker::{Summary, Tally};
-use crate::show::histogram;
+use crate::show::histogram::{self, Quantiles};
 
 /// How the joints followed, and how quickly commands were written.
 #[derive(Debug, Default)]
@@ -53,12 +53,16 @@ impl Summary for UrTally {
         followed.into_iter().chain(commanded).collect::<Vec<_>>().join("\n")
     }
 
-    fn json(&self, json: &mut Json) {
-        if let Some(summary) = self.tracking.summary(self.period) {
-            summary.json(json);
-        }
-        histogram::json(json, "turnaround", &self.turnaround);
+    fn members(&self) -> impl Serialize {
+        Members { followed: self.tracking.summary(self.period), turnaround: Quantiles::of(&self.turnaround) }
     }
+}
+
+#[derive(Serialize)]
+struct Members {
+    #[serde(flatten)]
+    followed: Option<Followed>,
+    turnaround: Quantiles,
 }
 
 #[cfg(test)]
@@ -70,6 +74,15 @@ mod tests {
     use outrigger_wire::robot::{ControllerTime, JointPositions, State};
 
     use super::*;
+    use crate::json::text;
+
+    /// A summary as a run ends with it.
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "summary")]
+    struct Summed<M> {
+        #[serde(flatten)]
+        members: M,
+    }
 
     #[test]
     fn the_objects_for_scripts_are_those_that_are_committed() {
@@ -86,13 +99,8 @@ mod tests {
         followed.tracking.observe(&state(2, 0.5), Mode::Command, &servo, Progress::Running);
         let mut rested = UrTally { tracking: followed.tracking.clone(), ..UrTally::default() };
         rested.tracking.observe(&state(3, 0.25), Mode::Command, &servo, Progress::Finished);
-        let lines = [UrTally::default(), commanded, followed, rested].map(|tally| {
-            let mut json = Json::default();
-            json.begin_object().key("type").text("summary");
-            tally.json(&mut json);
-            json.end_object();
-            format!("{}\n", json.as_str())
-        });
+        let tallies = [UrTally::default(), commanded, followed, rested];
+        let lines = tallies.map(|tally| format!("{}\n", text(&Summed { members: tally.members() })));
         hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/maker/golden/ur-summary.jsonl"), &lines.concat());
     }
 }

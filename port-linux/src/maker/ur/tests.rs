@@ -12,7 +12,7 @@ use outrigger_wire::robot::{ControllerTime, JointPositions, MessageSource, Pose,
 use outrigger_wire::time::Duration;
 
 use super::*;
-use crate::json::Json;
+use crate::json;
 use crate::maker::Sight;
 
 #[test]
@@ -66,15 +66,12 @@ fn the_objects_of_a_session_are_those_that_are_committed() {
     };
     let mut text = String::new();
     for sight in [sight(seen, Some(figures)), sight(nothing, None)] {
-        let mut json = Json::default();
-        controller.snapshot(&sight).json(&mut json);
-        text += &format!("{}\n", json.as_str());
+        text += &format!("{}\n", json::text(&controller.snapshot(&sight)));
     }
     let (source, said) = (MessageSource::Controller, Text::from_bytes(b"pop \"up\""));
     let event =
         Event::Peer(UrEvent::Report(Report { kind: ReportKind::Error, source, code: 204, argument: 1, text: said }));
-    let mut json = Json::default();
-    controller.notice(&event, Instant::from_micros(7)).expect("it is shown").json(&mut json);
-    text += &format!("{}\n", json.as_str());
+    let notice = controller.notice(&event, Instant::from_micros(7)).expect("it is shown");
+    text += &format!("{}\n", json::text(&notice));
     hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/maker/golden/ur.jsonl"), &text);
 }

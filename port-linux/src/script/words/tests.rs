@@ -58,11 +58,7 @@ fn lines_of_an_upload_are_those_that_people_and_scripts_read() {
     assert_eq!(sent.as_deref(), Some("program 'wave' sent to 127.0.0.1:30002, software 5.15.0"));
     let runs = words.line(&UploadEvent::Started(Evidence::KeyMessage));
     assert_eq!(runs.as_deref(), Some("program 'wave' runs (the controller names it)"));
-    let object = |outcome| {
-        let mut json = Json::default();
-        words.outcome_json(&outcome, &mut json);
-        json.as_str().to_owned()
-    };
+    let object = |outcome| json::text(&words.outcome_object(&outcome));
     assert_eq!(
         object(UploadOutcome::Ended(Evidence::RobotModeData)),
         r#"{"type":"outcome","outcome":"ended","program":"wave","evidence":"robot-mode-data"}"#
@@ -115,17 +111,13 @@ fn the_objects_for_scripts_are_those_that_are_committed() {
     ];
     let mut text = String::new();
     for event in &events {
-        let mut json = Json::default();
-        event_json(event, &mut json);
-        text += &format!("{}\n", json.as_str());
+        text += &format!("{}\n", json::text(&event_object(event)));
     }
     let nameless = ScriptFile::new(b"popup(\"hello\")\n").expect("a statement");
     let nameless = Words::new(true, "-".into(), SocketAddr::from(([127, 0, 0, 1], 30_002)), nameless);
     for words in [words(), nameless] {
         for outcome in &outcomes {
-            let mut json = Json::default();
-            words.outcome_json(outcome, &mut json);
-            text += &format!("{}\n", json.as_str());
+            text += &format!("{}\n", json::text(&words.outcome_object(outcome)));
         }
     }
     hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/script/golden/upload.jsonl"), &text);

@@ -26,8 +26,7 @@ fn low() -> Snapshot {
 
 #[test]
 fn scripts_and_people_are_told_the_fall_and_not_what_is_met_by_now() {
-    let mut json = Json::default();
-    low().json(&mut json);
+    let json = json::text(&low());
     let expected = concat!(
         r#""grade_text":"link quality Bad, needs Ok: missed 12 cycles in a row (Ok allows 5) while this process was not "#,
         r#"scheduled for 24 ms at 12.340 s; recovering: Ok after 100 clean cycles","grade_fell_at":12.34,"#,
@@ -35,7 +34,7 @@ fn scripts_and_people_are_told_the_fall_and_not_what_is_met_by_now() {
         r#""grade_key":"session.grade.ok.misses","grade_late":"24 ms","next_grade":"Ok","next_cause":"misses","#,
         r#""next_measured":"0","next_limit":"4","next_key":"session.grade.ok.misses""#
     );
-    assert!(json.as_str().contains(expected), "{}", json.as_str());
+    assert!(json.contains(expected), "{json}");
     let (why, advice) = low().why(Reason::GradeLow);
     assert_eq!(why, "link quality Bad, needs Ok");
     assert!(advice.starts_with("missed 12 cycles in a row (Ok allows 5) while this process"), "{advice}");
@@ -68,9 +67,7 @@ fn a_status_has_mode_grade_reasons_joints_and_counters_under_their_keys() {
             vec![Word { key: "robot_mode", name: "robot", value: Some("RUNNING"), number: 7 }],
         ))
     };
-    let mut text = Json::default();
-    snapshot.json(&mut text);
-    let told: Value = serde_json::from_str(text.as_str()).expect("one object");
+    let told: Value = serde_json::from_str(&json::text(&snapshot)).expect("one object");
     for (key, expected) in [
         ("type", json!("status")),
         ("time", json!(2.0)),
@@ -194,10 +191,6 @@ fn the_objects_for_scripts_are_those_that_are_committed() {
         with_variables(),
         sparse(),
     ];
-    let lines = snapshots.iter().map(|snapshot| {
-        let mut json = Json::default();
-        snapshot.json(&mut json);
-        format!("{}\n", json.as_str())
-    });
+    let lines = snapshots.iter().map(|snapshot| format!("{}\n", json::text(snapshot)));
     hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/show/golden/status.jsonl"), &lines.collect::<String>());
 }

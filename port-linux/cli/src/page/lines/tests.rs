@@ -61,9 +61,7 @@ fn line<const N: usize>(
     sources: &[String],
     workpiece: Option<&Workpiece>,
 ) -> String {
-    let mut json = Json::default();
-    live(&mut json, (frame, settled), snapshot, sources, workpiece);
-    format!("{}\n", json.as_str())
+    format!("{}\n", json::text(&Live::of((frame, settled), snapshot, sources, workpiece)))
 }
 
 #[test]
@@ -110,13 +108,8 @@ fn the_lines_of_pictures_and_events_are_those_that_are_committed() {
         ("refused", words(Reason::Latched)),
         ("held", vec![]),
     ] {
-        let mut json = Json::default();
-        event(
-            &mut json,
-            Notice { at: Instant::from_micros(1_500_000), kind, text: "a\u{1b} text".into(), fields },
-            false,
-        );
-        text += &format!("{}\n", json.as_str());
+        let notice = Notice { at: Instant::from_micros(1_500_000), kind, text: "a\u{1b} text".into(), fields };
+        text += &format!("{}\n", json::text(&event(notice, false)));
     }
     hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/page/golden/lines.jsonl"), &text);
 }
