@@ -5,15 +5,12 @@
 //! JavaScript read them back. No control character is written as it is: a terminal must not be steered by what a robot sent.
 
 pub mod fields;
-mod writer;
 
 use std::io::{self, Write};
 
 use outrigger_wire::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
-
-pub use self::writer::Json;
 
 /// Returns `value` in one line, without its end.
 #[must_use]
@@ -85,16 +82,6 @@ impl Serialize for Number<f64> {
             f64::NEG_INFINITY => serializer.serialize_str("-Infinity"),
             value => serializer.serialize_f64(value),
         }
-    }
-}
-
-impl<T> Serialize for Number<&T>
-where
-    T: Copy,
-    Number<T>: Serialize,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Number(*self.0).serialize(serializer)
     }
 }
 
