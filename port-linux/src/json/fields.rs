@@ -12,7 +12,7 @@ use super::{Number, append, latin1};
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     text: Vec<u8>,
-    /// How each group that is open was begun.
+    /// The open groups, the innermost last.
     open: Vec<Group>,
     nulls: bool,
 }

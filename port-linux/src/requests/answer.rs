@@ -114,7 +114,7 @@ struct Object<'l> {
     outcome: Option<Came<'l>>,
 }
 
-/// How the run stands, in full.
+/// The members that only a status has.
 #[derive(Serialize)]
 struct InFull {
     grade: String,
@@ -129,7 +129,7 @@ struct InFull {
     variables: Option<Variables>,
 }
 
-/// What came of something that was asked.
+/// The members that a verdict adds to an answer.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Came<'l> {
@@ -204,7 +204,7 @@ struct Held {
     text: &'static str,
 }
 
-/// How a motion stands.
+/// The state of a motion.
 #[derive(Serialize)]
 struct Moving {
     number: u32,
@@ -235,7 +235,7 @@ impl Answer {
 }
 
 impl Verdict {
-    /// What came of `word`; `None` where it is simply done.
+    /// Returns the members for this verdict on `word`; `None` for [`Verdict::Done`].
     fn outcome<'l>(&self, word: &'l str, status: &Status, here: bool) -> Option<Came<'l>> {
         let error = match self {
             Self::Done => return None,
@@ -286,7 +286,7 @@ impl Verdict {
     }
 }
 
-/// What became of an output.
+/// Returns the members for an output after `news`.
 fn of_output<'l>(write: &Write, news: &WriteNews) -> Came<'l> {
     let (output, name, text) = (words::of_write(write), words::name_of_news(news), words::of_news(news));
     match news {

@@ -311,7 +311,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     }
 }
 
-/// How a run went, as scripts read it.
+/// The summary of a run, as scripts read it.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "summary")]
 struct Summed<T> {

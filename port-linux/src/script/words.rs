@@ -276,7 +276,7 @@ enum Detail {
     },
 }
 
-/// Where an error is: the line in the file, where that is known, and the line as the controller counts.
+/// The position of an error: the line in the file, if it is known, and the line by the controller's count.
 #[derive(Serialize)]
 struct Place {
     line: Option<u32>,
@@ -375,7 +375,7 @@ enum What {
     },
 }
 
-/// What a message of the controller has by its kind.
+/// The members that depend on the kind of a message.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum About {

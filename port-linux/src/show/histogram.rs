@@ -18,7 +18,7 @@ pub fn quantiles(histogram: &Histogram) -> String {
     format!("p50 {}, p99 {}, most {} ({} times)", at(5_000), at(9_900), span(histogram.longest()), histogram.count())
 }
 
-/// The same for scripts \[µs\]; zeros where nothing was counted.
+/// Quantiles for scripts \[µs\]; zeros where nothing was counted.
 #[derive(Debug, Serialize)]
 pub struct Quantiles {
     count: u64,

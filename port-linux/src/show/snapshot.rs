@@ -387,7 +387,7 @@ impl Link {
     }
 }
 
-/// What is known of all joints; of some alone, it is not there.
+/// The arm. A value that is not known of every joint is `None`.
 #[derive(Serialize)]
 struct Joints {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -106,7 +106,7 @@ impl Terminals {
     }
 }
 
-/// The same for scripts: levels as arrays of 0 and 1, number 0 first; `null` for what is not shown.
+/// The terminals for scripts: levels as arrays of 0 and 1, number 0 first; `null` for what is not shown.
 #[derive(Serialize)]
 struct Members {
     software: String,

@@ -245,7 +245,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
     }
 }
 
-/// What became of an output, as scripts read it.
+/// The result of a write, as scripts read it.
 #[derive(Serialize)]
 struct News {
     what: String,

@@ -167,7 +167,7 @@ impl Summary {
     }
 }
 
-/// The same for scripts, as members of an object.
+/// A [`Summary`] for scripts, as members of an object.
 #[derive(Serialize)]
 struct Members {
     max_error_deg: [Number<f32>; 6],
