@@ -30,6 +30,10 @@ impl Fields {
         self.open.clear();
         self.text.push(b'{');
         let shown = show(self);
+        // Of a message that breaks off, groups may be open.
+        while !self.open.is_empty() {
+            self.end();
+        }
         self.text.push(b'}');
         shown
     }
@@ -145,5 +149,18 @@ mod tests {
         };
         assert_eq!(show(Fields::default()), whole(r#""NaN""#, r#""Infinity""#));
         assert_eq!(show(Fields::with_nulls()), whole("null", "null"));
+    }
+
+    #[test]
+    fn groups_that_a_message_leaves_open_are_ended_with_it() {
+        let mut object = Fields::default();
+        object.object(|fields| {
+            fields.begin("labels", Group::List);
+            fields.begin("", Group::Record);
+            fields.field("id", Value::Unsigned(1));
+        });
+        assert_eq!(object.as_str(), r#"{"labels":[{"id":1}]}"#);
+        object.object(|fields| fields.field("last", Value::Bool(true)));
+        assert_eq!(object.as_str(), r#"{"last":true}"#);
     }
 }
