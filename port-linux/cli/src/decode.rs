@@ -18,7 +18,6 @@ use crate::args::DecodeArgs;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::feed::recorded::{each_raw, is_none, is_recording};
 use outrigger::feed::{Conversation, WireFormat, name_of};
-use outrigger::json::Json;
 use outrigger::json::fields::Fields;
 
 /// Runs the command.
@@ -56,7 +55,7 @@ pub(crate) fn decode(
 ) -> Outcome {
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
     let mut messages = Messages::new(stream, recipe, &mut memory)?;
-    let mut line = Json::default();
+    let mut line = Fields::default();
     loop {
         let got = match input.read(messages.assembler.window()) {
             Ok(got) => got,
@@ -84,7 +83,7 @@ fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
     let ports = args.port.ports();
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
     let mut messages = Messages::new(args.port, args.recipe.as_deref(), &mut memory)?;
-    let (mut line, mut asked, mut wanted, mut found) = (Json::default(), Conversation::default(), true, false);
+    let (mut line, mut asked, mut wanted, mut found) = (Fields::default(), Conversation::default(), true, false);
     let read = each_raw(&args.file, ports, |raw| {
         if !wanted {
             return Ok(());
@@ -143,7 +142,7 @@ impl<'m> Messages<'m> {
     }
 
     /// Puts the next message into `line`; `false` where more bytes are needed.
-    fn next(&mut self, line: &mut Json) -> Result<bool, Failure> {
+    fn next(&mut self, line: &mut Fields) -> Result<bool, Failure> {
         let offset = self.offset;
         let message = match self.assembler.next_frame() {
             None => return Ok(false),
@@ -151,18 +150,16 @@ impl<'m> Messages<'m> {
             Some(Err(error)) => return Err(Self::malformed(offset, &error)),
         };
         self.offset = offset.saturating_add(message.len() as u64);
-        line.clear();
-        line.begin_object().key("offset").integer(offset);
         let wire = |error: WireError| (error.at, error.to_string());
-        let printed = match self.stream {
-            WireFormat::Realtime => print_realtime(message, line).map_err(wire),
-            WireFormat::Primary => print_primary(message, &mut self.software, line).map_err(wire),
-            WireFormat::Fri => print_fri(message, line).map_err(wire),
-            WireFormat::Rtde | WireFormat::Variables => {
-                self.exchange.print(message, line).map_err(|problem| (0, problem))
+        let printed = line.object(|line| {
+            line.put("offset", &offset);
+            match self.stream {
+                WireFormat::Realtime => print_realtime(message, line).map_err(wire),
+                WireFormat::Primary => print_primary(message, &mut self.software, line).map_err(wire),
+                WireFormat::Fri => print_fri(message, line).map_err(wire),
+                WireFormat::Rtde | WireFormat::Variables => self.exchange.print(message, line).map_err(|problem| (0, problem)),
             }
-        };
-        line.end_object();
+        });
         printed.map(|()| true).map_err(|(at, problem)| {
             let at = offset.saturating_add(u64::from(at));
             Failure::BadInput(format!("byte {at}: in the message that starts at byte {offset}, {problem}"))
@@ -170,7 +167,7 @@ impl<'m> Messages<'m> {
     }
 
     /// Prints everything that is complete; `false` where nobody reads it any more.
-    fn print(&mut self, line: &mut Json, output: &mut impl Write) -> Result<bool, Failure> {
+    fn print(&mut self, line: &mut Fields, output: &mut impl Write) -> Result<bool, Failure> {
         loop {
             match self.next(line) {
                 Ok(true) => {
@@ -210,35 +207,35 @@ impl<'m> Messages<'m> {
     }
 }
 
-fn print_realtime(message: &[u8], line: &mut Json) -> Result<(), WireError> {
+fn print_realtime(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     let packet = realtime::Packet::new_checked(message)?;
-    packet.visit(&mut Fields::new(line));
+    packet.visit(line);
     Ok(())
 }
 
 /// Both directions may be in one recording: the header says which.
-fn print_fri(message: &[u8], line: &mut Json) -> Result<(), WireError> {
+fn print_fri(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     let header = message.first_chunk().map_or(Ok(fri::Datagram::Measurement), fri::Datagram::of)?;
     match header {
         fri::Datagram::Measurement => {
-            line.key("message").text("measurement");
-            fri::Measurement::new_checked(message)?.visit(&mut Fields::new(line));
+            line.put("message", "measurement");
+            fri::Measurement::new_checked(message)?.visit(line);
         }
         fri::Datagram::Command => {
-            line.key("message").text("command");
-            fri::Command::new_checked(message)?.visit(&mut Fields::new(line));
+            line.put("message", "command");
+            fri::Command::new_checked(message)?.visit(line);
         }
     }
     Ok(())
 }
 
 /// Forms that depend on the software are decoded from the version message on, and given as raw bytes before.
-fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &mut Json) -> Result<(), WireError> {
+fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &mut Fields) -> Result<(), WireError> {
     let message = primary::Message::new_checked(message)?;
     if let MessageKind::RobotMessage(robot_message) = message.kind()
         && let RobotMessagePayload::Version(version) = robot_message.payload(None)?
     {
         *software = Some(version.software());
     }
-    message.visit(*software, &mut Fields::new(line))
+    message.visit(*software, line)
 }

@@ -2,14 +2,25 @@
 
 use std::sync::{Arc, Mutex};
 
+use outrigger_core::command::SourceConfig;
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
+use outrigger_core::robot::Reason;
+use outrigger_tests::require::committed::hold;
+use outrigger_wire::robot::{JointPositions, Pose, RobotModel, State};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
 use tokio::sync::mpsc::channel;
 
-use super::{Beside, Companion, Companions, Ended, Ends, LONGEST, Needs, Remarks, Session, Started};
+use super::{
+    Beside, Companion, Companions, Ended, Ends, Frame, LONGEST, Needs, Remarks, Session, SessionView, Settled, Started,
+};
 use crate::exit::Failure;
 use crate::feed::{EVENTS, Feed};
 use crate::host::Target;
 use crate::host::clock::Clock;
+use crate::json::text;
 use crate::maker::ur::UrController;
+use crate::show::{Arm, Snapshot};
 
 /// The events, in order.
 type Log = Arc<Mutex<Vec<String>>>;
@@ -138,4 +149,22 @@ fn remarks_are_few_and_short_whatever_a_companion_says() {
     assert!(texts.len() == said && (50..1_000).contains(&said), "{said}");
     drop(shown);
     assert!(!remarks.say("nobody is there"));
+}
+
+#[test]
+fn the_objects_of_a_session_are_those_that_are_committed() {
+    let state = State::<6> { positions: JointPositions([0.5; 6]), ..State::default() };
+    let snapshot = Snapshot::of(Arm::new(&state, vec![]));
+    let nothing = SessionView::<7> { snapshot: snapshot.clone(), frame: Frame::default(), settled: Settled::default() };
+    let (mut frame, mut settled) = (Frame::<6>::default(), Settled::default());
+    (frame.wanted, frame.standoff_error) = (Some(JointPositions([0.25; 6])), Some(f32::NAN));
+    (frame.axis_errors[2], frame.held_by) = (Some(-1e-5), Some(Reason::ProgramPaused));
+    let value = SampleValue::new(&[0.1, 0.2]).expect("two numbers");
+    frame.samples[0] = Some(Sample { source: SourceId(0), value, seq: 3, taken_at: Instant::from_micros(1_500) });
+    settled.chain = Some(KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose::default()));
+    settled.sources[0] = Some(SourceConfig::new(SourceId(0), 2, -0.5, 1.0));
+    (settled.oldest_state, settled.fastest.0) = (Duration::from_millis(8), [2.0; 6]);
+    let whole = SessionView { snapshot, frame, settled };
+    let text = format!("{}\n{}\n", text(&nothing), text(&whole));
+    hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/companion/golden/view.jsonl"), &text);
 }

@@ -7,14 +7,19 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::sensor::Sample;
 use outrigger_wire::time::Duration;
+use serde::Serialize;
 
 use crate::show::Snapshot;
 
 /// A session at one instant: what is shown of it everywhere, and what only a picture of the arm needs.
-#[derive(Clone, Debug)]
+///
+/// As JSON, it is the object of `--json` with two more members, `frame` and `settled`. Times and spans in these are in µs, and a number
+/// that JSON has no form for is `null`.
+#[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionView<const N: usize> {
     /// The values that are shown everywhere.
+    #[serde(flatten)]
     pub snapshot: Snapshot,
     /// The newest numbers.
     pub frame: Frame<N>,
@@ -23,7 +28,7 @@ pub struct SessionView<const N: usize> {
 }
 
 /// The newest numbers of a session.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Frame<const N: usize> {
     /// Joint speeds that were commanded last \[rad/s\].
@@ -41,7 +46,7 @@ pub struct Frame<const N: usize> {
 }
 
 /// The values that a session hardly changes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Settled<const N: usize> {
     /// The chain from the base to the tool, where the model is known.

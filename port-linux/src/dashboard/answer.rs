@@ -2,8 +2,7 @@
 
 use outrigger_wire::dashboard::{Refusal, Reply};
 use outrigger_wire::primary::Text;
-
-use crate::json::Json;
+use serde::Serialize;
 
 /// What a controller wrote, fit for a terminal: UTF-8 where it is, Latin-1 otherwise, control characters spelt out.
 #[must_use]
@@ -43,37 +42,80 @@ pub fn words(reply: &Reply<'_>) -> String {
     }
 }
 
+/// An answer as the value of a key.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// An answer that is yes or no.
+    Flag(bool),
+    /// An answer in words.
+    Text(String),
+    /// The state of a program, and its name.
+    Program {
+        /// The state.
+        state: String,
+        /// The name.
+        program: Option<String>,
+    },
+    /// No answer.
+    Null,
+}
+
 /// The answer as the value of a JSON key; what is no answer is null.
-pub fn value(reply: &Reply<'_>, json: &mut Json) {
+#[must_use]
+pub fn value(reply: &Reply<'_>) -> Value {
     match reply {
-        Reply::Done(_) => json.boolean(true),
-        Reply::Running(yes) | Reply::RemoteControl(yes) | Reply::ProgramSaved { saved: yes, .. } => json.boolean(*yes),
-        Reply::RobotMode(mode) => json.text(&mode.to_string()),
-        Reply::LoadedProgram(Some(path)) => json.text(&readable(*path)),
+        Reply::Done(_) => Value::Flag(true),
+        Reply::Running(yes) | Reply::RemoteControl(yes) | Reply::ProgramSaved { saved: yes, .. } => Value::Flag(*yes),
+        Reply::RobotMode(mode) => Value::Text(mode.to_string()),
+        Reply::LoadedProgram(Some(path)) => Value::Text(readable(*path)),
         Reply::ProgramState { state, program } => {
-            json.begin_object().key("state").text(&state.to_string()).key("program");
-            match program {
-                Some(name) => json.text(&readable(*name)),
-                None => json.null(),
-            };
-            json.end_object()
+            Value::Program { state: state.to_string(), program: program.map(readable) }
         }
-        Reply::Software { version, .. } => json.text(&version.to_string()),
-        Reply::UserRole(role) => json.text(role.word()),
-        Reply::OperationalMode(Some(mode)) => json.text(mode.word()),
-        Reply::Safety(mode) => json.text(&mode.to_string()),
-        Reply::SerialNumber(text) | Reply::RobotModel(text) => json.text(&readable(*text)),
-        Reply::LoadedProgram(None) | Reply::OperationalMode(None) | Reply::Refused(_) | Reply::Other(_) => json.null(),
-    };
+        Reply::Software { version, .. } => Value::Text(version.to_string()),
+        Reply::UserRole(role) => Value::Text(role.word().into()),
+        Reply::OperationalMode(Some(mode)) => Value::Text(mode.word().into()),
+        Reply::Safety(mode) => Value::Text(mode.to_string()),
+        Reply::SerialNumber(text) | Reply::RobotModel(text) => Value::Text(readable(*text)),
+        Reply::LoadedProgram(None) | Reply::OperationalMode(None) | Reply::Refused(_) | Reply::Other(_) => Value::Null,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use outrigger_tests::require::committed::hold;
+    use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion};
+
     use super::*;
+    use crate::json::text;
 
     #[test]
     fn a_number_that_says_nothing_by_itself_is_named() {
         assert_eq!(words(&Reply::Done(Text(b"1"))), "done: flight report 1");
         assert_eq!(words(&Reply::Done(Text(b""))), "done");
+    }
+
+    #[test]
+    fn the_values_for_scripts_are_those_that_are_committed() {
+        let state = ProgramState::Playing;
+        let replies = [
+            Reply::Done(Text(b"")),
+            Reply::Running(false),
+            Reply::RobotMode(RobotMode::Running),
+            Reply::LoadedProgram(None),
+            Reply::LoadedProgram(Some(Text(b"/programs/a\"b\x1b.urp"))),
+            Reply::ProgramSaved { saved: true, program: Text(b"a") },
+            Reply::ProgramState { state, program: None },
+            Reply::ProgramState { state, program: Some(Text(b"weld.urp")) },
+            Reply::Software { version: SoftwareVersion::new(5, 15), text: Text(b"URSoftware 5.15") },
+            Reply::OperationalMode(None),
+            Reply::Safety(SafetyMode::Normal),
+            Reply::RemoteControl(true),
+            Reply::SerialNumber(Text(b"20195500000\xe9")),
+            Reply::Refused(Refusal::TooEarly),
+            Reply::Other(Text(b"?")),
+        ];
+        let lines = replies.iter().map(|reply| format!("{}\n", text(&value(reply))));
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/dashboard/golden/values.jsonl"), &lines.collect::<String>());
     }
 }

@@ -1,171 +1,138 @@
-//! A writer for JSON values, one object per line, with no intermediate tree.
+//! Values as JSON: one object per line, written by serde.
 //!
-//! Numbers that JSON has no form for are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`: nothing is
-//! lost, and `float()` of Python and `Number()` of JavaScript read them back. Where a schema says that a field is a
-//! number ([`Json::with_nulls`]), they are `null`.
+//! Numbers have the fewest digits that read back as the same number. Those that JSON has no form for are `null`, or, as a
+//! [`Number`], the strings `"NaN"`, `"Infinity"` and `"-Infinity"`: nothing is lost, and `float()` of Python and `Number()` of
+//! JavaScript read them back. No control character is written as it is: a terminal must not be steered by what a robot sent.
 
 pub mod fields;
 
-use std::fmt::Write as _;
+use std::io::{self, Write};
 
-/// One JSON text under construction.
-#[derive(Clone, Debug, Default)]
-pub struct Json {
-    text: String,
-    nulls: bool,
+use outrigger_wire::time::{Duration, Instant};
+use serde::{Serialize, Serializer};
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
+
+/// Returns `value` in one line, without its end.
+#[must_use]
+pub fn text(value: &impl Serialize) -> String {
+    let mut text = vec![];
+    append(&mut text, value);
+    // Every part of it is text.
+    String::from_utf8(text).unwrap_or_default()
 }
 
-impl Json {
-    /// A text in which numbers that JSON has no form for are `null`.
-    #[must_use]
-    pub const fn with_nulls() -> Self {
-        Self { text: String::new(), nulls: true }
+/// Appends `value` to `text`.
+fn append(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    // Writing to memory cannot fail, and the keys of every object here are text.
+    let _ = value.serialize(&mut serde_json::Serializer::with_formatter(text, Format));
+}
+
+/// Numbers and strings, as the lines have them.
+struct Format;
+
+impl Formatter for Format {
+    fn write_f32<W: Write + ?Sized>(&mut self, writer: &mut W, value: f32) -> io::Result<()> {
+        write!(writer, "{value:?}")
     }
 
-    /// The text so far.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
+    fn write_f64<W: Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        write!(writer, "{value:?}")
     }
 
-    /// Empties the text, keeping its memory.
-    pub fn clear(&mut self) {
-        self.text.clear();
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        // DEL and C1: serde escapes C0 alone.
+        while let Some((at, control)) = rest.char_indices().find(|(_, c)| c.is_control()) {
+            let (before, after) = rest.split_at(at);
+            write!(writer, "{before}\\u{:04x}", u32::from(control))?;
+            rest = after.get(control.len_utf8()..).unwrap_or_default();
+        }
+        writer.write_all(rest.as_bytes())
     }
 
-    /// A comma, unless this is the first item.
-    fn separate(&mut self) {
-        if !matches!(self.text.as_bytes().last(), None | Some(b'{' | b'[' | b':')) {
-            self.text.push(',');
+    fn write_char_escape<W: Write + ?Sized>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()> {
+        let escape = match escape {
+            CharEscape::Backspace => CharEscape::AsciiControl(0x08),
+            CharEscape::FormFeed => CharEscape::AsciiControl(0x0c),
+            other => other,
+        };
+        CompactFormatter.write_char_escape(writer, escape)
+    }
+}
+
+/// A number that is a string where JSON has no form for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number<T>(pub T);
+
+impl Serialize for Number<f32> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() {
+            serializer.serialize_f32(self.0)
+        } else {
+            Number(f64::from(self.0)).serialize(serializer)
         }
     }
+}
 
-    /// The name of the next value.
-    pub fn key(&mut self, name: &str) -> &mut Self {
-        self.text(name);
-        self.text.push(':');
-        self
-    }
-
-    /// `{`, before keys and values, until [`Json::end_object`].
-    pub fn begin_object(&mut self) -> &mut Self {
-        self.separate();
-        self.text.push('{');
-        self
-    }
-
-    /// `}`.
-    pub fn end_object(&mut self) -> &mut Self {
-        self.text.push('}');
-        self
-    }
-
-    /// `[`, before values, until [`Json::end_array`].
-    pub fn begin_array(&mut self) -> &mut Self {
-        self.separate();
-        self.text.push('[');
-        self
-    }
-
-    /// `]`.
-    pub fn end_array(&mut self) -> &mut Self {
-        self.text.push(']');
-        self
-    }
-
-    /// A string.
-    pub fn text(&mut self, text: &str) -> &mut Self {
-        self.separate();
-        self.text.push('"');
-        for c in text.chars() {
-            match c {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\t' => self.text.push_str("\\t"),
-                // C0 and C1 alike: a terminal must not be steered by what a robot sent.
-                c if c.is_control() => self.write(format_args!("\\u{:04x}", u32::from(c))),
-                c => self.text.push(c),
-            }
-        }
-        self.text.push('"');
-        self
-    }
-
-    /// Characters as controllers send them: one byte each, "extended ASCII".
-    pub fn latin1(&mut self, bytes: &[u8]) -> &mut Self {
-        let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
-        self.text(&text)
-    }
-
-    /// A whole number.
-    pub fn integer(&mut self, value: impl Into<i128>) -> &mut Self {
-        self.separate();
-        self.write(format_args!("{}", value.into()));
-        self
-    }
-
-    /// A number, in the fewest digits that read back as the same `f64`.
-    pub fn float(&mut self, value: f64) -> &mut Self {
-        if value.is_finite() {
-            self.separate();
-            self.write(format_args!("{value:?}"));
-            return self;
-        }
-        self.not_finite(value.is_nan(), value > 0.0)
-    }
-
-    /// A number, in the fewest digits that read back as the same `f32`.
-    pub fn single(&mut self, value: f32) -> &mut Self {
-        if value.is_finite() {
-            self.separate();
-            self.write(format_args!("{value:?}"));
-            return self;
-        }
-        self.not_finite(value.is_nan(), value > 0.0)
-    }
-
-    /// An array of what `print` prints of each value.
-    pub fn array<T: Copy>(
-        &mut self,
-        values: &[T],
-        print: impl for<'j> Fn(&'j mut Self, T) -> &'j mut Self,
-    ) -> &mut Self {
-        self.begin_array();
-        for value in values {
-            print(self, *value);
-        }
-        self.end_array()
-    }
-
-    /// `true` or `false`.
-    pub fn boolean(&mut self, value: bool) -> &mut Self {
-        self.separate();
-        self.text.push_str(if value { "true" } else { "false" });
-        self
-    }
-
-    /// `null`: absent.
-    pub fn null(&mut self) -> &mut Self {
-        self.separate();
-        self.text.push_str("null");
-        self
-    }
-
-    fn not_finite(&mut self, nan: bool, positive: bool) -> &mut Self {
-        match (self.nulls, nan, positive) {
-            (true, ..) => self.null(),
-            (false, true, _) => self.text("NaN"),
-            (false, false, true) => self.text("Infinity"),
-            (false, false, false) => self.text("-Infinity"),
+impl Serialize for Number<f64> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            value if value.is_nan() => serializer.serialize_str("NaN"),
+            f64::INFINITY => serializer.serialize_str("Infinity"),
+            f64::NEG_INFINITY => serializer.serialize_str("-Infinity"),
+            value => serializer.serialize_f64(value),
         }
     }
+}
 
-    fn write(&mut self, text: std::fmt::Arguments<'_>) {
-        // Writing to a `String` cannot fail.
-        let _ = self.text.write_fmt(text);
+impl<T> Serialize for Number<&[T]>
+where
+    T: Copy,
+    Number<T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|value| Number(*value)))
     }
+}
+
+/// Writes members of an object, in their order.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn members<K, V, A, S>(of: &A, serializer: S) -> Result<S::Ok, S::Error>
+where
+    K: Serialize,
+    V: Serialize,
+    A: AsRef<[(K, V)]> + ?Sized,
+    S: Serializer,
+{
+    serializer.collect_map(of.as_ref().iter().map(|(key, value)| (key, value)))
+}
+
+/// Writes a time in [`seconds`].
+///
+/// # Errors
+/// Those of the serializer.
+pub fn time<S: Serializer>(at: &Instant, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(seconds(*at))
+}
+
+/// Returns a time in seconds since the start of the process.
+#[must_use]
+pub const fn seconds(at: Instant) -> f64 {
+    at.as_micros() as f64 / 1e6
+}
+
+/// Returns a span in milliseconds.
+#[must_use]
+pub const fn millis(span: Duration) -> f64 {
+    span.as_micros() as f64 / 1e3
+}
+
+/// Returns the characters of a controller: one byte each, "extended ASCII".
+#[must_use]
+pub fn latin1(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
 #[cfg(test)]
@@ -173,37 +140,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_separated_and_nested() {
-        let mut json = Json::default();
-        json.begin_object().key("a").integer(1).key("b").begin_array().float(0.1).single(0.1).end_array();
-        json.key("c").begin_object().end_object().key("d").null().key("e").boolean(true).end_object();
-        assert_eq!(json.as_str(), r#"{"a":1,"b":[0.1,0.1],"c":{},"d":null,"e":true}"#);
-    }
-
-    #[test]
-    fn large_and_missing_numbers_keep_their_value() {
-        let mut json = Json::default();
-        json.begin_array()
-            .float(f64::NAN)
-            .float(f64::INFINITY)
-            .single(f32::NEG_INFINITY)
-            .float(1e300)
-            .integer(u64::MAX);
-        json.end_array();
-        assert_eq!(json.as_str(), r#"["NaN","Infinity","-Infinity",1e300,18446744073709551615]"#);
-    }
-
-    #[test]
-    fn where_a_schema_wants_numbers_missing_ones_are_null() {
-        let mut json = Json::with_nulls();
-        json.begin_array().float(f64::NAN).single(f32::INFINITY).float(1.5).end_array();
-        assert_eq!(json.as_str(), "[null,null,1.5]");
+    fn numbers_that_json_has_no_form_for_keep_their_value_or_are_null() {
+        let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -0.0, 1e-5, 1e16, 0.1];
+        assert_eq!(text(&numbers.map(Number)), r#"["NaN","Infinity","-Infinity",1e300,-0.0,1e-5,1e16,0.1]"#);
+        assert_eq!(text(&numbers), "[null,null,null,1e300,-0.0,1e-5,1e16,0.1]");
+        assert_eq!(text(&[Number(f32::NEG_INFINITY), Number(0.1), Number(1e20)]), r#"["-Infinity",0.1,1e20]"#);
+        assert_eq!(text(&(u64::MAX, i64::MIN)), "[18446744073709551615,-9223372036854775808]");
     }
 
     #[test]
     fn control_characters_never_reach_the_terminal() {
-        let mut json = Json::default();
-        json.latin1(b"a\"\\\n\x1b\x9bz\xe9");
-        assert_eq!(json.as_str(), "\"a\\\"\\\\\\n\\u001b\\u009bz\u{e9}\"");
+        let said = latin1(b"a\"\\\n\r\t\x08\x0c\x1b\x7f\x80\x9bz\xe9/");
+        let expected = "\"a\\\"\\\\\\n\\r\\t\\u0008\\u000c\\u001b\\u007f\\u0080\\u009bz\u{e9}/\"";
+        assert_eq!(text(&said), expected);
+    }
+
+    #[test]
+    fn members_have_their_order_among_those_of_a_table() {
+        #[derive(Serialize)]
+        #[serde(tag = "type", rename = "table")]
+        struct Table {
+            #[serde(serialize_with = "time")]
+            time: Instant,
+            #[serde(flatten, serialize_with = "members")]
+            rest: Vec<(&'static str, Option<u8>)>,
+            last: bool,
+        }
+        let table = Table { time: Instant::from_micros(7), rest: vec![("b", Some(1)), ("a", None)], last: true };
+        assert_eq!(text(&table), r#"{"type":"table","time":7e-6,"b":1,"a":null,"last":true}"#);
     }
 }

@@ -18,12 +18,12 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_remote::telemetry::{Motion, Status};
 use outrigger_wire::time::{Duration, Instant};
+use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::exit::Failure;
 use crate::feed::{CAPACITY, Feed};
 use crate::host::clock::Clock;
-use crate::json::Json;
 use crate::net::Net;
 use crate::show::events::PeerEvent;
 use crate::show::sheet::Sheet;
@@ -356,8 +356,8 @@ pub trait Summary: Default {
     /// For people, without an end of line; empty where there is nothing to say.
     fn text(&self) -> String;
 
-    /// For scripts: members of an object that has begun.
-    fn json(&self, json: &mut Json);
+    /// For scripts: members of an object.
+    fn members(&self) -> impl Serialize;
 }
 
 /// The same beside an engine with `N` joints.

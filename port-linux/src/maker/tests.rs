@@ -13,7 +13,7 @@ use outrigger_wire::time::Instant;
 use outrigger_wire::{external_control, forward, fri, program};
 
 use crate::dashboard::answer;
-use crate::json::Json;
+use crate::json;
 use crate::show::Word;
 use crate::show::events::{PeerEvent, Surroundings};
 
@@ -32,9 +32,7 @@ fn event(event: &impl PeerEvent) -> String {
 }
 
 fn reply(reply: &Reply<'_>) -> String {
-    let mut json = Json::default();
-    answer::value(reply, &mut json);
-    format!("{}, {}", answer::words(reply), json.as_str())
+    format!("{}, {}", answer::words(reply), json::text(&answer::value(reply)))
 }
 
 /// An answer whose word, or number, is newer than this version: the controller's own words are shown.

@@ -2,6 +2,7 @@
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::robot::{Generation, Pose, RobotMode, SafetyMode};
+use serde::Serialize;
 
 /// The fields of a state of 30003 or 30004 that both have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -145,12 +146,27 @@ fn vectors(fields: &[(&str, Option<[f64; 6]>)], visitor: &mut dyn FieldVisitor) 
     }
 }
 
-/// `timestamp` as the schemas of Foxglove have it.
+/// A time as the schemas of Foxglove have it.
+#[derive(Serialize)]
+pub(super) struct Timestamp {
+    sec: u64,
+    nsec: u64,
+}
+
+impl Timestamp {
+    /// Returns the time `nanos` since 1970.
+    pub(super) const fn of(nanos: u64) -> Self {
+        const SECOND: u64 = 1_000_000_000;
+        Self { sec: nanos / SECOND, nsec: nanos % SECOND }
+    }
+}
+
+/// Shows `timestamp` as the schemas of Foxglove have it.
 pub(super) fn timestamp(nanos: u64, visitor: &mut dyn FieldVisitor) {
-    const SECOND: u64 = 1_000_000_000;
+    let Timestamp { sec, nsec } = Timestamp::of(nanos);
     visitor.begin("timestamp", Group::Record);
-    visitor.field("sec", Value::Unsigned(nanos / SECOND));
-    visitor.field("nsec", Value::Unsigned(nanos % SECOND));
+    visitor.field("sec", Value::Unsigned(sec));
+    visitor.field("nsec", Value::Unsigned(nsec));
     visitor.end();
 }
 

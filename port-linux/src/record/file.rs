@@ -7,11 +7,12 @@ use mcap::records::{MessageHeader, Metadata};
 use mcap::{Compression, McapError, WriteOptions, Writer};
 use outrigger_wire::fields::{FieldVisitor, Value};
 use outrigger_wire::time::Instant;
+use serde::Serialize;
 
-use super::derived::timestamp;
+use super::derived::{Timestamp, timestamp};
 use super::schema::schema_of;
 use crate::feed::recorded::LOG;
-use crate::json::Json;
+use crate::json;
 use crate::json::fields::Fields;
 
 /// How serious a line of the log is, in Foxglove's numbers.
@@ -28,6 +29,17 @@ const COMPRESSION: Option<Compression> = Some(Compression::Lz4);
 #[cfg(not(feature = "lz4"))]
 const COMPRESSION: Option<Compression> = None;
 
+/// A line of the log, as `foxglove.Log`.
+#[derive(Serialize)]
+struct Line<'l> {
+    timestamp: Timestamp,
+    level: u8,
+    message: &'l str,
+    name: &'l str,
+    file: &'static str,
+    line: u32,
+}
+
 struct Channel {
     id: u16,
     next: u32,
@@ -37,7 +49,7 @@ struct Channel {
 pub(super) struct File<W: Write + Seek> {
     writer: Writer<W>,
     channels: HashMap<String, Channel>,
-    json: Json,
+    fields: Fields,
     /// ns since 1970 at the start of the process's clock.
     origin: u64,
     /// Bytes of messages, before compression.
@@ -52,8 +64,8 @@ impl<W: Write + Seek> File<W> {
             .compression(if compressed { COMPRESSION } else { None })
             .library(concat!("outrigger ", env!("CARGO_PKG_VERSION")));
         let writer = options.create(to)?;
-        let json = Json::with_nulls();
-        Ok(Self { writer, channels: HashMap::new(), json, origin, bytes: 0, messages: 0 })
+        let fields = Fields::with_nulls();
+        Ok(Self { writer, channels: HashMap::new(), fields, origin, bytes: 0, messages: 0 })
     }
 
     /// ns since 1970 of a time on the process's clock.
@@ -75,13 +87,10 @@ impl<W: Write + Seek> File<W> {
         visit: &dyn Fn(&mut dyn FieldVisitor),
     ) -> Result<(), McapError> {
         self.described(topic, schema, visit)?;
-        let mut json = std::mem::take(&mut self.json);
-        json.clear();
-        json.begin_object();
-        visit(&mut Fields::new(&mut json));
-        json.end_object();
-        let written = self.write(topic, at, json.as_str().as_bytes());
-        self.json = json;
+        let mut fields = std::mem::take(&mut self.fields);
+        fields.object(|fields| visit(fields));
+        let written = self.write(topic, at, fields.as_str().as_bytes());
+        self.fields = fields;
         written
     }
 
@@ -104,15 +113,9 @@ impl<W: Write + Seek> File<W> {
             }
             visitor.field("line", Value::Unsigned(0));
         })?;
-        let mut json = std::mem::take(&mut self.json);
-        json.clear();
-        json.begin_object();
-        timestamp(nanos, &mut Fields::new(&mut json));
-        json.key("level").integer(level as u8).key("message").text(text).key("name").text(name);
-        json.key("file").text("").key("line").integer(0).end_object();
-        let written = self.write(LOG, at, json.as_str().as_bytes());
-        self.json = json;
-        written
+        let (level, timestamp) = (level as u8, Timestamp::of(nanos));
+        let line = Line { timestamp, level, message: text, name, file: "", line: 0 };
+        self.write(LOG, at, json::text(&line).as_bytes())
     }
 
     /// A page of facts about the recording.

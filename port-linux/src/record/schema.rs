@@ -2,8 +2,9 @@
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::rtde::registry::{Direction, Variable};
+use serde::{Serialize, Serializer};
 
-use crate::json::Json;
+use crate::json;
 
 /// The schema, called `title`, of the message that `visit` shows.
 ///
@@ -14,13 +15,18 @@ pub(super) fn schema_of(title: &str, visit: &dyn Fn(&mut dyn FieldVisitor)) -> S
     while shape.open.len() > 1 {
         shape.end();
     }
-    let mut json = Json::default();
-    json.begin_object().key("$schema").text("https://json-schema.org/draft/2020-12/schema").key("title").text(title);
-    if let Some((_, root)) = shape.open.pop() {
-        root.print(&mut json);
-    }
-    json.end_object();
-    json.as_str().to_owned()
+    let root = shape.open.pop().map(|(_, root)| root);
+    json::text(&Schema { dialect: "https://json-schema.org/draft/2020-12/schema", title, root })
+}
+
+/// A schema: the description of the message, under a title.
+#[derive(Serialize)]
+struct Schema<'s> {
+    #[serde(rename = "$schema")]
+    dialect: &'static str,
+    title: &'s str,
+    #[serde(flatten)]
+    root: Option<Node>,
 }
 
 /// A value, or several.
@@ -34,42 +40,52 @@ enum Node {
     List(Option<Box<Self>>),
 }
 
+/// The keywords of a description.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Keywords<'n> {
+    Value {
+        #[serde(rename = "type")]
+        word: &'static str,
+        #[serde(rename = "description", skip_serializing_if = "Option::is_none")]
+        unit: Option<&'static str>,
+    },
+    Array {
+        #[serde(rename = "type")]
+        word: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        items: Option<Box<Keywords<'n>>>,
+        #[serde(rename = "description", skip_serializing_if = "Option::is_none")]
+        unit: Option<&'static str>,
+    },
+    Record {
+        #[serde(rename = "type")]
+        word: &'static str,
+        #[serde(serialize_with = "json::members")]
+        properties: &'n [(String, Node)],
+    },
+}
+
 impl Node {
-    /// The keywords of its description, without the object around them.
-    fn print(&self, json: &mut Json) {
-        json.key("type");
-        let unit = match self {
-            Self::Value(word, unit) => {
-                json.text(word);
-                *unit
-            }
+    fn keywords(&self) -> Keywords<'_> {
+        match self {
+            Self::Value(word, unit) => Keywords::Value { word, unit: *unit },
             Self::Array(word, unit) => {
-                json.text("array").key("items").begin_object().key("type").text(word).end_object();
-                *unit
+                let items = Some(Box::new(Keywords::Value { word, unit: None }));
+                Keywords::Array { word: "array", items, unit: *unit }
             }
-            Self::Record(fields) => {
-                json.text("object").key("properties").begin_object();
-                for (name, node) in fields {
-                    json.key(name).begin_object();
-                    node.print(json);
-                    json.end_object();
-                }
-                json.end_object();
-                None
-            }
+            Self::Record(properties) => Keywords::Record { word: "object", properties },
             Self::List(item) => {
-                json.text("array");
-                if let Some(item) = item {
-                    json.key("items").begin_object();
-                    item.print(json);
-                    json.end_object();
-                }
-                None
+                let items = item.as_ref().map(|item| Box::new(item.keywords()));
+                Keywords::Array { word: "array", items, unit: None }
             }
-        };
-        if let Some(unit) = unit {
-            json.key("description").text(unit);
         }
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.keywords().serialize(serializer)
     }
 }
 

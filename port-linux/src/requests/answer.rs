@@ -1,5 +1,7 @@
 //! Answers, as lines of JSON.
 
+use std::borrow::Cow;
+
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::law::FeedError;
 use outrigger_core::link::GradeLow;
@@ -7,11 +9,13 @@ use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_remote::request::{Challenge, Fault};
 use outrigger_wire::dashboard::Outcome;
+use serde::{Serialize, Serializer};
 
 use super::slot::Status;
-use crate::json::Json;
+use crate::json;
 use crate::motion::{Against, Stage, Standing};
 use crate::released::ReleasedBy;
+use crate::show::Variables;
 use crate::show::words::{self, Observer};
 
 /// What came of something that was asked.
@@ -89,14 +93,125 @@ pub(super) enum Line {
     Text(String),
 }
 
+/// A line as its reader finds it: what is `None` is not there, except where an answer always has it.
+#[derive(Default, Serialize)]
+struct Object<'l> {
+    id: Option<u32>,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
+    #[serde(rename = "do", skip_serializing_if = "Option::is_none")]
+    word: Option<&'l str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    robot: Option<&'l str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    challenge: Option<u32>,
+    #[serde(flatten)]
+    standing: Option<InFull>,
+    #[serde(flatten)]
+    outcome: Option<Came<'l>>,
+}
+
+/// The members that only a status has.
+#[derive(Serialize)]
+struct InFull {
+    grade: String,
+    latch: Option<Why>,
+    unmet: Vec<Why>,
+    left: Option<Why>,
+    ending: bool,
+    overrides_pendant: bool,
+    held_by: Option<Held>,
+    motion: Option<Moving>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "numbers_or_null")]
+    variables: Option<Variables>,
+}
+
+/// The members that a verdict adds to an answer.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Came<'l> {
+    Moves {
+        motion: Option<Moving>,
+    },
+    Set {
+        output: String,
+        news: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        after_ms: Option<f64>,
+        text: String,
+    },
+    NotSet {
+        output: String,
+        news: &'static str,
+        error: Wrong<'l>,
+    },
+    Taken {
+        text: &'static str,
+    },
+    Withdrew {
+        effect: &'static str,
+    },
+    Refused {
+        error: Wrong<'l>,
+        reasons: Vec<Why>,
+    },
+    Wrong {
+        error: Wrong<'l>,
+    },
+}
+
 /// What is wrong: what, where, what was expected there and what was found.
+#[derive(Serialize)]
 struct Wrong<'w> {
     what: &'w str,
+    #[serde(rename = "where")]
     place: &'w str,
+    #[serde(skip_serializing_if = "Option::is_none")]
     byte: Option<usize>,
-    expected: &'w str,
-    found: &'w str,
-    text: &'w str,
+    expected: Cow<'w, str>,
+    found: Cow<'w, str>,
+    text: Cow<'w, str>,
+}
+
+impl<'w> Wrong<'w> {
+    fn new(what: &'w str, place: &'w str, expected: impl Into<Cow<'w, str>>, text: impl Into<Cow<'w, str>>) -> Self {
+        Self { what, place, byte: None, expected: expected.into(), found: "".into(), text: text.into() }
+    }
+
+    fn found(self, found: impl Into<Cow<'w, str>>) -> Self {
+        Self { found: found.into(), ..self }
+    }
+}
+
+/// A reason, and what to do.
+#[derive(Serialize)]
+struct Why {
+    name: &'static str,
+    text: String,
+    advice: &'static str,
+    /// The cause of a release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'static str>,
+}
+
+/// The reason that holds a motion.
+#[derive(Serialize)]
+struct Held {
+    name: &'static str,
+    text: &'static str,
+}
+
+/// The state of a motion.
+#[derive(Serialize)]
+struct Moving {
+    number: u32,
+    state: &'static str,
+    percent: u8,
+    seconds: f64,
+    reason: Option<Why>,
 }
 
 impl Answer {
@@ -113,93 +228,75 @@ impl Answer {
             Verdict::Output(_, news) => matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown),
             _ => false,
         };
-        let mut json = begin(*id, ok, Some(status));
-        json.key("do").text(word);
-        put_challenge(&mut json, challenge);
-        let present = status.epoch.number().to_string();
-        match verdict {
-            Verdict::Done => {}
-            Verdict::Moves => motion(json.key("motion"), status.motion, here),
-            Verdict::Motion(against) => not_moved(&mut json, word, against),
-            Verdict::Reads => {
-                let text = "another motion is still being sent, or checked: ask again";
-                error(&mut json, &Wrong { place: word, expected: "one motion at a time", ..wrong("Busy", text) });
-            }
-            Verdict::WrongEpoch(seen) => {
-                let (found, text) = (seen.number().to_string(), Reason::WrongEpoch.text());
-                error(
-                    &mut json,
-                    &Wrong { place: "epoch", expected: &present, found: &found, ..wrong("WrongEpoch", text) },
-                );
-            }
-            Verdict::Refused(reason, unmet) => {
-                let (expected, found) = ("every precondition held", reason.name());
-                error(&mut json, &Wrong { place: word, expected, found, ..wrong("Refused", reason.text()) });
+        let outcome = verdict.outcome(word, status, here);
+        let challenge = challenge.map(Challenge::number);
+        line(&Object { ok, word: Some(word), challenge, outcome, ..Object::of(*id, status) })
+    }
+}
+
+impl Verdict {
+    /// Returns the members for this verdict on `word`; `None` for [`Verdict::Done`].
+    fn outcome<'l>(&self, word: &'l str, status: &Status, here: bool) -> Option<Came<'l>> {
+        let error = match self {
+            Self::Done => return None,
+            Self::Moves => return Some(Came::Moves { motion: status.motion.map(|motion| moving(motion, here)) }),
+            Self::Output(write, news) => return Some(of_output(write, news)),
+            Self::Dashboard(Outcome::Taken) => return Some(Came::Taken { text: Outcome::Taken.text() }),
+            Self::Withdrew(effect) => return Some(Came::Withdrew { effect: effect.name() }),
+            Self::Refused(reason, unmet) => {
                 let rest = words::causes_first(*unmet).into_iter().filter(|other| other != reason);
-                reasons(json.key("reasons"), [*reason].into_iter().chain(rest), status.low.as_ref(), here);
+                let all = [*reason].into_iter().chain(rest);
+                let error = Wrong::new("Refused", word, "every precondition held", reason.text()).found(reason.name());
+                let reasons = all.map(|one| why(one, status.low.as_ref(), here)).collect();
+                return Some(Came::Refused { error, reasons });
             }
-            Verdict::Ending => {
-                let text = "the run is about to end";
-                error(&mut json, &Wrong { place: word, expected: "a run that goes on", ..wrong("Ending", text) });
+            Self::Motion(against) => not_moved(word, against),
+            Self::Reads => {
+                let text = "another motion is still being sent, or checked: ask again";
+                Wrong::new("Busy", word, "one motion at a time", text)
             }
-            Verdict::BeginsUnasked => {
+            Self::WrongEpoch(seen) => {
+                let present = status.epoch.number().to_string();
+                Wrong::new("WrongEpoch", "epoch", present, Reason::WrongEpoch.text()).found(seen.number().to_string())
+            }
+            Self::Ending => Wrong::new("Ending", word, "a run that goes on", "the run is about to end"),
+            Self::BeginsUnasked => {
                 let text = "this run may begin to command by itself, or by an input: no program of others beside it";
-                let expected = "a run that is only asked to begin";
-                error(&mut json, &Wrong { place: word, expected, ..wrong("BeginsUnasked", text) });
+                Wrong::new("BeginsUnasked", word, "a run that is only asked to begin", text)
             }
-            Verdict::Output(write, news) => {
-                json.key("output").text(&words::of_write(write)).key("news").text(words::name_of_news(news));
-                if let WriteNews::Confirmed(after) = news {
-                    json.key("after_ms").float(after.as_micros() as f64 / 1e3);
-                }
-                let text = words::of_news(news);
-                if ok {
-                    json.key("text").text(&text);
-                } else {
-                    let (expected, found) = ("an output that the controller shows as set", words::name_of_news(news));
-                    error(&mut json, &Wrong { place: "output", expected, found, ..wrong("NotSet", &text) });
-                }
+            Self::Dashboard(outcome) => {
+                Wrong::new(outcome.name(), word, "a command that the controller takes", outcome.text())
             }
-            Verdict::Dashboard(Outcome::Taken) => {
-                json.key("text").text(Outcome::Taken.text());
-            }
-            Verdict::Dashboard(outcome) => {
-                let expected = "a command that the controller takes";
-                error(&mut json, &Wrong { place: word, expected, ..wrong(outcome.name(), outcome.text()) });
-            }
-            Verdict::NotFresh => {
+            Self::NotFresh => {
                 let text = "it came without a challenge of the last 2 s, or late: ask for the status, and send its `challenge` at once";
                 let expected = "the challenge of an answer of the last 2 s, used by no other request";
-                error(&mut json, &Wrong { place: "challenge", expected, ..wrong("NotFresh", text) });
+                Wrong::new("NotFresh", "challenge", expected, text)
             }
-            Verdict::Withdrawn => {
-                let text = "its sender has withdrawn it";
-                error(&mut json, &Wrong { place: word, expected: "a request that stands", ..wrong("Withdrawn", text) });
-            }
-            Verdict::Withdrew(effect) => {
-                json.key("effect").text(effect.name());
-            }
-            Verdict::NoNews => {
+            Self::Withdrawn => Wrong::new("Withdrawn", word, "a request that stands", "its sender has withdrawn it"),
+            Self::NoNews => {
                 let text = "nothing was heard of the output for 10 s; it may have been set";
-                error(&mut json, &Wrong { place: "output", expected: "an answer", ..wrong("NoNews", text) });
+                Wrong::new("NoNews", "output", "an answer", text)
             }
-            Verdict::Full => {
+            Self::Full => {
                 let text = "too many outputs wait to be confirmed: wait for their answers";
-                error(&mut json, &Wrong { place: "output", expected: "at most 16", ..wrong("Full", text) });
+                Wrong::new("Full", "output", "at most 16", text)
             }
+        };
+        Some(Came::Wrong { error })
+    }
+}
+
+/// Returns the members for an output after `news`.
+fn of_output<'l>(write: &Write, news: &WriteNews) -> Came<'l> {
+    let (output, name, text) = (words::of_write(write), words::name_of_news(news), words::of_news(news));
+    match news {
+        WriteNews::Confirmed(after) => Came::Set { output, news: name, after_ms: Some(json::millis(*after)), text },
+        WriteNews::NeverShown => Came::Set { output, news: name, after_ms: None, text },
+        _ => {
+            let expected = "an output that the controller shows as set";
+            Came::NotSet { output, news: name, error: Wrong::new("NotSet", "output", expected, text).found(name) }
         }
-        end(json)
     }
-}
-
-fn put_challenge(json: &mut Json, challenge: Option<Challenge>) {
-    if let Some(challenge) = challenge {
-        json.key("challenge").integer(challenge.number());
-    }
-}
-
-const fn wrong<'w>(what: &'w str, text: &'w str) -> Wrong<'w> {
-    Wrong { what, place: "", byte: None, expected: "", found: "", text }
 }
 
 /// How it stands, in full.
@@ -210,43 +307,30 @@ pub(super) fn status(
     (robot, here): (&str, bool),
     challenge: Option<Challenge>,
 ) -> String {
-    let mut json = begin(id, true, Some(status));
-    json.key("do").text(word).key("robot").text(robot);
-    put_challenge(&mut json, challenge);
-    json.key("grade").text(&status.grade.name().to_lowercase()).key("latch");
-    match status.latch {
-        Some(latched) => reason(&mut json, latched, None, here),
-        None => {
-            json.null();
-        }
-    }
-    reasons(json.key("unmet"), words::causes_first(status.unmet).into_iter(), status.low.as_ref(), here);
-    json.key("left");
-    match status.left {
-        Some(reason) => left(&mut json, reason, status.released, here),
-        None => {
-            json.null();
-        }
-    }
-    json.key("ending").boolean(status.ending).key("overrides_pendant").boolean(status.overrides_pendant);
-    json.key("held_by");
-    match status.held {
-        Some(held) => {
-            json.begin_object().key("name").text(held.name()).key("text").text(words::of_hold(held)).end_object();
-        }
-        None => {
-            json.null();
-        }
-    }
-    motion(json.key("motion"), status.motion, here);
-    if let Some(variables) = &status.variables {
-        variables.json(json.key("variables"));
-    }
-    end(json)
+    let low = status.low.as_ref();
+    let standing = InFull {
+        grade: status.grade.name().to_lowercase(),
+        latch: status.latch.map(|latched| why(latched, None, here)),
+        unmet: words::causes_first(status.unmet).into_iter().map(|unmet| why(unmet, low, here)).collect(),
+        left: status.left.map(|reason| left(reason, status.released, here)),
+        ending: status.ending,
+        overrides_pendant: status.overrides_pendant,
+        held_by: status.held.map(|held| Held { name: held.name(), text: words::of_hold(held) }),
+        motion: status.motion.map(|motion| moving(motion, here)),
+        variables: status.variables,
+    };
+    line(&Object {
+        ok: true,
+        word: Some(word),
+        robot: Some(robot),
+        challenge: challenge.map(Challenge::number),
+        standing: Some(standing),
+        ..Object::of(id, status)
+    })
 }
 
 /// Why a motion is not begun, or not ended.
-fn not_moved(json: &mut Json, word: &str, against: &Against) {
+fn not_moved<'w>(word: &'w str, against: &Against) -> Wrong<'w> {
     let (expected, mut found, text) = match against {
         // What has reasons is a refusal like any other.
         Against::Reason(_) => ("every precondition held", String::new(), "it must not begin now".to_owned()),
@@ -281,118 +365,79 @@ fn not_moved(json: &mut Json, word: &str, against: &Against) {
     if found.is_empty() {
         found = against.name().to_owned();
     }
-    error(json, &Wrong { place: word, expected, found: &found, ..wrong(against.name(), &text) });
+    Wrong::new(against.name(), word, expected, text).found(found)
 }
 
-/// How a motion stands.
-fn motion(json: &mut Json, standing: Option<Standing>, here: bool) {
-    let Some(Standing { number, stage, percent, tenths }) = standing else {
-        json.null();
-        return;
-    };
-    json.begin_object().key("number").integer(number).key("state").text(stage.name());
-    json.key("percent").integer(u32::from(percent)).key("seconds").float(f64::from(tenths) / 10.0).key("reason");
-    match stage {
-        Stage::Refused(why) | Stage::Missed(why) => reason(json, why, None, here),
+/// Writes variables; a number that JSON has no form for is `null`, as in every answer.
+fn numbers_or_null<S: Serializer>(variables: &Option<Variables>, serializer: S) -> Result<S::Ok, S::Error> {
+    variables.map(|variables| variables.arrays(|real| real)).serialize(serializer)
+}
+
+fn moving(Standing { number, stage, percent, tenths }: Standing, here: bool) -> Moving {
+    let reason = match stage {
+        Stage::Refused(reason) | Stage::Missed(reason) => Some(why(reason, None, here)),
         Stage::NotFound(why) => {
-            json.begin_object().key("name").text(why.name()).key("text").text(why.text());
-            json.key("advice").text(why.advice()).end_object();
+            Some(Why { name: why.name(), text: why.text().to_owned(), advice: why.advice(), by: None })
         }
-        _ => {
-            json.null();
-        }
-    }
-    json.end_object();
+        _ => None,
+    };
+    Moving { number, state: stage.name(), percent, seconds: f64::from(tenths) / 10.0, reason }
 }
 
 /// What is wrong with a line.
 pub(super) fn fault(fault: &Fault<'_>, now: &Status) -> String {
-    let mut json = begin(fault.id, false, Some(now));
-    let found = String::from_utf8_lossy(fault.found);
     let place = fault.key.map_or("line", |key| key.name());
-    let (what, text) = (fault.kind.name(), fault.to_string());
-    let wrong = Wrong { place, byte: Some(fault.at), expected: fault.expected, found: &found, ..wrong(what, &text) };
-    error(&mut json, &wrong);
-    end(json)
+    let wrong = Wrong::new(fault.kind.name(), place, fault.expected, fault.to_string());
+    let wrong = Wrong { byte: Some(fault.at), ..wrong.found(String::from_utf8_lossy(fault.found)) };
+    line(&Object::of(fault.id, now).with(wrong))
 }
 
 /// A value that the line may have and this run has not.
 pub(super) fn value(id: Option<u32>, now: &Status, key: &str, expected: &str, found: &str) -> String {
-    let mut json = begin(id, false, Some(now));
     let text = format!("{key}: expected {expected}, found '{found}'");
-    error(&mut json, &Wrong { place: key, expected, found, ..wrong("BadValue", &text) });
-    end(json)
+    line(&Object::of(id, now).with(Wrong::new("BadValue", key, expected, text).found(found)))
 }
 
 /// A motion that the arm cannot make, or that is none.
 pub(super) fn unfit(id: Option<u32>, now: &Status, text: &str) -> String {
-    let mut json = begin(id, false, Some(now));
     let expected = "a motion that the arm can make from where it stands";
-    json.key("do").text("move");
-    error(&mut json, &Wrong { place: "how", expected, found: text, ..wrong("Unfit", text) });
-    end(json)
+    let wrong = Wrong::new("Unfit", "how", expected, text).found(text);
+    line(&Object { word: Some("move"), ..Object::of(id, now).with(wrong) })
 }
 
 /// Tells a client that it gives its place to another one.
 pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
-    let mut json = begin(None, false, None);
     let expected = format!("at most {most} clients, and {of_one_process} of one process");
     let text = "another client has taken this place: connect again to say something";
-    error(&mut json, &Wrong { place: "connection", expected: &expected, ..wrong("NoPlace", text) });
-    end(json)
+    line(&Object::default().with(Wrong::new("NoPlace", "connection", expected, text)))
 }
 
-fn begin(id: Option<u32>, ok: bool, status: Option<&Status>) -> Json {
-    let mut json = Json::with_nulls();
-    json.begin_object().key("id");
-    match id {
-        Some(id) => json.integer(id),
-        None => json.null(),
-    };
-    json.key("ok").boolean(ok);
-    if let Some(status) = status {
-        json.key("epoch").integer(status.epoch.number()).key("mode").text(name(status.mode));
+impl<'l> Object<'l> {
+    /// An answer of a run that stands so.
+    fn of(id: Option<u32>, status: &Status) -> Self {
+        Self { id, epoch: Some(status.epoch.number()), mode: Some(name(status.mode)), ..Self::default() }
     }
-    json
-}
 
-fn end(mut json: Json) -> String {
-    json.end_object();
-    format!("{}\n", json.as_str())
-}
-
-fn error(json: &mut Json, wrong: &Wrong<'_>) {
-    json.key("error").begin_object().key("what").text(wrong.what).key("where").text(wrong.place);
-    if let Some(byte) = wrong.byte {
-        json.key("byte").integer(byte as u64);
+    fn with(self, wrong: Wrong<'l>) -> Self {
+        Self { outcome: Some(Came::Wrong { error: wrong }), ..self }
     }
-    json.key("expected").text(wrong.expected).key("found").text(wrong.found).key("text").text(wrong.text);
-    json.end_object();
 }
 
-fn reasons(json: &mut Json, of: impl Iterator<Item = Reason>, low: Option<&GradeLow>, here: bool) {
-    json.begin_array();
-    of.for_each(|one| reason(json, one, low, here));
-    json.end_array();
+fn line(object: &Object<'_>) -> String {
+    format!("{}\n", json::text(object))
 }
 
-/// Writes the reason that ended commanding last; of a release, with its cause.
-fn left(json: &mut Json, of: Reason, released: Option<ReleasedBy>, here: bool) {
+/// Returns the reason that ended commanding last; of a release, with its cause.
+fn left(of: Reason, released: Option<ReleasedBy>, here: bool) -> Why {
     let text = released.map_or_else(|| of.text().to_owned(), |by| by.to_string());
     // A cause at the pendant names its reason.
     let text = text.trim_end_matches(&format!(" ({})", of.name())).to_owned();
-    json.begin_object().key("name").text(of.name()).key("text").text(&text);
-    json.key("advice").text(words::advice(of, here));
-    if let Some(by) = released {
-        json.key("by").text(by.name());
-    }
-    json.end_object();
+    Why { name: of.name(), text, advice: words::advice(of, here), by: released.map(ReleasedBy::name) }
 }
 
-fn reason(json: &mut Json, of: Reason, low: Option<&GradeLow>, here: bool) {
+fn why(of: Reason, low: Option<&GradeLow>, here: bool) -> Why {
     let text = words::of_reason(of, low, Observer::Process);
-    json.begin_object().key("name").text(of.name()).key("text").text(&text);
-    json.key("advice").text(words::advice(of, here)).end_object();
+    Why { name: of.name(), text, advice: words::advice(of, here), by: None }
 }
 
 /// A mode, as requests name it.
@@ -407,43 +452,4 @@ const fn name(mode: Mode) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    use crate::host::os::INTERRUPT;
-
-    #[test]
-    fn a_client_that_gives_its_place_away_is_told_how_many_there_are() {
-        let line = gave_way(100, 8);
-        let told: serde_json::Value = serde_json::from_str(&line).expect("one object");
-        assert!(line.ends_with("}\n") && told["ok"] == false && told["error"]["what"] == "NoPlace", "{line}");
-        assert_eq!(told["error"]["expected"], "at most 100 clients, and 8 of one process");
-    }
-
-    #[test]
-    fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
-        let line = |left, released| {
-            status(None, "status", &Status { left, released, ..Status::default() }, ("arm", false), None)
-        };
-        let held = Status { held: Some(Reason::ProgramPaused), ..Status::default() };
-        let paused = status(None, "status", &held, ("arm", false), None);
-        assert!(
-            paused.contains(r#""held_by":{"name":"ProgramPaused","text":"paused at the pendant: the arm goes on"#),
-            "{paused}"
-        );
-        assert!(line(None, None).contains(r#""held_by":null"#));
-        assert!(line(None, None).contains(r#""left":null"#));
-        let interrupted = line(Some(Reason::Released), Some(ReleasedBy::Signal(INTERRUPT)));
-        assert!(
-            interrupted.contains(
-                r#""left":{"name":"Released","text":"Ctrl-C","advice":"request again to go on","by":"SIGINT"}"#
-            ),
-            "{interrupted}"
-        );
-        let paused = line(Some(Reason::ProgramPaused), Some(ReleasedBy::Pendant(Reason::ProgramPaused)));
-        let text = r#""name":"ProgramPaused","text":"the program was paused at the pendant","advice""#;
-        assert!(paused.contains(text) && paused.contains(r#""by":"ProgramPaused""#), "{paused}");
-        let stopped = line(Some(Reason::ProtectiveStop), None);
-        assert!(stopped.contains(r#""left":{"name":"ProtectiveStop""#) && !stopped.contains(r#""by""#), "{stopped}");
-    }
-}
+mod tests;

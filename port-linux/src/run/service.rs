@@ -13,6 +13,7 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_core::trajectory::Progress;
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::{Duration, Instant};
+use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::ending::{Ending, Releases};
@@ -29,7 +30,7 @@ use crate::feed::notice::Remark;
 use crate::host::clock::{Clock, utc_now};
 use crate::host::machine;
 use crate::host::reactor::yield_once;
-use crate::json::Json;
+use crate::json;
 use crate::law::{BoxedLaw, axis_error, sensed};
 use crate::maker::{Maker, Shows, Summary, Tally};
 use crate::motion::{Standing, UnderWay};
@@ -298,21 +299,26 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         panel.finish()?;
         let standing = latch.or(fell_back);
         let text = if format == Format::Json {
-            let mut json = Json::default();
-            json.begin_object().key("type").text("summary").key("ended_by").text(ending.map_or("", Ending::name));
-            json.key("fallback");
-            match standing {
-                Some(reason) => json.text(reason.name()),
-                None => json.null(),
-            };
-            tally.json(&mut json);
-            json.end_object();
-            json.as_str().to_owned()
+            json::text(&Summed {
+                ended_by: ending.map_or("", Ending::name),
+                fallback: standing.map(Reason::name),
+                tally: tally.members(),
+            })
         } else {
             tally.text()
         };
         Ok((Finished { fallback: standing, released: releases.last(ending), refused, here }, text))
     }
+}
+
+/// The summary of a run, as scripts read it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "summary")]
+struct Summed<T> {
+    ended_by: &'static str,
+    fallback: Option<&'static str>,
+    #[serde(flatten)]
+    tally: T,
 }
 
 impl<const N: usize, P, M, T> Application<N, P, BoxedLaw<N>> for Service<M, T, N>

@@ -9,10 +9,11 @@ use outrigger_core::client::script::{
 use outrigger_wire::frame::Found;
 use outrigger_wire::primary::ReportKind;
 use outrigger_wire::robot::{RobotMode, SoftwareVersion};
+use serde::Serialize;
 
 use super::upload::Hears;
 use crate::exit::{Failure, Outcome, output_closed};
-use crate::json::Json;
+use crate::json;
 
 /// Speaks of one upload.
 pub struct Words<'t> {
@@ -37,9 +38,7 @@ impl Hears for Words<'_> {
     fn event(&mut self, event: &UploadEvent<'_>) {
         self.learn(event);
         if self.json {
-            let mut json = Json::default();
-            event_json(event, &mut json);
-            return self.print(json.as_str());
+            return self.print(&json::text(&event_object(event)));
         }
         if let Some(line) = self.line(event) {
             self.print(&line);
@@ -113,9 +112,7 @@ impl<'t> Words<'t> {
     /// Says how it ended, and how the command ends by that.
     pub fn outcome(&mut self, outcome: UploadOutcome) -> Outcome {
         if self.json {
-            let mut json = Json::default();
-            self.outcome_json(&outcome, &mut json);
-            self.print(json.as_str());
+            self.print(&json::text(&self.outcome_object(&outcome)));
         }
         let ended = self.judgement(outcome);
         if let (Ok(line), false) = (&ended, self.json) {
@@ -218,43 +215,73 @@ impl<'t> Words<'t> {
         }
     }
 
-    fn outcome_json(&self, outcome: &UploadOutcome, json: &mut Json) {
-        json.begin_object().key("type").text("outcome").key("outcome").text(name(outcome));
-        json.key("program");
-        match self.file.name() {
-            Some(name) => json.text(name),
-            None => json.null(),
-        };
-        match outcome {
+    fn outcome_object(&self, outcome: &UploadOutcome) -> Ended<'_> {
+        let detail = match *outcome {
             UploadOutcome::Started(evidence) | UploadOutcome::Ended(evidence) => {
-                json.key("evidence").text(evidence_name(*evidence));
+                Some(Detail::Seen { evidence: evidence_name(evidence) })
             }
             UploadOutcome::Failed { started, position, text } => {
-                json.key("started").boolean(*started).key("text").text(text.as_str());
-                if let Some((line, column)) = position {
-                    json.key("line");
-                    match self.file.source_line(*line) {
-                        Some((line, _)) => json.integer(line),
-                        None => json.null(),
-                    };
-                    json.key("column").integer(*column).key("controller_line").integer(*line);
-                }
+                let place = position.map(|(line, column)| Place {
+                    line: self.file.source_line(line).map(|(line, _)| line),
+                    column,
+                    controller_line: line,
+                });
+                Some(Detail::Failed { started, text: text.as_str().to_owned(), place })
             }
             UploadOutcome::Reported { code, argument, text } => {
-                json.key("code").integer(*code).key("argument").integer(*argument).key("text").text(text.as_str());
+                Some(Detail::Reported { code, argument, text: text.as_str().to_owned() })
             }
-            UploadOutcome::Unheard(silence) => {
-                json.key("robot_mode");
-                match silence.robot_mode {
-                    Some(mode) => json.text(&mode.to_string()),
-                    None => json.null(),
-                };
-                json.key("program_before").boolean(silence.ran_before).key("program_now").boolean(silence.runs_now);
-            }
-            _ => {}
-        }
-        json.end_object();
+            UploadOutcome::Unheard(silence) => Some(Detail::Unheard {
+                robot_mode: silence.robot_mode.map(|mode| mode.to_string()),
+                program_before: silence.ran_before,
+                program_now: silence.runs_now,
+            }),
+            _ => None,
+        };
+        Ended { outcome: name(outcome), program: self.file.name(), detail }
     }
+}
+
+/// The end of an upload as scripts read it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "outcome")]
+struct Ended<'t> {
+    outcome: &'static str,
+    program: Option<&'t str>,
+    #[serde(flatten)]
+    detail: Option<Detail>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Detail {
+    Seen {
+        evidence: &'static str,
+    },
+    Failed {
+        started: bool,
+        text: String,
+        #[serde(flatten)]
+        place: Option<Place>,
+    },
+    Reported {
+        code: i32,
+        argument: i32,
+        text: String,
+    },
+    Unheard {
+        robot_mode: Option<String>,
+        program_before: bool,
+        program_now: bool,
+    },
+}
+
+/// The position of an error: the line in the file, if it is known, and the line by the controller's count.
+#[derive(Serialize)]
+struct Place {
+    line: Option<u32>,
+    column: i32,
+    controller_line: i32,
 }
 
 const fn name(outcome: &UploadOutcome) -> &'static str {
@@ -314,53 +341,76 @@ fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
     })
 }
 
-fn event_json(event: &UploadEvent<'_>, json: &mut Json) {
-    json.begin_object().key("type").text("event").key("kind");
-    match event {
-        UploadEvent::Software(software) => {
-            json.text("software").key("software").text(&software.to_string());
-        }
-        UploadEvent::Sent { replaces } => {
-            json.text("sent").key("replaces").boolean(*replaces);
-        }
-        UploadEvent::Started(evidence) => {
-            json.text("started").key("evidence").text(evidence_name(*evidence));
-        }
-        UploadEvent::Paused(paused) => {
-            json.text("paused").key("paused").boolean(*paused);
-        }
-        UploadEvent::Message(message) => message_json(message, json),
-    }
-    json.end_object();
+/// An event of an upload as scripts read it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "event")]
+struct Told {
+    kind: &'static str,
+    #[serde(flatten)]
+    what: What,
 }
 
-fn message_json(message: &ControllerMessage<'_>, json: &mut Json) {
-    json.text(match message.kind {
-        ReportKind::Text => "text",
-        ReportKind::Popup => "popup",
-        ReportKind::Safety(_) => "safety",
-        ReportKind::Error => "error",
-        ReportKind::Key => "key",
-        ReportKind::RuntimeException(_) => "runtime-exception",
-        _ => "other",
-    });
-    json.key("source").integer(message.source.raw());
-    match message.kind {
-        ReportKind::Safety(Some(mode)) => {
-            json.key("safety_mode").text(&mode.to_string());
+#[derive(Serialize)]
+#[serde(untagged)]
+enum What {
+    Software {
+        software: String,
+    },
+    Sent {
+        replaces: bool,
+    },
+    Started {
+        evidence: &'static str,
+    },
+    Paused {
+        paused: bool,
+    },
+    Message {
+        source: i8,
+        #[serde(flatten)]
+        about: Option<About>,
+        #[serde(skip_serializing_if = "String::is_empty")]
+        title: String,
+        text: String,
+    },
+}
+
+/// The members that depend on the kind of a message.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum About {
+    Safety { safety_mode: String },
+    Place { controller_line: i32, column: i32 },
+    Code { code: i32, argument: i32 },
+}
+
+fn event_object(event: &UploadEvent<'_>) -> Told {
+    let (kind, what) = match event {
+        UploadEvent::Software(software) => ("software", What::Software { software: software.to_string() }),
+        UploadEvent::Sent { replaces } => ("sent", What::Sent { replaces: *replaces }),
+        UploadEvent::Started(evidence) => ("started", What::Started { evidence: evidence_name(*evidence) }),
+        UploadEvent::Paused(paused) => ("paused", What::Paused { paused: *paused }),
+        UploadEvent::Message(message) => message_object(message),
+    };
+    Told { kind, what }
+}
+
+fn message_object(message: &ControllerMessage<'_>) -> (&'static str, What) {
+    let (code, argument) = message.code;
+    let (kind, about) = match message.kind {
+        ReportKind::Text => ("text", None),
+        ReportKind::Popup => ("popup", None),
+        ReportKind::Safety(mode) => ("safety", mode.map(|mode| About::Safety { safety_mode: mode.to_string() })),
+        ReportKind::Error => ("error", Some(About::Code { code, argument })),
+        ReportKind::Key => ("key", None),
+        ReportKind::RuntimeException(position) => {
+            let place = position.map(|(controller_line, column)| About::Place { controller_line, column });
+            ("runtime-exception", place)
         }
-        ReportKind::RuntimeException(Some((line, column))) => {
-            json.key("controller_line").integer(line).key("column").integer(column);
-        }
-        ReportKind::Error => {
-            json.key("code").integer(message.code.0).key("argument").integer(message.code.1);
-        }
-        _ => {}
-    }
-    if !message.title.is_empty() {
-        json.key("title").latin1(message.title);
-    }
-    json.key("text").latin1(message.text);
+        _ => ("other", None),
+    };
+    let (title, text) = (json::latin1(message.title), json::latin1(message.text));
+    (kind, What::Message { source: message.source.raw(), about, title, text })
 }
 
 /// A controller's extended ASCII for a terminal, which it must not steer.
@@ -370,74 +420,4 @@ fn printable(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use outrigger_wire::robot::Text;
-
-    use super::*;
-
-    const WAVE: &[u8] = b"# waves\n\ndef wave():\n  textmsg(\"before\")\n  textmsh(\"after\")\nend\n";
-
-    fn words() -> Words<'static> {
-        let file = ScriptFile::new(WAVE).expect("a program");
-        Words::new(false, "wave.script".into(), SocketAddr::from(([127, 0, 0, 1], 30_002)), file)
-    }
-
-    fn failed(started: bool, position: Option<(i32, i32)>) -> UploadOutcome {
-        UploadOutcome::Failed { started, position, text: Text::from_bytes(b"wrong") }
-    }
-
-    #[test]
-    fn each_outcome_has_its_exit_code() {
-        for (outcome, expected) in [
-            (UploadOutcome::Started(Evidence::KeyMessage), 0),
-            (UploadOutcome::Ended(Evidence::RobotModeData), 0),
-            (UploadOutcome::NoResultExpected, 0),
-            (failed(false, None), 1),
-            (failed(true, None), 4),
-            (UploadOutcome::Reported { code: 1, argument: 2, text: Text::from_bytes(b"") }, 4),
-            (UploadOutcome::Replaced, 4),
-            (UploadOutcome::LocalControl, 3),
-            (UploadOutcome::Unheard(Silence::default()), 3),
-            (UploadOutcome::Refused, 3),
-            (UploadOutcome::NoConnection, 3),
-            (UploadOutcome::NoGreeting, 3),
-            (UploadOutcome::WrongService(Found::Text), 3),
-            (UploadOutcome::Closed { sent: false }, 3),
-            (UploadOutcome::Closed { sent: true }, 3),
-        ] {
-            let code = words().judgement(outcome).map_or_else(|failure| failure.code(), |_| 0);
-            assert_eq!(code, expected, "{outcome:?}");
-        }
-    }
-
-    #[test]
-    fn an_error_is_told_with_the_files_own_line_and_silence_with_what_to_do() {
-        let told = |outcome| words().judgement(outcome).expect_err("no good end").to_string();
-        let expected = "wave.script:5:3: program 'wave' not started: wrong\n    textmsh(\"after\")\n    ^";
-        assert_eq!(told(failed(false, Some((3, 3)))), expected);
-        assert!(told(UploadOutcome::LocalControl).contains("choose remote control at the pendant"));
-        let off = Silence { robot_mode: Some(RobotMode::PowerOff), ..Silence::default() };
-        assert!(told(UploadOutcome::Unheard(off)).contains("the robot is POWER_OFF: bring it to RUNNING"));
-    }
-
-    #[test]
-    fn lines_of_an_upload_are_those_that_people_and_scripts_read() {
-        let mut words = words();
-        words.learn(&UploadEvent::Software(SoftwareVersion::new(5, 15)));
-        let sent = words.line(&UploadEvent::Sent { replaces: false });
-        assert_eq!(sent.as_deref(), Some("program 'wave' sent to 127.0.0.1:30002, software 5.15.0"));
-        let runs = words.line(&UploadEvent::Started(Evidence::KeyMessage));
-        assert_eq!(runs.as_deref(), Some("program 'wave' runs (the controller names it)"));
-        let object = |outcome| {
-            let mut json = Json::default();
-            words.outcome_json(&outcome, &mut json);
-            json.as_str().to_owned()
-        };
-        assert_eq!(
-            object(UploadOutcome::Ended(Evidence::RobotModeData)),
-            r#"{"type":"outcome","outcome":"ended","program":"wave","evidence":"robot-mode-data"}"#
-        );
-        let local = r#"{"type":"outcome","outcome":"local-control","program":"wave"}"#;
-        assert_eq!(object(UploadOutcome::LocalControl), local);
-    }
-}
+mod tests;

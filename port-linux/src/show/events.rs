@@ -146,13 +146,17 @@ pub fn name_figures(notice: &mut Notice, low: &GradeLow, observer: Observer) {
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::command::Bridged;
+    use outrigger_core::command::outputs::{DigitalOutput, Write, WriteNews};
     use outrigger_core::engine::ur::UrEvent;
     use outrigger_core::link::{Grade, GradeCause, GradeChange, Metric};
     use outrigger_core::mode::{Epoch, Mode, Transition, Word};
+    use outrigger_tests::require::committed::hold;
+    use outrigger_wire::sensor::SourceId;
     use outrigger_wire::time::Duration;
 
     use super::*;
-    use crate::json::Json;
+    use crate::json;
 
     fn at(millis: u64) -> Instant {
         Instant::from_micros(millis * 1_000)
@@ -213,9 +217,8 @@ mod tests {
 
     fn object(event: &Event<Other>) -> serde_json::Value {
         let around = Surroundings::without_links(Instant::from_micros(1_500_000), false);
-        let mut json = Json::default();
-        notice(event, &around).expect("an event for scripts").json(&mut json);
-        serde_json::from_str(json.as_str()).expect("one object")
+        let text = json::text(&notice(event, &around).expect("an event for scripts"));
+        serde_json::from_str(&text).expect("one object")
     }
 
     fn has(told: &serde_json::Value, fields: &[(&str, &str)]) {
@@ -245,5 +248,42 @@ mod tests {
         has(&told, &[("kind", "refused"), ("word", "request"), ("by", "message"), ("reason", "Latched")]);
         let told = object(&Event::Lapsed(Lapse::TooLate));
         has(&told, &[("kind", "lapsed"), ("why", "TooLate")]);
+    }
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let cause = GradeCause { metric: Metric::Jitter, grade: Grade::Perfect, measured: 480, limit: 450 };
+        let fell =
+            GradeChange { from: Grade::Perfect, to: Grade::Ok, cause, at: at(12_340), late: Duration::from_millis(3) };
+        let low = GradeLow { grade: Grade::Ok, needed: Grade::Perfect, fell: Some(fell), next: cause };
+        let (from, to, reason) = (Mode::Command, Mode::Stopping, Some(Reason::ProtectiveStop));
+        let transition = Transition { from, to, reason, at: at(1), epoch: Epoch::from_number(3) };
+        let write = Write::Digital { output: DigitalOutput::Standard(3), high: true };
+        let events = [
+            Event::Transition(transition),
+            Event::Transition(Transition { from: Mode::Arming, to: Mode::Command, reason: None, ..transition }),
+            Event::Refused(Refusal { word: Word::Request, by: Channel::Message, reason: Reason::Latched }),
+            Event::Lapsed(Lapse::TooLate),
+            Event::Lapsed(Lapse::Latched),
+            Event::Grade(fell),
+            Event::Grade(GradeChange { from: Grade::Bad, to: Grade::Ok, ..fell }),
+            Event::GradeLow(low),
+            Event::ClockJump(2),
+            Event::Impossible(7),
+            Event::LocalStall { late: Duration::from_millis(79), limit: Duration::from_millis(40) },
+            Event::PendantOverridden,
+            Event::Held(Some(Reason::ProgramPaused)),
+            Event::Held(None),
+            Event::Bridged(Bridged { source: SourceId(1), cycle: 2 }),
+            Event::Output { write, news: WriteNews::Confirmed(Duration::from_micros(2_500)) },
+            Event::Lost(9),
+        ];
+        let around = around(Observer::Process);
+        let mut notices: Vec<_> = events.iter().filter_map(|event: &Event<Other>| notice(event, &around)).collect();
+        assert_eq!(notices.len(), events.len());
+        let text = "\u{1b}[2J \"pop-up\" \\ µ".to_owned();
+        notices.push(Notice { at: at(0), kind: "report", text: text.clone(), fields: vec![("title", text)] });
+        let lines = notices.iter().map(|notice| format!("{}\n", json::text(notice)));
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/show/golden/events.jsonl"), &lines.collect::<String>());
     }
 }

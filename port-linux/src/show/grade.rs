@@ -7,11 +7,12 @@ use std::collections::VecDeque;
 use outrigger_core::link::{Figures, Grade, GradeCause, GradeChange, GradeLow, Metric, Unit, WINDOW};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
+use serde::Serialize;
 
 use super::Notice;
 use super::advice::{self, Observer};
 use super::sheet::Sheet;
-use crate::json::Json;
+use crate::json;
 
 /// Time between two looks at the figures: what is shortest-lived, the age, is seen as often.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
@@ -240,15 +241,28 @@ pub fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     words
 }
 
-/// Puts the grade of a link into an object that has begun: `grade` itself is there already.
-pub(crate) fn json(low: &GradeLow, observer: Observer, json: &mut Json) {
-    json.key("grade_text").text(&of_link(low, observer));
-    if let Some(fell) = &low.fell {
-        json.key("grade_fell_at").float(fell.at.as_micros() as f64 / 1e6);
-    }
-    for (name, text) in low_fields(low).iter().skip(1) {
-        let of = if name.starts_with("next_") { "" } else { "grade_" };
-        json.key(&format!("{of}{name}")).text(text);
+/// The members that scripts read of the grade of a link, beside `grade` itself.
+#[derive(Serialize)]
+pub(crate) struct Members {
+    grade_text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grade_fell_at: Option<f64>,
+    #[serde(flatten, serialize_with = "json::members")]
+    fields: Vec<(String, String)>,
+}
+
+impl Members {
+    /// Returns those of `low`.
+    pub(crate) fn of(low: &GradeLow, observer: Observer) -> Self {
+        let fields = low_fields(low).into_iter().skip(1).map(|(name, text)| {
+            let of = if name.starts_with("next_") { "" } else { "grade_" };
+            (format!("{of}{name}"), text)
+        });
+        Self {
+            grade_text: of_link(low, observer),
+            grade_fell_at: low.fell.map(|fell| json::seconds(fell.at)),
+            fields: fields.collect(),
+        }
     }
 }
 

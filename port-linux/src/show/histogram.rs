@@ -2,8 +2,7 @@
 
 use outrigger_core::link::Histogram;
 use outrigger_wire::time::Duration;
-
-use crate::json::Json;
+use serde::Serialize;
 
 /// A span in the unit that suits it.
 #[must_use]
@@ -19,13 +18,22 @@ pub fn quantiles(histogram: &Histogram) -> String {
     format!("p50 {}, p99 {}, most {} ({} times)", at(5_000), at(9_900), span(histogram.longest()), histogram.count())
 }
 
-/// The same for scripts \[µs\], as a member of an object; zeros where nothing was counted.
-pub fn json(json: &mut Json, key: &str, histogram: &Histogram) {
-    json.key(key).begin_object().key("count").integer(histogram.count());
-    for (key, share) in [("p50_us", 5_000), ("p99_us", 9_900), ("max_us", 10_000)] {
-        json.key(key).integer(histogram.quantile(share).map_or(0, Duration::as_micros));
+/// Quantiles for scripts \[µs\]; zeros where nothing was counted.
+#[derive(Debug, Serialize)]
+pub struct Quantiles {
+    count: u64,
+    p50_us: u64,
+    p99_us: u64,
+    max_us: u64,
+}
+
+impl Quantiles {
+    /// Returns those of `histogram`.
+    #[must_use]
+    pub fn of(histogram: &Histogram) -> Self {
+        let at = |share| histogram.quantile(share).map_or(0, Duration::as_micros);
+        Self { count: histogram.count().into(), p50_us: at(5_000), p99_us: at(9_900), max_us: at(10_000) }
     }
-    json.end_object();
 }
 
 /// One line per bin that is not empty.

@@ -43,7 +43,6 @@ use crate::feed::Reader;
 pub use crate::feed::notice::Notice;
 use crate::host::signals::before_exit;
 use crate::host::worker::{Joined, LOOK, Worker, within};
-use crate::json::Json;
 use crate::released::ReleasedBy;
 
 /// People asked for everything.
@@ -382,14 +381,12 @@ fn remark(message: &Message) -> Option<String> {
 }
 
 fn json(message: &Message) -> Option<String> {
-    let mut json = Json::default();
     match message {
-        Message::Snapshot(snapshot) => snapshot.json(&mut json),
-        Message::Notice(notice) => notice.json(&mut json),
-        Message::Text(text) => return Some(text.clone()),
-        Message::Feed(_) => return None,
+        Message::Snapshot(snapshot) => Some(crate::json::text(snapshot)),
+        Message::Notice(notice) => Some(crate::json::text(notice)),
+        Message::Text(text) => Some(text.clone()),
+        Message::Feed(_) => None,
     }
-    Some(json.as_str().to_owned())
 }
 
 /// Returns a notice as a line, without its end.

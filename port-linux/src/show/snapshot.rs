@@ -1,15 +1,16 @@
 //! What is shown of a session: everything an output needs, taken from the engine at one instant.
 
 use outrigger_core::law::{Law, ToolAxis};
-use outrigger_core::link::{Bin, Figures};
+use outrigger_core::link::{Bin, Figures, SequenceTotals};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::{ControllerTime, Payload, Pose, ProgramState, State, Twist, Wrench};
 use outrigger_wire::time::{Duration, Instant};
+use serde::{Serialize, Serializer};
 
 use super::words::{self, Observer};
 use super::{States, Terminals, Variables, grade};
-use crate::json::Json;
+use crate::json::{self, Number};
 use crate::law::sensed;
 
 /// A session at one instant.
@@ -305,193 +306,145 @@ impl Snapshot {
         }
         line
     }
+}
 
-    /// Puts one object into `json`.
-    pub fn json(&self, json: &mut Json) {
-        json.begin_object().key("type").text("status");
-        json.key("time").float(self.at.as_micros() as f64 / 1e6).key("robot").text(&self.robot);
-        json.key("identity");
-        text_or_null(json, self.identity.as_deref());
-        json.key("mode").text(self.mode.name()).key("grade").text(self.grade());
-        json.key("overrides_pendant").boolean(self.overrides_pendant);
-        json.key("latch");
-        text_or_null(json, self.latch.map(Reason::name));
-        json.key("last_fallback");
-        text_or_null(json, self.last_fallback.map(Reason::name));
-        json.key("unmet").begin_array();
-        for reason in self.unmet.iter() {
-            json.text(reason.name());
+/// A snapshot as scripts read it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "status")]
+struct Status<'s> {
+    time: f64,
+    robot: &'s str,
+    identity: Option<&'s str>,
+    mode: &'static str,
+    grade: &'static str,
+    overrides_pendant: bool,
+    latch: Option<&'static str>,
+    last_fallback: Option<&'static str>,
+    unmet: Vec<&'static str>,
+    rate_hz: Number<f32>,
+    #[serde(flatten)]
+    link: Option<Link>,
+    #[serde(flatten)]
+    states: Option<&'s States>,
+    #[serde(flatten)]
+    arm: Option<Joints>,
+    #[serde(flatten, serialize_with = "json::members")]
+    words: Vec<(&'static str, String)>,
+    #[serde(flatten, serialize_with = "json::members")]
+    counters: &'s [(&'static str, u64)],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variables: Option<&'s Variables>,
+    trouble: Option<&'s str>,
+}
+
+/// The link that brings states.
+#[derive(Serialize)]
+struct Link {
+    #[serde(flatten)]
+    grade: grade::Members,
+    age_ms: Option<f64>,
+    jitter_ms: f64,
+    accepted: u64,
+    lost: u64,
+    duplicates: u64,
+    reordered: u64,
+    impossible: u32,
+    late: u64,
+    consecutive_misses: u32,
+    epoch: u32,
+    local_stalls: u32,
+    #[serde(flatten)]
+    answers: Option<Answers>,
+}
+
+#[derive(Serialize)]
+struct Answers {
+    answered_per_10000: u16,
+    round_trip_ms: Option<f64>,
+}
+
+impl Link {
+    fn of(figures: &Figures, observer: Observer) -> Self {
+        let SequenceTotals { accepted, lost, duplicates, reordered, .. } = figures.sequence;
+        Self {
+            grade: grade::Members::of(&figures.grade_low(), observer),
+            age_ms: figures.age.map(json::millis),
+            jitter_ms: json::millis(figures.jitter),
+            accepted,
+            lost,
+            duplicates,
+            reordered,
+            impossible: figures.impossible,
+            late: figures.late,
+            consecutive_misses: figures.consecutive_misses,
+            epoch: figures.epoch,
+            local_stalls: figures.local_stalls,
+            answers: figures.answers.map(|answers| Answers {
+                answered_per_10000: answers.rate,
+                round_trip_ms: answers.round_trip.map(json::millis),
+            }),
         }
-        json.end_array().key("rate_hz").single(self.rate);
-        if let Some(figures) = &self.figures {
-            grade::json(&figures.grade_low(), self.observer, json);
-            link(json, figures);
-        }
-        if let Some(states) = &self.states {
-            states.json(json);
-        }
-        if let Some(state) = &self.state {
-            if let Some(time) = state.controller_time {
-                json.key("controller_time").float(time.as_micros() as f64 / 1e6);
-            }
-            let fields: [(_, Field); 4] = [
-                ("q_actual", |joint| Some(joint.angle)),
-                ("q_target", |joint| joint.setpoint),
-                ("qd_actual", |joint| joint.speed),
-                ("qd_target", |joint| joint.target_speed),
-            ];
-            for (key, field) in fields {
-                // What is known of all joints, or of none.
-                let Some(values) = state.joints.iter().map(field).collect::<Option<Vec<_>>>() else { continue };
-                json.key(key).begin_array();
-                for value in values {
-                    json.single(value);
-                }
-                json.end_array();
-            }
-            if let Some(pose) = state.tcp_pose {
-                json.key("tcp_pose").begin_array();
-                for value in pose.position.into_iter().chain(pose.rotation) {
-                    json.single(value);
-                }
-                json.end_array();
-            }
-        }
-        for word in self.state.iter().flat_map(|state| &state.words) {
-            json.key(word.key).text(&word.said());
-        }
-        for (name, value) in &self.counters {
-            json.key(name).integer(*value);
-        }
-        if let Some(variables) = &self.variables {
-            variables.json(json.key("variables"));
-        }
-        json.key("trouble");
-        text_or_null(json, self.trouble.as_deref());
-        json.end_object();
     }
 }
 
-fn link(json: &mut Json, figures: &Figures) {
-    let ms = |span: Duration| span.as_micros() as f64 / 1e3;
-    json.key("age_ms");
-    match figures.age {
-        Some(age) => json.float(ms(age)),
-        None => json.null(),
-    };
-    json.key("jitter_ms").float(ms(figures.jitter));
-    json.key("accepted").integer(figures.sequence.accepted).key("lost").integer(figures.sequence.lost);
-    json.key("duplicates").integer(figures.sequence.duplicates).key("reordered").integer(figures.sequence.reordered);
-    json.key("impossible").integer(figures.impossible);
-    json.key("late").integer(figures.late).key("consecutive_misses").integer(figures.consecutive_misses);
-    json.key("epoch").integer(figures.epoch).key("local_stalls").integer(figures.local_stalls);
-    if let Some(answers) = figures.answers {
-        json.key("answered_per_10000").integer(answers.rate).key("round_trip_ms");
-        match answers.round_trip {
-            Some(span) => json.float(ms(span)),
-            None => json.null(),
+/// The arm. A value that is not known of every joint is `None`.
+#[derive(Serialize)]
+struct Joints {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    controller_time: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    q_actual: Option<Vec<Number<f32>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    q_target: Option<Vec<Number<f32>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    qd_actual: Option<Vec<Number<f32>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    qd_target: Option<Vec<Number<f32>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tcp_pose: Option<[Number<f32>; 6]>,
+}
+
+impl Joints {
+    fn of(arm: &Arm) -> Self {
+        let all = |field: Field| arm.joints.iter().map(|joint| field(joint).map(Number)).collect();
+        Self {
+            controller_time: arm.controller_time.map(|time| time.as_micros() as f64 / 1e6),
+            q_actual: all(|joint| Some(joint.angle)),
+            q_target: all(|joint| joint.setpoint),
+            qd_actual: all(|joint| joint.speed),
+            qd_target: all(|joint| joint.target_speed),
+            tcp_pose: arm
+                .tcp_pose
+                .map(|Pose { position: [x, y, z], rotation: [rx, ry, rz] }| [x, y, z, rx, ry, rz].map(Number)),
+        }
+    }
+}
+
+impl Serialize for Snapshot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let words = self.state.iter().flat_map(|state| &state.words);
+        let status = Status {
+            time: json::seconds(self.at),
+            robot: &self.robot,
+            identity: self.identity.as_deref(),
+            mode: self.mode.name(),
+            grade: self.grade(),
+            overrides_pendant: self.overrides_pendant,
+            latch: self.latch.map(Reason::name),
+            last_fallback: self.last_fallback.map(Reason::name),
+            unmet: self.unmet.iter().map(Reason::name).collect(),
+            rate_hz: Number(self.rate),
+            link: self.figures.as_ref().map(|figures| Link::of(figures, self.observer)),
+            states: self.states.as_ref(),
+            arm: self.state.as_ref().map(Joints::of),
+            words: words.map(|word| (word.key, word.said())).collect(),
+            counters: &self.counters,
+            variables: self.variables.as_ref(),
+            trouble: self.trouble.as_deref(),
         };
+        status.serialize(serializer)
     }
-}
-
-fn text_or_null(json: &mut Json, text: Option<&str>) {
-    match text {
-        Some(text) => json.text(text),
-        None => json.null(),
-    };
 }
 
 #[cfg(test)]
-mod tests {
-    use outrigger_core::link::{Grade, GradeCause, GradeChange, LinkConfig, LinkMonitor, Metric};
-
-    use outrigger_wire::robot::JointPositions;
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    /// A link that is Bad since 12.34 s, and whose figures are within by now.
-    fn low() -> Snapshot {
-        let mut figures = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2))).figures(Instant::ZERO);
-        let cause = GradeCause { metric: Metric::Misses, grade: Grade::Ok, measured: 12, limit: 5 };
-        let (at, late) = (Instant::from_micros(12_340_000), Duration::from_millis(24));
-        figures.grade = Grade::Bad;
-        figures.fell = Some(GradeChange { from: Grade::Perfect, to: Grade::Bad, cause, at, late });
-        figures.next = GradeCause { measured: 0, limit: 4, ..cause };
-        let unmet = ReasonSet::EMPTY.with(Reason::GradeLow);
-        Snapshot { figures: Some(figures), unmet, ..Snapshot::of(Arm::default()) }
-    }
-
-    #[test]
-    fn scripts_and_people_are_told_the_fall_and_not_what_is_met_by_now() {
-        let mut json = Json::default();
-        low().json(&mut json);
-        let expected = concat!(
-            r#""grade_text":"link quality Bad, needs Ok: missed 12 cycles in a row (Ok allows 5) while this process was not "#,
-            r#"scheduled for 24 ms at 12.340 s; recovering: Ok after 100 clean cycles","grade_fell_at":12.34,"#,
-            r#""grade_needed":"Ok","grade_cause":"misses","grade_measured":"12","grade_limit":"5","grade_limit_of":"Ok","#,
-            r#""grade_key":"session.grade.ok.misses","grade_late":"24 ms","next_grade":"Ok","next_cause":"misses","#,
-            r#""next_measured":"0","next_limit":"4","next_key":"session.grade.ok.misses""#
-        );
-        assert!(json.as_str().contains(expected), "{}", json.as_str());
-        let (why, advice) = low().why(Reason::GradeLow);
-        assert_eq!(why, "link quality Bad, needs Ok");
-        assert!(advice.starts_with("missed 12 cycles in a row (Ok allows 5) while this process"), "{advice}");
-        assert!(
-            advice.ends_with("give the process a core and a real-time priority; see `outrigger doctor`"),
-            "{advice}"
-        );
-    }
-
-    #[test]
-    fn a_board_is_told_what_a_board_can_do() {
-        let board = Snapshot { observer: Observer::Board, ..low() };
-        let (_, advice) = board.why(Reason::GradeLow);
-        assert!(
-            advice.contains("while the board was not scheduled") && !advice.contains("outrigger doctor"),
-            "{advice}"
-        );
-        assert_eq!(board.advice(Reason::LocalStall), Reason::LocalStall.advice());
-    }
-
-    #[test]
-    fn a_status_has_mode_grade_reasons_joints_and_counters_under_their_keys() {
-        let mut figures = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(5))).figures(Instant::ZERO);
-        figures.grade = Grade::Ok;
-        let state = State::<2> { positions: JointPositions([0.25, -0.5]), ..State::default() };
-        let snapshot = Snapshot {
-            at: Instant::from_micros(2_000_000),
-            robot: "192.0.2.1".into(),
-            latch: Some(Reason::StateStale),
-            unmet: ReasonSet::EMPTY.with(Reason::Latched),
-            figures: Some(figures),
-            rate: 500.0,
-            counters: vec![("lost_datagrams", 5)],
-            ..Snapshot::of(Arm::new(
-                &state,
-                vec![Word { key: "robot_mode", name: "robot", value: Some("RUNNING"), number: 7 }],
-            ))
-        };
-        let mut text = Json::default();
-        snapshot.json(&mut text);
-        let told: Value = serde_json::from_str(text.as_str()).expect("one object");
-        for (key, expected) in [
-            ("type", json!("status")),
-            ("time", json!(2.0)),
-            ("robot", json!("192.0.2.1")),
-            ("identity", Value::Null),
-            ("mode", json!("Monitor")),
-            ("grade", json!("Ok")),
-            ("latch", json!("StateStale")),
-            ("last_fallback", Value::Null),
-            ("unmet", json!(["Latched"])),
-            ("q_actual", json!([0.25, -0.5])),
-            ("robot_mode", json!("RUNNING")),
-            ("lost_datagrams", json!(5)),
-            ("trouble", Value::Null),
-        ] {
-            assert_eq!(told.get(key), Some(&expected), "{key} in {told}");
-        }
-        assert!(told.get("q_target").is_none(), "nobody tells of setpoints: {told}");
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::link_name;
 use outrigger_wire::frame::StreamCounts;
 
-use crate::json::Json;
+use serde::{Serialize, Serializer};
 
 /// Which connection brings the states, why that one, and what it has counted.
 #[derive(Clone, Debug)]
@@ -22,24 +22,53 @@ pub struct States {
     pub rtde: Option<(RtdeCounts, Cadence)>,
 }
 
-impl States {
-    /// Puts its keys into an object of `json`.
-    pub(crate) fn json(&self, json: &mut Json) {
-        json.key("states_by").text(link_name(self.by)).key("states_why").text(&self.why);
-        json.key("states").begin_object();
-        json.key("messages").integer(self.stream.messages).key("malformed").integer(self.stream.malformed);
-        json.key("unknown").integer(self.stream.unknown).key("oversize").integer(self.stream.oversize);
-        json.key("lost_sync").integer(self.stream.lost_sync).key("dropped_bytes").integer(self.dropped_bytes);
-        if let Some((counts, cadence)) = &self.rtde {
-            json.key("cycles").integer(counts.data).key("missing").integer(cadence.missing);
-            json.key("longest_gap").integer(cadence.longest_gap).key("repeated").integer(cadence.repeated);
-            json.key("late").integer(cadence.late).key("restarts").integer(cadence.restarts);
-            json.key("texts").integer(counts.texts).key("unexpected").integer(counts.unexpected);
-            json.key("unknown_recipes").integer(counts.unknown_recipes);
-        }
-        json.end_object();
-    }
+/// The members that scripts read.
+#[derive(Serialize)]
+struct Members<'s> {
+    states_by: &'static str,
+    states_why: &'s str,
+    states: Counts,
+}
 
+#[derive(Serialize)]
+struct Counts {
+    messages: u64,
+    malformed: u32,
+    unknown: u32,
+    oversize: u32,
+    lost_sync: u32,
+    dropped_bytes: u64,
+    #[serde(flatten)]
+    rtde: Option<OfRtde>,
+}
+
+#[derive(Serialize)]
+struct OfRtde {
+    cycles: u64,
+    missing: u64,
+    longest_gap: u32,
+    repeated: u32,
+    late: u32,
+    restarts: u32,
+    texts: u32,
+    unexpected: u32,
+    unknown_recipes: u32,
+}
+
+impl Serialize for States {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { by, why, stream, dropped_bytes, rtde } = self;
+        let StreamCounts { messages, malformed, oversize, lost_sync, unknown } = *stream;
+        let rtde = rtde.map(|(RtdeCounts { data, texts, unexpected, unknown_recipes, .. }, cadence)| {
+            let Cadence { missing, longest_gap, repeated, late, restarts, .. } = cadence;
+            OfRtde { cycles: data, missing, longest_gap, repeated, late, restarts, texts, unexpected, unknown_recipes }
+        });
+        let states = Counts { messages, malformed, unknown, oversize, lost_sync, dropped_bytes: *dropped_bytes, rtde };
+        Members { states_by: link_name(*by), states_why: why, states }.serialize(serializer)
+    }
+}
+
+impl States {
     /// One line for people.
     pub fn line(&self) -> String {
         match &self.rtde {

@@ -6,7 +6,9 @@ use outrigger_core::engine::ur::{BoardIo, ToolIo, Ur};
 use outrigger_core::law::Law;
 use outrigger_wire::robot::{Generation, Payload, SoftwareVersion};
 
-use crate::json::Json;
+use serde::{Serialize, Serializer};
+
+use crate::json::Number;
 
 /// What is shown now; `None` for what this controller does not publish, or has not yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,50 +104,61 @@ impl Terminals {
         }
         text
     }
+}
 
-    /// One object for scripts: levels as arrays of 0 and 1, number 0 first; `null` for what is not shown.
-    pub fn json(&self, json: &mut Json) {
-        json.begin_object().key("software").text(&self.software.to_string());
-        let cb2 = self.software.generation() == Generation::Cb2;
-        for (name, first, count) in [("digital", 0, 8), ("configurable", 8, 8), ("tool", 16, 2)] {
-            for (suffix, levels) in [("in", Some(self.inputs)), ("out", self.outputs)] {
-                json.key(&format!("{name}_{suffix}"));
-                let levels = levels.filter(|_| name != "configurable" || !cb2);
-                let levels = levels.map(|levels| (first..first + count).map(move |bit| levels >> bit & 1));
-                list(json, levels.map(Iterator::collect::<Vec<_>>), Json::integer);
-            }
+/// The terminals for scripts: levels as arrays of 0 and 1, number 0 first; `null` for what is not shown.
+#[derive(Serialize)]
+struct Members {
+    software: String,
+    digital_in: Option<[u32; 8]>,
+    digital_out: Option<[u32; 8]>,
+    configurable_in: Option<[u32; 8]>,
+    configurable_out: Option<[u32; 8]>,
+    tool_in: Option<[u32; 2]>,
+    tool_out: Option<[u32; 2]>,
+    analog_in: Option<[Number<f32>; 2]>,
+    analog_in_range: Option<[u8; 2]>,
+    analog_out: Option<[Number<f32>; 2]>,
+    analog_out_domain: Option<[u8; 2]>,
+    tool_analog_in: Option<[Number<f32>; 2]>,
+    tool_analog_in_range: Option<[u8; 2]>,
+    tool_voltage: Option<f32>,
+    tool_current: Option<Number<f32>>,
+    speed_slider: Option<Number<f32>>,
+    payload: Option<Number<f32>>,
+    payload_cog: Option<[Number<f32>; 3]>,
+}
+
+impl Serialize for Terminals {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        fn bits<const N: usize>(levels: Option<u32>, first: usize) -> Option<[u32; N]> {
+            levels.map(|levels| std::array::from_fn(|at| levels >> (first + at) & 1))
         }
-        list(json.key("analog_in"), self.board.map(|board| board.analog_inputs), Json::single);
-        list(json.key("analog_in_range"), self.board.map(|board| board.analog_input_ranges), Json::integer);
-        list(json.key("analog_out"), self.board.map(|board| board.analog_outputs), Json::single);
-        list(json.key("analog_out_domain"), self.board.map(|board| board.analog_output_domains), Json::integer);
-        list(json.key("tool_analog_in"), self.tool.map(|tool| tool.analog_inputs), Json::single);
-        list(json.key("tool_analog_in_range"), self.tool.map(|tool| tool.analog_input_ranges), Json::integer);
-        single(json.key("tool_voltage"), self.tool.map(|tool| tool.output_voltage.into()));
-        single(json.key("tool_current"), self.tool.map(|tool| tool.current));
-        single(json.key("speed_slider"), self.speed_slider);
-        single(json.key("payload"), self.payload.map(|payload| payload.mass));
-        list(json.key("payload_cog"), self.payload.map(|payload| payload.center_of_gravity), Json::single);
-        json.end_object();
+        let Self { software, outputs, board, tool, speed_slider, payload, .. } = *self;
+        let inputs = Some(self.inputs);
+        let has_configurable = software.generation() != Generation::Cb2;
+        Members {
+            software: software.to_string(),
+            digital_in: bits(inputs, 0),
+            digital_out: bits(outputs, 0),
+            configurable_in: bits(inputs.filter(|_| has_configurable), 8),
+            configurable_out: bits(outputs.filter(|_| has_configurable), 8),
+            tool_in: bits(inputs, 16),
+            tool_out: bits(outputs, 16),
+            analog_in: board.map(|board| board.analog_inputs.map(Number)),
+            analog_in_range: board.map(|board| board.analog_input_ranges),
+            analog_out: board.map(|board| board.analog_outputs.map(Number)),
+            analog_out_domain: board.map(|board| board.analog_output_domains),
+            tool_analog_in: tool.map(|tool| tool.analog_inputs.map(Number)),
+            tool_analog_in_range: tool.map(|tool| tool.analog_input_ranges),
+            tool_voltage: tool.map(|tool| tool.output_voltage.into()),
+            tool_current: tool.map(|tool| Number(tool.current)),
+            speed_slider: speed_slider.map(Number),
+            payload: payload.map(|payload| Number(payload.mass)),
+            payload_cog: payload.map(|payload| payload.center_of_gravity.map(Number)),
+        }
+        .serialize(serializer)
     }
-}
-
-fn list<T: Copy>(
-    json: &mut Json,
-    values: Option<impl AsRef<[T]>>,
-    print: impl for<'j> Fn(&'j mut Json, T) -> &'j mut Json,
-) {
-    match values {
-        Some(values) => json.array(values.as_ref(), print),
-        None => json.null(),
-    };
-}
-
-fn single(json: &mut Json, value: Option<f32>) {
-    match value {
-        Some(value) => json.single(value),
-        None => json.null(),
-    };
 }
 
 /// `0 1 0 …`, the first bit first.
@@ -157,4 +170,45 @@ fn levels(bits: u32, first: u32, count: u32) -> String {
 /// The interface has amperes.
 fn milliamperes(value: f32) -> f32 {
     if value.abs() > 0.1 { value } else { value * 1e3 }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_tests::require::committed::hold;
+
+    use super::*;
+    use crate::json::text;
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let bare = Terminals {
+            software: SoftwareVersion::new(5, 15),
+            inputs: 0x1_0203,
+            outputs: None,
+            board: None,
+            tool: None,
+            speed_slider: None,
+            payload: None,
+        };
+        let board = BoardIo {
+            digital_inputs: 0,
+            digital_outputs: 0,
+            analog_inputs: [0.1, f32::NAN],
+            analog_input_ranges: [0, 255],
+            analog_outputs: [1e-7, 5.0],
+            analog_output_domains: [0, 1],
+        };
+        let tool = ToolIo { analog_inputs: [0.0, 4.5], analog_input_ranges: [1, 2], output_voltage: 24, current: 0.25 };
+        let whole = Terminals {
+            outputs: Some(0x2_8001),
+            board: Some(board),
+            tool: Some(tool),
+            speed_slider: Some(0.3),
+            payload: Some(Payload { mass: 1.5, center_of_gravity: [0.0, -0.01, 0.1] }),
+            ..bare
+        };
+        let cb2 = Terminals { software: SoftwareVersion::new(1, 8), ..whole };
+        let lines = [bare, whole, cb2].map(|terminals| format!("{}\n", text(&terminals)));
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/show/golden/terminals.jsonl"), &lines.concat());
+    }
 }

@@ -1,6 +1,8 @@
 //! Variables that a program on the controller sends.
 
-use crate::json::Json;
+use serde::{Serialize, Serializer};
+
+use crate::json::Number;
 
 /// All of them, as they came: sixteen of each kind, the first one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,21 +28,30 @@ impl Variables {
         (!said.is_empty()).then(|| said.join(" "))
     }
 
-    /// An object of three arrays.
-    pub fn json(&self, json: &mut Json) {
-        json.begin_object().key("bool").begin_array();
-        (0..16).for_each(|at| {
-            json.boolean(self.bools >> at & 1 != 0);
-        });
-        json.end_array().key("int").begin_array();
-        self.ints.iter().for_each(|int| {
-            json.integer(*int);
-        });
-        json.end_array().key("real").begin_array();
-        self.reals.iter().for_each(|bits| {
-            json.single(f32::from_bits(*bits));
-        });
-        json.end_array().end_object();
+    /// Returns three arrays for scripts, each real number as `number` makes it.
+    pub(crate) fn arrays<R: Serialize>(&self, number: impl Fn(f32) -> R) -> Arrays<R> {
+        Arrays {
+            bools: std::array::from_fn(|at| self.bools >> at & 1 != 0),
+            ints: self.ints,
+            reals: self.reals.map(|bits| number(f32::from_bits(bits))),
+        }
+    }
+}
+
+/// Variables as an object.
+#[derive(Serialize)]
+pub(crate) struct Arrays<R> {
+    #[serde(rename = "bool")]
+    bools: [bool; 16],
+    #[serde(rename = "int")]
+    ints: [i32; 16],
+    #[serde(rename = "real")]
+    reals: [R; 16],
+}
+
+impl Serialize for Variables {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.arrays(Number).serialize(serializer)
     }
 }
 
@@ -56,10 +67,9 @@ mod tests {
         variables.ints[1] = -10;
         variables.reals[0] = 0.25_f32.to_bits();
         assert_eq!(variables.text().as_deref(), Some("bool.16=on int.2=-10 real.1=0.25"));
-        let mut json = Json::default();
-        variables.json(&mut json);
-        assert!(json.as_str().starts_with("{\"bool\":[false,false,"), "{}", json.as_str());
-        assert!(json.as_str().contains("\"int\":[0,-10,0,"), "{}", json.as_str());
-        assert!(json.as_str().contains("\"real\":[0.25,0.0,"), "{}", json.as_str());
+        let json = crate::json::text(&variables);
+        assert!(json.starts_with("{\"bool\":[false,false,"), "{}", json);
+        assert!(json.contains("\"int\":[0,-10,0,"), "{}", json);
+        assert!(json.contains("\"real\":[0.25,0.0,"), "{}", json);
     }
 }

@@ -8,14 +8,15 @@ use outrigger_core::client::dashboard::{
 };
 use outrigger_wire::dashboard::{Argument, OperationalMode, Refusal, Reply, Request, Support, UserRole};
 use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
+use serde::Serialize;
 
 use super::{Command, DashboardArgs};
 use crate::terminal;
-use outrigger::dashboard::answer::{readable, value, words};
+use outrigger::dashboard::answer::{Value, readable, value, words};
 use outrigger::dashboard::transport::{Ended, Transport, run, software};
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
-use outrigger::json::Json;
+use outrigger::json;
 
 /// What is asked for the overview: its name there and in JSON, and the question.
 const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
@@ -40,6 +41,31 @@ pub(super) struct Conversation<'a, T> {
     args: &'a DashboardArgs,
     /// A reader of the output that has gone away ends the command, quietly.
     output: io::Result<()>,
+}
+
+/// A line that has a text for people alone, as scripts read it.
+#[derive(Serialize)]
+struct Said<'s> {
+    #[serde(rename = "type")]
+    kind: &'s str,
+    text: &'s str,
+}
+
+/// The overview.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "status")]
+struct Status {
+    #[serde(flatten, serialize_with = "json::members")]
+    values: Vec<(&'static str, Value)>,
+}
+
+/// One answer.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "answer")]
+struct Answer {
+    request: &'static str,
+    value: Value,
+    text: String,
 }
 
 impl<'a, T: Transport> Conversation<'a, T> {
@@ -87,9 +113,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
     /// A line that is only for people, or an object with the same words.
     fn say(&mut self, kind: &str, text: &str) {
         if self.args.json {
-            let mut json = Json::default();
-            json.begin_object().key("type").text(kind).key("text").text(text).end_object();
-            self.line(json.as_str());
+            self.line(&json::text(&Said { kind, text }));
         } else {
             self.line(text);
         }
@@ -97,8 +121,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
 
     /// Everything the software knows to tell.
     async fn overview(&mut self) -> Outcome {
-        let mut json = Json::default();
-        json.begin_object().key("type").text("status");
+        let mut values = vec![];
         if self.software.generation() == Generation::PolyScopeX && !self.args.json {
             let SoftwareVersion { major, minor, .. } = self.software;
             self.line(&format!("{:<18}{major}.{minor} or later, by its Robot API", "software"));
@@ -106,23 +129,19 @@ impl<'a, T: Transport> Conversation<'a, T> {
         for (name, key, question) in OVERVIEW {
             let asked = question.kind().support(self.software);
             let known = matches!(asked, Support::Yes | Support::Perhaps);
-            json.key(key);
             if !known {
-                json.null();
+                values.push((key, Value::Null));
                 continue;
             }
-            let read = |reply: &Reply<'_>| {
-                value(reply, &mut json);
-                words(reply)
-            };
-            let words = self.transport.execute(question, read).await?;
+            let read = |reply: &Reply<'_>| (value(reply), words(reply));
+            let (value, words) = self.transport.execute(question, read).await?;
+            values.push((key, value));
             if !self.args.json {
                 self.line(&format!("{name:<18}{words}"));
             }
         }
-        json.end_object();
         if self.args.json {
-            self.line(json.as_str());
+            self.line(&json::text(&Status { values }));
             return Ok(());
         }
         self.advise().await
@@ -156,10 +175,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
     async fn ask(&mut self, request: Request<'_>) -> Outcome {
         let kind = request.kind();
         kind.check(self.software).map_err(|unsupported| Failure::Usage(unsupported.to_string()))?;
-        let mut json = Json::default();
-        json.begin_object().key("type").text("answer").key("request").text(kind.words()).key("value");
         let read = |reply: &Reply<'_>| {
-            value(reply, &mut json);
             let refused = match reply {
                 Reply::Refused(refusal) => Some(format!("'{}': {}", kind.words(), said(refusal))),
                 Reply::Other(text) => {
@@ -167,12 +183,11 @@ impl<'a, T: Transport> Conversation<'a, T> {
                 }
                 _ => None,
             };
-            (words(reply), refused)
+            (value(reply), words(reply), refused)
         };
-        let (text, refused) = self.transport.execute(request, read).await?;
+        let (value, text, refused) = self.transport.execute(request, read).await?;
         if self.args.json {
-            json.key("text").text(&text).end_object();
-            self.line(json.as_str());
+            self.line(&json::text(&Answer { request: kind.words(), value, text }));
         } else if refused.is_none() {
             self.line(&text);
         }
@@ -185,7 +200,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
     /// Runs a sequence and tells its steps. Where nothing confirms that its goal is reached, gives what is to be said
     /// in place of that.
     async fn carry_out(&mut self, sequence: &mut impl Sequence) -> Result<Option<String>, Failure> {
-        let json = self.args.json;
+        let as_json = self.args.json;
         let mut output = std::mem::replace(&mut self.output, Ok(()));
         let mut unconfirmed = None;
         let tell = |progress: Progress| {
@@ -197,10 +212,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
                 unconfirmed = Some(text);
                 return;
             }
-            output = if json {
-                let mut json = Json::default();
-                json.begin_object().key("type").text("step").key("text").text(&text).end_object();
-                writeln!(io::stdout(), "{}", json.as_str())
+            output = if as_json {
+                writeln!(io::stdout(), "{}", json::text(&Said { kind: "step", text: &text }))
             } else {
                 writeln!(io::stdout(), "{text}")
             };

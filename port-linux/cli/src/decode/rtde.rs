@@ -6,7 +6,6 @@ use outrigger_wire::rtde::{
     DynamicRecipe, Field, NameList, Package, PackageType, Presence, Protocol, Reply, TypeList, TypeWord,
 };
 
-use outrigger::json::Json;
 use outrigger::json::fields::Fields;
 
 /// What is known of one recorded conversation.
@@ -37,7 +36,7 @@ impl Exchange {
     }
 
     /// Prints one package; says what is wrong with it.
-    pub(super) fn print(&mut self, message: &[u8], line: &mut Json) -> Result<(), String> {
+    pub(super) fn print(&mut self, message: &[u8], line: &mut Fields) -> Result<(), String> {
         let package = Package::new_checked(message).map_err(|error| error.to_string())?;
         let protocol = self.protocol_of(&package);
         let reply = Reply::parse(&package, protocol).map_err(|error| error.to_string())?;
@@ -51,7 +50,7 @@ impl Exchange {
             Reply::Data { recipe, values } => return self.data(&package, recipe, values, line),
             _ => {}
         }
-        reply.visit(&package, &mut Fields::new(line));
+        reply.visit(&package, line);
         Ok(())
     }
 
@@ -124,25 +123,24 @@ impl Exchange {
         self.with_recipe(|recipe| recipe.size()).ok().flatten()
     }
 
-    fn data(&self, package: &Package<'_>, number: Option<u8>, values: &[u8], line: &mut Json) -> Result<(), String> {
+    fn data(&self, package: &Package<'_>, number: Option<u8>, values: &[u8], line: &mut Fields) -> Result<(), String> {
         let unknown = self.asked.is_empty() && self.answered.is_none();
         if unknown {
-            Reply::Data { recipe: number, values }.visit(package, &mut Fields::new(line));
+            Reply::Data { recipe: number, values }.visit(package, line);
             return Ok(());
         }
         self.with_recipe(|recipe| {
             let data = recipe.read(values).map_err(|error| format!("values of another recipe: {error}"))?;
             // Header and number, without the bytes of the values.
-            Reply::Data { recipe: number, values: &[] }.visit(package, &mut WithoutValues(Fields::new(line)));
-            let mut fields = Fields::new(line);
+            Reply::Data { recipe: number, values: &[] }.visit(package, &mut WithoutValues(line));
             if self.asked.is_empty() {
-                fields.begin("values", Group::List);
-                data.iter().filter_map(|(_, value)| value).for_each(|value| value.visit("", &mut fields));
-                fields.end();
+                line.begin("values", Group::List);
+                data.iter().filter_map(|(_, value)| value).for_each(|value| value.visit("", line));
+                line.end();
             }
             for (name, value) in data.iter().filter(|_| !self.asked.is_empty()) {
                 if let Some(value) = value {
-                    value.visit(&name.to_ascii_lowercase(), &mut fields);
+                    value.visit(&name.to_ascii_lowercase(), line);
                 }
             }
             Ok(())
@@ -151,7 +149,7 @@ impl Exchange {
 }
 
 /// Everything of a package but the field that holds its values.
-struct WithoutValues<'j>(Fields<'j>);
+struct WithoutValues<'j>(&'j mut Fields);
 
 impl FieldVisitor for WithoutValues<'_> {
     fn field(&mut self, name: &str, value: Shown<'_>) {

@@ -13,13 +13,14 @@ use outrigger_core::drive::Application;
 use outrigger_core::engine::ur::{DownCause, OutputsBy, UrConfig};
 use outrigger_core::engine::{Event, Input, LinkId};
 use outrigger_wire::time::{Duration, Instant};
+use serde::Serialize;
 
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 use outrigger::host::reactor;
 use outrigger::host::signals::{Leaves, Signals};
 use outrigger::host::target::Target;
-use outrigger::json::Json;
+use outrigger::json;
 use outrigger::law::BoxedLaw;
 use outrigger::maker::ur;
 use outrigger::net::{Net, Trouble};
@@ -244,6 +245,16 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
     }
 }
 
+/// The result of a write, as scripts read it.
+#[derive(Serialize)]
+struct News {
+    what: String,
+    news: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_ms: Option<f64>,
+    text: String,
+}
+
 /// Standard output.
 struct Page {
     json: bool,
@@ -268,9 +279,7 @@ impl Page {
         }
         self.shown = Some((*terminals, now));
         if self.json {
-            let mut json = Json::default();
-            terminals.json(&mut json);
-            return self.print(&format!("{}\n", json.as_str()));
+            return self.print(&format!("{}\n", json::text(&terminals)));
         }
         let text = terminals.text();
         // Up to where the last one began.
@@ -285,13 +294,9 @@ impl Page {
         if !self.json {
             return self.print(&format!("{what}: {}\n", words::of_news(news)));
         }
-        let mut json = Json::default();
-        json.begin_object().key("what").text(&what).key("news").text(words::name_of_news(news));
-        if let WriteNews::Confirmed(after) = news {
-            json.key("after_ms").float(after.as_micros() as f64 / 1e3);
-        }
-        json.key("text").text(&words::of_news(news)).end_object();
-        self.print(&format!("{}\n", json.as_str()));
+        let after = if let WriteNews::Confirmed(after) = news { Some(json::millis(*after)) } else { None };
+        let object = News { what, news: words::name_of_news(news), after_ms: after, text: words::of_news(news) };
+        self.print(&format!("{}\n", json::text(&object)));
     }
 
     /// What people should know, beside what scripts read.

@@ -5,9 +5,10 @@ use std::path::Path;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Tolerances;
 use outrigger_wire::robot::JointPositions;
+use serde::Serialize;
 
 use outrigger::exit::{Failure, Outcome};
-use outrigger::json::Json;
+use outrigger::json::{self, Number};
 use outrigger::released::ReleasedBy;
 use outrigger::robot::{Arrival, Ended, Followed};
 use outrigger::show::words;
@@ -25,20 +26,41 @@ pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
     }
 }
 
+/// The result as scripts read it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "moved")]
+struct Moved {
+    done: bool,
+    begun: bool,
+    fallback: Option<&'static str>,
+    ended_by: &'static str,
+    /// `null` where nothing was wanted of the arm yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worst_error: Option<Option<Number<f32>>>,
+    end_error: Option<Number<f32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_distance: Option<Number<f32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_turn: Option<Number<f32>>,
+    elapsed: f64,
+}
+
 /// The object for a motion that was followed.
 pub(super) fn json_of_motion<const N: usize>(followed: &Followed<N>) -> String {
-    let mut json = Json::default();
-    begin(&mut json, followed.is_done, followed.has_begun(), followed.ended);
-    json.key("worst_error");
-    // Nothing was wanted of the arm yet.
-    if followed.has_begun() {
-        json.single(followed.worst.max_abs())
-    } else {
-        json.null()
+    let (fallback, ended_by) = end(followed.ended);
+    let begun = followed.has_begun();
+    let moved = Moved {
+        done: followed.is_done,
+        begun,
+        fallback,
+        ended_by,
+        worst_error: Some(begun.then(|| Number(followed.worst.max_abs()))),
+        end_error: Some(Number(followed.end_error.max_abs())),
+        end_distance: None,
+        end_turn: None,
+        elapsed: followed.elapsed.as_secs_f64(),
     };
-    json.key("end_error").single(followed.end_error.max_abs());
-    json.key("elapsed").float(followed.elapsed.as_secs_f64()).end_object();
-    format!("{}\n", json.as_str())
+    format!("{}\n", json::text(&moved))
 }
 
 /// Returns the progress of a motion of `total` seconds at `seconds` of its own time.
@@ -112,18 +134,19 @@ pub(super) fn of_move(arrival: &Arrival) -> String {
 
 /// The object for a move to one place.
 pub(super) fn json_of_move(arrival: &Arrival) -> String {
-    let mut json = Json::default();
-    begin(&mut json, arrival.is_done, arrival.has_begun, arrival.ended);
-    json.key("end_error");
-    match &arrival.end_error {
-        Some(joints) => json.single(joints.max_abs()),
-        None => json.null(),
+    let (fallback, ended_by) = end(arrival.ended);
+    let moved = Moved {
+        done: arrival.is_done,
+        begun: arrival.has_begun,
+        fallback,
+        ended_by,
+        worst_error: None,
+        end_error: arrival.end_error.map(|joints| Number(joints.max_abs())),
+        end_distance: arrival.tool_error.map(|[off, _]| Number(off)),
+        end_turn: arrival.tool_error.map(|[_, turned]| Number(turned)),
+        elapsed: arrival.elapsed.as_secs_f64(),
     };
-    if let Some([off, turned]) = arrival.tool_error {
-        json.key("end_distance").single(off).key("end_turn").single(turned);
-    }
-    json.key("elapsed").float(arrival.elapsed.as_secs_f64()).end_object();
-    format!("{}\n", json.as_str())
+    format!("{}\n", json::text(&moved))
 }
 
 /// Returns the command's outcome for a move to one place.
@@ -153,13 +176,12 @@ fn unfinished(ended: Ended, stands: &str) -> Failure {
     }
 }
 
-fn begin(json: &mut Json, is_done: bool, has_begun: bool, ended: Ended) {
-    json.begin_object().key("type").text("moved").key("done").boolean(is_done).key("begun").boolean(has_begun);
-    json.key("fallback");
+/// The reason of a fallback, and the name of the end.
+const fn end(ended: Ended) -> (Option<&'static str>, &'static str) {
     match ended {
-        Ended::Fallback(reason) => json.text(reason.name()).key("ended_by").text(reason.name()),
-        Ended::Released(by) => json.null().key("ended_by").text(by.name()),
-    };
+        Ended::Fallback(reason) => (Some(reason.name()), reason.name()),
+        Ended::Released(by) => (None, by.name()),
+    }
 }
 
 /// The joint that is farthest from the goal.
@@ -180,6 +202,7 @@ mod tests {
     use super::*;
     use outrigger::host::os::INTERRUPT;
     use outrigger::motion::Moment;
+    use outrigger_emulated::require::committed::hold;
 
     fn followed(ended: Ended, is_done: bool, off: [f32; 2], has_begun: bool) -> Followed<2> {
         let actual = JointPositions(off);
@@ -266,5 +289,19 @@ mod tests {
             let failure = outcome_of_motion(&ended, &Tolerances::DEFAULT, 4.0).expect_err("ended early");
             assert_eq!((failure.code(), failure.to_string()), (4, format!("{words}; {stands}")));
         }
+    }
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let motions = [
+            followed(FINISHED, true, [0.0001, 0.0], true),
+            followed(CTRL_C, false, [0.2, f32::NAN], true),
+            followed(Ended::Fallback(Reason::GradeLow), false, [0.0, 0.3], false),
+        ];
+        let at_pose = Arrival { tool_error: Some([0.0015, 0.25]), ..arrival(FINISHED, true, true, 0.0) };
+        let unknown = Arrival { end_error: None, ..arrival(CTRL_C, true, false, 0.1) };
+        let moves = [at_pose, unknown, arrival(Ended::Fallback(Reason::Latched), false, false, 1e-6)];
+        let text: String = motions.iter().map(json_of_motion).chain(moves.iter().map(json_of_move)).collect();
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/moves/golden/moved.jsonl"), &text);
     }
 }

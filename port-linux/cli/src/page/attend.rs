@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -14,8 +15,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::FAREWELL;
 use super::http::{self, Asked, Refusal, Thing};
-use super::lines::{Messages, Numbered};
-use outrigger::json::Json;
+use super::lines::{Messages, Numbered, lost};
+use outrigger::json;
 
 /// Pages that are open at once; those that come later are refused.
 const MOST_WATCHING: usize = 64;
@@ -65,7 +66,8 @@ pub(crate) struct Shared {
 }
 
 /// How it went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename = "page")]
 pub(crate) struct Counts {
     /// Pages that were opened.
     pub(crate) opened: u64,
@@ -73,10 +75,10 @@ pub(crate) struct Counts {
     pub(crate) sent: u64,
     /// States that were not, because a page was too slow.
     pub(crate) dropped: u64,
-    /// Requests that were refused.
-    pub(crate) refused: u64,
     /// Pages that took nothing for 10 s, and were closed.
     pub(crate) asleep: u64,
+    /// Requests that were refused.
+    pub(crate) refused: u64,
 }
 
 impl Counts {
@@ -91,11 +93,7 @@ impl Counts {
 
     /// For scripts, as an object.
     pub(crate) fn json(&self) -> String {
-        let mut json = Json::default();
-        json.begin_object().key("type").text("page").key("opened").integer(self.opened);
-        json.key("sent").integer(self.sent).key("dropped").integer(self.dropped);
-        json.key("asleep").integer(self.asleep).key("refused").integer(self.refused).end_object();
-        json.as_str().to_owned()
+        json::text(self)
     }
 }
 
@@ -331,23 +329,27 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
 }
 
 /// How the page is served, for the page itself.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "page")]
+struct Served {
+    watching: usize,
+    dropped: u64,
+    dropped_of_all: u64,
+    refused: u64,
+}
+
 fn counted(shared: &Shared, dropped: u64) -> String {
-    let mut json = Json::default();
-    json.begin_object()
-        .key("type")
-        .text("page")
-        .key("watching")
-        .integer(shared.watching.load(Ordering::Relaxed) as u64);
-    json.key("dropped").integer(dropped).key("dropped_of_all").integer(shared.counts().dropped);
-    json.key("refused").integer(shared.refused.load(Ordering::Relaxed)).end_object();
-    format!("data: {}\n\n", json.as_str())
+    let served = Served {
+        watching: shared.watching.load(Ordering::Relaxed),
+        dropped,
+        dropped_of_all: shared.counts().dropped,
+        refused: shared.refused.load(Ordering::Relaxed),
+    };
+    format!("data: {}\n\n", json::text(&served))
 }
 
 fn missed(count: u64) -> String {
-    let mut json = Json::default();
-    json.begin_object().key("type").text("event").key("kind").text("events-lost");
-    json.key("text").text(&format!("{count} events were dropped: this page was too slow")).end_object();
-    format!("data: {}\n\n", json.as_str())
+    format!("data: {}\n\n", lost(&format!("{count} events were dropped: this page was too slow")))
 }
 
 /// Whether it was taken in time.

@@ -3,6 +3,7 @@
 //! A state is two lines: the first is what `outrigger monitor --json` prints, with the same keys; the second (`"type":"live"`) has
 //! what only a picture needs.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -10,12 +11,13 @@ use outrigger_core::kinematics::KinematicChain;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::JointPositions;
+use serde::Serialize;
 
 use super::About;
 use super::outline::{outline, tool_axis};
 use outrigger::companion::{Frame, SessionView, Settled, Views};
 use outrigger::feed::{Item, Reader, What};
-use outrigger::json::Json;
+use outrigger::json::{self, Number};
 use outrigger::law::sensed;
 use outrigger::show::{Arm, Notice, Snapshot, words};
 
@@ -71,7 +73,6 @@ pub(super) struct Lines<const N: usize> {
     about: About,
     views: Option<Views<N>>,
     reader: Reader,
-    json: Json,
     states: u64,
     events: u64,
     /// The controller runs on this machine.
@@ -81,21 +82,16 @@ pub(super) struct Lines<const N: usize> {
 
 impl<const N: usize> Lines<N> {
     pub(super) fn new(about: About, views: Option<Views<N>>, reader: Reader) -> Self {
-        let (json, remembered) = (Json::default(), VecDeque::with_capacity(REMEMBERED));
-        Self { about, views, reader, json, states: 0, events: 0, here: false, remembered }
+        let remembered = VecDeque::with_capacity(REMEMBERED);
+        Self { about, views, reader, states: 0, events: 0, here: false, remembered }
     }
 }
 
 impl<const N: usize> Messages for Lines<N> {
     fn about(&self) -> Arc<str> {
-        let mut json = Json::default();
-        json.begin_object().key("type").text("about").key("command").text(self.about.command);
-        json.key("version").text(env!("CARGO_PKG_VERSION")).key("joints").begin_array();
-        words::joint_names(N).iter().for_each(|name| {
-            json.text(name);
-        });
-        json.end_array().end_object();
-        format!("data: {}\n\n", json.as_str()).into()
+        let (command, version) = (self.about.command, env!("CARGO_PKG_VERSION"));
+        let first = First { command, version, joints: words::joint_names(N) };
+        format!("data: {}\n\n", json::text(&first)).into()
     }
 
     fn state(&mut self, watched: bool) -> Option<Numbered> {
@@ -103,14 +99,9 @@ impl<const N: usize> Messages for Lines<N> {
         views.want(watched);
         let SessionView { snapshot, frame, settled, .. } = views.take()?;
         (self.states, self.here) = (self.states + 1, snapshot.here);
-        let Self { json, about, .. } = self;
-        json.clear();
-        snapshot.json(json);
-        let mut text = format!("data: {}\n", json.as_str());
-        json.clear();
-        let workpiece = about.workpiece.as_mut().and_then(|look| look());
-        live(json, (&frame, &settled), &snapshot, &about.sources, workpiece.as_ref());
-        text.push_str(&format!("data: {}\n", json.as_str()));
+        let workpiece = self.about.workpiece.as_mut().and_then(|look| look());
+        let live = Live::of((&frame, &settled), &snapshot, &self.about.sources, workpiece.as_ref());
+        let text = format!("data: {}\ndata: {}\n", json::text(&snapshot), json::text(&live));
         Some(Numbered { number: self.states, text: text.into() })
     }
 
@@ -120,23 +111,15 @@ impl<const N: usize> Messages for Lines<N> {
 
     fn event(&mut self) -> Option<Numbered> {
         loop {
-            match self.reader.next_now()? {
+            let line = match self.reader.next_now()? {
                 Item::Entry(entry) => {
                     let What::Notice(notice) = entry.what else { continue };
-                    self.json.clear();
-                    event(&mut self.json, notice, self.here);
+                    json::text(&event(notice, self.here))
                 }
-                Item::Lost(count) => {
-                    self.json.clear();
-                    self.json.begin_object().key("type").text("event").key("kind").text("events-lost");
-                    self.json
-                        .key("text")
-                        .text(&format!("{count} events were lost before the page saw them"))
-                        .end_object();
-                }
-            }
+                Item::Lost(count) => lost(&format!("{count} events were lost before the page saw them")),
+            };
             self.events += 1;
-            let text = format!("data: {}\n\n", self.json.as_str()).into();
+            let text = format!("data: {line}\n\n").into();
             let message = Numbered { number: self.events, text };
             if self.remembered.len() == REMEMBERED {
                 self.remembered.pop_front();
@@ -155,127 +138,192 @@ impl<const N: usize> Messages for Lines<N> {
     }
 }
 
-/// An event as `monitor --json` prints it, and what a person can do about its reason.
-fn event(json: &mut Json, mut notice: Notice, here: bool) {
+/// The first line of all.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "about")]
+struct First {
+    command: &'static str,
+    version: &'static str,
+    joints: &'static [&'static str],
+}
+
+/// Returns the event that events are missing, as one for scripts.
+pub(super) fn lost(text: &str) -> String {
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "event")]
+    struct Lost<'l> {
+        kind: &'static str,
+        text: &'l str,
+    }
+    json::text(&Lost { kind: "events-lost", text })
+}
+
+/// Returns an event as `monitor --json` prints it, and what a person can do about its reason.
+fn event(mut notice: Notice, here: bool) -> Notice {
     let named = |name: &str| Reason::ALL.iter().copied().find(|reason| reason.name() == name);
     let reason = notice.fields.iter().find(|(key, _)| *key == "reason").and_then(|(_, name)| named(name));
     // A refusal's text has it already.
     if let Some(reason) = reason.filter(|reason| !reason.is_release() && notice.kind == "transition") {
         notice.fields.push(("remedy", words::advice(reason, here).into()));
     }
-    notice.json(json);
+    notice
 }
 
-fn reason(json: &mut Json, reason: Reason, text: &str, remedy: &str) {
-    json.begin_object().key("name").text(reason.name()).key("text").text(text);
-    json.key("remedy").text(remedy).end_object();
+/// The members that only a picture needs: what is `None` is not there.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "live")]
+struct Live<'l> {
+    time: f64,
+    age_limit_ms: f64,
+    speed_limit: Vec<Number<f32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    qd_command: Option<Vec<Number<f32>>>,
+    commands: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_by: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latched: Option<Why>,
+    not_met: Vec<Why>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standoff_error: Option<Number<f32>>,
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "json::members")]
+    axis_errors: Vec<(&'static str, Number<f32>)>,
+    sources: Vec<Source<'l>>,
+    #[serde(flatten)]
+    arm: Option<OfArm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workpiece: Option<Before>,
 }
 
-/// What only a picture needs.
-fn live<const N: usize>(
-    json: &mut Json,
-    (frame, settled): (&Frame<N>, &Settled<N>),
-    snapshot: &Snapshot,
-    sources: &[String],
-    workpiece: Option<&Workpiece>,
-) {
-    let at = snapshot.at;
-    let Settled { fastest, .. } = settled;
-    json.begin_object().key("type").text("live").key("time").float(at.as_micros() as f64 / 1e6);
-    json.key("age_limit_ms").float(settled.oldest_state.as_micros() as f64 / 1e3);
-    json.key("speed_limit").array(fastest.as_array(), |json, value| json.single(value));
-    let commands = snapshot.mode == Mode::Command;
-    if commands {
-        json.key("qd_command").array(frame.commanded.as_array(), |json, value| json.single(value));
-    }
-    json.key("commands").boolean(commands);
-    if let Some(held) = frame.held_by {
-        json.key("held_by").text(words::of_hold(held));
-    }
-    if let Some(latch) = snapshot.latch {
-        reason(json.key("latched"), latch, latch.text(), snapshot.advice(latch));
-    }
-    json.key("not_met").begin_array();
-    for unmet in words::causes_first(snapshot.unmet) {
-        let (text, remedy) = snapshot.why(unmet);
-        reason(json, unmet, &text, &remedy);
-    }
-    json.end_array();
-    if let Some(error) = frame.standoff_error {
-        json.key("standoff_error").single(error);
-    }
-    if frame.axis_errors.iter().any(Option::is_some) {
-        json.key("axis_errors").begin_object();
-        for (axis, error) in sensed(frame.axis_errors) {
-            json.key(axis.name()).single(error);
+/// A reason, and what to do.
+#[derive(Serialize)]
+struct Why {
+    name: &'static str,
+    text: String,
+    remedy: String,
+}
+
+/// A sensor, and its newest reading.
+#[derive(Serialize)]
+struct Source<'l> {
+    name: Cow<'l, str>,
+    min: Number<f32>,
+    max: Number<f32>,
+    max_age_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    age_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Vec<Number<f32>>>,
+}
+
+#[derive(Serialize)]
+struct OfArm {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tracking_error: Option<Vec<Number<f32>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tcp_force: Option<[Number<f32>; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tcp_torque: Option<[Number<f32>; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed_slider: Option<Number<f32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed_scaling: Option<Number<f32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program_state: Option<String>,
+    #[serde(rename = "arm", skip_serializing_if = "Option::is_none")]
+    outline: Option<Vec<[Number<f32>; 3]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_axis: Option<[Number<f32>; 3]>,
+}
+
+/// A workpiece, to a tenth of a millimetre: it is a picture.
+#[derive(Serialize)]
+struct Before {
+    origin: [Number<f64>; 3],
+    axes: [[Number<f64>; 3]; 3],
+    side: Number<f64>,
+    points: usize,
+    heights: Vec<Number<f64>>,
+}
+
+fn numbers(values: &[f32]) -> Vec<Number<f32>> {
+    values.iter().copied().map(Number).collect()
+}
+
+impl<'l> Live<'l> {
+    fn of<const N: usize>(
+        (frame, settled): (&Frame<N>, &Settled<N>),
+        snapshot: &Snapshot,
+        sources: &'l [String],
+        workpiece: Option<&Workpiece>,
+    ) -> Self {
+        let (at, commands) = (snapshot.at, snapshot.mode == Mode::Command);
+        let why = |(name, text, remedy): (Reason, String, String)| Why { name: name.name(), text, remedy };
+        let latched = snapshot.latch.map(|latch| (latch, latch.text().to_owned(), snapshot.advice(latch).to_owned()));
+        let not_met = words::causes_first(snapshot.unmet).into_iter().map(|unmet| {
+            let (text, remedy) = snapshot.why(unmet);
+            (unmet, text, remedy)
+        });
+        let of_sources = settled.sources.iter().flatten().zip(&frame.samples).enumerate();
+        Self {
+            time: json::seconds(at),
+            age_limit_ms: json::millis(settled.oldest_state),
+            speed_limit: numbers(settled.fastest.as_array()),
+            qd_command: commands.then(|| numbers(frame.commanded.as_array())),
+            commands,
+            held_by: frame.held_by.map(words::of_hold),
+            latched: latched.map(why),
+            not_met: not_met.map(why).collect(),
+            standoff_error: frame.standoff_error.map(Number),
+            axis_errors: sensed(frame.axis_errors).map(|(axis, error)| (axis.name(), Number(error))).collect(),
+            sources: of_sources
+                .map(|(number, (config, newest))| Source {
+                    name: sources.get(number).map_or_else(|| format!("source {number}").into(), |name| name.into()),
+                    min: Number(config.min),
+                    max: Number(config.max),
+                    max_age_ms: json::millis(config.max_age),
+                    age_ms: newest.map(|sample| json::millis(at.since(sample.taken_at))),
+                    value: newest.map(|sample| numbers(sample.value.as_slice())),
+                })
+                .collect(),
+            arm: snapshot.state.as_ref().map(|arm| OfArm::of(frame, settled.chain.as_ref(), arm)),
+            workpiece: workpiece.map(Before::of),
         }
-        json.end_object();
-    }
-    json.key("sources").begin_array();
-    for (number, (config, newest)) in settled.sources.iter().flatten().zip(&frame.samples).enumerate() {
-        json.begin_object().key("name");
-        match sources.get(number) {
-            Some(name) => json.text(name),
-            None => json.text(&format!("source {number}")),
-        };
-        json.key("min").single(config.min).key("max").single(config.max);
-        json.key("max_age_ms").float(config.max_age.as_micros() as f64 / 1e3);
-        if let Some(sample) = newest {
-            json.key("age_ms").float(at.since(sample.taken_at).as_micros() as f64 / 1e3);
-            json.key("value").array(sample.value.as_slice(), |json, value| json.single(value));
-        }
-        json.end_object();
-    }
-    json.end_array();
-    if let Some(arm) = &snapshot.state {
-        of_arm(json, frame, settled.chain.as_ref(), arm);
-    }
-    if let Some(workpiece) = workpiece {
-        lies_before(json.key("workpiece"), workpiece);
-    }
-    json.end_object();
-}
-
-fn of_arm<const N: usize>(json: &mut Json, frame: &Frame<N>, chain: Option<&KinematicChain<N>>, arm: &Arm) {
-    let mut q = JointPositions::<N>::ZERO;
-    q.0.iter_mut().zip(&arm.joints).for_each(|(q, joint)| *q = joint.angle);
-    if let Some(wanted) = &frame.wanted {
-        let error = wanted.zip_with(q.as_array(), |wanted, q| wanted - q);
-        json.key("tracking_error").array(error.as_array(), |json, value| json.single(value));
-    }
-    if let Some(wrench) = arm.tcp_force {
-        json.key("tcp_force").array(&wrench.force, |json, value| json.single(value));
-        json.key("tcp_torque").array(&wrench.torque, |json, value| json.single(value));
-    }
-    if let Some(slider) = arm.speed_slider {
-        json.key("speed_slider").single(slider);
-    }
-    if let Some(scaling) = arm.speed_scaling {
-        json.key("speed_scaling").single(scaling);
-    }
-    if let Some(program) = arm.program {
-        json.key("program_state").text(&program.to_string());
-    }
-    if let Some(chain) = chain {
-        json.key("arm").begin_array();
-        for point in outline(chain, &q) {
-            json.array(&point, |json, value| json.single((value * 1e5).round() / 1e5));
-        }
-        json.end_array();
-        json.key("tool_axis").array(&tool_axis(chain, &q), |json, value| json.single(value));
     }
 }
 
-fn lies_before(json: &mut Json, workpiece: &Workpiece) {
-    // To a tenth of a millimetre: it is a picture.
-    let rounded = |value: f64| (value * 1e4).round() / 1e4;
-    let Workpiece { origin, axes, side, heights } = workpiece;
-    json.begin_object().key("origin").array(origin, |json, value| json.float(rounded(value)));
-    json.key("axes").begin_array();
-    for axis in axes {
-        json.array(axis, |json, value| json.float(rounded(value)));
+impl OfArm {
+    fn of<const N: usize>(frame: &Frame<N>, chain: Option<&KinematicChain<N>>, arm: &Arm) -> Self {
+        let mut q = JointPositions::<N>::ZERO;
+        q.0.iter_mut().zip(&arm.joints).for_each(|(q, joint)| *q = joint.angle);
+        let rounded = |value: f32| Number((value * 1e5).round() / 1e5);
+        let error = frame.wanted.map(|wanted| wanted.zip_with(q.as_array(), |wanted, q| wanted - q));
+        Self {
+            tracking_error: error.map(|error| numbers(error.as_array())),
+            tcp_force: arm.tcp_force.map(|wrench| wrench.force.map(Number)),
+            tcp_torque: arm.tcp_force.map(|wrench| wrench.torque.map(Number)),
+            speed_slider: arm.speed_slider.map(Number),
+            speed_scaling: arm.speed_scaling.map(Number),
+            program_state: arm.program.map(|program| program.to_string()),
+            outline: chain.map(|chain| outline(chain, &q).into_iter().map(|point| point.map(rounded)).collect()),
+            tool_axis: chain.map(|chain| tool_axis(chain, &q).map(Number)),
+        }
     }
-    json.end_array().key("side").float(*side).key("points").integer(SIDE as u64);
-    json.key("heights").array(heights.as_flattened(), |json, value| json.float(rounded(value)));
-    json.end_object();
 }
+
+impl Before {
+    fn of(workpiece: &Workpiece) -> Self {
+        let rounded = |value: f64| Number((value * 1e4).round() / 1e4);
+        let Workpiece { origin, axes, side, heights } = workpiece;
+        Self {
+            origin: origin.map(rounded),
+            axes: axes.map(|axis| axis.map(rounded)),
+            side: Number(*side),
+            points: SIDE,
+            heights: heights.as_flattened().iter().copied().map(rounded).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

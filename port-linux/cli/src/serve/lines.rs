@@ -4,9 +4,10 @@ use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
 use outrigger_wire::primary::MessageKind;
 use outrigger_wire::time::Duration;
+use serde::Serialize;
 
-use outrigger::feed::{Item, Message, Streams, What, WireFormat, connection_of};
-use outrigger::json::Json;
+use outrigger::feed::{Item, Message, Streams, What, connection_of};
+use outrigger::json;
 use outrigger::json::fields::Fields;
 
 /// Makes lines, one object each: states, messages of the controller, events, figures of the link.
@@ -14,110 +15,153 @@ pub(super) struct Lines<'m> {
     streams: Streams<'m>,
     /// ns since 1970 at the start of the process's clock.
     origin: u64,
-    json: Json,
+    fields: Fields,
+}
+
+/// Lines but those of messages and events.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line {
+    Opened {
+        arrival_time: f64,
+        #[serde(flatten)]
+        port: Port,
+    },
+    Closed {
+        arrival_time: f64,
+        #[serde(flatten)]
+        port: Port,
+    },
+    Link {
+        arrival_time: f64,
+        #[serde(flatten)]
+        link: Link,
+    },
+    Dropped {
+        by: &'static str,
+        count: u64,
+    },
+}
+
+/// A port as the controller numbers it, and which of two connections to it is meant.
+#[derive(Serialize)]
+struct Port {
+    port: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection: Option<&'static str>,
+}
+
+impl Port {
+    fn of(port: u16) -> Self {
+        let (port, connection) = connection_of(port);
+        Self { port, connection }
+    }
+}
+
+/// The mode, and figures of the link.
+#[derive(Serialize)]
+struct Link {
+    mode: &'static str,
+    grade: &'static str,
+    age_ms: Option<f64>,
+    jitter_ms: f64,
+    accepted: u64,
+    lost: u64,
+    late: u64,
+    #[serde(flatten)]
+    answers: Option<Answers>,
+}
+
+#[derive(Serialize)]
+struct Answers {
+    answered_per_10000: u16,
+    round_trip_ms: Option<f64>,
+}
+
+impl Link {
+    fn of(mode: Mode, figures: &Figures) -> Self {
+        let ms = |span: Duration| span.as_secs_f64() * 1e3;
+        Self {
+            mode: mode.name(),
+            grade: figures.grade.name(),
+            age_ms: figures.age.map(ms),
+            jitter_ms: ms(figures.jitter),
+            accepted: figures.sequence.accepted,
+            lost: figures.sequence.lost,
+            late: figures.late,
+            answers: figures
+                .answers
+                .map(|answers| Answers { answered_per_10000: answers.rate, round_trip_ms: answers.round_trip.map(ms) }),
+        }
+    }
 }
 
 impl<'m> Lines<'m> {
     pub(super) const fn new(streams: Streams<'m>, origin: u64) -> Self {
-        Self { streams, origin, json: Json::with_nulls() }
+        Self { streams, origin, fields: Fields::with_nulls() }
     }
 
     /// Tells the lines that an entry makes; while nobody is there for them (`wanted`), only keeps up with the streams.
     pub(super) fn make(&mut self, item: &Item, wanted: bool, tell: &mut dyn FnMut(&str)) {
-        let Self { streams, origin, json } = self;
+        let Self { streams, origin, fields } = self;
         let entry = match item {
             Item::Entry(entry) => entry,
             Item::Lost(lost) => {
                 streams.lost();
-                json.clear();
-                json.begin_object().key("type").text("dropped").key("by").text("server");
-                json.key("count").integer(*lost).end_object();
-                return tell(json.as_str());
+                return tell(&json::text(&Line::Dropped { by: "server", count: *lost }));
             }
         };
-        let arrival = (*origin as f64 / 1e3 + entry.at.as_micros() as f64) / 1e6;
-        let mut begin = |json: &mut Json, kind: &str| {
-            json.clear();
-            json.begin_object().key("type").text(kind).key("arrival_time").float(arrival);
-        };
+        let arrival_time = (*origin as f64 / 1e3 + entry.at.as_micros() as f64) / 1e6;
         match &entry.what {
             What::Opened { port } => {
                 streams.opened(*port);
-                begin(json, "opened");
-                number(*port, json);
-                json.end_object();
-                tell(json.as_str());
+                tell(&json::text(&Line::Opened { arrival_time, port: Port::of(*port) }));
             }
-            What::Closed { port } => {
-                begin(json, "closed");
-                number(*port, json);
-                json.end_object();
-                tell(json.as_str());
-            }
+            What::Closed { port } => tell(&json::text(&Line::Closed { arrival_time, port: Port::of(*port) })),
             What::Sent { port, bytes } => streams.sent(*port, bytes),
             // For recordings alone.
             What::Configuration(_) | What::Engine(_) => {}
             What::Received { port, bytes, first_start } => {
                 streams.received(*port, bytes, *first_start, |message| {
-                    if wanted && message_line(&message, *port, json, &mut begin) {
-                        tell(json.as_str());
+                    if wanted && fields.object(|fields| message_line(&message, *port, arrival_time, fields)) {
+                        tell(fields.as_str());
                     }
                 });
             }
-            What::Notice(notice) => {
-                json.clear();
-                notice.json(json);
-                tell(json.as_str());
-            }
+            What::Notice(notice) => tell(&json::text(notice)),
             What::Link { mode, figures } => {
-                begin(json, "link");
-                link(*mode, figures, json);
-                tell(json.as_str());
+                tell(&json::text(&Line::Link { arrival_time, link: Link::of(*mode, figures) }));
             }
         }
     }
 }
 
-/// A port as the controller numbers it, and which of two connections to it is meant.
-fn number(port: u16, json: &mut Json) {
-    let (port, connection) = connection_of(port);
-    json.key("port").integer(port);
-    if let Some(connection) = connection {
-        json.key("connection").text(connection);
-    }
-}
-
-/// The line of a message; `false` for what is not told.
-fn message_line(message: &Message<'_>, port: u16, json: &mut Json, begin: &mut dyn FnMut(&mut Json, &str)) -> bool {
+/// Puts a message into the line; `false` for what is not told.
+fn message_line(message: &Message<'_>, port: u16, arrival_time: f64, line: &mut Fields) -> bool {
     match message {
         Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {
-            begin(json, WireFormat::of(port).and_then(WireFormat::connection).unwrap_or("state"));
-            number(port, json);
-            message.visit_state(&mut Fields::new(json));
+            let Port { port, connection } = Port::of(port);
+            line.put("type", connection.unwrap_or("state"));
+            line.put("arrival_time", &arrival_time);
+            line.put("port", &port);
+            if let Some(connection) = connection {
+                line.put("connection", connection);
+            }
+            message.visit_state(line);
         }
         Message::Primary(primary, software) => {
             let MessageKind::RobotMessage(robot_message) = primary.kind() else { return false };
             let Ok(payload) = robot_message.payload(*software) else { return false };
-            begin(json, "message");
-            json.key("name").text(payload.name());
+            line.put("type", "message");
+            line.put("arrival_time", &arrival_time);
+            line.put("name", payload.name());
             // A message that breaks off is shown as far as it goes: its payload was understood.
-            let _ = primary.visit(*software, &mut Fields::new(json));
+            let _ = primary.visit(*software, line);
         }
         Message::RtdeText(_) | Message::SubPackage(_) | Message::Trouble(_) => return false,
     }
-    json.end_object();
     true
 }
 
-fn link(mode: Mode, figures: &Figures, json: &mut Json) {
-    let ms = |span: Duration| span.as_secs_f64() * 1e3;
-    json.key("mode").text(mode.name()).key("grade").text(figures.grade.name());
-    json.key("age_ms").float(figures.age.map_or(f64::NAN, ms)).key("jitter_ms").float(ms(figures.jitter));
-    json.key("accepted").integer(figures.sequence.accepted).key("lost").integer(figures.sequence.lost);
-    json.key("late").integer(figures.late);
-    if let Some(answers) = figures.answers {
-        json.key("answered_per_10000").integer(answers.rate);
-        json.key("round_trip_ms").float(answers.round_trip.map_or(f64::NAN, ms));
-    }
-    json.end_object();
-}
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
@@ -21,7 +22,7 @@ use outrigger::companion::{Companion, Needs, Session, Started};
 use outrigger::exit::Failure;
 use outrigger::feed::{CAPACITY, Reader, Streams, stream_memory};
 use outrigger::host::worker::Worker;
-use outrigger::json::Json;
+use outrigger::json;
 use outrigger::show::complain;
 
 /// At the end, readers that still read get so long to take what they have not taken yet.
@@ -146,9 +147,20 @@ fn refuse(stream: tokio::net::TcpStream, most: usize) {
 
 /// The line for a reader without a place.
 fn refusal(most: usize) -> String {
-    let mut json = Json::default();
-    json.begin_object().key("type").text("refused").key("readers").integer(most as u64).end_object();
-    format!("{}\n", json.as_str())
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "refused")]
+    struct Refused {
+        readers: usize,
+    }
+    format!("{}\n", json::text(&Refused { readers: most }))
+}
+
+/// The line in place of lines that a reader was too slow for.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "dropped")]
+struct Dropped {
+    count: u64,
+    total: u64,
 }
 
 /// Sends lines to one reader until it, or the feed, is gone. What it sends is thrown away.
@@ -164,10 +176,7 @@ async fn attend(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpi
                 Ok(line) => line,
                 Err(RecvError::Lagged(count)) => {
                     dropped += count;
-                    let mut json = Json::default();
-                    json.begin_object().key("type").text("dropped").key("count").integer(count);
-                    json.key("total").integer(dropped).end_object();
-                    format!("{}\n", json.as_str()).into()
+                    format!("{}\n", json::text(&Dropped { count, total: dropped })).into()
                 }
                 Err(RecvError::Closed) => return,
             };

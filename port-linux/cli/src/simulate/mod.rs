@@ -17,6 +17,7 @@ use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::pendant::{InstallationFile, ProgramFile};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Addresses, BindError, Running, Server};
+use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 
 use self::journal::Journal;
@@ -25,7 +26,7 @@ use crate::ros2::Scripts;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::machine::RealTime;
 use outrigger::host::signals::{Leaves, Signals};
-use outrigger::json::Json;
+use outrigger::json;
 use outrigger::show::{Format, Show, tell};
 
 /// The time between two looks at a simulator.
@@ -146,18 +147,29 @@ fn robot(listen: IpAddr, base: u16) -> String {
 
 /// Returns the line for scripts; `ports` has a number for each of a real controller's own.
 fn ready(options: &Options, robot: &str, running: &Running, served: &[Port]) -> String {
-    let mut json = Json::default();
-    json.begin_object().key("type").text("ready").key("robot").text(robot);
-    json.key("address").text(&running.address(Port::Primary).ip().to_string());
-    json.key("port_base").integer(running.port_base());
-    json.key("ports").begin_object();
-    for port in served {
-        json.key(&port.number().to_string()).integer(running.address(*port).port());
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "ready")]
+    struct Ready<'r> {
+        robot: &'r str,
+        address: String,
+        port_base: u16,
+        #[serde(serialize_with = "json::members")]
+        ports: Vec<(String, u16)>,
+        model: &'r str,
+        software: String,
+        pid: u32,
     }
-    json.end_object().key("model").text(options.model.name());
-    json.key("software").text(&options.software.to_string());
-    json.key("pid").integer(std::process::id()).end_object();
-    format!("{}\n", json.as_str())
+    let ports = served.iter().map(|port| (port.number().to_string(), running.address(*port).port()));
+    let ready = Ready {
+        robot,
+        address: running.address(Port::Primary).ip().to_string(),
+        port_base: running.port_base(),
+        ports: ports.collect(),
+        model: options.model.name(),
+        software: options.software.to_string(),
+        pid: std::process::id(),
+    };
+    format!("{}\n", json::text(&ready))
 }
 
 /// Starts a simulator with real-time priority and locked memory where the system grants them, and says what it granted.

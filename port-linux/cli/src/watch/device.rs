@@ -518,7 +518,9 @@ mod tests {
     use outrigger_wire::fri::MeasurementRepr;
 
     use super::*;
+    use outrigger::json;
     use outrigger::law::BoxedLaw;
+    use outrigger_emulated::require::committed::hold;
 
     /// Measurements every 5 ms, and telemetry of them.
     struct Board<'m> {
@@ -704,5 +706,28 @@ mod tests {
         assert_eq!(trouble, ["primary link: no link: is the cable [2J plugged in?"]);
         let shown = device.snapshot(Instant::ZERO).expect("a status").trouble;
         assert_eq!(shown.as_deref(), Some("no link: is the cable [2J plugged in?"));
+    }
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let (mut board, mut krc) = (board(), Device::new(BOARD, false));
+        let mut notices = board.run(400, 1, &mut krc);
+        notices.extend(board.run(1, 3, &mut krc));
+        notices.extend(board.run(30, 1, &mut krc));
+        let mut ur = Device::new(BOARD, false);
+        let heard = Instant::ZERO + AHEAD;
+        notices.extend(telemetry().iter().flat_map(|datagram| ur.take(BOARD, datagram, heard)));
+        let now = Instant::from_micros(5_000 * u64::from(board.counter)) + AHEAD;
+        let snapshots = [krc.snapshot(now), ur.snapshot(heard + Duration::from_secs(5))];
+        let mut text = String::new();
+        for notice in notices {
+            text += &format!("{}\n", json::text(&notice));
+        }
+        for snapshot in snapshots {
+            text += &format!("{}\n", json::text(&snapshot.expect("it told")));
+        }
+        // A board says which release it is.
+        let text = text.replace(concat!("outrigger ", env!("CARGO_PKG_VERSION")), "outrigger VERSION");
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/watch/golden/board.jsonl"), &text);
     }
 }

@@ -10,7 +10,7 @@ use outrigger_wire::time::{Duration, Instant};
 use super::device::Device;
 use super::pieces::Pieces;
 use crate::fuzzing::{Bytes, assert_line};
-use outrigger::json::Json;
+use outrigger::json::text;
 use outrigger::show::Notice;
 
 /// The address of the board that is watched.
@@ -92,22 +92,17 @@ fn piece_of(input: &mut Bytes<'_>, what: u8, sequence: &mut u32) -> Option<Vec<u
 
 fn assert_notice(notice: &Notice) {
     assert_line(&notice.text);
-    let mut json = Json::default();
-    notice.json(&mut json);
-    assert_json(&json);
+    assert_json(&text(notice));
 }
 
 /// Asserts that what is shown of a board steers no terminal, and is one JSON object.
 fn shown(device: &mut Device, now: Instant) {
     let Some(snapshot) = device.snapshot(now) else { return };
     assert_line(&snapshot.line());
-    let mut json = Json::default();
-    snapshot.json(&mut json);
-    assert_json(&json);
+    assert_json(&text(&snapshot));
 }
 
-fn assert_json(json: &Json) {
-    let text = json.as_str();
+fn assert_json(text: &str) {
     let read: Result<serde_json::Map<String, serde_json::Value>, _> = serde_json::from_str(text);
     assert!(read.is_ok() && !text.contains(['\n', '\u{1b}']), "{read:?}: {text}");
 }

@@ -35,7 +35,7 @@ use outrigger::exit::Failure;
 use outrigger::feed::{Entry, Item, Message, Progress, Reader, Streams, What, stream_memory};
 use outrigger::host::clock::Clock;
 use outrigger::host::worker::{Joined, Worker};
-use outrigger::json::Json;
+use outrigger::json;
 
 /// How often it looks.
 const PACE: Duration = Duration::from_millis(1);
@@ -317,9 +317,7 @@ impl<const N: usize> Working<'_, N> {
                 if notice.kind == "transition" && notice.fields.contains(&("to", Mode::Offline.name().to_owned())) {
                     self.health.over();
                 }
-                let mut json = Json::default();
-                notice.json(&mut json);
-                self.publish(vec![(&health::EVENTS, health::event(json.as_str().to_owned()))]);
+                self.publish(vec![(&health::EVENTS, health::event(json::text(notice)))]);
             }
             _ => {}
         }

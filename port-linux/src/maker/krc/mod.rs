@@ -210,3 +210,6 @@ impl Controller<7> for KrcController {
         Some(words::coast(&config.worst_coast(Duration::from_micros(u64::from(*period_micros)))))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,13 +8,11 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_wire::fri::Quality;
 use outrigger_wire::time::{Duration, Instant};
+use serde::Serialize;
 
-use crate::json::Json;
+use crate::json;
 use crate::maker::{Summary, Tally};
-use crate::show::histogram;
-
-/// Names of the four grades, the best one first.
-const GRADES: [&str; 4] = ["perfect", "ok", "bad", "unacceptable"];
+use crate::show::histogram::{self, Quantiles};
 
 /// Counted at each command that is sent.
 #[derive(Debug, Default)]
@@ -131,27 +129,87 @@ impl Summary for KrcTally {
         text.trim_end().to_owned()
     }
 
-    /// For scripts: members of an object that has begun.
-    fn json(&self, json: &mut Json) {
+    fn members(&self) -> impl Serialize {
         let End { counts, reflected, histograms } = &self.end;
-        json.key("measurements").integer(counts.measurements).key("commands").integer(counts.commands);
-        json.key("overtaken").integer(counts.overtaken).key("unused").integer(counts.unused);
-        json.key("malformed").integer(counts.malformed).key("foreign").integer(counts.foreign);
-        json.key("reflected").integer(*reflected).key("commanding").integer(self.commanding);
-        for (key, parts) in [("our_grade", self.ours), ("krc_quality", self.krcs)] {
-            json.key(key).begin_object();
-            for (name, count) in GRADES.iter().zip(parts) {
-                json.key(name).integer(count);
-            }
-            json.end_object();
+        let KrcCounts { measurements, commands, overtaken, unused, malformed, foreign } = *counts;
+        let histograms = histograms.iter().map(|(name, histogram)| (name.replace(' ', "_"), Quantiles::of(histogram)));
+        Members {
+            measurements,
+            commands,
+            overtaken,
+            unused,
+            malformed,
+            foreign,
+            reflected: *reflected,
+            commanding: self.commanding,
+            our_grade: ByGrade::of(self.ours),
+            krc_quality: ByGrade::of(self.krcs),
+            fallbacks: self.fallbacks.iter().map(|(reason, count)| (reason.name(), *count)).collect(),
+            histograms: histograms.collect(),
         }
-        json.key("fallbacks").begin_object();
-        for (reason, count) in &self.fallbacks {
-            json.key(reason.name()).integer(*count);
-        }
-        json.end_object();
-        for (name, histogram) in histograms {
-            histogram::json(json, &name.replace(' ', "_"), histogram);
-        }
+    }
+}
+
+#[derive(Serialize)]
+struct Members {
+    measurements: u64,
+    commands: u64,
+    overtaken: u64,
+    unused: u64,
+    malformed: u64,
+    foreign: u64,
+    reflected: u64,
+    commanding: u64,
+    our_grade: ByGrade,
+    krc_quality: ByGrade,
+    #[serde(serialize_with = "json::members")]
+    fallbacks: Vec<(&'static str, u64)>,
+    #[serde(flatten, serialize_with = "json::members")]
+    histograms: Vec<(String, Quantiles)>,
+}
+
+/// Counts of the four grades.
+#[derive(Serialize)]
+struct ByGrade {
+    perfect: u64,
+    ok: u64,
+    bad: u64,
+    unacceptable: u64,
+}
+
+impl ByGrade {
+    const fn of([perfect, ok, bad, unacceptable]: [u64; 4]) -> Self {
+        Self { perfect, ok, bad, unacceptable }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_tests::require::committed::hold;
+
+    use super::*;
+
+    /// A summary as a run ends with it.
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "summary")]
+    struct Summed<M> {
+        #[serde(flatten)]
+        members: M,
+    }
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let mut counted = KrcTally { commands: 10, commanding: 9, ours: [4, 3, 2, 1], ..KrcTally::default() };
+        counted.krcs = [1, 2, 3, 4];
+        counted.fallbacks = vec![(Reason::StateStale, 2), (Reason::GradeLow, 1)];
+        let names = ["interval", "age", "turnaround", "round trip", "jitter"];
+        counted.end.histograms = names.map(|name| (name, Histogram::default()));
+        let [interval, ..] = &mut counted.end.histograms;
+        (1..=200).for_each(|millis| interval.1.record(Duration::from_millis(millis)));
+        counted.end.counts =
+            KrcCounts { measurements: 1, commands: 2, overtaken: 3, unused: 4, malformed: 5, foreign: 6 };
+        counted.end.reflected = 7;
+        let text = format!("{}\n", json::text(&Summed { members: counted.members() }));
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/maker/golden/krc-summary.jsonl"), &text);
     }
 }

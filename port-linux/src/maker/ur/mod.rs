@@ -329,23 +329,4 @@ pub(super) fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> 
 }
 
 #[cfg(test)]
-mod tests {
-    use outrigger_config::Configuration;
-    use outrigger_core::client::rtde::Claims;
-    use outrigger_core::mode::{OperatorConfig, PendantStop};
-
-    use super::*;
-
-    #[test]
-    fn of_a_file_is_taken_what_judges_and_nothing_that_asks_or_claims() {
-        let file = Configuration::parse(
-            "robot.address = \"a\"\nlaw.kind = \"joint-servo\"\nlimits.velocity = 0.5\nsession.pendant_stop = \"overridden\"\n\
-             operator.request_input = 0\noutputs.claim = \"digital-out\"\noutputs.force = \"f\"\n\
-             [[source]]\nname = \"f\"\ninput = \"stdin\"\nvalues = 6\n",
-        );
-        let config = judging_as(file.expect("a configuration").control.engine());
-        assert!(config.limits.velocity.0 == [0.5; 6] && config.mode.pendant.stop == PendantStop::Overridden);
-        assert_eq!((config.operator, config.peer.connect.claims), (OperatorConfig::default(), Claims::NONE));
-        assert!(config.peer.force.is_none() && config.sources.iter().all(Option::is_none));
-    }
-}
+mod tests;

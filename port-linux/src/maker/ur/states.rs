@@ -12,12 +12,12 @@ use crate::show::States;
 /// How that stands in a session.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenStates {
-    by: LinkId,
-    wanted: StatesFrom,
-    software: SoftwareVersion,
-    stream: StreamCounts,
-    dropped_bytes: u64,
-    rtde: Option<(RtdeCounts, Cadence)>,
+    pub(super) by: LinkId,
+    pub(super) wanted: StatesFrom,
+    pub(super) software: SoftwareVersion,
+    pub(super) stream: StreamCounts,
+    pub(super) dropped_bytes: u64,
+    pub(super) rtde: Option<(RtdeCounts, Cadence)>,
 }
 
 impl SeenStates {

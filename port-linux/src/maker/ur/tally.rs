@@ -5,11 +5,11 @@ use outrigger_core::engine::{Engine, Event};
 use outrigger_core::law::Law;
 use outrigger_core::link::Histogram;
 use outrigger_wire::time::{Duration, Instant};
+use serde::Serialize;
 
-use super::tracking::Tracking;
-use crate::json::Json;
+use super::tracking::{Summary as Followed, Tracking};
 use crate::maker::{Summary, Tally};
-use crate::show::histogram;
+use crate::show::histogram::{self, Quantiles};
 
 /// How the joints followed, and how quickly commands were written.
 #[derive(Debug, Default)]
@@ -53,10 +53,54 @@ impl Summary for UrTally {
         followed.into_iter().chain(commanded).collect::<Vec<_>>().join("\n")
     }
 
-    fn json(&self, json: &mut Json) {
-        if let Some(summary) = self.tracking.summary(self.period) {
-            summary.json(json);
-        }
-        histogram::json(json, "turnaround", &self.turnaround);
+    fn members(&self) -> impl Serialize {
+        Members { followed: self.tracking.summary(self.period), turnaround: Quantiles::of(&self.turnaround) }
+    }
+}
+
+#[derive(Serialize)]
+struct Members {
+    #[serde(flatten)]
+    followed: Option<Followed>,
+    turnaround: Quantiles,
+}
+
+#[cfg(test)]
+mod tests {
+    use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+    use outrigger_core::mode::Mode;
+    use outrigger_core::trajectory::Progress;
+    use outrigger_tests::require::committed::hold;
+    use outrigger_wire::robot::{ControllerTime, JointPositions, State};
+
+    use super::*;
+    use crate::json::text;
+
+    /// A summary as a run ends with it.
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "summary")]
+    struct Summed<M> {
+        #[serde(flatten)]
+        members: M,
+    }
+
+    #[test]
+    fn the_objects_for_scripts_are_those_that_are_committed() {
+        let mut commanded = UrTally { period: Duration::from_millis(2), ..UrTally::default() };
+        (1..=100).for_each(|micros| commanded.answered(Duration::from_micros(micros)));
+        let mut followed = UrTally::default();
+        let mut servo = JointServo::<6>::new(Reference::Hold, JointServoConfig::default());
+        let state = |cycle: u64, q| State {
+            controller_time: ControllerTime::from_micros(cycle * 2_000),
+            positions: JointPositions([q; 6]),
+            ..State::default()
+        };
+        servo.arm(&state(1, 0.5)).expect("armed");
+        followed.tracking.observe(&state(2, 0.5), Mode::Command, &servo, Progress::Running);
+        let mut rested = UrTally { tracking: followed.tracking.clone(), ..UrTally::default() };
+        rested.tracking.observe(&state(3, 0.25), Mode::Command, &servo, Progress::Finished);
+        let tallies = [UrTally::default(), commanded, followed, rested];
+        let lines = tallies.map(|tally| format!("{}\n", text(&Summed { members: tally.members() })));
+        hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/maker/golden/ur-summary.jsonl"), &lines.concat());
     }
 }

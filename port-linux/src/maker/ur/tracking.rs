@@ -5,8 +5,9 @@ use outrigger_core::mode::Mode;
 use outrigger_core::trajectory::{Progress, Setpoint};
 use outrigger_wire::robot::{ControllerTime, JointPositions, State};
 use outrigger_wire::time::Duration;
+use serde::{Serialize, Serializer};
 
-use crate::json::Json;
+use crate::json::Number;
 
 /// Slower than this is rest, whatever the arm's own noise \[rad/s\].
 const LEAST_MOTION: f32 = 1e-4;
@@ -164,25 +165,32 @@ impl Summary {
         text.push_str(&format!("reaction: target {}, joint {}", cycles(target), cycles(joint)));
         text
     }
+}
 
-    /// For scripts, as members of an object.
-    pub(super) fn json(&self, json: &mut Json) {
-        let single = |json: &mut Json, name: &str, values: &[f32; 6]| {
-            json.key(name).array(values, |json, value| json.single(value));
-        };
-        single(json, "max_error_deg", &self.worst);
-        single(json, "farthest_point_error_deg", &self.turning);
-        if let Some(steady) = &self.steady {
-            single(json, "steady_state_error_deg", steady);
+/// A [`Summary`] for scripts, as members of an object.
+#[derive(Serialize)]
+struct Members {
+    max_error_deg: [Number<f32>; 6],
+    farthest_point_error_deg: [Number<f32>; 6],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steady_state_error_deg: Option<[Number<f32>; 6]>,
+    end_error_deg: [Number<f32>; 6],
+    reaction_target_cycles: Option<Number<f32>>,
+    reaction_joint_cycles: Option<Number<f32>>,
+}
+
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { worst, turning, end, steady, reaction: [target, joint] } = *self;
+        Members {
+            max_error_deg: worst.map(Number),
+            farthest_point_error_deg: turning.map(Number),
+            steady_state_error_deg: steady.map(|steady| steady.map(Number)),
+            end_error_deg: end.map(Number),
+            reaction_target_cycles: target.map(Number),
+            reaction_joint_cycles: joint.map(Number),
         }
-        single(json, "end_error_deg", &self.end);
-        for (name, cycles) in ["reaction_target_cycles", "reaction_joint_cycles"].into_iter().zip(self.reaction) {
-            json.key(name);
-            match cycles {
-                Some(cycles) => json.single(cycles),
-                None => json.null(),
-            };
-        }
+        .serialize(serializer)
     }
 }
 

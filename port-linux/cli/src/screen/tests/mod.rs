@@ -18,7 +18,7 @@ use ratatui::backend::TestBackend;
 use super::place::Turn;
 
 use super::*;
-use outrigger::json::Json;
+use outrigger::json::text;
 use outrigger::show::{Arm, LawError, States, Word, words};
 
 fn figures() -> Figures {
@@ -130,9 +130,8 @@ fn a_number_that_has_no_name_here_is_shown_to_people_and_to_scripts() {
     let mut arm = lwr();
     arm.words = vec![Word { key: "safety", name: "safety", value: None, number: 24 }];
     let mut shown = snapshot(arm);
-    let mut json = Json::default();
-    shown.json(&mut json);
-    assert!(json.as_str().contains(r#""safety":"UNKNOWN 24""#), "{}", json.as_str());
+    let json = text(&shown);
+    assert!(json.contains(r#""safety":"UNKNOWN 24""#), "{json}");
     shown.latch = Some(Reason::SafetyNotNormal);
     shows(&drawn("run", Some(shown.clone()), 100, 30), &["safety UNKNOWN 24", "latched: the safety system"]);
     assert!(shown.line().contains("UNKNOWN 24"), "{}", shown.line());

@@ -10,10 +10,11 @@ use outrigger_sim::krc::{Counts, Fault, Krc, OperationMode, Options, Reason};
 use outrigger_sim::time::SimTime;
 use outrigger_sim::udp::{Running, Server};
 use outrigger_wire::fri::{ControlScheme, FriState, Quality};
+use serde::Serialize;
 
 use super::journal::Journal;
 use outrigger::exit::{Failure, Outcome};
-use outrigger::json::Json;
+use outrigger::json;
 use outrigger::show::{Show, tell};
 
 /// Unanswered for so long, it says what is missing.
@@ -68,11 +69,18 @@ pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
 
 /// Returns the line for scripts.
 fn ready(args: &SimKrcArgs, local: SocketAddr) -> String {
-    let mut json = Json::default();
-    json.begin_object().key("type").text("ready").key("local").text(&local.to_string());
-    json.key("remote").text(&args.remote.to_string()).key("period_ms").integer(args.period_ms);
-    json.key("model").text("lwr4+").key("pid").integer(std::process::id()).end_object();
-    format!("{}\n", json.as_str())
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "ready")]
+    struct Ready {
+        local: String,
+        remote: String,
+        period_ms: u64,
+        model: &'static str,
+        pid: u32,
+    }
+    let (local, remote) = (local.to_string(), args.remote.to_string());
+    let ready = Ready { local, remote, period_ms: args.period_ms, model: "lwr4+", pid: std::process::id() };
+    format!("{}\n", json::text(&ready))
 }
 
 fn options(args: &SimKrcArgs) -> Result<Options, Failure> {

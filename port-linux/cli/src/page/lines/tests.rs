@@ -1,0 +1,115 @@
+//! Lines of a page as a browser reads them.
+
+use outrigger_core::command::SourceConfig;
+use outrigger_core::kinematics::DhParameters;
+use outrigger_core::robot::ReasonSet;
+use outrigger_emulated::require::committed::hold;
+use outrigger_wire::robot::{Payload, Pose, ProgramState, RobotModel, State, Wrench};
+use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
+use outrigger_wire::time::{Duration, Instant};
+
+use super::*;
+use outrigger::show::words::Observer;
+
+fn snapshot(mode: Mode, state: Option<Arm>) -> Snapshot {
+    Snapshot {
+        at: Instant::from_micros(61_234_567),
+        robot: "192.0.2.1".into(),
+        here: false,
+        observer: Observer::Process,
+        identity: None,
+        mode,
+        overrides_pendant: false,
+        latch: None,
+        last_fallback: None,
+        unmet: ReasonSet::EMPTY,
+        state,
+        figures: None,
+        states: None,
+        intervals: vec![],
+        rate: 500.0,
+        trouble: None,
+        values: vec![],
+        counters: vec![],
+        variables: None,
+        terminals: None,
+        temperatures: None,
+        law_error: None,
+    }
+}
+
+/// A frame of a law that holds axes and a distance, with the sources of it.
+fn numbers<const N: usize>(chain: Option<KinematicChain<N>>) -> (Frame<N>, Settled<N>) {
+    let (mut frame, mut settled) = (Frame::default(), Settled::default());
+    frame.commanded.0 = [0.125; N];
+    frame.wanted = Some(JointPositions([0.5; N]));
+    (frame.standoff_error, frame.held_by) = (Some(-1e-5), Some(Reason::ProgramPaused));
+    frame.axis_errors = [None, Some(0.1), None, None, Some(f32::NAN), None];
+    let config = |number, most| SourceConfig::new(SourceId(number), 1, -0.5, most);
+    settled.sources[0] = Some(config(0, 1.0));
+    settled.sources[1] = Some(SourceConfig { max_age: Duration::from_micros(12_500), ..config(1, f32::INFINITY) });
+    let value = SampleValue::new(&[0.25, f32::NAN, 1e20]).expect("three numbers");
+    frame.samples[1] = Some(Sample { source: SourceId(1), value, seq: 3, taken_at: Instant::from_micros(61_230_000) });
+    settled.chain = chain;
+    (settled.oldest_state, settled.fastest.0) = (Duration::from_micros(8_500), [2.0; N]);
+    (frame, settled)
+}
+
+fn line<const N: usize>(
+    (frame, settled): (&Frame<N>, &Settled<N>),
+    snapshot: &Snapshot,
+    sources: &[String],
+    workpiece: Option<&Workpiece>,
+) -> String {
+    format!("{}\n", json::text(&Live::of((frame, settled), snapshot, sources, workpiece)))
+}
+
+#[test]
+fn the_lines_of_pictures_and_events_are_those_that_are_committed() {
+    let nothing = (Frame::<6>::default(), Settled::default());
+    let state = State::<6> {
+        positions: JointPositions([0.1, -1.2, 1.3, 0.0, 0.4, -0.5]),
+        tcp_force: Some(Wrench { force: [1.0, -2.5, 1e-6], torque: [0.0, 0.1, f32::NAN] }),
+        speed_slider: Some(0.75),
+        speed_scaling: Some(0.5),
+        program_state: Some(ProgramState::Playing),
+        payload: Some(Payload::default()),
+        ..State::default()
+    };
+    let arm = Arm::new(&state, vec![]);
+    let chain = KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose::default());
+    let whole = numbers(Some(chain));
+    let workpiece = Workpiece {
+        origin: [0.123_456, 0.0, -1.0],
+        axes: [[1.0, 0.0, 0.0], [0.0, 0.6, 0.8], [0.0, -0.8, 0.6]],
+        side: 0.1,
+        heights: [[0.000_04; SIDE]; SIDE],
+    };
+    let seven = numbers::<7>(None);
+    let of_krc = Arm::new(&State { positions: JointPositions([0.25; 7]), ..State::default() }, vec![]);
+    let latched = Snapshot {
+        latch: Some(Reason::StateStale),
+        unmet: ReasonSet::EMPTY.with(Reason::Latched).with(Reason::GradeLow),
+        ..snapshot(Mode::Monitor, None)
+    };
+    let names = ["a \"sensor\"".to_owned()];
+    let commanding = snapshot(Mode::Command, Some(arm));
+    let mut text = [
+        line((&nothing.0, &nothing.1), &snapshot(Mode::Offline, None), &[], None),
+        line((&nothing.0, &nothing.1), &latched, &[], None),
+        line((&whole.0, &whole.1), &commanding, &names, Some(&workpiece)),
+        line((&seven.0, &seven.1), &snapshot(Mode::Command, Some(of_krc)), &names, None),
+    ]
+    .concat();
+    let words = |reason: Reason| vec![("from", "Command".to_owned()), ("reason", reason.name().to_owned())];
+    for (kind, fields) in [
+        ("transition", words(Reason::StateStale)),
+        ("transition", words(Reason::Released)),
+        ("refused", words(Reason::Latched)),
+        ("held", vec![]),
+    ] {
+        let notice = Notice { at: Instant::from_micros(1_500_000), kind, text: "a\u{1b} text".into(), fields };
+        text += &format!("{}\n", json::text(&event(notice, false)));
+    }
+    hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/page/golden/lines.jsonl"), &text);
+}
