@@ -157,7 +157,9 @@ impl<'m> Messages<'m> {
                 WireFormat::Realtime => print_realtime(message, line).map_err(wire),
                 WireFormat::Primary => print_primary(message, &mut self.software, line).map_err(wire),
                 WireFormat::Fri => print_fri(message, line).map_err(wire),
-                WireFormat::Rtde | WireFormat::Variables => self.exchange.print(message, line).map_err(|problem| (0, problem)),
+                WireFormat::Rtde | WireFormat::Variables => {
+                    self.exchange.print(message, line).map_err(|problem| (0, problem))
+                }
             }
         });
         printed.map(|()| true).map_err(|(at, problem)| {

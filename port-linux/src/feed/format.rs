@@ -21,7 +21,7 @@ pub enum WireFormat {
     Realtime,
     /// Packages of RTDE.
     Rtde,
-    /// The same on the connection for `run.record_variables`.
+    /// Packages of RTDE on the connection for `run.record_variables`.
     Variables,
     /// Datagrams of KUKA's Fast Research Interface, in either direction.
     Fri,

@@ -80,17 +80,20 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
     fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) -> Result<(), McapError> {
         let Self { file, streams, source, modes, io, .. } = self;
         let format = WireFormat::of(port);
+        let topic = format.and_then(WireFormat::states);
         let mut written = Ok(());
         let taken = streams.received(port, bytes, first_start, |message| {
             if written.is_ok() {
                 written = match &message {
                     Message::Realtime(_) | Message::Rtde(..) => {
                         // Only such a stream has states.
-                        let Some((format, topic)) = format.zip(format.and_then(WireFormat::states)) else { return };
+                        let (Some(format), Some(topic)) = (format, topic) else { return };
                         let first = !format.is_partial() && *source.get_or_insert(port) == port;
                         write_state(file, topic, at, &message, first.then_some((modes, io)))
                     }
-                    Message::Fri(measurement) => write_measurement(file, at, measurement),
+                    Message::Fri(measurement) => {
+                        topic.map_or(Ok(()), |topic| write_measurement(file, topic, at, measurement))
+                    }
                     Message::RtdeText(text) => {
                         file.log(Level::Info, at, "rtde", &primary::Text(text.message).to_string())
                     }
@@ -180,10 +183,11 @@ fn write_state<W: Write + Seek>(
 /// A measurement of a KRC with everything it says, and its joints and tool as of any robot.
 fn write_measurement<W: Write + Seek>(
     file: &mut File<W>,
+    topic: &str,
     at: Instant,
     measurement: &Measurement<'_>,
 ) -> Result<(), McapError> {
-    file.message("/fri", "fri", at, &|visitor| measurement.visit(visitor))?;
+    file.message(topic, topic.trim_start_matches('/'), at, &|visitor| measurement.visit(visitor))?;
     file.message("/joint_states", "joint_states", at, &|visitor| {
         visitor.field("position", Value::F32s(&measurement.msr_jnt_pos()));
         visitor.field("target_position", Value::F32s(&measurement.setpoint()));

@@ -40,8 +40,8 @@ fn on_the_page() -> BTreeMap<String, Ports> {
     let (_, table) = PAGE.split_once("## What each board has\n\n").expect("the table");
     let rows: Vec<Vec<&str>> = table
         .lines()
-        .map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
-        .map(|row| row.split(" | ").collect())
+        .map_while(|line| line.strip_prefix('|')?.strip_suffix('|'))
+        .map(|row| row.split('|').map(str::trim).collect())
         .collect();
     let count = |input: &str, column: usize| {
         let cells = rows.iter().filter(|row| row[0].starts_with(input)).map(|row| row[column]);

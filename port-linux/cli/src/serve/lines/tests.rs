@@ -6,7 +6,7 @@ use outrigger_wire::fri::MeasurementRepr;
 use outrigger_wire::time::Instant;
 
 use super::*;
-use outrigger::feed::{Entry, FRI, stream_memory};
+use outrigger::feed::{Entry, FRI, VARIABLES, stream_memory};
 use outrigger::show::Notice;
 
 #[test]
