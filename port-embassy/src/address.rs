@@ -1,6 +1,6 @@
 //! The hardware address of a device whose network controller has none.
 
-/// A hardware address that is this device's own, made of its chip's identifier: locally administered, for one device.
+/// Returns a hardware address of this device's own, made of its chip's identifier: locally administered, for one device.
 #[must_use]
 pub fn hardware_address(chip: &[u8]) -> [u8; 6] {
     // FNV-1a: identifiers of one wafer differ in few bits, addresses must differ all the same.

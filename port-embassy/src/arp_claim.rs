@@ -14,9 +14,9 @@ pub(crate) struct ArpClaim {
     pub(crate) request: bool,
     /// The sender's.
     pub(crate) hardware: [u8; 6],
-    /// Who says so.
+    /// The address that the sender claims.
     pub(crate) sender: Ipv4Addr,
-    /// Whom it is about.
+    /// The address that is asked for.
     pub(crate) target: Ipv4Addr,
 }
 

@@ -1,4 +1,4 @@
-//! Who has the robot's address on this network.
+//! A guard of the robot's address on this network, against forged and conflicting ARP packets.
 //!
 //! The stack believes whatever it is told of that: any ARP packet to this device fills its table (smoltcp 0.13.1,
 //! `iface/interface/ipv4.rs`, `process_arp`), and what is there stays for a minute (`iface/neighbor.rs`, `ENTRY_LIFETIME`). One
@@ -28,7 +28,7 @@ use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxTok
 use crate::arp_claim::ArpClaim;
 use crate::frame_monitor::FrameMonitor;
 
-/// Who has one address: the first that says so, until the stack asks anew.
+/// The owner of one address: the first that claims it, until the stack asks anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArpGuard {
     address: Ipv4Addr,
@@ -39,7 +39,7 @@ pub struct ArpGuard {
 }
 
 impl ArpGuard {
-    /// Of `address`; of an unspecified one nothing is ever refused.
+    /// Creates the guard of `address`; for an unspecified one nothing is ever refused.
     #[must_use]
     pub const fn new(address: Ipv4Addr) -> Self {
         Self { address, holder: None, asked: false, refused: 0 }
@@ -53,7 +53,7 @@ impl ArpGuard {
         Self::new(if near { robot } else { gateway.unwrap_or(robot) })
     }
 
-    /// A frame was received; says whether the stack may have it.
+    /// Looks at a received frame and returns `true` if the stack may have it.
     pub fn receive(&mut self, frame: &[u8]) -> bool {
         let Some(claim) = ArpClaim::of(frame).filter(|claim| self.is_about(claim.sender)) else { return true };
         if self.asked || self.holder.is_none_or(|holder| holder == claim.hardware) {
@@ -65,7 +65,7 @@ impl ArpGuard {
         false
     }
 
-    /// The stack sends this frame. It asks where it knows nobody, or has not heard of who it knew for a minute.
+    /// Looks at a frame that the stack sends. The stack asks where it has no owner, or has not heard of one for a minute.
     pub fn transmit(&mut self, frame: &[u8]) {
         self.asked |= ArpClaim::of(frame).is_some_and(|claim| claim.request && self.is_about(claim.target));
     }
@@ -90,7 +90,7 @@ pub struct Guarded<D> {
 }
 
 impl<D: Driver> Guarded<D> {
-    /// `driver`, with nobody but one at the address of `guard`.
+    /// Wraps `driver`, so that only one device has the address of `guard`.
     pub const fn new(driver: D, guard: ArpGuard, monitor: &'static FrameMonitor) -> Self {
         Self { driver, guard: Cell::new(guard), monitor }
     }
@@ -150,7 +150,7 @@ impl<T: RxToken> RxToken for Received<'_, T> {
     }
 }
 
-/// Once, twice, four times, …: whoever claims it goes on for long.
+/// Logs a claim once, twice, four times, …: it may be repeated for long.
 fn tell(guard: &ArpGuard, frame: &[u8]) {
     if let Some(claim) = ArpClaim::of(frame).filter(|_| guard.refused().is_power_of_two()) {
         let [a, b, c, d] = claim.sender.octets();

@@ -1,4 +1,4 @@
-//! What operators ask for, while nobody has come to take it.
+//! The messages of operators that wait for the robot's task.
 
 use heapless::Vec;
 use outrigger_core::mode::{Contact, Epoch};
@@ -32,7 +32,7 @@ pub(crate) enum Edge {
 #[derive(Debug, Default)]
 pub(crate) struct Edges(Vec<Edge, ROOM>);
 
-/// One of `Request` and `Resume`, one of each other message, and the newest two levels of each pin.
+/// Room for one of `Request` and `Resume`, one of each other message, and the newest two levels of each pin.
 const ROOM: usize = 1 + 3 + 2 * 3 + if cfg!(feature = "programs") { 2 } else { 0 };
 
 impl Edges {

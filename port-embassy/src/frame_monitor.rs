@@ -1,5 +1,4 @@
-//! What comes in by the network controller, before the stack sees it: how many frames, and what was heard from the robot's
-//! address. The stack itself does not tell why a connection does not come about.
+//! Counts received frames and classifies traffic from the robot's address below the IP stack, to explain why a connection fails.
 //!
 //! ```
 //! use core::net::Ipv4Addr;
@@ -17,11 +16,11 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::arp_claim::ArpClaim;
 
-/// Of an Ethernet frame.
+/// The place of the type in an Ethernet frame.
 const TYPE: usize = 12;
 const CONTENT: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
-/// Where the sender's address stands in IP (RFC 791).
+/// The place of the sender's address in an IP packet's frame (RFC 791).
 const IP_SENDER: usize = CONTENT + 12;
 
 /// Traffic from the robot's address since the start: how far a connection that fails has got.
@@ -39,7 +38,7 @@ pub enum LinkActivity {
     Packets,
 }
 
-/// What was counted.
+/// Counts and classifies received frames.
 #[derive(Debug)]
 pub struct FrameMonitor {
     robot: Ipv4Addr,
@@ -47,12 +46,12 @@ pub struct FrameMonitor {
     activity: AtomicU8,
 }
 
-/// What may be heard, the least first.
+/// All kinds of activity, the least first.
 const ALL: [LinkActivity; 4] =
     [LinkActivity::Silence, LinkActivity::Others, LinkActivity::Address, LinkActivity::Packets];
 
 impl FrameMonitor {
-    /// Nothing was heard yet. An unspecified `robot` is anybody.
+    /// Creates a monitor that has received nothing. An unspecified `robot` is anybody.
     #[must_use]
     pub const fn new(robot: Ipv4Addr) -> Self {
         Self { robot, frames: AtomicU32::new(0), activity: AtomicU8::new(0) }
@@ -64,13 +63,13 @@ impl FrameMonitor {
         self.frames.load(Ordering::Relaxed)
     }
 
-    /// What was heard from the robot's address.
+    /// Returns the traffic from the robot's address.
     #[must_use]
     pub fn activity(&self) -> LinkActivity {
         ALL.get(usize::from(self.activity.load(Ordering::Relaxed))).copied().unwrap_or_default()
     }
 
-    /// A frame came in.
+    /// Counts and classifies a received frame.
     pub fn take(&self, frame: &[u8]) {
         // One task takes the frames: what it reads is what it wrote.
         self.frames.store(self.frames().wrapping_add(1), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! How the rest of the firmware speaks to the robot's task.
+//! Messages from the rest of the firmware to the robot's task.
 
 use core::cell::Cell;
 use core::future::poll_fn;
@@ -19,7 +19,7 @@ use outrigger_wire::sensor::Sample;
 use crate::edges::{Edge, Edges};
 use crate::trouble::Trouble;
 
-/// What the robot's task and everybody else have in common: a mailbox, and what went wrong with the links.
+/// The memory that the robot's task shares with all others: a mailbox, and the troubles of the links.
 ///
 /// Behind a critical section rather than a mutex of the caller's choice: samples come from interrupts and from other
 /// executors, and what is copied is small.
@@ -27,7 +27,7 @@ pub struct Shared {
     cells: Mutex<CriticalSectionRawMutex, Cells>,
     /// The epoch of the robot's machine.
     epoch: AtomicU32,
-    /// Of the robot's task.
+    /// The waker of the robot's task.
     waker: AtomicWaker,
 }
 
@@ -39,11 +39,11 @@ impl core::fmt::Debug for Shared {
 
 struct Cells {
     edges: Cell<Edges>,
-    /// What is to be set, in order.
+    /// The outputs to set, in order.
     writes: Cell<Deque<Write, MAX_WRITES>>,
     /// The newest of each source.
     samples: [Cell<Option<Sample>>; MAX_SOURCES],
-    /// Where to look for a sample first, so that no source is always last.
+    /// The source to begin the search for a sample with, so that no source is always last.
     turn: Cell<usize>,
     troubles: Cell<[Option<Trouble>; LINKS.len() + 1]>,
 }
@@ -76,7 +76,7 @@ impl From<Mail> for Input {
 }
 
 impl Shared {
-    /// Nothing waits, nothing went wrong.
+    /// Creates an empty mailbox.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -186,7 +186,7 @@ impl<'d> Handle<'d> {
         Self { shared }
     }
 
-    /// A reading of a sensor, stamped with [`now`](crate::now) where it arrived. It takes the place of one from the
+    /// Passes on a reading of a sensor, stamped with [`now`](crate::now) where it arrived. It takes the place of one from the
     /// same source that has not been taken yet. With readings of [`MAX_SOURCES`] others waiting it is dropped: the
     /// engine knows no more sources either.
     pub fn sample(&self, sample: Sample) {
@@ -205,32 +205,32 @@ impl<'d> Handle<'d> {
         put
     }
 
-    /// The epoch of the robot's mode machine, which ends with every loss of authority: show it to whoever may ask to
+    /// Returns the epoch of the robot's mode machine, which ends with every loss of authority: show it to whoever may ask to
     /// command from afar.
     #[must_use]
     pub fn epoch(&self) -> Epoch {
         Epoch::from_number(self.shared.epoch.load(Ordering::Relaxed))
     }
 
-    /// An operator, who saw `epoch`, asks to command; another epoch than the machine's is refused. Each call is one edge:
+    /// Requests to command, for an operator who saw `epoch`; another epoch than the machine's is refused. Each call is one edge:
     /// levels are for [`pin`](Self::pin).
     pub fn request(&self, epoch: Epoch) {
         self.shared.push(Edge::Request(epoch));
     }
 
-    /// The same, to go on with the motion that the last fallback suspended.
+    /// Requests to command, and to go on with the motion that the last fallback suspended.
     pub fn resume(&self, epoch: Epoch) {
         self.shared.push(Edge::Resume(epoch));
     }
 
-    /// A pin that stands for an operator is high or low now, [settled](outrigger_core::mode::Debounce); to be called once
+    /// Reports the level of a pin for an operator, [settled](outrigger_core::mode::Debounce); to be called once
     /// after boot, and then for each change. What the pins mean is
     /// [configured](outrigger_core::mode::OperatorConfig); high is a closed contact.
     pub fn pin(&self, contact: Contact, high: bool) {
         self.shared.push(Edge::Pin(contact, high));
     }
 
-    /// Whether something that an operator asked for has not been taken by the robot's task. Once it has, what came of it is
+    /// Returns whether a message of an operator has not been taken by the robot's task. Once it has, what came of it is
     /// decided before the [`Observer`](crate::Observer) looks at the engine.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
@@ -242,34 +242,34 @@ impl<'d> Handle<'d> {
         })
     }
 
-    /// The operator takes the request back: the arm is stopped.
+    /// Takes the operator's request back: the arm is stopped.
     pub fn release(&self) {
         self.shared.push(Edge::Release);
     }
 
-    /// The operator has seen the latched reason and clears it.
+    /// Clears the latched reason, which the operator has seen.
     pub fn acknowledge(&self) {
         self.shared.push(Edge::Acknowledge);
     }
 
-    /// Our program on the controller is to end, so that the pendant's goes on.
+    /// Ends our program on the controller, so that the pendant's goes on.
     #[cfg(feature = "programs")]
     pub fn hand_back(&self) {
         self.shared.push(Edge::HandBack);
     }
 
-    /// That program is to be sent again.
+    /// Sends our program to the controller again.
     #[cfg(feature = "programs")]
     pub fn resend(&self) {
         self.shared.push(Edge::Resend);
     }
 
-    /// Stop the arm, confirm standstill, then close every connection: [`Runner::run`](crate::Runner::run) returns.
+    /// Stops the arm, confirms standstill, then closes every connection: [`Runner::run`](crate::Runner::run) returns.
     pub fn shutdown(&self) {
         self.shared.push(Edge::Shutdown);
     }
 
-    /// Why `link` is not connected, or was not when it was last tried; `None` while it is.
+    /// Returns why `link` is not connected, or was not when it was last tried; `None` while it is.
     #[must_use]
     pub fn trouble(&self, link: LinkId) -> Option<Trouble> {
         self.shared.cells.lock(|cells| cells.troubles.get().get(link.index()).copied().flatten())

@@ -1,4 +1,4 @@
-//! Whether the control loop still runs: the watchdog is fed only then.
+//! The heartbeat of the control loop: the watchdog is fed only while the loop runs.
 //!
 //! ```
 //! use outrigger_embassy::heartbeat::Heartbeat;
@@ -12,10 +12,10 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// How late the loop may come back. Much longer than a cycle, much shorter than a watchdog's time.
+/// The delay that the loop may have. Much longer than a cycle, much shorter than a watchdog's time.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// When the control loop has to be heard of again.
+/// The time at which the control loop has to run again.
 ///
 /// The engine names the latest time it wants to be called at. A loop that is overdue by 200 ms hangs, even where
 /// everything else on this device goes on: then the watchdog is to reset it. Commands cease with the reset, and nothing
@@ -36,7 +36,7 @@ impl Heartbeat {
         Self { due: timeout.map(|at| at.max(now)) }
     }
 
-    /// Whether the loop is where it should be.
+    /// Returns `true` if the loop is not overdue.
     #[must_use]
     pub fn beats(self, now: Instant) -> bool {
         self.due.is_none_or(|due| now.since(due) <= GRACE)

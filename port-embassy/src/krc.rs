@@ -44,7 +44,7 @@ use crate::runner::Runner;
 /// Commands that may wait for the wire. One is the rule; behind it goes the next, where the first waits for an address.
 const COMMANDS: usize = 2;
 
-/// What the stack's socket receives and sends with.
+/// The buffers of the stack's socket.
 ///
 /// `MEASUREMENTS` may wait to be read. All that wait are read at once and only the newest is answered: eight are what a
 /// driver takes off the wire in one go. As it begins with zeros, a static of it costs no flash.
@@ -57,7 +57,7 @@ pub struct Buffers<const MEASUREMENTS: usize = 8> {
 }
 
 impl Buffers {
-    /// Unused, and as large as is recommended.
+    /// Creates unused buffers, as large as is recommended.
     #[must_use]
     pub const fn new() -> Self {
         Self::of_size()
@@ -65,7 +65,7 @@ impl Buffers {
 }
 
 impl<const MEASUREMENTS: usize> Buffers<MEASUREMENTS> {
-    /// Unused, with another size. Does not compile where there is room for less than two.
+    /// Creates unused buffers of another size. Does not compile where there is room for less than two.
     #[must_use]
     pub const fn of_size() -> Self {
         const { assert!(MEASUREMENTS >= 2, "while one is read the next one comes") };

@@ -1,4 +1,4 @@
-//! When an interface through which nothing comes any more is started anew, and when the whole board.
+//! Restarts of an interface that receives nothing any more, and of the whole board.
 //!
 //! An arm that was switched off is as silent as an interface that hangs. So:
 //!
@@ -34,7 +34,7 @@ pub const LONGEST: Duration = Duration::from_secs(640);
 /// Silence that the board is started anew after.
 pub const GIVE_UP: Duration = Duration::from_secs(300);
 
-/// What is to be started anew.
+/// The part to restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Restart {
@@ -44,10 +44,10 @@ pub enum Restart {
     Board,
 }
 
-/// What is seen of an interface.
+/// The state of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceState {
-    /// There is a link.
+    /// A link is present.
     pub linked: bool,
     /// Frames received since the boot; it may wrap.
     pub frames: u32,
@@ -58,7 +58,7 @@ pub struct InterfaceState {
 /// Watches over one interface, from the boot on.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkWatchdog {
-    /// How long there was silence, and when it was seen last, while it goes on.
+    /// The length of the silence, and the time when it was observed last, while it goes on.
     silence: Duration,
     seen: Option<Instant>,
     /// The silence that the next start of the interface waits for, and how much more the one after it.
@@ -66,25 +66,25 @@ pub struct LinkWatchdog {
     wait: Duration,
     frames: u32,
     heard: bool,
-    /// How often the interface was started anew.
+    /// The number of restarts of the interface.
     interfaces: u32,
 }
 
 impl LinkWatchdog {
-    /// Nothing was seen yet.
+    /// Creates a watchdog that has observed nothing.
     #[must_use]
     pub const fn new() -> Self {
         let silence = Duration::from_secs(0);
         Self { silence, seen: None, next: SILENCE, wait: SILENCE, frames: 0, heard: false, interfaces: 0 }
     }
 
-    /// How often the interface was started anew since the boot.
+    /// Returns how often the interface was restarted since the boot.
     #[must_use]
     pub const fn interface_restarts(&self) -> u32 {
         self.interfaces
     }
 
-    /// What is to be started anew now; it is for the caller to do so at once. To be asked about once a second.
+    /// Returns the part to restart now; the caller does so at once. Call it about once a second.
     pub fn handle(&mut self, now: Instant, state: InterfaceState) -> Option<Restart> {
         let InterfaceState { linked, frames, mode } = state;
         if frames != self.frames || mode != Mode::Offline {

@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::ur::{Memory, TextPath};
 
-/// What the engine receives into: one message of each link.
+/// The memory that the engine receives into: one message of each link.
 #[derive(Debug)]
 pub struct Windows {
     primary: [u8; Memory::LEAST_PRIMARY],
@@ -10,13 +10,13 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// All zero.
+    /// Creates memory of zeros.
     #[must_use]
     pub const fn new() -> Self {
         Self { primary: [0; Memory::LEAST_PRIMARY], realtime: [0; Memory::LEAST_REALTIME] }
     }
 
-    /// For [`UrEngine::new`](outrigger_core::engine::ur::UrEngine::new). Without RTDE; whoever wants states from there
+    /// Returns it for [`UrEngine::new`](outrigger_core::engine::ur::UrEngine::new). Without RTDE; whoever wants states from there
     /// adds [`Memory::rtde`], and gives [`Buffers`] room for it.
     #[must_use]
     pub const fn memory(&mut self) -> Memory<'_> {
@@ -30,7 +30,7 @@ impl Default for Windows {
     }
 }
 
-/// What the stack's sockets receive and send with.
+/// The buffers of the stack's sockets.
 ///
 /// `REALTIME` bytes wait for port 30003. With four packets or more, one that is lost is sent again at once, because
 /// those that follow it ask for it; with little more than one it costs a time-out of the sender. Five, the default, are enough
@@ -77,7 +77,7 @@ const RTDE_LEAST: usize = RTDE_TRANSMIT + 4 * STATE;
 
 /// Bytes of the fourth socket: what a program says, several times, and eight orders.
 pub const FOR_A_PROGRAM: usize = 512;
-/// What a program says, and orders of 32 bytes.
+/// Room for the messages of a program, and orders of 32 bytes.
 const REVERSE_RECEIVE: usize = 128;
 const REVERSE_LEAST: usize = REVERSE_RECEIVE + 8 * 32;
 
@@ -90,7 +90,7 @@ const INTERFACE: usize = 10_560;
 const _: () = assert!(PRIMARY + 4 * PACKET + 8 * STATE + (2 + 4 + 8) * FRAME <= INTERFACE);
 
 impl Buffers {
-    /// All zero, and as large as is recommended without RTDE.
+    /// Creates buffers of zeros, as large as is recommended without RTDE.
     #[must_use]
     pub const fn new() -> Self {
         Self::of_size()
@@ -107,7 +107,7 @@ pub type SmallBuffers = Buffers<{ 4 * PACKET }>;
 pub type BuffersWithRtde<const REVERSE: usize = 0> = Buffers<REALTIME_WITH_RTDE, RTDE_RECOMMENDED, REVERSE>;
 
 impl<const REVERSE: usize> BuffersWithRtde<REVERSE> {
-    /// All zero, and as large as is recommended with RTDE: 30003 has less room than without, and remains good for states
+    /// Creates buffers of zeros, as large as is recommended with RTDE: 30003 has less room than without, and remains good for states
     /// where RTDE cannot give them.
     #[must_use]
     pub const fn with_rtde() -> Self {
@@ -116,7 +116,7 @@ impl<const REVERSE: usize> BuffersWithRtde<REVERSE> {
 }
 
 impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REALTIME, RTDE, REVERSE> {
-    /// All zero, with another size. Does not compile where RTDE is given too little.
+    /// Creates buffers of zeros of another size. Does not compile where RTDE is given too little.
     #[must_use]
     pub const fn of_size() -> Self {
         const { assert!(RTDE == 0 || RTDE >= RTDE_LEAST, "RTDE needs room for four states, or none") };
@@ -130,7 +130,7 @@ impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REA
         }
     }
 
-    /// Of each socket, to receive and to send.
+    /// Returns the parts for each socket, to receive and to send.
     pub(crate) fn split(&mut self) -> Split<'_> {
         let Self { primary_receive, realtime_receive, realtime_transmit, rtde, reverse } = self;
         Split {
@@ -143,7 +143,7 @@ impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REA
     }
 }
 
-/// What each socket receives and sends with.
+/// The buffers of each socket.
 pub(crate) struct Split<'d> {
     pub(crate) primary: (&'d mut [u8], &'d mut [u8]),
     pub(crate) realtime: (&'d mut [u8], &'d mut [u8]),

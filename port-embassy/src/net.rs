@@ -26,7 +26,7 @@ use crate::handle::Shared;
 use crate::memory::{Buffers, Split};
 use crate::trouble::Trouble;
 
-/// Now, on the clock that samples are stamped with: `embassy-time`'s, in µs since boot.
+/// Returns the time on the clock that samples are stamped with: `embassy-time`'s, in µs since boot.
 #[must_use]
 pub fn now() -> Instant {
     Instant::from_micros(embassy_time::Instant::now().as_micros())
@@ -43,7 +43,7 @@ pub struct Connections<'d> {
 }
 
 impl<'d> Connections<'d> {
-    /// One of the stack's sockets for each link that there are buffers for, for as long as this lives.
+    /// Takes one of the stack's sockets for each link that there are buffers for, for as long as this lives.
     ///
     /// # Panics
     /// In the stack, where it has not so many left.
@@ -148,13 +148,13 @@ impl core::fmt::Debug for Link<'_> {
     }
 }
 
-/// How far an attempt to connect has come.
+/// The state of an attempt to connect.
 #[derive(Clone, Copy)]
 enum Opening {
     None,
     /// The connection before may still have a reset to send.
     Wanted(Endpoint),
-    /// The same: our port is to be listened on.
+    /// A port of ours to be listened on.
     Listen(u16),
     /// The stack has taken it on.
     Begun,
@@ -222,7 +222,7 @@ impl<'d> Link<'d> {
         }
     }
 
-    /// What became of an attempt; `None` while it lasts.
+    /// Returns the result of an attempt; `None` while it lasts.
     fn result(&self) -> Option<Result<(), Trouble>> {
         match self.socket.state() {
             State::SynSent | State::SynReceived | State::Listen => None,
@@ -328,7 +328,7 @@ impl Write for Link<'_> {
     }
 }
 
-/// What the stack notes about datagrams that wait, in each direction.
+/// The stack's notes about datagrams that wait, in each direction.
 pub(crate) type Metadata = [[PacketMetadata; DATAGRAMS]; 2];
 
 /// Datagrams that may wait in each direction, of any length.
@@ -347,7 +347,7 @@ impl core::fmt::Debug for Flow<'_> {
 }
 
 impl<'d> Flow<'d> {
-    /// One of the stack's sockets, for as long as this lives.
+    /// Takes one of the stack's sockets, for as long as this lives.
     ///
     /// # Panics
     /// In the stack, where it has none left.
@@ -395,7 +395,7 @@ impl drive::Datagrams for Datagrams<'_> {
             .await
     }
 
-    /// What finds no room or no way is lost, as in any network.
+    /// Sends a datagram; one that finds no room or no way is lost, as in any network.
     fn send(&mut self, bytes: &[u8], to: SocketAddr) {
         if let SocketAddr::V4(to) = to {
             let _ = poll_once(self.0.send_to(bytes, IpEndpoint::from(to)));

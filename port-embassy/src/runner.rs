@@ -22,10 +22,10 @@ const FLUSH_LIMIT: Duration = Duration::from_millis(500);
 ///
 /// Called by the loop, between a state and the next: what it does must be done in a few µs.
 pub trait Observer<const N: usize, P: Peer<N>, L> {
-    /// Something happened.
+    /// Takes an event of the engine.
     fn event(&mut self, event: Event<P::Event>);
 
-    /// Once after each input and all that follows from it.
+    /// Looks at the engine, once after each input and all that follows from it.
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant);
 }
 

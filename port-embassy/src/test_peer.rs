@@ -8,7 +8,7 @@ use crate::handle::{Handle, Shared};
 use crate::net::{Connections, Stack};
 use crate::runner::Runner;
 
-/// What the socket receives and sends with: less than a long message, so that the stack takes it in pieces.
+/// The buffers of the socket: less than a long message, so that the stack takes it in pieces.
 #[derive(Debug)]
 pub struct Buffers {
     receive: [u8; 1024],
@@ -21,7 +21,7 @@ impl Default for Buffers {
     }
 }
 
-/// A handle to speak to `engine`, and its task to be run. Takes one of the stack's sockets.
+/// Returns a handle to speak to `engine`, and its task to be run. Takes one of the stack's sockets.
 ///
 /// # Panics
 /// In the stack, where it has no socket left.

@@ -1,6 +1,6 @@
-//! What went wrong with a connection, as far as the stack can tell.
+//! Troubles of a connection, as far as the stack can tell.
 
-/// Why a link is not connected. The engine only needs to know that it is not; people want to know what to check.
+/// The cause for which a link is not connected. The engine only needs to know that it is not; people want to know what to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// What happened, as a clause that starts in lower case.
+    /// Returns what happened, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Trouble {
         }
     }
 
-    /// What a person can do next.
+    /// Returns what a person can do next.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {

@@ -9,7 +9,7 @@ use outrigger_embassy::{Handle, now};
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// How often contacts are looked at. Looking costs the same however much they bounce; interrupts of a long cable beside a
+/// The period in which contacts are read. Reading costs the same however much they bounce; interrupts of a long cable beside a
 /// welding torch would cost the control loop its time.
 const PERIOD: Duration = Duration::from_millis(5);
 

@@ -29,7 +29,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Unused.
+    /// Creates unused memory.
     #[must_use]
     pub const fn new() -> Self {
         Self { received: [0; 512], sent: [0; 128], line: [0; 512] }

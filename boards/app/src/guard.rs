@@ -12,13 +12,13 @@ use core::ops::Range;
 /// Bytes at the far end of the stack that nothing may use, where the core has no limit registers.
 pub const GUARD: usize = if cfg!(stack_limits) { 0 } else { 16_384 };
 
-/// Where the stack ends, above the guard, if it reaches down to `end`. A region lies at a multiple of its size.
+/// Returns the end of the stack, above the guard, if it reaches down to `end`. A region lies at a multiple of its size.
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 const fn lowest(end: usize) -> usize {
     if GUARD == 0 { end.next_multiple_of(8) } else { end.next_multiple_of(GUARD) + GUARD }
 }
 
-/// Whether the guard stands, and by what.
+/// The kind of guard below the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Guard {
@@ -26,15 +26,15 @@ pub enum Guard {
     Limit,
     /// A region of the MPU.
     Region,
-    /// Nothing: this core has neither.
+    /// No guard: this core has neither.
     None,
 }
 
-/// What a core says of a fault.
+/// The fault registers of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 struct FaultStatus {
-    /// Why there is one (CFSR).
+    /// The cause (CFSR).
     why: u32,
     /// The address that was not to be accessed (MMFAR), where `why` says that it is known.
     address: u32,
@@ -49,7 +49,7 @@ impl FaultStatus {
     /// The stack's pointer below its limit (STKOF, ARMv8-M alone).
     const BELOW_LIMIT: u32 = 1 << 20;
 
-    /// Whether it is one for want of stack, of which nothing can be written in `guarded`.
+    /// Returns `true` for a fault for want of stack, where `guarded` cannot be written.
     fn is_stack_overflow(self, guarded: &Range<usize>) -> bool {
         let Self { why, address } = self;
         why & (Self::NO_FRAME | Self::BELOW_LIMIT) != 0
@@ -81,7 +81,7 @@ mod core_registers {
         static _stack_end: u32;
     }
 
-    /// Where the tasks' stack ends.
+    /// Returns the end of the tasks' stack.
     pub(crate) fn end() -> usize {
         lowest((&raw const _stack_end).addr())
     }
@@ -107,7 +107,7 @@ mod core_registers {
         limit()
     }
 
-    /// Whether the fault that is being handled is one for want of stack.
+    /// Returns `true` if the fault that is being handled is one for want of stack.
     pub fn stack_exceeded() -> bool {
         // SAFETY: two registers that say why there is a fault; reading changes nothing.
         let status = unsafe {
@@ -117,7 +117,7 @@ mod core_registers {
         status.is_stack_overflow(&(end() - super::GUARD..end()))
     }
 
-    /// Whether the frame of an exception at this address was written: it lies above what nothing can be written to. Where it found
+    /// Returns `true` if the frame of an exception at this address was written: it lies above the guard. Where there was
     /// no room, an ARMv8-M core leaves the pointer at the limit, and an ARMv7-M core within the guard.
     pub(crate) fn is_frame_whole(address: usize) -> bool {
         address > end()
@@ -139,7 +139,7 @@ mod core_registers {
 
     #[cfg(not(stack_limits))]
     fn limit() -> Guard {
-        /// Everything else as without MPU, which is off in faults.
+        /// The MPU on, with all other memory as without it; off in faults.
         const ON: u32 = 1 | 1 << 2;
         /// Normal memory, without code, that can be read only.
         const READ_ONLY: u32 = 1 << 28 | 0b101 << 24 | 0b001 << 19;

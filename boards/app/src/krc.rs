@@ -18,7 +18,7 @@ use crate::shared::{self, LoopObserver};
 
 type Engine = KrcEngine<'static, AnyLaw<7>>;
 
-/// What the control loop leaves for others.
+/// The state shared between the control loop and the other tasks.
 pub type Shared = shared::Shared<7, Krc>;
 
 /// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
@@ -31,7 +31,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Unused.
+    /// Creates unused memory.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Default for Memory {
 pub type Robot = Ready<7, Krc, KrcRunner<'static, 'static, AnyLaw<7>>>;
 
 impl Robot {
-    /// The robot of these settings; `device` is what telemetry says of who speaks.
+    /// Creates the robot of these settings; `device` has the names for telemetry.
     ///
     /// # Errors
     /// What is wrong with the settings.
@@ -87,7 +87,7 @@ impl Robot {
         })
     }
 
-    /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each measurement.
+    /// Runs the control loop until a shutdown has been carried out. `cycle` changes its level with each measurement.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]

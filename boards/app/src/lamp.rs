@@ -1,4 +1,4 @@
-//! What the status lamp says to somebody who stands beside the arm.
+//! The patterns of the status lamp, for a person beside the arm.
 //!
 //! | lamp | means |
 //! |---|---|
@@ -13,7 +13,7 @@
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::Instant;
 
-/// What a lamp is told about.
+/// The state that a lamp shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The network interface is connected.
@@ -28,7 +28,7 @@ impl Status {
     /// Before anything is known.
     pub const DARK: Self = Self { linked: false, mode: Mode::Offline, latched: false };
 
-    /// Whether the lamp is lit at `now`.
+    /// Returns whether the lamp is lit at `now`.
     #[must_use]
     pub fn lit(self, now: Instant) -> bool {
         let tenth = now.as_micros() / 100_000 % SLOTS;

@@ -1,4 +1,4 @@
-//! What a log of this device says: few lines, always the same for the same story.
+//! The lines of a device's log: few, and always the same for the same story.
 //!
 //! States come 500 times a second, and so may garbage; both are counted, not told. A line is written when something
 //! happened that a person would want to know hours later.
@@ -36,14 +36,14 @@ pub enum LogEvent<E> {
         address: Ipv4Addr,
         /// Bits of it that name the network.
         prefix: u8,
-        /// Where measurements are to arrive.
+        /// The port that measurements arrive at.
         port: u16,
         /// Name of the law.
         law: &'static str,
     },
     /// The network interface is connected, or no longer.
     Network(bool),
-    /// What was heard from the robot's address until now.
+    /// The traffic from the robot's address until now.
     Heard(LinkActivity),
     /// Something about the controller, and what the network stack knows about the link that it is about.
     Peer(E, Option<Trouble>),
@@ -73,15 +73,15 @@ pub enum LogEvent<E> {
     Impossible(u32),
     /// The robot's speed scaling holds the arm, or no longer.
     Held(Option<Reason>),
-    /// What came of a rise of the contact for the brakes.
+    /// The outcome of a rise of the contact for the brakes.
     BrakeRelease(Result<Outcome, BrakeRefusal>),
     /// Lines that found no room.
     Missed(u32),
 }
 
-/// What only one kind of controller reports, in the log.
+/// An event that only one kind of controller reports, as the log shows it.
 pub trait PeerEvent: Copy {
-    /// Whether it is told, and which link it is about.
+    /// Returns whether it is logged, and the link that it is about.
     fn is_logged(&self) -> (bool, Option<LinkId>);
 
     /// The controller's software, where this is what tells it.
@@ -177,7 +177,7 @@ impl PeerEvent for KrcEvent {
 }
 
 impl<E: PeerEvent> LogEvent<E> {
-    /// What `event` is in the log; `None` for what is only counted. `armed` is how often command was granted before,
+    /// Returns the line for `event`; `None` for what is only counted. `armed` is how often command was granted before,
     /// `trouble` what the network stack knows about a link.
     pub(crate) fn of(event: &Event<E>, armed: u32, trouble: impl Fn(LinkId) -> Option<Trouble>) -> Option<Self> {
         match *event {

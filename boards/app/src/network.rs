@@ -1,10 +1,10 @@
-//! What the network stack is told.
+//! The configuration of the network stack.
 
 use embassy_net::{Config, Ipv4Cidr, StaticConfigV4};
 use outrigger_core::engine::Device;
 
-/// The address that the settings name. It is fixed: a device that commands an arm must not wait for somebody to give it
-/// one, nor get another one tomorrow.
+/// Returns a configuration with the address that the settings name. It is fixed: a device that commands an arm must not wait for
+/// somebody to give it one, nor get another one tomorrow.
 #[must_use]
 pub fn network(device: &Device) -> Config {
     Config::ipv4_static(StaticConfigV4 {

@@ -101,7 +101,7 @@ mod kept {
 
 #[cfg(not(all(target_arch = "arm", target_os = "none")))]
 mod kept {
-    /// Where nothing outlives the program, nothing is recorded.
+    /// Returns no memory: here none outlives the program.
     pub(super) const fn take() -> &'static mut [u8] {
         &mut []
     }

@@ -13,7 +13,7 @@ pub struct Ready<const N: usize, P: Peer<N> + 'static, R> {
     pub(crate) runner: R,
     pub(crate) handle: Handle<'static>,
     pub(crate) shared: &'static Shared<N, P>,
-    /// What the law's motion has behind the waypoints that the engine begins with.
+    /// The rest of the law's motion, behind the waypoints that the engine begins with.
     #[cfg(feature = "motion")]
     pub(crate) motion: Stored<'static, N>,
 }
@@ -25,14 +25,14 @@ impl<const N: usize, P: Peer<N>, R> Ready<N, P, R> {
         self.handle
     }
 
-    /// The same robot, and what its law's motion has behind the waypoints of the settings: fed while it runs.
+    /// Returns the same robot with the rest of its law's motion, behind the waypoints of the settings: fed while it runs.
     #[cfg(feature = "motion")]
     #[must_use]
     pub fn with_motion(self, stored: &'static [u8]) -> Self {
         Self { motion: Stored::new(stored), ..self }
     }
 
-    /// What the control loop leaves for others.
+    /// Returns the state shared between the control loop and the other tasks.
     #[must_use]
     pub const fn shared(&self) -> &'static Shared<N, P> {
         self.shared
@@ -47,7 +47,7 @@ pub enum StartError {
     Law(BadValue),
     /// The engine cannot.
     Engine(ConfigError),
-    /// What is around it cannot.
+    /// The settings of the parts around it are wrong.
     Device(BadValue),
     /// A sensor has no port on this board.
     Port(NoPort),

@@ -25,7 +25,7 @@ pub struct SerialSensor {
 }
 
 impl SerialSensor {
-    /// The first one among the sensors of the settings.
+    /// Returns the first one among the sensors of the settings.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -55,7 +55,7 @@ pub struct AnalogSensor {
 }
 
 impl AnalogSensor {
-    /// The one at the analogue input with this number, from 1, among the sensors of the settings.
+    /// Returns the one at the analogue input with this number, from 1, among the sensors of the settings.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>, number: u8) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -95,7 +95,7 @@ pub struct BusSensor {
 }
 
 impl BusSensor {
-    /// The first one among the sensors of the settings.
+    /// Returns the first one among the sensors of the settings.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -126,7 +126,7 @@ pub struct WrenchSensor {
 }
 
 impl WrenchSensor {
-    /// The first one among the sensors of the settings.
+    /// Returns the first one among the sensors of the settings.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {

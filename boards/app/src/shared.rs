@@ -1,4 +1,4 @@
-//! What the control loop leaves for the slower tasks, and the task that looks after it.
+//! State shared between the control loop and the board's other tasks, and the housekeeping task.
 
 use core::cell::{Cell, RefCell};
 
@@ -34,10 +34,10 @@ use crate::stack::Gauge;
 
 /// Lines that wait to be written. One fallback makes a handful.
 const LINES: usize = 16;
-/// How often the lamp and the watchdog are looked after.
+/// The period of the lamp and of the watchdog.
 const UPKEEP: Duration = Duration::from_millis(50);
 
-/// Nothing more is heard from the robot's address than what was heard so long ago.
+/// The time after which traffic from the robot's address is taken to be all there is.
 const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(3);
 
 /// A robot's mode that is older is not known.
@@ -53,7 +53,7 @@ fn activity(monitor: &FrameMonitor) -> LinkActivity {
     }
 }
 
-/// What a board knows of itself.
+/// The facts that a board has of itself.
 #[derive(Clone, Copy)]
 struct Origin {
     begun: &'static Begun,
@@ -75,17 +75,17 @@ pub struct Shared<const N: usize, P: Peer<N>> {
     unsent: Cell<u32>,
     network: Cell<NetworkCounts>,
     origin: Cell<Option<Origin>>,
-    /// What was heard from the robot's address, since when, and whether the log was told.
+    /// The traffic from the robot's address, since when, and whether it was logged.
     heard: Cell<(LinkActivity, Instant, bool)>,
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
     inquiry: Inquiry,
     service_commands: ServiceCommands,
-    /// Where the robot's dashboard server is, if its kind has one.
+    /// The address of the robot's dashboard server, if its kind has one.
     dashboard: Cell<Option<IpAddress>>,
     /// The controller's software and the robot's mode, as far as they are known.
     controller: Cell<(Option<SoftwareVersion>, Option<Held<RobotMode>>)>,
-    /// What came of the last rise of the contact for the brakes.
+    /// The outcome of the last rise of the contact for the brakes.
     brakes: Cell<Option<&'static str>>,
     /// The control loop has been shut down.
     ended: Signal<NoopRawMutex, ()>,
@@ -128,18 +128,18 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// What the sensor of `source` counts.
+    /// Returns the counters of the sensor of `source`.
     pub(crate) fn counters(&self, source: SourceId) -> &Counters {
         let [others, of_sources @ ..] = &self.counters;
         of_sources.get(usize::from(source.0)).unwrap_or(others)
     }
 
-    /// What the board's network controller and its driver counted since boot.
+    /// Sets the counts of the board's network controller and its driver since boot.
     pub fn set_network(&self, counts: NetworkCounts) {
         self.network.set(counts);
     }
 
-    /// How this device came to run and by which clock, and who hears its network controller's frames: telemetry tells it from now on.
+    /// Sets the start of this device, its clock, and the monitor of its network controller's frames, for telemetry.
     pub fn comes_from(&self, begun: &'static Begun, clock: Clock, monitor: &'static FrameMonitor) {
         self.origin.set(Some(Origin { begun, clock, monitor }));
     }
@@ -172,7 +172,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
         self.ended.signal(());
     }
 
-    /// Whether this device is about to start anew, with other settings.
+    /// Returns whether this device is about to restart, with other settings.
     pub const fn starts_anew(&self) -> bool {
         self.starts_anew.get()
     }
@@ -182,12 +182,12 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
         self.dashboard.set(Some(robot));
     }
 
-    /// Where that is.
+    /// Returns the address of the dashboard server.
     pub(crate) const fn dashboard(&self) -> Option<IpAddress> {
         self.dashboard.get()
     }
 
-    /// What the dashboard server is asked, and what came of it.
+    /// Returns the queue of commands to the dashboard server.
     pub(crate) const fn service_commands(&self) -> &ServiceCommands {
         &self.service_commands
     }
@@ -205,13 +205,13 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
         self.tell_of_brakes(Err(asked));
     }
 
-    /// What came of a rise of that contact, for the log and for telemetry.
+    /// Reports the outcome of a rise of that contact to the log and to telemetry.
     pub(crate) fn tell_of_brakes(&self, came: Result<Outcome, BrakeRefusal>) {
         self.brakes.set(Some(came.map_or_else(BrakeRefusal::text, Outcome::text)));
         self.note(LogEvent::BrakeRelease(came));
     }
 
-    /// What is asked over the network, and what came of it.
+    /// Returns the requests that wait for the control loop.
     pub(crate) const fn inquiry(&self) -> &Inquiry {
         &self.inquiry
     }
@@ -389,7 +389,7 @@ impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> LoopObserve
         }
     }
 
-    /// What the law's motion has behind the waypoints that it begins with.
+    /// Sets the rest of the law's motion, behind the waypoints that it begins with.
     #[cfg(feature = "motion")]
     pub(crate) const fn feeds(&mut self, motion: Stored<'static, N>) {
         self.motion = motion;
@@ -408,7 +408,7 @@ impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> LoopObserve
         }
     }
 
-    /// Where the engine stands; `newest` is when the newest state was so.
+    /// Shows the state of the engine; `newest` is the time of the newest state.
     fn show(&mut self, newest: Option<ControllerTime>, mode: Mode, latched: bool, heartbeat: Heartbeat) {
         if newest != self.shown {
             self.shown = newest;

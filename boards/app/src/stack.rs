@@ -1,9 +1,9 @@
-//! How much of the stack was never used: `cortex-m-rt` paints it at boot (its feature `paint-stack`), and what has been
-//! used once has lost its paint.
+//! The bytes of the stack that were never used: `cortex-m-rt` paints it at boot (its feature `paint-stack`), and bytes that have been
+//! used have lost their paint.
 
 use core::cell::Cell;
 
-/// What `cortex-m-rt` paints with.
+/// The paint of `cortex-m-rt`.
 const PAINT: u32 = 0xcccc_cccc;
 /// Words looked at in one go, some 10 µs: the whole stack would cost a control cycle its time.
 const STEP: usize = 512;
@@ -13,12 +13,12 @@ const STEP: usize = 512;
 pub(crate) struct Gauge {
     /// Words from the far end that have their paint, as far as this pass has come.
     at: Cell<usize>,
-    /// What the newest whole pass found \[B\].
+    /// The result of the newest whole pass \[B\].
     unused: Cell<Option<u32>>,
 }
 
 impl Gauge {
-    /// Nothing was looked at.
+    /// Creates a gauge that has measured nothing.
     pub(crate) const fn new() -> Self {
         Self { at: Cell::new(0), unused: Cell::new(None) }
     }
@@ -77,7 +77,7 @@ mod memory {
 
 #[cfg(not(all(target_arch = "arm", target_os = "none")))]
 mod memory {
-    /// There is no painted stack here.
+    /// Returns `None`: there is no painted stack here.
     pub(super) const fn word(_: usize) -> Option<u32> {
         None
     }

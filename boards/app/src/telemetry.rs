@@ -15,7 +15,7 @@ pub use outrigger_remote::telemetry::Device;
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// How often it is looked whether something is due.
+/// The period in which it is checked whether something is due.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Memory to send with: for each listener two datagrams that wait for the wire, and one that is written. All zeros: it costs no
@@ -27,7 +27,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Unused.
+    /// Creates unused memory.
     #[must_use]
     pub const fn new() -> Self {
         Self { socket: [0; 2 * DATAGRAM_MAX], also: [0; 2 * DATAGRAM_MAX], datagram: [0; DATAGRAM_MAX] }

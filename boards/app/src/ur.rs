@@ -18,10 +18,10 @@ use crate::shared::{self, LoopObserver};
 
 type Engine = UrEngine<'static, AnyLaw<6>>;
 
-/// What the control loop leaves for others.
+/// The state shared between the control loop and the other tasks.
 pub type Shared = shared::Shared<6, Ur<'static>>;
 
-/// What the connection of a program takes, where one may carry the commands.
+/// The size of the connection of a program, where one may carry the commands.
 const PROGRAM: usize = if cfg!(feature = "programs") { FOR_A_PROGRAM } else { 0 };
 
 /// Groups of inputs of RTDE: a program may get its orders in one.
@@ -39,7 +39,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Unused.
+    /// Creates unused memory.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Default for Memory {
 pub type Robot = Ready<6, Ur<'static>, UrRunner<'static, 'static, AnyLaw<6>>>;
 
 impl Robot {
-    /// The robot of these settings; `device` is what telemetry says of who speaks.
+    /// Creates the robot of these settings; `device` has the names for telemetry.
     ///
     /// # Errors
     /// What is wrong with the settings.
@@ -100,7 +100,7 @@ impl Robot {
         })
     }
 
-    /// The control loop, until a shutdown has been carried out. `cycle` changes its level with each control cycle.
+    /// Runs the control loop until a shutdown has been carried out. `cycle` changes its level with each control cycle.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]

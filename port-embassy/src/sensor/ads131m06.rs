@@ -35,7 +35,7 @@ const RESET: u16 = 1 << 10;
 const READY: u16 = 0b11_1111;
 /// Volts of one count: 1.2 V by the gain, by 2²³.
 const VOLT: f32 = 1.2 / 128.0 / 8_388_608.0;
-/// Where a channel is at its end: a bridge with a broken wire, or overloaded.
+/// The ends of a channel's range, for a bridge with a broken wire, or overloaded.
 const RAILS: [i32; 2] = [-0x80_0000, 0x7f_ffff];
 /// Longest wait for a conversion: five of the slowest rate \[ms\].
 const WAIT_MS: u32 = 20;
@@ -72,7 +72,7 @@ pub struct Ads131m06<'d, S, P, D> {
 }
 
 impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
-    /// The converter behind `spi`, with its DRDY at `data_ready`.
+    /// Creates the converter behind `spi`, with its DRDY at `data_ready`.
     pub const fn new(
         spi: S,
         data_ready: P,

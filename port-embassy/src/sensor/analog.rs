@@ -9,7 +9,7 @@ use super::{Arrival, Clock, Counters, Sensor};
 /// a line or two.)
 #[expect(async_fn_in_trait, reason = "as for `Sensor`")]
 pub trait Adc {
-    /// What the converter reports when it fails.
+    /// The error of a converter.
     type Error;
 
     /// One conversion \[counts\], negative ones included where it measures differences.
@@ -37,7 +37,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Through two points (counts, value in SI units) that were measured, for counts of `lowest…highest`. `None` where
+    /// Returns the line through two points (counts, value in SI units) that were measured, for counts of `lowest…highest`. `None` where
     /// the points lie at the same counts.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "converters have at most 24 bits")]
@@ -47,7 +47,7 @@ impl Calibration {
         Some(Self { gain, offset: a.1 - gain * a.0 as f32, lowest, highest })
     }
 
-    /// The value at `counts` \[SI unit\]; NaN where the wire is not in order.
+    /// Returns the value at `counts` \[SI unit\]; NaN where the wire is not in order.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "converters have at most 24 bits")]
     pub fn value(&self, counts: i32) -> f32 {
@@ -68,7 +68,7 @@ pub struct Analog<'d, A, D> {
 }
 
 impl<'d, A: Adc, D: DelayNs> Analog<'d, A, D> {
-    /// A sensor at `adc`, read every `period_us` µs (and the time of a conversion).
+    /// Creates a sensor at `adc`, read every `period_us` µs (and the time of a conversion).
     pub const fn new(
         adc: A,
         calibration: Calibration,

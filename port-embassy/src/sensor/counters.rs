@@ -1,4 +1,4 @@
-//! What a sensor has counted, for other tasks to look at while it runs.
+//! The counts of a sensor, for other tasks to read while it runs.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,7 +13,7 @@ pub struct Counters {
     faults: AtomicU32,
 }
 
-/// What was counted since boot; all saturate.
+/// The counts since boot; all saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Counted {
@@ -24,7 +24,7 @@ pub struct Counted {
 }
 
 impl Counters {
-    /// Nothing was counted.
+    /// Creates counters at zero.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Counters {
         }
     }
 
-    /// What was counted.
+    /// Returns the counts.
     #[must_use]
     pub fn counted(&self) -> Counted {
         let of = |counter: &AtomicU32| counter.load(Ordering::Relaxed);

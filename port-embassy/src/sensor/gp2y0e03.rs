@@ -15,7 +15,7 @@ const SHIFT: u8 = 0x35;
 const DISTANCE: u8 = 0x5e;
 /// No sooner is there a new measurement \[ms\].
 const PERIOD_MS: u32 = 40;
-/// Where it measures \[m\]; beyond it reports something all the same.
+/// The nearest distance that it measures \[m\], and the farthest below; beyond them it reports something all the same.
 const NEAREST: f32 = 0.04;
 const FARTHEST: f32 = 0.5;
 
@@ -35,7 +35,7 @@ pub struct Gp2y0e03<'d, B, D> {
 }
 
 impl<'d, B: I2c, D: DelayNs> Gp2y0e03<'d, B, D> {
-    /// The sensor on this bus, of 400 kHz at most.
+    /// Creates the sensor on this bus, of 400 kHz at most.
     pub const fn new(bus: B, delay: D, clock: Clock, counters: &'d Counters) -> Self {
         Self { bus, delay, clock, counters, step: None, seq: 0 }
     }

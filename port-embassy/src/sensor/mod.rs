@@ -45,14 +45,14 @@ use outrigger_wire::time::Instant;
 
 use crate::handle::Handle;
 
-/// What tells the time that readings are stamped with: on a board [`now`](crate::now), as the engine's clock does.
+/// The clock that readings are stamped with: on a board [`now`](crate::now), as the engine's clock does.
 pub type Clock = fn() -> Instant;
 
 /// A reading in SI units, and when it arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Arrival {
-    /// What was read.
+    /// The reading.
     pub reading: Reading,
     /// Right after the transfer that completed it.
     pub at: Instant,

@@ -28,7 +28,7 @@ pub struct Uart<'d, R, D> {
 }
 
 impl<'d, R: Read, D: DelayNs> Uart<'d, R, D> {
-    /// A sensor that sends `form` to `port`, in units that `scale` makes SI units.
+    /// Creates a sensor that sends `form` to `port`, in units that `scale` makes SI units.
     pub const fn new(port: R, form: Form, scale: Scale, delay: D, clock: Clock, counters: &'d Counters) -> Self {
         Self { port, decoder: Decoder::new(form), scale, delay, clock, counters }
     }

@@ -1,4 +1,4 @@
-//! What memory keeps over a reset: how many starts there were, how far the last one came, and what ended it.
+//! Memory that is kept over a reset: the number of starts, the stage of the last one, and what ended it.
 
 use heapless::String;
 use outrigger_remote::telemetry::{Place, Stage};
@@ -9,7 +9,7 @@ pub(super) const WORDS: usize = SPARE + 1;
 /// Bytes of a panic's place that are kept: the last of its path.
 pub(super) const PLACE: usize = TEXT_WORDS * 4;
 
-/// What shows that somebody of this firmware wrote it; changed with the layout.
+/// The mark of a record of this firmware; changed with the layout.
 const MAGIC: u32 = 0x4f52_4b02;
 
 // Places of the words; behind the text stands the checksum.
@@ -38,7 +38,7 @@ pub(super) trait Words {
     fn write(&self, at: usize, word: u32);
 }
 
-/// What ended a run.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// A panic there.
@@ -49,7 +49,7 @@ pub(super) enum End {
     StackOverflow(Option<Place>),
 }
 
-/// What is left of the run before.
+/// The record of the run before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) starts: u32,
@@ -125,7 +125,7 @@ fn sum(words: &impl Words) -> u32 {
     (0..CHECK).fold(0x811c_9dc5, |sum, at| (sum ^ words.read(at)).wrapping_mul(0x0100_0193))
 }
 
-/// What is there, where all of it has meaning.
+/// Returns the record, where all of it has meaning.
 fn read(words: &impl Words) -> Option<Before> {
     if words.read(MARK) != MAGIC || words.read(CHECK) != sum(words) {
         return None;

@@ -1,5 +1,5 @@
-//! How a device came to run, and how far it came: told by the lamp, the log and telemetry, so that none of them is dark for a
-//! reason that nobody can name.
+//! The start of a device and its stages, as the lamp, the log and telemetry show them, so that none of them is dark for an unknown
+//! reason.
 //!
 //! ```text
 //! main:   begin(cause) ── show on the lamp ── reached(Settings) ── reached(Interface) ── reached(Tasks)
@@ -21,19 +21,19 @@ use outrigger_core::mode::OperatorConfig;
 use outrigger_remote::telemetry::{Boot, CrashReport, Place};
 pub use outrigger_remote::telemetry::{ResetCause, Stage};
 
-/// What is waited for at once at the start: a watchdog can be fed in between.
+/// The longest wait at once at the start: a watchdog can be fed in between.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
 /// A flash of the lamp at the start, and the darkness behind it, in moments.
 const FLASH: u32 = 5;
 /// Darkness behind the last.
 const PAUSE: u32 = 10;
 
-/// What is known at the start of a run.
+/// The facts that are known at the start of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begun {
     cause: ResetCause,
     before: Option<Before>,
-    /// Why the settings that were told last are not run.
+    /// The reason for which the newest settings in flash do not run.
     refused: Option<String<96>>,
 }
 
@@ -42,11 +42,11 @@ pub struct Begun {
 pub struct Clock {
     /// Rate of the processor \[Hz\].
     pub hertz: u32,
-    /// What makes it.
+    /// The source of the clock.
     pub source: ClockSource,
 }
 
-/// What makes a clock. Ages of states are judged on it: an oscillator of a chip is off by up to a hundredth, a crystal by some
+/// The source of a clock. Ages of states are judged on it: an oscillator of a chip is off by up to a hundredth, a crystal by some
 /// millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockSource {
@@ -79,18 +79,18 @@ pub fn begin(cause: ResetCause) -> Begun {
     Begun { cause, before, refused: None }
 }
 
-/// The run has come so far.
+/// Notes that the run has come to `stage`.
 pub fn reached(stage: Stage) {
     crash_record::reached(memory::WORDS, stage);
 }
 
-/// The program panics there: for the panic handler.
+/// Records a panic at `location`: for the panic handler.
 pub fn panicked(location: Option<&core::panic::Location<'_>>) {
     let (file, line) = location.map_or(("?", 0), |location| (location.file(), location.line()));
     crash_record::panicked(memory::WORDS, file, line);
 }
 
-/// The processor faults at the instruction `at`, in a function that returns to `from`, by the exception's frame at the address
+/// Records a fault at the instruction `at`, in a function that returns to `from`, by the exception's frame at the address
 /// `frame`: for the handler of hard faults.
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub fn faulted(frame: usize, at: u32, from: u32) {
@@ -125,13 +125,13 @@ impl Begun {
         }
     }
 
-    /// Whether nothing is kept of a run before.
+    /// Returns `true` if there is no record of a run before.
     #[must_use]
     pub const fn is_first(&self) -> bool {
         self.before.is_none()
     }
 
-    /// The settings that were told last are not run, and why: telemetry tells it from now on.
+    /// Reports from now on that the newest settings in flash do not run, and why.
     pub fn refuses_settings(&mut self, why: &str) {
         let mut text = String::new();
         // Words of a refusal have room.
@@ -144,7 +144,7 @@ impl Begun {
         stage.filter(|stage| *stage < Stage::Running).map_or(0, |stage| stage as u32 + 1)
     }
 
-    /// As telemetry tells it, at `stage` of this run.
+    /// Returns the start as telemetry reports it, at `stage` of this run.
     #[must_use]
     pub fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
         let crash = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
@@ -234,7 +234,7 @@ mod memory {
 mod memory {
     use super::crash_record;
 
-    /// Where nothing outlives the program, nothing is kept.
+    /// A record where memory does not outlive the program: none.
     pub(super) struct Nothing;
 
     pub(super) const WORDS: &Nothing = &Nothing;

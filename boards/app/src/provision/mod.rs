@@ -1,4 +1,4 @@
-//! What a board is told at the bench, over a serial line, and keeps in flash: `core/docs/protocol/outrigger-provision.md`.
+//! The settings of a board, written over a serial line at the bench and kept in flash: `core/docs/protocol/outrigger-provision.md`.
 //!
 //! What was compiled in stays the default. An image that this firmware cannot run is refused before anything is written; the two
 //! copies in flash are such that one is whole whenever the power goes. Erasing flash may hold the core for seconds: it is done
@@ -36,13 +36,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Unused.
+    /// Creates unused memory.
     #[must_use]
     pub const fn new() -> Self {
         Self { in_force: [0; IMAGE_MAX], incoming: [0; IMAGE_MAX] }
     }
 
-    /// That for [`InForce::choose`], and that for [`Serving::incoming`].
+    /// Returns the part for the image in force and the part for the incoming one.
     pub const fn split(&'static mut self) -> (&'static mut [u8], &'static mut [u8]) {
         (&mut self.in_force, &mut self.incoming)
     }
@@ -54,15 +54,15 @@ impl Default for Memory {
     }
 }
 
-/// What a board brings to be told something: a serial line, and flash.
+/// A serial line and a flash, by which a board is provisioned.
 pub struct Serving<S, P, F> {
-    /// What it runs.
+    /// The image that runs.
     pub selection: Selection<S>,
-    /// Where the next image is put together.
+    /// The room for the next image.
     pub incoming: &'static mut [u8],
     /// Name, build and start, as telemetry names them.
     pub board: &'static str,
-    /// Which build.
+    /// The build of the firmware.
     pub build: &'static str,
     /// Random, one number from one start to the next.
     pub boot: u32,
@@ -76,7 +76,7 @@ pub struct Serving<S, P, F> {
     pub reset: fn(),
 }
 
-/// How long the last answer takes to leave the port, at any rate that is of use.
+/// The time that the last answer takes to leave the port, at any rate that is of use.
 const LAST_WORD: Duration = Duration::from_millis(100);
 
 impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {

@@ -1,4 +1,4 @@
-//! Whether an image can be run, and which one is.
+//! The check of an image, and the choice of the one that runs.
 
 use core::fmt::Write as _;
 use core::marker::PhantomData;
@@ -14,12 +14,12 @@ use crate::robot::StartError;
 /// Words of what is wrong with an image.
 pub(crate) type Text = String<96>;
 
-/// Why an image is not run.
+/// The reason for which an image is not run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfit {
     /// The reason.
     pub why: Refusal,
-    /// What is wrong, where the reason does not say all of it.
+    /// The details, where the reason does not have all of them.
     pub text: Text,
 }
 
@@ -40,16 +40,16 @@ impl From<Refusal> for Unfit {
     }
 }
 
-/// What a firmware was built with, beside its kind of controller.
+/// The parts that a firmware was built with, beside its kind of controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// It takes requests over the network.
+    /// Requests over the network.
     pub requests: bool,
-    /// It feeds a motion that is longer than the engine's memory.
+    /// Motions that are longer than the engine's memory.
     pub motion: bool,
-    /// It puts commands to the controller's dashboard server.
+    /// Commands to the controller's dashboard server.
     pub dashboard: bool,
-    /// What sensors can be wired to.
+    /// The ports that sensors can be wired to.
     pub ports: Ports,
 }
 
@@ -58,20 +58,20 @@ pub trait StoredSettings: Sized {
     /// The letter of this kind.
     const KIND: u8;
 
-    /// Those in `bytes`.
+    /// Decodes the settings in `bytes`.
     ///
     /// # Errors
     /// What is wrong with the bytes.
     fn decode(bytes: &[u8]) -> Result<Self, SettingsError>;
 
-    /// Whether a board with these ports can be started with them: what its engine, its law or its network stack would refuse, and a
+    /// Checks that a board with these ports can be started with them: what its engine, its law or its network stack would refuse, and a
     /// sensor that would be waited for without end.
     ///
     /// # Errors
     /// The first thing that cannot be.
     fn check(&self, ports: &Ports) -> Result<(), StartError>;
 
-    /// Whether they take a firmware that puts commands to a dashboard server by itself.
+    /// Returns whether they need a firmware that sends commands to a dashboard server by itself.
     fn needs_dashboard(&self) -> bool;
 }
 
@@ -101,7 +101,7 @@ macro_rules! stored_settings {
 }
 pub(crate) use stored_settings;
 
-/// The settings of the image in `bytes`, where a firmware that was `built` so can run all of it.
+/// Returns the settings of the image in `bytes` if a firmware that was `built` so can run all of it.
 ///
 /// # Errors
 /// The first thing that it cannot.
@@ -136,18 +136,18 @@ pub fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S, Image
     Ok((settings, image))
 }
 
-/// What a board runs, and why.
+/// The settings that a board runs, and their origin.
 #[derive(Clone, Debug)]
 pub struct InForce<S> {
     /// Its settings.
     pub settings: S,
     /// All of it.
     pub image: Image<'static>,
-    /// How it came to that.
+    /// The origin of the image.
     pub selection: Selection<S>,
 }
 
-/// Where what a board runs is from, and where the next image is written.
+/// The origin of the image in force, and the place of the next one.
 #[derive(Clone, Debug)]
 pub struct Selection<S> {
     pub(crate) fingerprint: Fingerprint,
@@ -165,7 +165,7 @@ impl<S> Selection<S> {
     /// The format of settings that this firmware reads.
     pub(crate) const FORMAT: u8 = SETTINGS_FORMAT;
 
-    /// Why the settings that were told last are not the ones that run; `None` where they are, or none were told.
+    /// Returns why the newest settings in flash do not run; `None` if they run, or there are none.
     #[must_use]
     pub fn refused(&self) -> Option<&str> {
         self.is_last_refused.then_some(self.why.as_str())
@@ -173,7 +173,7 @@ impl<S> Selection<S> {
 }
 
 impl<S: StoredSettings> InForce<S> {
-    /// The newest copy that can be run, in `memory`; where there is none, what was `compiled_in`. Of what is not run the log
+    /// Chooses the newest copy that can be run, in `memory`; where there is none, what was `compiled_in`. Of what is not run the log
     /// says why.
     ///
     /// # Errors

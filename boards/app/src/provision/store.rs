@@ -9,7 +9,7 @@ use embedded_storage::nor_flash::NorFlash;
 use outrigger_remote::provision::{Copy, Fingerprint};
 use outrigger_wire::checksum::crc32;
 
-/// What a header begins with; the digit is the version of this layout.
+/// The first bytes of a header; the digit is the version of this layout.
 const MAGIC: [u8; 4] = *b"ORS1";
 /// Magic, number, length and checksum of the image, checksum of all that; the rest is not written.
 const HEADER_LEN: usize = 32;
@@ -27,16 +27,16 @@ pub struct Store<F> {
 pub(crate) struct Header {
     /// Counts up with each copy that is written, wrapping.
     pub(crate) sequence: u32,
-    /// Of its image.
+    /// The fingerprint of its image.
     pub(crate) image: Fingerprint,
 }
 
-/// Where the flash did not take something \[B\].
+/// The address of a failed write or erase \[B\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotTaken(pub(crate) u32);
 
 impl<F: NorFlash> Store<F> {
-    /// What `flash` holds.
+    /// Creates the store in `flash`.
     pub const fn new(flash: F) -> Self {
         const {
             assert!(F::READ_SIZE == 1, "a flash that is read in bytes");
@@ -45,7 +45,7 @@ impl<F: NorFlash> Store<F> {
         Self { flash }
     }
 
-    /// The longest image that there is room for \[B\].
+    /// Returns the length of the longest image that there is room for \[B\].
     pub fn room(&self) -> usize {
         self.half().saturating_sub(PAGE)
     }
@@ -55,7 +55,7 @@ impl<F: NorFlash> Store<F> {
         half - half % F::ERASE_SIZE
     }
 
-    /// Where a copy begins.
+    /// Returns the address of a copy.
     fn begin(&self, copy: u8) -> u32 {
         number(usize::from(copy & 1) * self.half())
     }
@@ -145,7 +145,7 @@ impl Header {
         good.then_some(Self { sequence, image: Fingerprint { length, crc } })
     }
 
-    /// Whether it was written after `other`.
+    /// Returns `true` if it was written after `other`.
     pub(crate) const fn is_newer_than(&self, other: &Self) -> bool {
         self.sequence.wrapping_sub(other.sequence).cast_signed() > 0
     }

@@ -17,7 +17,7 @@ use outrigger_wire::time::Instant;
 /// News of outputs that wait to be looked at: few are set by requests at once.
 const NEWS: usize = 8;
 
-/// What is asked, and what came of it.
+/// The requests that wait for the control loop, and its decisions.
 pub(crate) struct Inquiry {
     /// Something was asked that is not answered yet.
     wanted: Cell<bool>,
@@ -42,17 +42,17 @@ impl Inquiry {
         }
     }
 
-    /// Whether [`observed`](Self::observed) is waited for.
+    /// Sets whether [`observed`](Self::observed) is awaited.
     pub(super) fn want(&self, wanted: bool) {
         self.wanted.set(wanted);
     }
 
-    /// How it stands.
+    /// Returns the state of the session.
     pub(super) const fn standing(&self) -> Reply {
         self.standing.get()
     }
 
-    /// What was refused last, once.
+    /// Takes the newest refusal.
     pub(super) fn refused(&self) -> Option<Refusal> {
         self.refused.take()
     }

@@ -19,7 +19,7 @@ use self::server::RequestServer;
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// How long is waited after a datagram that was dropped.
+/// The wait after a datagram that was dropped.
 const AFTER_DROPPED: Duration = Duration::from_millis(2);
 
 /// The port and the key, as the build script compiles them in: the file `requests` beside the settings.
@@ -30,7 +30,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// `None` where no port is to be opened.
+    /// Reads port and key; `None` where no port is to be opened.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let (number, key) = bytes.split_first_chunk()?;
@@ -46,7 +46,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Unused.
+    /// Creates unused memory.
     #[must_use]
     pub const fn new() -> Self {
         Self { received: [0; 4 * DATAGRAM_MAX], sent: [0; 2 * ANSWER_LEN] }

@@ -1,4 +1,4 @@
-//! What `set` can set from afar, as `outrigger io` writes it.
+//! The outputs that the request `set` can set, as `outrigger io` writes them.
 
 use outrigger_core::command::outputs::{
     DigitalOutput, ToolVoltage, VARIABLES, VariableValue, Write, WriteNews, WriteRefusal,
@@ -55,7 +55,7 @@ fn variable(index: u8, value: VariableValue) -> Option<Write> {
     (index > 0).then_some(Write::Variable { index, value })
 }
 
-/// So many numbers with commas between.
+/// Reads so many numbers with commas between them.
 fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     let (mut numbers, mut parts) = ([0.0; N], text.split(','));
     for one in &mut numbers {
@@ -64,7 +64,7 @@ fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     parts.next().is_none().then_some(numbers)
 }
 
-/// What became of it; `None` while that is open.
+/// Returns the fate of an output; `None` while that is open.
 pub(super) const fn news(of: WriteNews) -> Option<News> {
     Some(match of {
         WriteNews::Sent | WriteNews::Overwritten => return None,

@@ -1,4 +1,4 @@
-//! What is asked becomes a word to the robot's task, and what came of it an answer.
+//! The requests to the robot's task, and their answers.
 
 use heapless::Vec;
 use outrigger_core::client::dashboard::{ArmCommand, Outcome};
@@ -16,7 +16,7 @@ use crate::service_commands::{Asker, ServiceCommands};
 
 /// Longest wait for the control loop; it comes back much sooner.
 const DECIDED_IN: Duration = Duration::from_millis(200);
-/// The same where nothing is asked of it: without a controller it comes back seldom, and nothing changes meanwhile.
+/// Longest wait where the control loop is asked for nothing: without a controller it comes back seldom, and nothing changes meanwhile.
 const LOOKED_IN: Duration = Duration::from_millis(50);
 /// Longest wait for what became of an output: more than the engine's own.
 const NEWS_IN: Duration = Duration::from_secs(10);
@@ -25,10 +25,10 @@ const READY_IN: Duration = Duration::from_secs(20);
 /// More than sessions can have open, of which only the newest of each is answered.
 const PENDING_MAX: usize = 8;
 
-/// What an answer waits for.
+/// The event that an answer waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
-    /// How it stands, or that a release or an acknowledgement was taken.
+    /// The next look at the engine, which has had a release or an acknowledgement by then.
     Look,
     /// In this epoch, and whether the arm was commanded already.
     Request(Epoch, bool),
@@ -227,7 +227,7 @@ impl<'d> RequestServer<'d> {
         self.inquiry.want(!self.pending.is_empty());
     }
 
-    /// Of what has waited for too long.
+    /// Answers what has waited for too long.
     pub(super) fn give_up(&mut self, now: Instant) {
         let undecided =
             |pending: &PendingReply| now >= pending.until && matches!(pending.waits, Waits::Withdrawn(_, false));
@@ -269,7 +269,7 @@ impl<'d> RequestServer<'d> {
         true
     }
 
-    /// When to [give up](Self::give_up) something at the latest.
+    /// Returns the latest time to [give up](Self::give_up) something.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.pending.iter().map(|pending| pending.until).min()
     }

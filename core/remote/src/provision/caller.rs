@@ -1,16 +1,16 @@
-//! The side of the one who tells a board.
+//! The side of the program that provisions a board.
 
 use super::intake::Intake;
 use super::wire::{Answer, CHUNK_MAX, Fingerprint, Frame, Here, Origin, Refusal, Refused, Request};
 use outrigger_wire::time::{Duration, Instant};
 
-/// How long an answer is waited for before the same is asked again.
+/// The time to wait for an answer before the same is asked again.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often the same is asked.
+/// The number of times that the same is asked.
 const TRIES: u8 = 10;
-/// How often it is begun anew, because the board started anew or lost a piece.
+/// The number of times that it is begun anew, because the board restarted or lost a piece.
 const BEGINNINGS: u8 = 5;
-/// How long a board may take to stop its control loop, to write, and to start anew.
+/// The longest time in which a board stops its control loop, writes, and restarts.
 const RESTART: Duration = Duration::from_secs(60);
 
 /// Asks a [`Service`](super::Service), one thing at a time and again where nothing is answered, so often and no more.
@@ -29,37 +29,37 @@ pub struct Caller<'i> {
     pending: Option<Pending>,
 }
 
-/// What a caller learns.
+/// An event of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// Who is there. After [`Caller::look`] the last event.
+    /// The board. After [`Caller::look`] the last event.
     Here(Here<'a>),
-    /// So many bytes of the image are there.
+    /// The number of bytes of the image that the board has.
     Sent(u32),
     /// The board stops its control loop, and writes.
     Writing,
-    /// It has written this copy, with this number, and starts anew.
+    /// The board has written this copy, with this number, and restarts.
     Kept {
-        /// Which copy.
+        /// The index of the copy.
         copy: u8,
         /// Its number.
         sequence: u32,
     },
-    /// It has erased both copies, and starts anew.
+    /// The board has erased both copies, and restarts.
     Erased,
-    /// It has started anew, and this is in force now. The last event: whether it is what was asked for,
-    /// [`Here::in_force`] says.
+    /// The board has restarted, and this is in force now. The last event: [`Here::in_force`] shows whether the image is the one that
+    /// was put.
     Restarted(Here<'a>),
     /// No; the last event.
     Refused(Refused<'a>),
     /// Nobody answers; the last event.
     Silent {
-        /// Whether anything came at all.
+        /// Any byte was received.
         heard: bool,
     },
-    /// It was going to write, and was not heard of since; the last event.
+    /// The board was going to write, and has not answered since; the last event.
     Lost,
-    /// It answers in a way that only another version understands; the last event.
+    /// The board answers in a way that only another version understands; the last event.
     NotUnderstood,
 }
 
@@ -76,9 +76,9 @@ enum Stage {
     Hello,
     Begin,
     Chunk(u32),
-    /// Or an erase; `Writing` was not heard yet.
+    /// Waits for `Writing`, also before an erase.
     Commit,
-    /// It was; since then it is asked who is there, for an answer to the first turn may come any time, or a new start.
+    /// Waits for the restart; the board is asked meanwhile, for an answer to the first turn may come any time, or a restart.
     Restart {
         first: u16,
         until: Instant,
@@ -132,29 +132,29 @@ impl<'i> Caller<'i> {
         caller
     }
 
-    /// Where received bytes go; never empty once every event was [polled](Self::poll_event).
+    /// Returns the room for received bytes; never empty once every event was [polled](Self::poll_event).
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.intake.window()
     }
 
-    /// So many bytes were written to the beginning of the [window](Self::receive_window).
+    /// Takes the bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.intake.commit(n);
     }
 
-    /// What is to be sent next, whole.
+    /// Returns the next frame to send, whole.
     pub fn poll_output(&mut self) -> Option<Frame> {
         let frame = core::mem::take(&mut self.out);
         (!frame.is_empty()).then_some(frame)
     }
 
-    /// When [`handle`](Self::handle) has to be called again; `None` after the last event.
+    /// Returns the time to call [`handle`](Self::handle) again; `None` after the last event.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         (self.stage != Stage::Ended).then_some(self.again)
     }
 
-    /// It is `now`: what was not answered in time is asked again, or given up.
+    /// Asks again, or gives up, for what was not answered by `now`.
     pub fn handle(&mut self, now: Instant) {
         if self.stage == Stage::Ended || now < self.again || self.pending.is_some() {
             return;
@@ -175,7 +175,7 @@ impl<'i> Caller<'i> {
         }
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event<'_>> {
         let pending = loop {
             if let Some(pending) = self.pending.take() {
@@ -201,7 +201,7 @@ impl<'i> Caller<'i> {
         })
     }
 
-    /// A frame came. What is not the answer that is waited for is nothing.
+    /// Reads a frame. One that is not the awaited answer is ignored.
     fn hear(&mut self, now: Instant) {
         let stage = self.stage;
         let (turn, answer) = match Answer::from_content(self.intake.content()) {
@@ -259,7 +259,7 @@ impl<'i> Caller<'i> {
         }
     }
 
-    /// So many bytes of the image are there.
+    /// Goes on behind the bytes of the image that the board has.
     fn proceed(&mut self, bytes: u32, now: Instant) {
         let length = if let Want::Put(image) = self.want { Fingerprint::of(image).length } else { 0 };
         self.go(if bytes < length { Stage::Chunk(bytes) } else { Stage::Commit }, now);
@@ -298,7 +298,7 @@ impl<'i> Caller<'i> {
 }
 
 impl Here<'_> {
-    /// Whether `image` is in force, out of flash.
+    /// Returns `true` if `image` is in force, out of flash.
     #[must_use]
     pub fn runs(&self, image: &[u8]) -> bool {
         self.in_force == Fingerprint::of(image) && self.origin != Origin::CompiledIn

@@ -1,4 +1,4 @@
-//! What a board is told, as one run of bytes.
+//! The image of a board's settings, as one run of bytes.
 
 /// The version of this layout.
 const VERSION: u8 = 1;
@@ -8,7 +8,7 @@ const HEAD_LEN: usize = 1 + 4 + 4;
 /// Length of [`Image::requests`], where there is one: a port and a key \[B\].
 pub const REQUESTS_LEN: usize = 2 + 32;
 
-/// What a board is told: its settings, and what stands beside them because not everybody may read it, or it is long.
+/// The settings of a board, and parts beside them because not everybody may read them, or they are long.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Image<'a> {
     /// [`Settings`](outrigger_core::engine::Settings), as they are written.
@@ -21,7 +21,7 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// How long it is \[B\].
+    /// Returns the length \[B\].
     #[must_use]
     pub const fn length(&self) -> usize {
         let Self { settings, requests, motion } = self;
@@ -43,7 +43,7 @@ impl<'a> Image<'a> {
         Some(self.length())
     }
 
-    /// The image in `bytes`, exactly; `None` where they are none, or of another version.
+    /// Reads the image in `bytes`, exactly; `None` where they are none, or of another version.
     #[must_use]
     pub fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let ([VERSION], rest) = bytes.split_first_chunk()? else { return None };

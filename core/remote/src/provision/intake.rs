@@ -11,10 +11,10 @@ use outrigger_wire::stuffing::{self, CONTENT_MAX};
 #[derive(Clone, Debug)]
 pub(super) struct Intake {
     buffer: [u8; FRAME_MAX],
-    /// What was not looked at yet.
+    /// The first byte that was not read yet.
     start: usize,
     end: usize,
-    /// What comes up to the next zero is the rest of something too long.
+    /// Set while the bytes up to the next zero are the rest of something too long.
     skipping: bool,
     content: Vec<u8, CONTENT_MAX>,
     heard: bool,
@@ -25,7 +25,7 @@ impl Intake {
         Self { buffer: [0; FRAME_MAX], start: 0, end: 0, skipping: false, content: Vec::new(), heard: false }
     }
 
-    /// Where received bytes go; never empty once everything was [polled](Self::poll).
+    /// Returns the room for received bytes; never empty once everything was [polled](Self::poll).
     pub(super) fn window(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.end = move_to_front(&mut self.buffer, self.start..self.end);
@@ -39,12 +39,12 @@ impl Intake {
         self.heard |= n > 0;
     }
 
-    /// Whether anything came at all.
+    /// Returns `true` once any byte was received.
     pub(super) const fn heard(&self) -> bool {
         self.heard
     }
 
-    /// Whether there is another frame, whose [content](Self::content) it is then.
+    /// Returns `true` if there is another frame; [content](Self::content) is of that one then.
     pub(super) fn poll(&mut self) -> bool {
         loop {
             let waiting = self.buffer.get(self.start..self.end).unwrap_or_default();
@@ -69,7 +69,7 @@ impl Intake {
         }
     }
 
-    /// What is in the newest frame, without its checksum.
+    /// Returns the content of the newest frame, without its checksum.
     pub(super) fn content(&self) -> &[u8] {
         &self.content
     }

@@ -5,7 +5,7 @@ use super::wire::{Answer, Fingerprint, Frame, Here, Refusal, Refused, Request, U
 use outrigger_core::mode::Mode;
 use outrigger_wire::checksum::crc32;
 
-/// What the port of a [`Service`] has to do, and to answer for.
+/// A task for the port of a [`Service`], which answers for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Say who is there: [`here`](Service::here).
@@ -25,7 +25,7 @@ pub struct Service<'m> {
     /// Bytes that are there from the beginning on.
     received: usize,
     intake: Intake,
-    /// Of the request that is answered next.
+    /// The turn of the request that is answered next.
     turn: u16,
     out: Frame,
 }
@@ -37,17 +37,17 @@ impl<'m> Service<'m> {
         Self { memory, begun: None, received: 0, intake: Intake::new(), turn: 0, out: Frame::new() }
     }
 
-    /// Where received bytes go; empty only while an answer waits for [`poll_output`](Self::poll_output).
+    /// Returns the room for received bytes; empty only while an answer waits for [`poll_output`](Self::poll_output).
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.intake.window()
     }
 
-    /// So many bytes were written to the beginning of the [window](Self::receive_window).
+    /// Takes the bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.intake.commit(n);
     }
 
-    /// The next thing that only the port can do; `mode` is that of the control loop. Nothing while an answer waits.
+    /// Returns the next task that only the port can do; `mode` is that of the control loop. `None` while an answer waits.
     pub fn poll_asked(&mut self, mode: Mode) -> Option<Asked> {
         while self.out.is_empty() && self.intake.poll() {
             let Self { memory, begun, received, intake, .. } = self;
@@ -78,7 +78,7 @@ impl<'m> Service<'m> {
         None
     }
 
-    /// The image, as far as it is there.
+    /// Returns the image, as far as it is there.
     #[must_use]
     pub fn image(&self) -> &[u8] {
         self.memory.get(..self.received).unwrap_or_default()
@@ -94,22 +94,22 @@ impl<'m> Service<'m> {
         self.answer(&Answer::Refused(Refused { why, text }));
     }
 
-    /// It is going to be done.
+    /// Answers that the task is about to be done.
     pub fn writing(&mut self) {
         self.answer(&Answer::Writing);
     }
 
-    /// The image is written as this copy, with this number.
+    /// Answers that the image is written as this copy, with this number.
     pub fn kept(&mut self, copy: u8, sequence: u32) {
         self.answer(&Answer::Kept { copy, sequence });
     }
 
-    /// Both copies are erased.
+    /// Answers that both copies are erased.
     pub fn erased(&mut self) {
         self.answer(&Answer::Erased);
     }
 
-    /// What is to be sent next, whole.
+    /// Returns the next frame to send, whole.
     pub fn poll_output(&mut self) -> Option<Frame> {
         let frame = core::mem::take(&mut self.out);
         (!frame.is_empty()).then_some(frame)
@@ -120,8 +120,8 @@ impl<'m> Service<'m> {
     }
 }
 
-/// Whether a board in this mode may be told anything: it shuts its control loop down for that, which it does not do while the arm
-/// may move by its doing.
+/// Returns an error in a mode in which a board may not be provisioned: it shuts its control loop down for that, which it does not do
+/// while the arm may move by its doing.
 ///
 /// # Errors
 /// [`Refusal::Commanding`].

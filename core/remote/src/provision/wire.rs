@@ -1,4 +1,4 @@
-//! What is said, and how it becomes a frame: `core/docs/protocol/outrigger-provision.md` 2–5.
+//! Requests and answers, and their frames: `core/docs/protocol/outrigger-provision.md` 2–5.
 
 use heapless::Vec;
 
@@ -14,7 +14,7 @@ pub const FRAME_MAX: usize = 1 + 1 + CONTENT_MAX + 1;
 /// Most bytes of one [`Request::Chunk`].
 pub const CHUNK_MAX: usize = 192;
 
-/// What a frame has before what is said: version, turn.
+/// The length of a frame's head: version, turn.
 const HEAD_LEN: usize = 1 + 2;
 const SUM_LEN: usize = 4;
 /// Longest names and reasons \[B\]; what is longer is cut off.
@@ -23,7 +23,7 @@ const WHY_MAX: usize = 96;
 
 pub(super) type Frame = Vec<u8, FRAME_MAX>;
 
-/// What an image is known by.
+/// The identity of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Fingerprint {
     /// Its length \[B\].
@@ -33,34 +33,34 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// That of `image`.
+    /// Returns that of `image`.
     #[must_use]
     pub fn of(image: &[u8]) -> Self {
         Self { length: u32::try_from(image.len()).unwrap_or(u32::MAX), crc: crc32(image) }
     }
 }
 
-/// What is asked of a board.
+/// A request to a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Request<'a> {
-    /// Who is there, and what is in force.
+    /// A question for the board and what is in force.
     Hello,
     /// An image follows. The same again changes nothing.
     Begin(Fingerprint),
     /// A piece of it. The same again changes nothing.
     Chunk {
-        /// Where it begins \[B\].
+        /// The offset of its first byte \[B\].
         offset: u32,
         /// At most [`CHUNK_MAX`] bytes.
         bytes: &'a [u8],
     },
-    /// That was all of it: judge it, write it, start anew.
+    /// The end of the image: judge it, write it, restart.
     Commit(Fingerprint),
     /// Erase what was written, and start anew with what was compiled in.
     Erase,
 }
 
-/// What a board answers.
+/// An answer of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Answer<'a> {
     /// To a hello.
@@ -70,26 +70,26 @@ pub enum Answer<'a> {
     Received(u32),
     /// To a commit and an erase: it will be done, and takes a while; nothing is answered meanwhile.
     Writing,
-    /// It is written; the board starts anew.
+    /// The image is written; the board restarts.
     Kept {
-        /// Which copy.
+        /// The index of the copy.
         copy: u8,
         /// Its number.
         sequence: u32,
     },
-    /// It is erased; the board starts anew.
+    /// The copies are erased; the board restarts.
     Erased,
     /// No.
     #[serde(borrow)]
     Refused(Refused<'a>),
 }
 
-/// Who is there, and what is in force.
+/// A board, and what is in force on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Here<'a> {
-    /// Which board, in the words of its firmware.
+    /// The board's name, in the words of its firmware.
     pub board: &'a str,
-    /// Which build of it.
+    /// The build of its firmware.
     pub build: &'a str,
     /// Random, one number from one start to the next.
     pub boot: u32,
@@ -99,19 +99,19 @@ pub struct Here<'a> {
     pub format: u8,
     /// The longest image that there is room for \[B\].
     pub room: u32,
-    /// Whether the firmware can take requests over the network.
+    /// The firmware can take requests over the network.
     pub requests: bool,
-    /// Whether it can feed a long motion.
+    /// The firmware can feed a long motion.
     pub motion: bool,
     /// The mode of its control loop.
     pub mode: Mode,
-    /// Where the image in force is from.
+    /// The origin of the image in force.
     pub origin: Origin,
-    /// What it is.
+    /// The fingerprint of the image in force.
     pub in_force: Fingerprint,
     /// The two copies in flash.
     pub copies: [Copy; 2],
-    /// Why a copy was refused at the start; empty where none was.
+    /// The reason for which a copy was refused at the start; empty where none was.
     pub why: &'a str,
 }
 
@@ -135,7 +135,7 @@ impl Default for Here<'_> {
     }
 }
 
-/// Where the image in force is from.
+/// The origin of the image in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Origin {
@@ -143,18 +143,18 @@ pub enum Origin {
     CompiledIn,
     /// From this copy in flash, 0 or 1.
     Flash {
-        /// Which.
+        /// The index of the copy.
         copy: u8,
         /// Its number: a copy that was written later has the next one, wrapping.
         sequence: u32,
     },
 }
 
-/// How a copy in flash was found at the start.
+/// The state of a copy in flash at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Copy {
-    /// Nothing was ever written there, or it was erased.
+    /// Empty: never written, or erased.
     #[default]
     Empty,
     /// Not whole: it was not written to its end, or was changed, or cannot be read.
@@ -167,24 +167,24 @@ pub enum Copy {
     InForce,
 }
 
-/// What was refused, and why.
+/// A refusal and its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Refused<'a> {
     /// The reason.
     pub why: Refusal,
-    /// What the board says of it, where it knows more.
+    /// The board's own words, where it knows more.
     pub text: &'a str,
 }
 
-/// Why something is refused.
+/// A reason to refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Refusal {
-    /// What was said is of another version.
+    /// A request of another version.
     OtherVersion {
         /// Theirs.
         found: u8,
-        /// That of the board.
+        /// The version of the board.
         expected: u8,
     },
     /// No request that this version knows.
@@ -193,7 +193,7 @@ pub enum Refusal {
     Commanding(Mode),
     /// More bytes than there is room for, or than were announced.
     TooLong {
-        /// So many.
+        /// The length found.
         found: u32,
         /// At most.
         expected: u32,
@@ -202,16 +202,16 @@ pub enum Refusal {
     NoBegin,
     /// A piece that leaves a gap.
     Gap {
-        /// Where it begins.
+        /// The offset found.
         found: u32,
-        /// Where the next one is to begin, at most.
+        /// The greatest offset accepted.
         expected: u32,
     },
     /// The end, before all of it was there.
     Incomplete {
-        /// So many bytes are there.
+        /// The number of bytes that are there.
         found: u32,
-        /// So many were announced.
+        /// The number of bytes that were announced.
         expected: u32,
     },
     /// All of it is there, and not what was announced.
@@ -227,7 +227,7 @@ pub enum Refusal {
     OtherKind {
         /// Theirs.
         found: u8,
-        /// That of the firmware.
+        /// The format of the firmware.
         expected: u8,
     },
     /// The settings are of another format.
@@ -247,32 +247,32 @@ pub enum Refusal {
     NoMotion,
     /// The flash did not take it: what was in force before is in force after the start.
     Flash {
-        /// Where \[B\], from the beginning of the region.
+        /// The address \[B\], from the beginning of the region.
         at: u32,
     },
 }
 
-/// Why a frame says nothing that is known here.
+/// An error in a frame that means nothing here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// It is of another version.
+    /// A frame of another version.
     OtherVersion {
         /// Its turn, which every version has in the same place.
         turn: u16,
         /// The version.
         found: u8,
     },
-    /// It is of this version, and nothing that it knows.
+    /// A frame of this version with unknown content.
     Malformed {
         /// Its turn.
         turn: u16,
     },
-    /// It is shorter than anything that is said.
+    /// A frame shorter than any message.
     TooShort,
 }
 
 impl<'a> Request<'a> {
-    /// The request, and its turn, in what a frame carries.
+    /// Reads the request, and its turn, in the content of a frame.
     ///
     /// # Errors
     /// [`Unread`].
@@ -280,7 +280,7 @@ impl<'a> Request<'a> {
         read(content)
     }
 
-    /// The frame of it, after a zero that ends whatever stood on the line before; `None` where a piece is too long.
+    /// Returns its frame, after a zero that ends whatever stood on the line before; `None` where a piece is too long.
     #[must_use]
     pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
         written(turn, self)
@@ -288,7 +288,7 @@ impl<'a> Request<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// The answer, and the turn of the request, in what a frame carries.
+    /// Reads the answer, and the turn of the request, in the content of a frame.
     ///
     /// # Errors
     /// [`Unread`].
@@ -296,7 +296,7 @@ impl<'a> Answer<'a> {
         read(content)
     }
 
-    /// The frame of it, as [`Request::to_frame`]; of texts that are too long their beginning.
+    /// Returns its frame, as [`Request::to_frame`]; of texts that are too long their beginning.
     #[must_use]
     pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
         let clipped = match *self {

@@ -19,19 +19,19 @@ impl<K> Default for Armed<K> {
 }
 
 impl<K> Armed<K> {
-    /// No request has armed the arm.
+    /// Creates the record of an arm that no request has armed.
     #[must_use]
     pub const fn new() -> Self {
         Self { newest: None }
     }
 
-    /// Request `by` was granted in `epoch`. `commanded`: the arm was commanded already, so that it armed nothing.
+    /// Records that request `by` was granted in `epoch`. `commanded`: the arm was commanded already, so that it armed nothing.
     pub fn granted(&mut self, by: K, epoch: Epoch, commanded: bool) {
         let again = self.newest.as_ref().is_some_and(|(before, _)| *before == epoch);
         self.newest = Some((epoch, (!commanded && !again).then_some(by)));
     }
 
-    /// A request that nobody can withdraw, such as a key, was made in `epoch`.
+    /// Records a request in `epoch` that nobody can withdraw, such as a key.
     pub fn taken_over(&mut self, epoch: Epoch) {
         self.newest = Some((epoch, None));
     }

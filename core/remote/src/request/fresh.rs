@@ -36,7 +36,7 @@ pub struct Challenges<const N: usize> {
 }
 
 impl<const N: usize> Challenges<N> {
-    /// No challenge has been issued; the first will have this number.
+    /// Creates a memory of no challenges; the first will have this number.
     #[must_use]
     pub const fn new(first: u32) -> Self {
         Self { next: first, until: [Instant::ZERO; N] }

@@ -36,7 +36,7 @@ impl Flaw {
     }
 }
 
-/// What the line says, unless a `flaw` of it is known already.
+/// Reads the message of a line, unless a `flaw` of it is known already.
 pub(super) fn message_of(flaw: Result<(), Flaw>, line: &mut [u8]) -> Result<Message<'_>, Fault<'_>> {
     let mut found = Found::default();
     let read = flaw.and_then(|()| Scanner { line, at: 0 }.object(&mut found)).and_then(|()| found.check());
@@ -111,7 +111,7 @@ impl Kind {
     }
 }
 
-/// What an object has.
+/// The contents of an object.
 #[derive(Default)]
 struct Found {
     kind: Option<Kind>,
@@ -124,15 +124,15 @@ struct Found {
     how: Option<Range<usize>>,
     challenge: Option<u32>,
     what: Option<u32>,
-    /// Where each key stands.
+    /// The place of each key.
     keys: [usize; Key::ALL.len()],
     seen: u16,
-    /// Where the object ends.
+    /// The end of the object.
     end: usize,
 }
 
 impl Found {
-    /// Whether it has the keys of its kind, and no others.
+    /// Checks that it has the keys of its kind, and no others.
     fn check(&self) -> Result<Kind, Flaw> {
         let missing = |key: Key| Flaw::at(FaultKind::MissingKey, self.end, key.expected()).of(key);
         let kind = self.kind.ok_or_else(|| missing(Key::Do))?;
@@ -211,7 +211,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// What stands here is no JSON.
+    /// Returns the flaw of something that is not JSON here.
     fn syntax(&self, expected: &'static str) -> Flaw {
         Flaw::at(FaultKind::Syntax, self.at, expected).found(self.token())
     }
@@ -233,7 +233,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether another item follows, behind a comma; otherwise the end was taken.
+    /// Returns `true` if another item follows, behind a comma; otherwise takes the end.
     fn another(&mut self, end: u8, expected: &'static str) -> Result<bool, Flaw> {
         self.blanks();
         let more = match self.peek() {
@@ -321,7 +321,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// What is here is not what the key's value is; or no value at all.
+    /// Returns the flaw of a value here that is not one of the key's, or of a missing one.
     fn other(&self, key: Key) -> Flaw {
         let begins = matches!(self.peek(), Some(b'"' | b'[' | b'{' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9'));
         if !begins {

@@ -3,11 +3,11 @@
 /// A key of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// What is asked.
+    /// The kind of the request.
     Do,
     /// For the sender.
     Id,
-    /// What the sender saw.
+    /// The epoch that the sender saw.
     Epoch,
     /// An output and its value.
     Output,
@@ -17,7 +17,7 @@ pub enum Key {
     Values,
     /// Sequence number of a reading.
     Seq,
-    /// How a hand, a force or a motion is to move the arm, or whether a contact ends it.
+    /// The way in which a hand, a force or a motion is to move the arm, or a choice whether a contact ends it.
     How,
     /// The challenge of a recent answer.
     Challenge,
@@ -39,7 +39,7 @@ impl Key {
         Self::What,
     ];
 
-    /// As it stands in a line.
+    /// Returns the key as it stands in a line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Key {
         1 << self as u8
     }
 
-    /// What its value is.
+    /// Returns a description of its values.
     pub(super) const fn expected(self) -> &'static str {
         match self {
             Self::Do => WORDS,

@@ -14,7 +14,7 @@ pub const LINE_MAX: usize = 1024;
 pub struct Lines {
     /// One line and its newline.
     buffer: [u8; LINE_MAX + 1],
-    /// What was not looked at yet.
+    /// The first byte that was not read yet.
     start: usize,
     end: usize,
     closed: bool,
@@ -27,13 +27,13 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Nothing was received.
+    /// Creates a reader that has received no bytes.
     #[must_use]
     pub const fn new() -> Self {
         Self { buffer: [0; LINE_MAX + 1], start: 0, end: 0, closed: false }
     }
 
-    /// Where received bytes go. Empty while a message waits for [`poll_message`](Self::poll_message) and there is no more
+    /// Returns the room for received bytes. Empty while a message waits for [`poll_message`](Self::poll_message) and there is no more
     /// room, and after a line that was too long.
     pub fn receive_window(&mut self) -> &mut [u8] {
         if self.closed {
@@ -46,12 +46,12 @@ impl Lines {
         self.buffer.get_mut(self.end..).unwrap_or_default()
     }
 
-    /// So many bytes were written to the beginning of the [window](Self::receive_window).
+    /// Takes the bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.end = self.end.saturating_add(n).min(self.buffer.len());
     }
 
-    /// The next message, or what is wrong with the next line; `None` where no line is complete. Blank lines are nothing.
+    /// Returns the next message, or the error in the next line; `None` where no line is complete. Blank lines are skipped.
     pub fn poll_message(&mut self) -> Option<Result<Message<'_>, Fault<'_>>> {
         let (from, to) = loop {
             let waiting = self.buffer.get(self.start..self.end)?;
@@ -76,7 +76,7 @@ impl Lines {
         Some(message_of(flaw, line))
     }
 
-    /// Whether a line was too long: nothing more is read.
+    /// Returns `true` after a line that was too long: nothing more is read.
     #[must_use]
     pub const fn is_closed(&self) -> bool {
         self.closed

@@ -1,4 +1,4 @@
-//! What can be asked, and how it is written.
+//! Requests, and how they are written.
 
 use core::fmt::{self, Write as _};
 
@@ -14,16 +14,16 @@ pub struct Message<'a> {
     pub id: Option<u32>,
     /// The challenge of a recent answer. A request that [causes motion](Ask::causes_motion) needs one.
     pub challenge: Option<Challenge>,
-    /// What is asked.
+    /// The request.
     pub ask: Ask<'a>,
 }
 
-/// What is asked. An epoch is the one that the sender saw.
+/// A request. An epoch is the one that the sender saw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ask<'a> {
-    /// How it stands.
+    /// The state of the session.
     Status,
-    /// How it stands, now and with each change.
+    /// The state of the session, now and with each change.
     Watch,
     /// To command.
     Request(Epoch),
@@ -37,7 +37,7 @@ pub enum Ask<'a> {
     Set {
         /// The epoch that was seen.
         epoch: Epoch,
-        /// Which one, and to what: `digital-out.3=on`. Not empty.
+        /// The output and its value: `digital-out.3=on`. Not empty.
         output: &'a str,
     },
     /// To take a reading of a source.
@@ -66,19 +66,19 @@ pub enum Ask<'a> {
     Force {
         /// The epoch that was seen.
         epoch: Epoch,
-        /// Which, and within which limits: `z=-20 tool-speed=0.1`. Not empty.
+        /// The kind and its limits: `z=-20 tool-speed=0.1`. Not empty.
         how: &'a str,
     },
-    /// That a contact of the tool is to end what the controller executes by itself, or is not.
+    /// A choice whether a contact of the tool ends what the controller executes by itself.
     ToolContact {
         /// The epoch that was seen.
         epoch: Epoch,
         /// `on` or `off`.
         how: &'a str,
     },
-    /// That a hand or a force goes on moving the arm, by who began it.
+    /// A renewal of a motion by hand or force, by its sender.
     Renew,
-    /// That it ends, whoever began it: the arm rests, and stays commanded.
+    /// The end of a motion by hand or force, whoever began it: the arm rests, and stays commanded.
     Stiffen,
     /// To move the arm to one place, or along a motion that is sent in pieces, for as long as the same sender is there.
     Move {
@@ -87,13 +87,13 @@ pub enum Ask<'a> {
         /// The motion: `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`; or a piece of one: `begin=120`, `rows=0.5,0.1,...`, `end`. Not empty.
         how: &'a str,
     },
-    /// That it ends, whoever began it: the arm comes to rest, and stays commanded.
+    /// The end of a motion, whoever began it: the arm comes to rest, and stays commanded.
     Cancel,
     /// One command to the controller's dashboard server that makes the arm ready; not while it is commanded.
     Dashboard {
         /// The epoch that was seen.
         epoch: Epoch,
-        /// Which: `brake-release`. Not empty.
+        /// The command: `brake-release`. Not empty.
         how: &'a str,
     },
     /// To take an earlier request of the same sender back. It stops the arm only if that very request armed it.
@@ -127,7 +127,7 @@ impl Ask<'_> {
         "withdraw",
     ];
 
-    /// The word of `do`.
+    /// Returns the word of `do`.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -174,7 +174,7 @@ impl Ask<'_> {
         }
     }
 
-    /// The epoch that its sender saw; `None` where none is needed.
+    /// Returns the epoch that its sender saw; `None` where none is needed.
     #[must_use]
     pub const fn epoch(&self) -> Option<Epoch> {
         match self {

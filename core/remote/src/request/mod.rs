@@ -66,20 +66,20 @@ pub use lines::{LINE_MAX, Lines};
 pub use message::{Ask, Message};
 pub use number::number;
 
-/// Why a line is no message. Nothing of such a line is carried out.
+/// An error in a line. None of such a line is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault<'a> {
     /// The line's `id`, where it stands before the fault.
     pub id: Option<u32>,
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: FaultKind,
-    /// Where in the line: bytes before it.
+    /// The place in the line: bytes before it.
     pub at: usize,
     /// The key whose value it is, or that is missing.
     pub key: Option<Key>,
-    /// What may stand there.
+    /// A description of the values that are accepted there.
     pub expected: &'static str,
-    /// What stands there: at most [`FOUND_MAX`](Self::FOUND_MAX) bytes of it, of any kind.
+    /// The bytes that stand there: at most [`FOUND_MAX`](Self::FOUND_MAX) of them, of any kind.
     pub found: &'a [u8],
 }
 
@@ -99,7 +99,7 @@ impl core::fmt::Display for Fault<'_> {
     }
 }
 
-/// What is wrong with a line.
+/// The kind of an error in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -126,7 +126,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The name used in answers.
+    /// Returns the name used in answers.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -143,7 +143,7 @@ impl FaultKind {
         }
     }
 
-    /// The same for people.
+    /// Returns a description for people.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

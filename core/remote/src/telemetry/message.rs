@@ -15,24 +15,24 @@ use outrigger_wire::time::{Duration, Instant};
 /// Most bytes of one [`Chunk`].
 pub const CHUNK_MAX: usize = 1024;
 
-/// What one datagram says, of an arm with `N` joints. `S` and `E` are what only this kind of controller has to show and to
+/// The content of one datagram, of an arm with `N` joints. `S` and `E` are what only this kind of controller has to show and to
 /// report: [`Peer::Status`](outrigger_core::engine::Peer::Status) and [`Peer::Event`](outrigger_core::engine::Peer::Event).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one exists at a time, and there is no heap to put the large ones on")]
 pub enum Message<'a, const N: usize, S, E> {
-    /// Who speaks; once a second.
+    /// The device; once a second.
     #[serde(borrow)]
     Hello(Hello<'a>),
-    /// Where the session stands; repeated.
+    /// The state of the session; repeated.
     Status(Status<S>),
-    /// What goes into the law and what comes out; repeated.
+    /// The input and output of the law; repeated.
     Motion(Motion<N>),
     /// One histogram of the real-time link; each once in a while.
     Histogram(HistogramReport),
     /// Something happened, once.
     Event(Event<E>),
-    /// What the port itself sees; once a second.
+    /// The port's own observations; once a second.
     #[serde(borrow)]
     Port(PortReport<'a>),
     /// A piece of the settings in force; repeated.
@@ -41,50 +41,50 @@ pub enum Message<'a, const N: usize, S, E> {
     /// A piece of the recording of a fallback, or of the run before; repeated a few times.
     #[serde(borrow)]
     Recording(Recording<'a>),
-    /// How the device came to run; once a second.
+    /// The history of the device's start; once a second.
     #[serde(borrow)]
     Boot(Boot<'a>),
 }
 
-/// Who speaks.
+/// The device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hello<'a> {
-    /// Which board, in the words of its firmware.
+    /// The board's name, in the words of its firmware.
     pub board: &'a str,
-    /// Which build: what distinguishes two firmwares of one board.
+    /// The build: what distinguishes two firmwares of one board.
     pub build: &'a str,
     /// Version of Outrigger's core.
     pub version: &'a str,
 }
 
-/// Where the session stands.
+/// The state of the session.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Status<S> {
     /// Mode of the machine.
     pub mode: Mode,
     /// Since when.
     pub since: Instant,
-    /// What intents from outside must carry.
+    /// The epoch that intents from outside must carry.
     pub epoch: Epoch,
     /// The first reason since the last acknowledge.
     pub latch: Option<Reason>,
     /// Every reason since then.
     pub reasons: ReasonSet,
-    /// Everything that a request would be refused for.
+    /// All reasons for which a request would be refused.
     pub unmet: ReasonSet,
-    /// Whether the arm was last seen moving, and its rest was not measured since.
+    /// The arm was last seen moving, and its rest was not measured since.
     pub motion_unknown: bool,
     /// The next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
     /// Good cycles in a row, while arming.
     pub good_cycles: u32,
-    /// What shows that commands are accepted.
+    /// The proof that commands are accepted.
     pub accepted_by: Option<Proof>,
-    /// What is decided by, each fact with the instant when it was learned.
+    /// The facts that decisions rest on, each with the instant when it was learned.
     pub evidence: Evidence,
     /// Figures of the link that states come from.
     pub link: Figures,
-    /// What was counted of each sensor, in the order of the settings.
+    /// The counts of each sensor, in the order of the settings.
     pub sources: Vec<SourceFigures, MAX_SOURCES>,
     /// Readings of sensors that nobody configured.
     pub unknown_readings: u32,
@@ -92,11 +92,11 @@ pub struct Status<S> {
     pub recorder_lost: u32,
     /// Events that found no room in telemetry.
     pub events_lost: u32,
-    /// What only this kind of controller has to show.
+    /// The state that only this kind of controller has.
     pub peer: S,
 }
 
-/// What goes into the law and what comes out.
+/// The input and output of the law.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Motion<const N: usize> {
     /// The controller's clock.
@@ -121,7 +121,7 @@ pub struct Motion<const N: usize> {
     pub samples: Vec<Sample, MAX_SOURCES>,
 }
 
-/// Which histogram.
+/// The name of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum HistogramKind {
     /// Time between accepted states.
@@ -136,7 +136,7 @@ impl HistogramKind {
     /// Every histogram, in the order of its number.
     pub const ALL: [Self; 3] = [Self::Interval, Self::Age, Self::Turnaround];
 
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -150,11 +150,11 @@ impl HistogramKind {
 /// One histogram, over the life of the session.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HistogramReport {
-    /// Which.
+    /// The histogram's name.
     pub kind: HistogramKind,
     /// The longest span.
     pub longest: Duration,
-    /// How many spans in each bin, shortest first; bins behind the last are empty. Edges: [`Histogram`].
+    /// The number of spans in each bin, shortest first; bins behind the last are empty. Edges: [`Histogram`].
     pub bins: Vec<u32, BINS>,
 }
 
@@ -176,21 +176,21 @@ pub(super) fn as_many_as_fit<T, const N: usize>(items: impl Iterator<Item = T>) 
     list
 }
 
-/// What the port itself sees.
+/// The port's own observations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PortReport<'a> {
-    /// What came from all sensors, and what of it was no reading.
+    /// The counts of all sensors' readings, and of input that was no reading.
     pub sensors: sensor::Figures,
     /// Datagrams and connections of others that were refused.
     pub strangers: u32,
     /// Datagrams of telemetry that could not be sent.
     pub unsent: u32,
-    /// Why each link is not connected, in the port's words.
+    /// The reason for which each link is not connected, in the port's words.
     #[serde(borrow)]
     pub troubles: [Option<&'a str>; LinkId::MOST],
     /// Transfers from sensors that failed: the port, the bus or the converter reported an error.
     pub sensor_faults: u32,
-    /// What its network controller counts.
+    /// The counts of its network controller.
     pub network: NetworkCounts,
     /// Bytes of the device's stack that were never used, where it knows.
     pub stack_unused: Option<u32>,
@@ -198,13 +198,13 @@ pub struct PortReport<'a> {
     pub frames: u32,
     /// Starts of the network controller that were made because nothing came in any more.
     pub interface_restarts: u32,
-    /// What was heard from the robot's address.
+    /// The traffic from the robot's address.
     pub activity: LinkActivity,
-    /// What came of the last rise of the line that asks for the brakes to be released, in the port's words.
+    /// The outcome of the last rise of the line that asks for the brakes to be released, in the port's words.
     pub brake_release: Option<&'a str>,
 }
 
-/// What a device's network controller and its driver counted since the device was started. Each number stays at its end where it
+/// Counts of a device's network controller and its driver since the device was started. Each number stays at its end where it
 /// would exceed it; what a controller does not count is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NetworkCounts {
@@ -222,11 +222,11 @@ pub struct NetworkCounts {
     pub restarts: u32,
 }
 
-/// What was heard from the robot's address since the device was started: how far a connection that does not come about has come.
+/// Traffic from the robot's address since the device was started: how far a connection that fails has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LinkActivity {
-    /// Nothing, from nobody: no frame at all has come in.
+    /// No frame at all has come in, from anybody.
     #[default]
     Silence,
     /// Frames of others, none of it.
@@ -238,7 +238,7 @@ pub enum LinkActivity {
 }
 
 impl LinkActivity {
-    /// What is known by it, as a clause that starts in lower case.
+    /// Returns a clause for people that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -250,7 +250,7 @@ impl LinkActivity {
     }
 }
 
-/// How far a device has come since it was started.
+/// A stage of a device's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stage {
@@ -270,7 +270,7 @@ impl Stage {
     /// Every stage, in order.
     pub const ALL: [Self; 5] = [Self::Clocks, Self::Settings, Self::Interface, Self::Tasks, Self::Running];
 
-    /// What the device did in it, in lower case.
+    /// Returns what the device did in it, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -283,13 +283,13 @@ impl Stage {
     }
 }
 
-/// Why a device was reset, as its chip says.
+/// The cause of a device's reset, as its chip reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ResetCause {
     /// The chip does not say.
     Unknown,
-    /// It was powered.
+    /// A supply that was switched on.
     Power,
     /// Its supply fell too low for a moment.
     BrownOut,
@@ -302,7 +302,7 @@ pub enum ResetCause {
 }
 
 impl ResetCause {
-    /// In lower case.
+    /// Returns the name, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -316,12 +316,12 @@ impl ResetCause {
     }
 }
 
-/// What ended the run before, where the program itself saw it.
+/// The end of the run before, where the program itself recorded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum CrashReport<'a> {
     /// A panic, by the last bytes of the file's path, and the line.
     Panic {
-        /// Of the program's sources.
+        /// The end of the path of the source file.
         file: &'a str,
         /// From 1.
         line: u32,
@@ -330,41 +330,41 @@ pub enum CrashReport<'a> {
     Fault {
         /// Address of the instruction.
         at: u32,
-        /// Where its function returns to.
+        /// The address that its function returns to.
         from: u32,
     },
     /// The stack was used up.
     StackOverflow(Option<Place>),
 }
 
-/// Where the processor was. What it has no room for on the stack that is used up is not known.
+/// A place in the program. On a stack that is used up the processor has no room for it: then it is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Place {
     /// Address of the instruction.
     pub at: u32,
-    /// Where its function returns to.
+    /// The address that its function returns to.
     pub from: u32,
 }
 
-/// How the device came to run.
+/// The history of the device's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Boot<'a> {
-    /// Why it was reset.
+    /// The cause of the reset.
     pub cause: ResetCause,
     /// Starts since it was powered, this one among them.
     pub starts: u32,
-    /// How far the run before had come; `None` where nothing is kept of one.
+    /// The last stage of the run before; `None` where no record of one is left.
     pub before: Option<Stage>,
-    /// What ended that run, where its program saw it.
+    /// The end of that run, where its program recorded it.
     #[serde(borrow)]
     pub crash: Option<CrashReport<'a>>,
-    /// How far this run has come.
+    /// The stage of this run.
     pub stage: Stage,
     /// Rate of the processor \[Hz\].
     pub clock: u32,
-    /// Whether the clock is the one that was meant to be used, and not what the chip has instead.
+    /// The clock is the one that was meant to be used, and not what the chip has instead.
     pub is_clock_as_meant: bool,
-    /// Why the settings that it was told last are not the ones that it runs; `None` where they are, or it was told none.
+    /// The reason for which the newest settings in flash do not run; `None` where they run, or there are none.
     pub refused: Option<&'a str>,
 }
 
@@ -373,7 +373,7 @@ pub struct Boot<'a> {
 pub struct Chunk<'a> {
     /// Length of the whole \[B\].
     pub length: u32,
-    /// Where this piece begins \[B\].
+    /// The offset of this piece \[B\].
     pub offset: u32,
     /// The piece, at most [`CHUNK_MAX`] bytes.
     pub bytes: &'a [u8],
@@ -385,9 +385,9 @@ pub struct Chunk<'a> {
 pub struct Recording<'a> {
     /// Number of the fallback since the start, from 1; 0 for what the run before left.
     pub number: u32,
-    /// Why it fell back; `None` for what the run before left: [`Boot`] says why that ended.
+    /// The cause of the fallback; `None` for what the run before left: [`Boot`] says why that ended.
     pub reason: Option<Reason>,
-    /// Which time it is sent, from 0.
+    /// The number of the pass in which it is sent, from 0.
     pub pass: u8,
     /// The piece.
     #[serde(borrow)]

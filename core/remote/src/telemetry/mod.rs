@@ -37,7 +37,7 @@ use outrigger_wire::time::Instant;
 /// The longest datagram \[B\]: whole on every Ethernet, with room for tunnels.
 pub const DATAGRAM_MAX: usize = 1200;
 
-/// What every datagram begins with; the last byte counts the formats. A letter for the kind of controller follows.
+/// The first bytes of every datagram; the last byte counts the formats. A letter for the kind of controller follows.
 pub const MAGIC: &[u8; 5] = b"ORTM\x0c";
 
 /// A datagram of a device beside the kind of controller that an engine has `P` for.
@@ -50,25 +50,25 @@ pub struct Datagram<'a, const N: usize, S, E> {
     pub boot: u32,
     /// Counted up by one with each datagram since then: what shows that one was lost.
     pub sequence: u32,
-    /// When what it says was so, since the start of the device's clock.
+    /// The time that the content is of, since the start of the device's clock.
     pub at: Instant,
-    /// What it says.
+    /// The content.
     #[serde(borrow)]
     pub message: Message<'a, N, S, E>,
 }
 
-/// Why bytes are no datagram of telemetry.
+/// An error in bytes that are no datagram of telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum TelemetryError {
-    /// They are something else.
+    /// Other bytes than telemetry.
     NotTelemetry,
-    /// They are telemetry in another format: this one.
+    /// Telemetry in another format: this one.
     OtherFormat(u8),
-    /// They are of a device beside another kind of controller.
+    /// Telemetry of a device beside another kind of controller.
     OtherKind,
-    /// They end too early, go on behind the message, or have values that there are not.
+    /// Bytes that end too early, go on behind the message, or have unknown values.
     Malformed,
 }
 
@@ -101,7 +101,7 @@ impl<'a, const N: usize, S: PeerStatus, E: Data> Datagram<'a, N, S, E> {
         content.len().checked_add(MAGIC.len())?.checked_add(1)
     }
 
-    /// The datagram in `bytes`, exactly.
+    /// Reads the datagram in `bytes`, exactly.
     ///
     /// # Errors
     /// [`TelemetryError`].

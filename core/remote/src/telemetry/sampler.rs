@@ -19,12 +19,12 @@ const EVENTS: usize = 16;
 
 const _: () = assert!(CHUNK_MAX + 128 <= DATAGRAM_MAX, "a chunk fits with everything around it");
 
-/// Who speaks.
+/// The names of the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Device<'s> {
-    /// Which board.
+    /// The board's name.
     pub board: &'s str,
-    /// Which build.
+    /// The build of its firmware.
     pub build: &'s str,
     /// Another number after each start.
     pub boot: u32,
@@ -32,7 +32,7 @@ pub struct Device<'s> {
     pub settings: &'s [u8],
 }
 
-/// How often what is sent.
+/// The times between messages of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Time between two datagrams of [`Status`], and of [`Motion`].
@@ -43,20 +43,20 @@ pub struct Pace {
     pub settings: Duration,
     /// Time between two pieces of a recording or of the settings, and between two events, at least.
     pub gap: Duration,
-    /// How many times a recording is sent: what is lost once comes again.
+    /// The number of times that a recording is sent: what is lost once comes again.
     pub passes: u8,
     /// Time between two times that what an earlier run recorded is sent, behind the first `passes`: who looks comes later.
     pub again: Duration,
 }
 
 impl Pace {
-    /// The default with this time between repeated datagrams.
+    /// Returns the default with this time between repeated datagrams.
     #[must_use]
     pub fn every(repeat: Duration) -> Self {
         Self { repeat, ..Self::default() }
     }
 
-    /// How long a recorder of `memory` bytes is to [keep](Engine::keeping_fallbacks) a fallback so that it can be
+    /// Returns how long a recorder of `memory` bytes is to [keep](Engine::keeping_fallbacks) a fallback so that it can be
     /// sent as many times as it should: the engine is taken to be called at least once per gap.
     #[must_use]
     pub fn recording_time(&self, memory: usize) -> Duration {
@@ -80,7 +80,7 @@ impl Default for Pace {
     }
 }
 
-/// What a device tells, copied when it is due. About 4 KiB.
+/// The messages of a device, copied when they are due. About 4 KiB.
 #[derive(Debug)]
 pub struct Sampler<'s, const N: usize, P: Peer<N>> {
     device: Device<'s>,
@@ -109,7 +109,7 @@ pub struct Sampler<'s, const N: usize, P: Peer<N>> {
     left_transfer: Transfer,
 }
 
-/// What a device beside this kind of controller says.
+/// A message of a device beside this kind of controller.
 type OwnMessage<'s, const N: usize, P> = Message<'s, N, <P as Peer<N>>::Status, <P as Peer<N>>::Event>;
 
 /// The one thing that was copied and waits to be encoded.
@@ -143,7 +143,7 @@ struct Transfer {
     pass: u8,
     /// Length of the recording's header.
     header: usize,
-    /// Where the next piece begins.
+    /// The offset of the next piece.
     offset: usize,
     next: Instant,
 }
@@ -153,7 +153,7 @@ impl Transfer {
 }
 
 impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
-    /// Nothing was seen yet.
+    /// Creates a sampler that has observed nothing.
     #[must_use]
     pub const fn new(device: Device<'s>, pace: Pace) -> Self {
         let port = PortReport {
@@ -195,7 +195,7 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// Something happened, as the engine reports it. [`observe`](Self::observe) follows and says when.
+    /// Takes an event that the engine reports. [`observe`](Self::observe) follows and gives its time.
     pub fn event(&mut self, event: Event<P::Event>) {
         if self.events.push_back((Instant::ZERO, event)).is_ok() {
             self.unstamped = self.unstamped.saturating_add(1);
@@ -204,17 +204,17 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// What the port sees itself, as of now.
+    /// Sets the port's own observations, as of now.
     pub const fn port(&mut self, report: PortReport<'s>) {
         self.port = report;
     }
 
-    /// How the device came to run.
+    /// Sets the history of the device's start.
     pub const fn boot(&mut self, boot: Boot<'s>) {
         self.boot = Some(boot);
     }
 
-    /// The engine after an input at `now`. Copies at most one thing.
+    /// Looks at the engine after an input at `now`. Copies at most one thing.
     pub fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         self.stamp(now);
         if !matches!(self.copied, Copied::Nothing) {
@@ -248,7 +248,7 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
         self.unstamped = 0;
     }
 
-    /// The next datagram to be sent, written to `out` ([`DATAGRAM_MAX`] is enough); its length. `None` where none is due:
+    /// Writes the next datagram to `out` ([`DATAGRAM_MAX`] is enough) and returns its length. `None` where none is due:
     /// ask again after the next input, or after some milliseconds.
     pub fn poll(&mut self, now: Instant, out: &mut [u8]) -> Option<usize> {
         if let Some((at, message)) = self.next_of_its_own(now) {
@@ -270,7 +270,7 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// What is short and needs no copy: it goes first.
+    /// Returns the next short message that needs no copy: it goes first.
     fn next_of_its_own(&mut self, now: Instant) -> Option<(Instant, OwnMessage<'s, N, P>)> {
         if let Some((at, event)) = self.next_event(now) {
             return Some((at, Message::Event(event)));

@@ -12,7 +12,7 @@ use crate::request::{FRESH_FOR, Message};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
-/// How long an answer is waited for before the same is sent again, at first and at most: each time it is doubled.
+/// The time to wait for an answer before the same is sent again, at first and at most: each time it is doubled.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(800));
 
 /// Asks a [`Service`](super::Service), one thing at a time, and again where a datagram was lost: the same datagram, which is
@@ -31,24 +31,24 @@ pub struct Caller {
     length: usize,
     /// `out` is to be sent.
     due: bool,
-    /// When it is to be sent again, and the time after that; `None` where nothing is waited for.
+    /// The time to send it again, and the delay after that; `None` while no answer is awaited.
     again: Option<(Instant, Duration)>,
     window: [u8; ANSWER_LEN + 1],
     event: Option<Event>,
 }
 
-/// What a caller learns.
+/// An event of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// There is a session; the present epoch.
+    /// A session is open; the present epoch.
     Open(Epoch),
-    /// What was asked is answered; the present epoch.
+    /// The answer to the request; the present epoch.
     Answer(Epoch, Reply),
-    /// It is answered in a way that only another version understands.
+    /// An answer that only another version understands.
     NotUnderstood,
 }
 
-/// What is asked does not fit into a datagram, or no session is open, or it has lasted for too long.
+/// An error: the request does not fit into a datagram, no session is open, or it has lasted for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
@@ -141,12 +141,12 @@ impl Caller {
         Ok(())
     }
 
-    /// Where the next datagram goes: what is longer may be cut off.
+    /// Returns the room for the next datagram: what is longer may be cut off.
     pub const fn receive_window(&mut self) -> &mut [u8] {
         &mut self.window
     }
 
-    /// A datagram of `n` bytes is in the window. What is not the answer that is waited for is nothing.
+    /// Reads the datagram of `n` bytes in the window. One that is not the awaited answer is ignored.
     pub fn commit(&mut self, now: Instant, n: usize) {
         let _ = now;
         let event = self.read(n);
@@ -178,7 +178,7 @@ impl Caller {
         Some(Reply::read(&reply).map_or(Event::NotUnderstood, |reply| Event::Answer(epoch, reply)))
     }
 
-    /// The time is `now`: what was lost is sent again.
+    /// Sends again what was not answered by `now`.
     pub fn handle(&mut self, now: Instant) {
         if let Some((at, patience)) = self.again
             && now >= at
@@ -188,13 +188,13 @@ impl Caller {
         }
     }
 
-    /// When to call [`handle`](Self::handle) at the latest.
+    /// Returns the latest time to call [`handle`](Self::handle) at.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.again.map(|(at, _)| at)
     }
 
-    /// A datagram to be sent.
+    /// Returns a datagram to be sent.
     pub fn poll_output(&mut self) -> Option<&[u8]> {
         core::mem::take(&mut self.due).then_some(self.out.get(..self.length)?)
     }
@@ -204,7 +204,7 @@ impl Caller {
         (self.ours, self.session.map(|(_, theirs)| theirs).unwrap_or_default())
     }
 
-    /// What was learned.
+    /// Returns the next event.
     pub const fn poll_event(&mut self) -> Option<Event> {
         self.event.take()
     }
@@ -221,7 +221,7 @@ impl<'w> Writer<'w> {
         Self { to, at: 0 }
     }
 
-    /// Whether there was room.
+    /// Appends bytes; returns `false` if there is no room.
     fn put(&mut self, bytes: &[u8]) -> bool {
         let end = self.at.saturating_add(bytes.len());
         let Some(room) = self.to.get_mut(self.at..end) else { return false };

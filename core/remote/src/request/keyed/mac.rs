@@ -19,7 +19,7 @@ impl core::fmt::Debug for Key {
 }
 
 impl Key {
-    /// Of these bytes.
+    /// Creates the key of these bytes.
     #[must_use]
     pub fn new(bytes: &[u8; 32]) -> Self {
         // A shorter key is one with zeros behind it: RFC 2104.
@@ -30,7 +30,7 @@ impl Key {
         Self(Hmac::new(&block.into()))
     }
 
-    /// The bytes of a key as people keep it: 64 hexadecimal digits, with blanks and line ends around them.
+    /// Reads the bytes of a key as people keep it: 64 hexadecimal digits, with blanks and line ends around them.
     #[must_use]
     pub fn bytes_of(text: &str) -> Option<[u8; 32]> {
         let digits = text.trim_ascii().as_bytes();
@@ -51,7 +51,7 @@ impl Key {
         self.of(parts).finalize().into_bytes().into()
     }
 
-    /// Whether `tag` is that of `parts`: it takes as long whatever is wrong with it.
+    /// Returns `true` if `tag` is that of `parts`; it takes as long whatever is wrong with it.
     pub(super) fn holds(&self, parts: &[&[u8]], tag: &[u8; TAG_LEN]) -> bool {
         self.of(parts).verify(&(*tag).into()).is_ok()
     }
@@ -74,8 +74,8 @@ impl Key {
     }
 }
 
-/// What the tag of a datagram of this kind is computed over first: no datagram is of use in another direction, or for anything
-/// else that is done with the key.
+/// Returns the bytes that the tag of a datagram of this kind is computed over first: no datagram is of use in another direction, or
+/// for anything else that is done with the key.
 pub(super) const fn label(kind: Kind) -> &'static [u8; 16] {
     match kind {
         Kind::Hello => b"keyed hello     ",

@@ -1,4 +1,4 @@
-//! The same requests over a network, with a key that both sides have: datagrams in, requests out.
+//! Requests over a network, with a key that both sides have: datagrams in, requests out.
 //!
 //! [`Service`] is the side of the one who commands a robot, [`Caller`] the side of the one who asks. Neither knows a socket or
 //! reads a clock; random numbers are handed in. The layout, and what it is meant to withstand, are

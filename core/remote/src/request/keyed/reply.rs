@@ -1,4 +1,4 @@
-//! What an answer says, `core/docs/protocol/outrigger-requests.md` 5.
+//! Answers as they are sent, `core/docs/protocol/outrigger-requests.md` 5.
 
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 
@@ -10,20 +10,20 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::dashboard::Outcome;
 use outrigger_wire::time::Duration;
 
-/// How it stands, and what came of what was asked.
+/// The state of a session, and the verdict on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// What came of it.
+    /// The verdict on the request.
     pub verdict: Verdict,
     /// The present mode.
     pub mode: Mode,
-    /// Of the link to the controller.
+    /// The quality of the link to the controller.
     pub grade: Grade,
     /// The latched reason.
     pub latch: Option<Reason>,
-    /// What a request would be refused for.
+    /// The reasons for which a request would be refused.
     pub unmet: ReasonSet,
-    /// Who commands is about to end.
+    /// The process in command is about to end.
     pub ending: bool,
 }
 
@@ -40,27 +40,27 @@ impl Default for Reply {
     }
 }
 
-/// What came of something that was asked.
+/// The verdict on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It is done, or has begun.
+    /// Done, or begun.
     Done,
     /// Its sender saw another epoch than the present.
     WrongEpoch,
     /// For this reason; `None` where it was not learned.
     Refused(Option<Reason>),
-    /// Who commands is about to end, or has not decided in time.
+    /// The process in command is about to end, or has not decided in time.
     Ending,
-    /// What became of an output.
+    /// The fate of an output.
     Output(News),
-    /// Nothing was heard of an output.
+    /// No news of an output within the timeout.
     NoNews,
     /// Too many outputs wait.
     Full,
     /// A value that is not had here: an output, a source, how many numbers.
     BadValue,
-    /// What came of a command to the controller's dashboard server.
+    /// The outcome of a command to the controller's dashboard server.
     Dashboard(Outcome),
     /// A request that causes motion came without a challenge of this session that is unused and younger than
     /// [`FRESH_FOR`](crate::request::FRESH_FOR). Nothing was done.
@@ -71,19 +71,19 @@ pub enum Verdict {
     Fault(FaultKind, u16),
 }
 
-/// What became of an output, in the end.
+/// The final fate of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum News {
     /// The controller shows it, so long after it was sent.
     Confirmed(Duration),
-    /// It was sent, and nothing that this controller publishes shows it.
+    /// Sent, and not shown by anything that this controller publishes.
     NeverShown,
     /// The controller shows something else after the time allowed.
     NotConfirmed,
     /// A later one for the same output took its place.
     Superseded,
-    /// There is no session with a controller.
+    /// No session with a controller.
     NotConnected,
     /// This arm, or this software, has no such thing, or a number is out of its range.
     Impossible,
@@ -95,7 +95,7 @@ pub enum News {
     Off,
     /// The link was stale, or did not take text, for too long.
     LinkStale,
-    /// It would change motion, and the arm is commanded or not at rest.
+    /// A change of motion while the arm is commanded or not at rest.
     Commanding,
     /// This kind of controller has no such output.
     NoSuchOutput,

@@ -40,14 +40,14 @@ pub struct Service<A> {
     to: Option<(A, usize)>,
 }
 
-/// What was dropped, since the beginning.
+/// Counts of dropped datagrams, since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Not of this layout.
     pub foreign: u32,
     /// Datagrams of an earlier layout: the other side needs the present version.
     pub outdated: u32,
-    /// Of no session that stands, or from another address than its own.
+    /// Datagrams of no open session, or from another address than its own.
     pub unknown: u32,
     /// Not newer than what was taken before.
     pub repeated: u32,
@@ -58,7 +58,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All of them.
+    /// Returns the sum of all counts.
     #[must_use]
     pub fn sum(&self) -> u32 {
         let Self { foreign, outdated, unknown, repeated, forged, hasty } = *self;
@@ -66,7 +66,7 @@ impl Counts {
     }
 }
 
-/// Which request is meant.
+/// The identity of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     session: u64,
@@ -97,7 +97,7 @@ struct Waiting {
 pub struct Asked<'a> {
     /// For its [answer](Service::answer).
     pub ticket: Ticket,
-    /// What is asked; or what it is to be answered at once, without anything of it being done.
+    /// The request; or the verdict to answer at once, without any of it being done.
     pub ask: Result<Ask<'a>, Verdict>,
 }
 
@@ -107,7 +107,7 @@ struct Session<A> {
     from: A,
     theirs: Nonce,
     ours: Nonce,
-    /// Of the newest request, with its tag, and its answer once there is one.
+    /// The counter of the newest request, with its tag, and its answer once there is one.
     counter: u32,
     tag: [u8; TAG_LEN],
     answer: Option<[u8; ANSWER_LEN]>,
@@ -116,8 +116,8 @@ struct Session<A> {
 }
 
 impl<A: Copy + PartialEq> Service<A> {
-    /// With this key. `seed` is another one in each life of this device, from a source of random numbers: with a seed of an
-    /// earlier life, what was recorded then could be played again.
+    /// Creates a service with this key. `seed` is another one in each life of this device, from a source of random numbers: with a
+    /// seed of an earlier life, what was recorded then could be played again.
     #[must_use]
     pub const fn new(key: Key, seed: [u8; 32]) -> Self {
         Self {
@@ -135,18 +135,18 @@ impl<A: Copy + PartialEq> Service<A> {
         }
     }
 
-    /// What was dropped.
+    /// Returns the counts of dropped datagrams.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Where the next datagram goes: what is longer may be cut off.
+    /// Returns the room for the next datagram: what is longer may be cut off.
     pub const fn receive_window(&mut self) -> &mut [u8] {
         &mut self.window
     }
 
-    /// A datagram of `n` bytes from `from` is in the window; `epoch` is the present one. What waited to be looked at or to be
+    /// Reads the datagram of `n` bytes from `from` in the window; `epoch` is the present one. What waited to be looked at or to be
     /// sent is gone.
     pub fn commit(&mut self, now: Instant, n: usize, from: A, epoch: Epoch) {
         (self.asked, self.to) = (None, None);
@@ -213,7 +213,7 @@ impl<A: Copy + PartialEq> Service<A> {
         None
     }
 
-    /// Whether another one may be sent now.
+    /// Returns `true` if another welcome may be sent now.
     fn may_welcome(&mut self, now: Instant) -> bool {
         let (left, at) = self.welcomes;
         let more = now.since(at).whole(WELCOME_EVERY).unwrap_or_default();
@@ -306,14 +306,14 @@ impl<A: Copy + PartialEq> Service<A> {
         self.to = Some((open.from, length));
     }
 
-    /// A datagram to be sent, and where to; once.
+    /// Returns a datagram to be sent and its destination; once.
     pub fn poll_output(&mut self) -> Option<(A, &[u8])> {
         let (to, length) = self.to.take()?;
         Some((to, self.out.get(..length)?))
     }
 }
 
-/// Why a datagram is dropped.
+/// A cause to drop a datagram.
 #[derive(Clone, Copy, Debug)]
 enum Drop {
     Foreign,

@@ -13,7 +13,7 @@ pub const ANSWER_LEN: usize = size_of::<Turn>() + size_of::<Body>() + TAG_LEN;
 pub const BODY_MAX: usize = DATAGRAM_MAX - size_of::<Turn>() - TAG_LEN;
 /// Shortest one, with the blanks behind it.
 pub(super) const BODY_MIN: usize = size_of::<Body>();
-/// What every datagram ends with.
+/// The length of the tag at the end of every datagram.
 pub(super) const TAG_LEN: usize = 32;
 
 /// The beginning of every datagram; the digit is the version of this layout.
@@ -21,17 +21,17 @@ pub(super) const MAGIC: [u8; 4] = *b"ORQ2";
 /// The beginning of a datagram of layout 1, which had no challenges: a request in it may be of any age.
 pub(super) const OUTDATED: [u8; 4] = *b"ORQ1";
 
-/// What a datagram is, and who sends it.
+/// The kind of a datagram, and its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
     /// A caller asks for a session.
     Hello = 1,
-    /// It has one.
+    /// The answer to a hello: a session is open.
     Welcome = 2,
-    /// It asks.
+    /// A request.
     Request = 3,
-    /// And is answered.
+    /// The answer to a request.
     Answer = 4,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Turn {
     pub(super) challenge: U32, // answer: a new one; request that causes motion: that of a recent answer
 }
 
-/// What an answer says.
+/// The content of an answer.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Body {
