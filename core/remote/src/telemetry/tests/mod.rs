@@ -11,6 +11,7 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::time::Duration;
 
 mod bench;
+mod page;
 use bench::Bench;
 
 type UrDatagram<'a> = PeerDatagram<'a, 6, Ur<'a>>;
