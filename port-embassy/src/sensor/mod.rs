@@ -77,35 +77,4 @@ pub async fn pump(mut sensor: impl Sensor, robot: Handle<'_>, source: SourceId) 
 }
 
 #[cfg(test)]
-mod tests {
-    use core::pin::pin;
-
-    use outrigger_wire::sensor::SampleValue;
-
-    use super::doubles::{after, poll};
-    use super::*;
-    use crate::handle::{Mail, Shared};
-
-    /// Always has one more reading.
-    struct Babbling(u32);
-
-    impl Sensor for Babbling {
-        async fn next(&mut self) -> Arrival {
-            self.0 += 1;
-            Arrival { reading: Reading { seq: self.0, value: SampleValue::scalar(0.5) }, at: after(u64::from(self.0)) }
-        }
-    }
-
-    #[test]
-    fn the_newest_reading_waits_for_the_robots_task_however_fast_the_sensor_is() {
-        let shared = Shared::new();
-        let mut pump = pin!(pump(Babbling(0), Handle::new(&shared), SourceId(3)));
-        // Each poll returns although there is always one more.
-        for _ in 0..1_000 {
-            assert!(poll(pump.as_mut()).is_pending());
-        }
-        let core::task::Poll::Ready(Mail::Sample(sample)) = poll(pin!(shared.next())) else { panic!("no sample") };
-        assert_eq!((sample.source, sample.seq, sample.taken_at), (SourceId(3), 1_000, after(1_000)));
-        assert!(poll(pin!(shared.next())).is_pending());
-    }
-}
+mod tests;

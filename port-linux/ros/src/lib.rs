@@ -34,4 +34,6 @@ pub mod rosout;
 mod scaling;
 pub mod script;
 pub mod set_mode;
+#[cfg(test)]
+mod tests;
 mod urdf;

@@ -14,6 +14,7 @@ use outrigger_remote::telemetry::{
 use outrigger_wire::time::{Duration, Instant};
 
 mod bench;
+mod page;
 use bench::Bench;
 
 type UrDatagram<'a> = PeerDatagram<'a, 6, Ur<'a>>;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use outrigger::config::{AnyConfiguration, Board, Configuration};
 use outrigger_core::law::LawKind;
 use outrigger_core::robot::Reason;
+use outrigger_emulated::require::committed;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading, SampleValue};
 
@@ -221,15 +222,11 @@ fn the_bytes_in_the_documentation_of_sensors_are_those_of_the_program() {
 /// The page of reasons has each with the words that the program has for it; `OUTRIGGER_BLESS=1` writes them anew.
 #[test]
 fn every_reason_stands_on_its_page_with_its_words() {
-    let path = docs().join("stops.md");
-    let page = std::fs::read_to_string(&path).expect("the page");
+    let page = std::fs::read_to_string(docs().join("stops.md")).expect("the page");
     let (before, _) = page.split_once("|---|---|---|\n").expect("a table");
     let row = |reason: &Reason| format!("| `{}` | {} | {} |\n", reason.name(), reason.text(), reason.advice());
     let expected = format!("{before}|---|---|---|\n{}", Reason::ALL.iter().map(row).collect::<String>());
-    if std::env::var_os("OUTRIGGER_BLESS").is_some() {
-        std::fs::write(&path, &expected).expect("the page can be written");
-    }
-    assert!(page == expected, "{} is not as the program's words are: OUTRIGGER_BLESS=1", path.display());
+    committed::hold("port-linux/docs/stops.md", &expected);
 }
 
 /// The number of lines of an example, without empty ones and comments.

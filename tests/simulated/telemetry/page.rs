@@ -1,27 +1,47 @@
-//! What the page on the wire format says is what is sent.
-#![cfg(feature = "record")]
+//! The page on the wire format, held against what is sent. `OUTRIGGER_BLESS=1` writes its enumerations anew.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use outrigger_core::engine::ur::Ur;
 use outrigger_core::link::{Grade, Metric};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_remote::telemetry::{Hello, Message, PeerDatagram};
+use outrigger_tests::require::{committed, workspace};
 use outrigger_wire::robot::{MasterSafetyState, MessageSource, SafetyMode};
 use outrigger_wire::time::Instant;
 
+use outrigger_remote::telemetry::{Hello, Message, PeerDatagram};
+
+const PAGE: &str = "core/remote/docs/telemetry.md";
+/// Columns of a line of the page.
+const WIDTH: usize = 120;
+
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/telemetry.md");
-    std::fs::read_to_string(path).expect("the page")
+    std::fs::read_to_string(workspace().join(PAGE)).expect("the page")
 }
 
-/// The names listed for an enumeration, in order.
-fn listed(page: &str, name: &str) -> Vec<String> {
-    let list = page.split(&format!("* **{name}**: ")).nth(1).expect("listed");
-    let list = list.split("\n*").next().expect("an item").split("\n\n").next().expect("an end");
-    let list = list.split(", and last").next().expect("names");
-    list.split(',').map(|name| name.trim().to_owned()).collect()
+/// Puts the names of an enumeration into its item of the page, in the order of their numbers.
+fn list(page: &mut String, name: &str, values: Vec<(&str, usize)>) {
+    let begin = format!("* **{name}**: ");
+    let at = page.find(&begin).unwrap_or_else(|| panic!("no item {name}"));
+    let end = ["\n* ", "\n\n"].iter().filter_map(|end| page[at..].find(end)).min().expect("an end");
+    let unknown = page[at..at + end].find(", and last").map(|tail| page[at + tail..at + end].to_owned());
+    let names: BTreeMap<usize, &str> = values.iter().map(|(text, number)| (*number, *text)).collect();
+    assert!(names.keys().copied().eq(0..values.len()), "{name}: {names:?}");
+    let text = names.into_values().collect::<Vec<_>>().join(", ") + &unknown.unwrap_or_default();
+    let (mut item, mut column) = (begin.trim_end().to_owned(), begin.chars().count() - 1);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        column = if column + 1 + length > WIDTH {
+            item += "\n ";
+            2 + length
+        } else {
+            column + 1 + length
+        };
+        item += " ";
+        item += word;
+    }
+    page.replace_range(at..at + end, &item);
 }
 
 /// The number that a value is encoded as.
@@ -51,14 +71,8 @@ fn the_example_is_what_is_sent() {
 
 #[test]
 fn every_enumeration_is_numbered_as_listed() {
-    let page = page();
-    let check = |name: &str, values: Vec<(&str, usize)>| {
-        let listed = listed(&page, name);
-        assert_eq!(listed.len(), values.len(), "{name}");
-        for (text, number) in values {
-            assert_eq!(listed.get(number).map(String::as_str), Some(text), "{name} {number}");
-        }
-    };
+    let mut made = page();
+    let mut check = |name: &str, values: Vec<(&str, usize)>| list(&mut made, name, values);
     check("Mode", Mode::ALL.iter().map(|mode| (mode.name(), number(mode))).collect());
     check("Grade", Grade::ALL.iter().map(|grade| (grade.name(), number(grade))).collect());
     check("Reason", Reason::ALL.iter().map(|reason| (reason.name(), number(reason))).collect());
@@ -72,4 +86,5 @@ fn every_enumeration_is_numbered_as_listed() {
         MessageSource::NAMED.iter().map(|(source, _)| (source.name().unwrap(), number(source))).collect(),
     );
     check("Metric", Metric::ALL.iter().map(|metric| (metric.name(), number(metric))).collect());
+    committed::hold(PAGE, &made);
 }

@@ -1,21 +1,21 @@
 //! The tables of `port-linux/docs/ros2.md` are made of the code. `OUTRIGGER_BLESS=1` writes them anew.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use outrigger_ros2::calls::{FREEDRIVE, OFFERS};
-use outrigger_ros2::contact::DETECT;
-use outrigger_ros2::controllers::CONTROLLER_OFFERS;
-use outrigger_ros2::dashboard::DASHBOARD_OFFERS;
-use outrigger_ros2::driver;
-use outrigger_ros2::follow::ACTIONS;
-use outrigger_ros2::forward::{POSITION, VELOCITY};
-use outrigger_ros2::health;
-use outrigger_ros2::native::{self, Terminals};
-use outrigger_ros2::native_calls::NATIVE_OFFERS;
-use outrigger_ros2::parameters::PARAMETER_OFFERS;
-use outrigger_ros2::script::{COMMAND, EXECUTE};
-use outrigger_ros2::set_mode::SET_MODE;
+use crate::calls::{FREEDRIVE, OFFERS};
+use crate::contact::DETECT;
+use crate::controllers::CONTROLLER_OFFERS;
+use crate::dashboard::DASHBOARD_OFFERS;
+use crate::driver;
+use crate::follow::ACTIONS;
+use crate::forward::{POSITION, VELOCITY};
+use crate::health;
+use crate::native::{self, Terminals};
+use crate::native_calls::NATIVE_OFFERS;
+use crate::parameters::PARAMETER_OFFERS;
+use crate::script::{COMMAND, EXECUTE};
+use crate::set_mode::SET_MODE;
+use outrigger_require::{committed, workspace};
 use outrigger_ros2_messages::endpoint::{Heard, Offer, Topic};
 
 fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
@@ -53,8 +53,8 @@ fn heard() -> String {
 
 #[test]
 fn tables_are_those_of_the_code() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ros2.md");
-    let page = std::fs::read_to_string(&path).expect("a page");
+    let path = "port-linux/docs/ros2.md";
+    let page = std::fs::read_to_string(workspace().join(path)).expect("a page");
     let never: Vec<_> = native::NEVER.iter().map(|topic| format!("`{}`", topic.name)).collect();
     let mut made = page.clone();
     for (name, table) in [
@@ -75,9 +75,5 @@ fn tables_are_those_of_the_code() {
         let table = if name == "never" { table } else { format!("\n{table}") };
         made.replace_range(at..end, &table);
     }
-    if std::env::var_os("OUTRIGGER_BLESS").is_some() {
-        std::fs::write(&path, &made).expect("a page that can be written");
-    } else {
-        assert!(made == page, "the tables of docs/ros2.md are not those of the code: run with OUTRIGGER_BLESS=1");
-    }
+    committed::hold(path, &made);
 }
