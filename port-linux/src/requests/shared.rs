@@ -47,7 +47,7 @@ struct Source {
     newest: AtomicU32,
 }
 
-/// What the loop keeps of it: how it stands, the bell, where the arm stands, permits for programs of others, and what is streamed.
+/// The parts that the control loop keeps: the session's state, the bell, the arm's position, upload permits and the streamed target.
 type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, UploadPermits, Newest<N>);
 
 /// What all clients share.

@@ -252,12 +252,12 @@ impl<'m> ServiceCommand<'m> {
         })
     }
 
-    /// What came of it; `None` once that is taken.
+    /// Returns the result, once.
     pub fn poll_event(&mut self) -> Option<Outcome> {
         self.event.take()
     }
 
-    /// When [`ServiceCommandInput::Tick`] is due at the latest; `None` while nothing is waited for.
+    /// Returns the latest time of the next [`ServiceCommandInput::Tick`]; `None` while nothing is awaited.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.released_by.or_else(|| self.client.poll_timeout())
