@@ -27,7 +27,7 @@ fn difference(before: &[String], after: &[String]) -> Option<(String, String)> {
     Some((line(before), line(after)))
 }
 
-/// What came of each file and scene that several rows begin with.
+/// The lines of each file and scene that several rows begin with.
 #[derive(Default)]
 struct Played(Mutex<HashMap<(String, &'static str), Vec<String>>>);
 
