@@ -623,6 +623,18 @@ fn the_simulator_shares_no_decision_with_the_core() {
     }
 }
 
+/// The oracle sees the core's fields, which it is compared with, and takes no table and no codec of it.
+#[test]
+fn the_oracle_uses_the_fields_of_the_messages_alone() {
+    let mut seen = BTreeSet::new();
+    for (path, text) in sources(&workspace().join("tests/oracle/src")) {
+        let used = names_below(&code(&text), "outrigger_wire::");
+        assert!(used.iter().all(|name| name == "fields"), "{}: {used:?} of outrigger_wire", path.display());
+        seen.extend(used);
+    }
+    assert_eq!(Vec::from_iter(seen), ["fields"]);
+}
+
 /// What a board is judged by may read what the board tells, and shares no decision with what runs on it.
 const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot"];
 /// The modules of `outrigger-remote` likewise.
