@@ -54,7 +54,7 @@ enum Keywords<'n> {
         #[serde(rename = "type")]
         word: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        items: Option<Box<Keywords<'n>>>,
+        items: Option<Box<Self>>,
         #[serde(rename = "description", skip_serializing_if = "Option::is_none")]
         unit: Option<&'static str>,
     },

@@ -32,7 +32,7 @@ impl Quantiles {
     #[must_use]
     pub fn of(histogram: &Histogram) -> Self {
         let at = |share| histogram.quantile(share).map_or(0, Duration::as_micros);
-        Self { count: histogram.count().into(), p50_us: at(5_000), p99_us: at(9_900), max_us: at(10_000) }
+        Self { count: histogram.count(), p50_us: at(5_000), p99_us: at(9_900), max_us: at(10_000) }
     }
 }
 

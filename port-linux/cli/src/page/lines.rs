@@ -278,7 +278,7 @@ impl<'l> Live<'l> {
             axis_errors: sensed(frame.axis_errors).map(|(axis, error)| (axis.name(), Number(error))).collect(),
             sources: of_sources
                 .map(|(number, (config, newest))| Source {
-                    name: sources.get(number).map_or_else(|| format!("source {number}").into(), |name| name.into()),
+                    name: sources.get(number).map_or_else(|| format!("source {number}").into(), Into::into),
                     min: Number(config.min),
                     max: Number(config.max),
                     max_age_ms: json::millis(config.max_age),

@@ -114,7 +114,7 @@ fn by_rtde() -> Snapshot {
     let state = State::<6> {
         positions: JointPositions([0.1, -1.570_796_4, 1e-5, -0.0, 3.0, 1e20]),
         controller_time: ControllerTime::from_micros(98_765_432_100),
-        tcp_pose: Some(Pose { position: [0.1, 0.2, 0.300_000_01], rotation: [-3.1, 0.0, 1e-7] }),
+        tcp_pose: Some(Pose { position: [0.1, 0.2, 0.3], rotation: [-3.1, 0.0, 1e-7] }),
         ..State::default()
     };
     let words = vec![
