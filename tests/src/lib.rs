@@ -1,4 +1,4 @@
-//! What the integration tests share: the oracle, runs in virtual time, a scripted controller, and asking for what a plain machine may lack.
+//! Parts that the integration tests share: the oracle, runs in virtual time, a scripted controller, and asking for what a plain machine may lack.
 #![forbid(unsafe_code)]
 
 pub mod board;

@@ -47,7 +47,7 @@ struct Source {
     newest: AtomicU32,
 }
 
-/// What the loop keeps of it: how it stands, the bell, where the arm stands, permits for programs of others, and what is streamed.
+/// The control loop's part: its status, the bell, the arm's place, permits for programs of others, and what is streamed.
 type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, UploadPermits, Newest<N>);
 
 /// What all clients share.
