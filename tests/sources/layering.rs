@@ -40,6 +40,25 @@ const ENGINE_FLOORS: &[(u8, &[&str])] = &[
     (1, &["coast", "event", "io", "keep"]),
 ];
 
+/// Modules of `outrigger-remote`, none of which imports another, and what is inside each from the lowest floor to the highest; `mod`
+/// is the module's own types.
+const REMOTE_FLOORS: &[(&str, &[(u8, &[&str])])] = &[
+    ("provision", &[(1, &["image", "wire"]), (2, &["intake"]), (3, &["mod"]), (4, &["caller", "service"])]),
+    (
+        "request",
+        &[
+            (1, &["armed", "fresh", "key", "number"]),
+            (2, &["message"]),
+            (3, &["mod"]),
+            (4, &["json"]),
+            (5, &["lines"]),
+            (6, &["keyed"]),
+        ],
+    ),
+    ("request/keyed", &[(1, &["wire"]), (2, &["mac", "reply"]), (3, &["mod"]), (4, &["caller", "service"])]),
+    ("telemetry", &[(1, &["message"]), (2, &["mod"]), (3, &["sampler"])]),
+];
+
 /// The modules that decide about motion see no bytes of a protocol: of `outrigger-wire` they import [`NO_PROTOCOL`] alone.
 const KNOWS_NO_WIRE: &[&str] = &["link", "mode", "command", "law", "trajectory", "kinematics", "recorder"];
 const NO_PROTOCOL: &[&str] = &["math", "robot", "sensor", "time"];
@@ -314,6 +333,69 @@ fn modules_of_the_engine_import_only_from_lower_floors() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Modules that a file below `folder` of `outrigger-remote` names there, by climbing to it or from the root; a type is named from the
+/// module's own file.
+fn named_in(folder: &str, path: &Path, text: &str) -> BTreeSet<String> {
+    let code = code(text);
+    let climb = "super::".repeat(path.components().count());
+    let root = format!("crate::{}::", folder.replace('/', "::"));
+    let own = |name: String| if name.starts_with(char::is_lowercase) { name } else { "mod".to_owned() };
+    names_below(&code, &root).into_iter().chain(names_below(&code, &climb)).map(own).collect()
+}
+
+#[test]
+fn modules_of_the_protocols_for_remote_clients_import_only_from_lower_floors() {
+    let source = workspace().join("core/remote/src");
+    let tops: BTreeSet<&str> = REMOTE_FLOORS.iter().map(|(folder, _)| *folder).filter(|f| !f.contains('/')).collect();
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&source) {
+        let module = module_of(&path);
+        if module != "lib" && !path.iter().any(|part| part == "tests" || part == "tests.rs") {
+            assert!(tops.contains(module.as_str()), "module `{module}` of outrigger-remote has no floors: add it");
+            let others = imports(&path, &text).into_iter().filter(|name| *name != module);
+            wrong.extend(others.map(|other| format!("{}: {module} imports {other}", path.display())));
+        }
+    }
+    let mut compared = 0;
+    for (folder, floors) in REMOTE_FLOORS {
+        for (path, text) in sources(&source.join(folder)) {
+            let module = module_of(&path);
+            if path == Path::new("mod.rs") || path.iter().any(|part| part == "tests" || part == "tests.rs") {
+                continue;
+            }
+            for imported in named_in(folder, &path, &text).into_iter().filter(|name| *name != module) {
+                compared += 1;
+                if floor_in(floors, &imported) >= floor_in(floors, &module) {
+                    wrong.push(format!("{folder}/{}: {module} imports {imported}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(compared > 20, "{compared} imports found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_floors_on_the_page_of_the_protocols_for_remote_clients_are_the_ones_held_here() {
+    let page = fs::read_to_string(workspace().join("core/remote/README.md")).expect("a readable file");
+    let (_, table) = page.split_once("| inside |").expect("the table");
+    let rows = table.lines().skip(2).map_while(|line| line.strip_prefix("| `")?.strip_suffix(" |")?.split_once("` | "));
+    let documented: Vec<(String, Vec<Vec<String>>)> = rows
+        .map(|(folder, floors)| {
+            let names = |floor: &str| floor.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+            (folder.replace("::", "/"), floors.split('·').map(names).collect())
+        })
+        .collect();
+    let held: Vec<(String, Vec<Vec<String>>)> = REMOTE_FLOORS
+        .iter()
+        .map(|(folder, floors)| {
+            let names = |(_, modules): &(u8, &[&str])| modules.iter().map(|name| (*name).to_owned()).collect();
+            ((*folder).to_owned(), floors.iter().map(names).collect())
+        })
+        .collect();
+    assert_eq!(documented, held);
 }
 
 /// What of `imported`, modules with what each imports, is part of a circle, or between two.

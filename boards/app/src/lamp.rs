@@ -15,22 +15,22 @@ use outrigger_wire::time::Instant;
 
 /// The state that a lamp shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
+pub(crate) struct Status {
     /// The network interface is connected.
-    pub linked: bool,
+    pub(crate) linked: bool,
     /// Mode of the engine.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// A reason is latched.
-    pub latched: bool,
+    pub(crate) latched: bool,
 }
 
 impl Status {
     /// Before anything is known.
-    pub const DARK: Self = Self { linked: false, mode: Mode::Offline, latched: false };
+    pub(crate) const DARK: Self = Self { linked: false, mode: Mode::Offline, latched: false };
 
     /// Returns whether the lamp is lit at `now`.
     #[must_use]
-    pub fn lit(self, now: Instant) -> bool {
+    pub(crate) fn lit(self, now: Instant) -> bool {
         let tenth = now.as_micros() / 100_000 % SLOTS;
         self.pattern() >> tenth & 1 != 0
     }

@@ -50,13 +50,8 @@ pub use contacts::Contacts;
 pub use guard::{GUARD, Guard};
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub use guard::{guard_stack, stack_exceeded};
-pub use lamp::Status;
-pub use log_event::{LogEvent, PeerEvent};
-pub use network::network;
-pub use outrigger_core::engine::{Ports, TelemetryTarget};
+pub use outrigger_core::engine::Ports;
 pub use outrigger_core::mode::OperatorConfig;
-pub use outrigger_embassy::arp_guard::{ArpGuard, Guarded};
-pub use outrigger_embassy::frame_monitor::FrameMonitor;
 pub use outrigger_embassy::link_watchdog::Restart;
 pub use outrigger_embassy::sensor::Adc;
 pub use outrigger_embassy::{Handle, hardware_address};
@@ -64,3 +59,16 @@ pub use outrigger_remote::telemetry::NetworkCounts;
 pub use robot::{Ready, StartError};
 pub use sensors::{AnalogSensor, BusSensor, SerialSensor, WrenchSensor};
 pub use shared::Shared;
+
+// Bounds of public functions: no board names it.
+#[doc(hidden)]
+pub use log_event::PeerEvent;
+// Named by the macro `board!` alone, which is expanded in a board's own crate.
+#[doc(hidden)]
+pub use network::network;
+#[doc(hidden)]
+pub use outrigger_core::engine::TelemetryTarget;
+#[doc(hidden)]
+pub use outrigger_embassy::arp_guard::{ArpGuard, Guarded};
+#[doc(hidden)]
+pub use outrigger_embassy::frame_monitor::FrameMonitor;

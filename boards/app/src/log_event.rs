@@ -18,7 +18,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 /// One line of the log. `E` is what only this kind of controller reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LogEvent<E> {
+pub(crate) enum LogEvent<E> {
     /// This device has started.
     Booted {
         /// Its own address.
@@ -215,7 +215,7 @@ impl<E: PeerEvent> LogEvent<E> {
     }
 
     /// Writes the line.
-    pub fn log(&self) {
+    pub(crate) fn log(&self) {
         match self {
             Self::Booted { address, prefix, robot, law } => {
                 let ([a, b, c, d], [e, f, g, h]) = (address.octets(), robot.octets());

@@ -132,7 +132,8 @@ impl Begun {
     }
 
     /// Reports from now on that the newest settings in flash do not run, and why.
-    pub fn refuses_settings(&mut self, why: &str) {
+    #[cfg(any(test, feature = "provision"))]
+    pub(crate) fn refuses_settings(&mut self, why: &str) {
         let mut text = String::new();
         // Words of a refusal have room.
         let _ = text.push_str(why);
@@ -146,7 +147,7 @@ impl Begun {
 
     /// Returns the start as telemetry reports it, at `stage` of this run.
     #[must_use]
-    pub fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
+    pub(crate) fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
         let crash = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
             End::Panic { file, line } => CrashReport::Panic { file, line: *line },
             End::Fault(Place { at, from }) => CrashReport::Fault { at: *at, from: *from },

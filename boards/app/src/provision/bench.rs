@@ -21,7 +21,7 @@ impl<S: StoredSettings, F: NorFlash> Bench<S, F> {
     /// Returns the settings in force and their image, and has `begun` report a refusal of the newest copy.
     ///
     /// # Errors
-    /// As [`InForce::choose`].
+    /// The image that was compiled in cannot be run either: it was not made by the build script of this firmware.
     pub fn choose(
         flash: F,
         memory: &'static mut Memory,

@@ -19,10 +19,13 @@ pub use outrigger_remote::provision::Image;
 use outrigger_remote::provision::{Asked, Here, Refusal, Service, admits};
 
 pub use self::bench::Bench;
+pub use self::selection::Built;
 pub(crate) use self::selection::stored_settings;
-pub use self::selection::{Built, InForce, Selection, StoredSettings, Unfit, judged};
-use self::store::NotTaken;
-pub use self::store::Store;
+use self::selection::{Selection, Unfit, judged};
+// A bound of public types: no board names it.
+#[doc(hidden)]
+pub use self::selection::StoredSettings;
+use self::store::{NotTaken, Store};
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
@@ -43,7 +46,7 @@ impl Memory {
     }
 
     /// Returns the part for the image in force and the part for the incoming one.
-    pub const fn split(&'static mut self) -> (&'static mut [u8], &'static mut [u8]) {
+    const fn split(&'static mut self) -> (&'static mut [u8], &'static mut [u8]) {
         (&mut self.in_force, &mut self.incoming)
     }
 }
@@ -57,23 +60,23 @@ impl Default for Memory {
 /// A serial line and a flash, by which a board is provisioned.
 pub struct Serving<S, P, F> {
     /// The image that runs.
-    pub selection: Selection<S>,
+    selection: Selection<S>,
     /// The room for the next image.
-    pub incoming: &'static mut [u8],
+    incoming: &'static mut [u8],
     /// Name, build and start, as telemetry names them.
-    pub board: &'static str,
+    board: &'static str,
     /// The build of the firmware.
-    pub build: &'static str,
+    build: &'static str,
     /// Random, one number from one start to the next.
-    pub boot: u32,
+    boot: u32,
     /// The serial line.
-    pub port: P,
+    port: P,
     /// The copies.
-    pub store: Store<F>,
+    store: Store<F>,
     /// Has the watchdog wait for as long as writing takes.
-    pub patience: fn(),
+    patience: fn(),
     /// Starts the board anew.
-    pub reset: fn(),
+    reset: fn(),
 }
 
 /// The time that the last answer takes to leave the port, at any rate that is of use.

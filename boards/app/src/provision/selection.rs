@@ -12,15 +12,15 @@ use super::store::{Header, Store};
 use crate::robot::StartError;
 
 /// Words of what is wrong with an image.
-pub(crate) type Text = String<96>;
+pub(super) type Text = String<96>;
 
 /// The reason for which an image is not run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unfit {
+pub(super) struct Unfit {
     /// The reason.
-    pub why: Refusal,
+    pub(super) why: Refusal,
     /// The details, where the reason does not have all of them.
-    pub text: Text,
+    pub(super) text: Text,
 }
 
 impl From<Refusal> for Unfit {
@@ -105,7 +105,7 @@ pub(crate) use stored_settings;
 ///
 /// # Errors
 /// The first thing that it cannot.
-pub fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S, Image<'_>), Unfit> {
+pub(super) fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S, Image<'_>), Unfit> {
     let image = Image::from_bytes(bytes).ok_or(Refusal::NoImage)?;
     let settings = S::decode(image.settings).map_err(|error| match error {
         SettingsError::OtherKind => {
@@ -138,36 +138,36 @@ pub fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S, Image
 
 /// The settings that a board runs, and their origin.
 #[derive(Clone, Debug)]
-pub struct InForce<S> {
+pub(super) struct InForce<S> {
     /// Its settings.
-    pub settings: S,
+    pub(super) settings: S,
     /// All of it.
-    pub image: Image<'static>,
+    pub(super) image: Image<'static>,
     /// The origin of the image.
-    pub selection: Selection<S>,
+    pub(super) selection: Selection<S>,
 }
 
 /// The origin of the image in force, and the place of the next one.
 #[derive(Clone, Debug)]
-pub struct Selection<S> {
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) origin: Origin,
-    pub(crate) copies: [Copy; 2],
-    pub(crate) why: Text,
+pub(super) struct Selection<S> {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) origin: Origin,
+    pub(super) copies: [Copy; 2],
+    pub(super) why: Text,
     is_last_refused: bool,
-    pub(crate) built: Built,
+    pub(super) built: Built,
     /// The copy that is written next, and its number.
-    pub(crate) next: (u8, u32),
+    pub(super) next: (u8, u32),
     settings: PhantomData<fn() -> S>,
 }
 
 impl<S> Selection<S> {
     /// The format of settings that this firmware reads.
-    pub(crate) const FORMAT: u8 = SETTINGS_FORMAT;
+    pub(super) const FORMAT: u8 = SETTINGS_FORMAT;
 
     /// Returns why the newest settings in flash do not run; `None` if they run, or there are none.
     #[must_use]
-    pub fn refused(&self) -> Option<&str> {
+    pub(super) fn refused(&self) -> Option<&str> {
         self.is_last_refused.then_some(self.why.as_str())
     }
 }
@@ -178,7 +178,7 @@ impl<S: StoredSettings> InForce<S> {
     ///
     /// # Errors
     /// What was compiled in cannot be run either: it was not made by the build script of this firmware.
-    pub fn choose<F: NorFlash>(
+    pub(super) fn choose<F: NorFlash>(
         store: &mut Store<F>,
         memory: &'static mut [u8],
         compiled_in: &'static [u8],

@@ -18,26 +18,26 @@ const PAGE: usize = 256;
 
 /// Two copies in a flash of their own, whose capacity is twice a whole number of erasable units.
 #[derive(Debug)]
-pub struct Store<F> {
+pub(super) struct Store<F> {
     pub(super) flash: F,
 }
 
 /// The header of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(super) struct Header {
     /// Counts up with each copy that is written, wrapping.
-    pub(crate) sequence: u32,
+    pub(super) sequence: u32,
     /// The fingerprint of its image.
-    pub(crate) image: Fingerprint,
+    pub(super) image: Fingerprint,
 }
 
 /// The address of a failed write or erase \[B\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotTaken(pub(crate) u32);
+pub(super) struct NotTaken(pub(super) u32);
 
 impl<F: NorFlash> Store<F> {
     /// Creates the store in `flash`.
-    pub const fn new(flash: F) -> Self {
+    pub(super) const fn new(flash: F) -> Self {
         const {
             assert!(F::READ_SIZE == 1, "a flash that is read in bytes");
             assert!(PAGE.is_multiple_of(F::WRITE_SIZE) && F::ERASE_SIZE.is_multiple_of(PAGE), "pages of whole units");
@@ -46,7 +46,7 @@ impl<F: NorFlash> Store<F> {
     }
 
     /// Returns the length of the longest image that there is room for \[B\].
-    pub fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         self.half().saturating_sub(PAGE)
     }
 
@@ -64,7 +64,7 @@ impl<F: NorFlash> Store<F> {
     ///
     /// # Errors
     /// How it is instead of whole. What the flash cannot read is damaged: a unit that was cut off can be like that.
-    pub(crate) fn load(&mut self, copy: u8, memory: &mut [u8]) -> Result<Header, Copy> {
+    pub(super) fn load(&mut self, copy: u8, memory: &mut [u8]) -> Result<Header, Copy> {
         let begin = self.begin(copy);
         let mut bytes = [0; HEADER_LEN];
         self.flash.read(begin, &mut bytes).map_err(|_| Copy::Damaged)?;
@@ -82,7 +82,7 @@ impl<F: NorFlash> Store<F> {
     ///
     /// # Errors
     /// Where the flash refused it, or holds something else than was written. The other copy is as it was.
-    pub(crate) fn keep(&mut self, copy: u8, sequence: u32, image: &[u8]) -> Result<(), NotTaken> {
+    pub(super) fn keep(&mut self, copy: u8, sequence: u32, image: &[u8]) -> Result<(), NotTaken> {
         let begin = self.begin(copy);
         if image.len() > self.room() {
             return Err(NotTaken(begin));
@@ -100,7 +100,7 @@ impl<F: NorFlash> Store<F> {
     ///
     /// # Errors
     /// Where the flash refused it.
-    pub(crate) fn erase(&mut self, last: u8) -> Result<(), NotTaken> {
+    pub(super) fn erase(&mut self, last: u8) -> Result<(), NotTaken> {
         self.clear(last ^ 1)?;
         self.clear(last)
     }
@@ -146,7 +146,7 @@ impl Header {
     }
 
     /// Returns `true` if it was written after `other`.
-    pub(crate) const fn is_newer_than(&self, other: &Self) -> bool {
+    pub(super) const fn is_newer_than(&self, other: &Self) -> bool {
         self.sequence.wrapping_sub(other.sequence).cast_signed() > 0
     }
 }

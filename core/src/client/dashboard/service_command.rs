@@ -142,7 +142,7 @@ impl<'m> ServiceCommand<'m> {
         Self { client, leave, asked: None, mode, release: false, released_by: None, close: false, event: None }
     }
 
-    /// Whether something is under way.
+    /// Returns whether a command is under way.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
         self.leave.is_busy()
@@ -187,7 +187,7 @@ impl<'m> ServiceCommand<'m> {
         }
     }
 
-    /// Where the next bytes received go.
+    /// Returns the room for received bytes.
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.client.receive_window()
     }
@@ -252,12 +252,12 @@ impl<'m> ServiceCommand<'m> {
         })
     }
 
-    /// Returns the result, once.
+    /// Returns the outcome; `None` once it is taken.
     pub fn poll_event(&mut self) -> Option<Outcome> {
         self.event.take()
     }
 
-    /// Returns the latest time of the next [`ServiceCommandInput::Tick`]; `None` while nothing is awaited.
+    /// Returns the latest time of a [`ServiceCommandInput::Tick`]; `None` while no deadline runs.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.released_by.or_else(|| self.client.poll_timeout())
