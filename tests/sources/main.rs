@@ -4,3 +4,6 @@ mod citations;
 mod clocks;
 mod examples;
 mod layering;
+mod makers;
+mod packages;
+mod reading;
