@@ -16,8 +16,8 @@ impl Windows {
         Self { primary: [0; Memory::LEAST_PRIMARY], realtime: [0; Memory::LEAST_REALTIME] }
     }
 
-    /// Returns it for [`UrEngine::new`](outrigger_core::engine::ur::UrEngine::new). Without RTDE; whoever wants states from there
-    /// adds [`Memory::rtde`], and gives [`Buffers`] room for it.
+    /// Returns the receive memory for [`UrEngine::new`](outrigger_core::engine::ur::UrEngine::new), without RTDE. To receive states by
+    /// RTDE, add [`Memory::rtde`] and give [`Buffers`] room for it.
     #[must_use]
     pub const fn memory(&mut self) -> Memory<'_> {
         Memory { primary: &mut self.primary, realtime: &mut self.realtime, rtde: None }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use outrigger_require::workspace;
 
-/// Where pages are cited from: the root of the repository.
+/// The folder that pages are cited from: the root of the repository.
 const PAGES: &str = "core/docs/";
 const PROTOCOLS: &str = "core/docs/protocol/";
 const READ: &[&str] = &["rs", "md", "tsv", "toml", "py", "sh"];
@@ -68,7 +68,7 @@ fn has_item(page: &str, number: &str) -> bool {
     lines.take_while(|line| !line.starts_with('#')).any(|line| line.starts_with(&format!("{item}. ")))
 }
 
-/// `6–8` are 6, 7 and 8; `4.1–4.4` and `A1–A8` likewise.
+/// `6–8` are 6, 7 and 8; `4.1–4.4` and `A1–A8` are read in the same way.
 fn range(from: &str, to: &str) -> Vec<String> {
     let number = |text: &str| {
         let at = text.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
@@ -131,7 +131,7 @@ fn cited(line: &str, names: &[&str]) -> Vec<Found> {
     found
 }
 
-/// What is wrong with the citations of `files`, and every section that is cited.
+/// Returns the faults in the citations of `files`, and every section that is cited.
 fn check(files: &[(String, String)]) -> (Vec<String>, BTreeSet<(String, String)>) {
     let texts: BTreeMap<&str, &str> =
         files.iter().filter(|(path, _)| path.starts_with(PAGES)).map(|(p, t)| (p.as_str(), t.as_str())).collect();

@@ -68,7 +68,7 @@ const REMOTE_FLOORS: &[(&str, Floors)] = &[
 const KNOWS_NO_WIRE: &[&str] = &["link", "mode", "command", "law", "trajectory", "kinematics", "recorder"];
 const NO_PROTOCOL: &[&str] = &["math", "robot", "sensor", "time"];
 
-/// The floors of `outrigger`, the library for hosts, likewise.
+/// Modules of `outrigger`, the library for hosts, by floor.
 const HOST_FLOORS: Floors = &[
     (8, &["robot"]),
     (7, &["run"]),
@@ -256,7 +256,7 @@ fn the_floors_on_the_page_of_the_protocols_for_remote_clients_are_the_ones_held_
     assert_eq!(documented, held);
 }
 
-/// What of `imported`, modules with what each imports, is part of a circle, or between two.
+/// Returns the part of `imported`, modules with what each imports, that is in a circle or between two.
 fn circle(mut imported: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     loop {
         let modules: BTreeSet<String> = imported.keys().cloned().collect();

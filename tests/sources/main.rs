@@ -4,6 +4,7 @@ mod citations;
 mod clocks;
 mod examples;
 mod layering;
+mod links;
 mod makers;
 mod packages;
 mod reading;

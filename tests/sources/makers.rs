@@ -7,7 +7,7 @@ use outrigger_require::workspace;
 
 use super::reading::{code, sources};
 
-/// Where a maker is chosen: by arguments, a configuration, what a board sends, or by name in a program.
+/// The files in which a maker is chosen: by arguments, a configuration, what a board sends, or by name in a program.
 const CHOOSING: &[&str] = &[
     "port-linux/src/robot/beside.rs",
     "port-linux/src/run/chosen.rs",
@@ -27,7 +27,7 @@ struct Maker {
     places: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// Everything else is written once for all makers. Another one is another entry here.
+/// The makers; all other code is written once for all. Add an entry for another one.
 const MAKERS: &[Maker] = &[
     Maker {
         name: "KRC",
@@ -103,7 +103,7 @@ const MAKERS: &[Maker] = &[
     },
 ];
 
-/// Where makers are looked for.
+/// The folders in which makers are looked for.
 const NAMING: &[&str] = &[
     "core/src",
     "core/wire/src",
@@ -128,7 +128,7 @@ fn naming() -> Vec<PathBuf> {
 }
 
 impl Maker {
-    /// Whether `code` names one of its types, or something in one of its modules.
+    /// Returns `true` if `code` names one of its types, or something in one of its modules.
     fn is_named_in(&self, code: &str) -> bool {
         let inside_of_a_name = |c: char| c.is_alphanumeric() || c == '_';
         let is_type = |word: &str| {
@@ -142,7 +142,7 @@ impl Maker {
         code.split(|c| !inside_of_a_name(c)).any(is_type) || modules.any(|module| self.modules.contains(&module))
     }
 
-    /// What is wrong with `files`, which are all that there are: those that name it outside of its places, and places that
+    /// Returns the faults of `files`, which are all that there are: those that name it outside of its places, and places that
     /// none of them needs.
     fn misplaced(&self, files: &[(PathBuf, String)]) -> Vec<String> {
         let naming: Vec<&Path> =

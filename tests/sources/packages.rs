@@ -77,7 +77,7 @@ const DRIVERS_ARE_TESTED_WITH: &[&str] = &["outrigger-emulated"];
 /// Foreign crates that the core, and `outrigger-wire`, cannot be built without.
 const CORE_NEEDS: &[&str] = &["heapless", "zerocopy"];
 
-/// Those of `outrigger-remote`.
+/// Foreign crates that `outrigger-remote` cannot be built without.
 const REMOTE_NEEDS: &[&str] = &["heapless", "hmac", "sha2", "zerocopy"];
 
 #[test]
@@ -102,10 +102,10 @@ fn the_oracle_uses_the_fields_of_the_messages_alone() {
     assert_eq!(Vec::from_iter(seen), ["fields"]);
 }
 
-/// What a board is judged by may read what the board tells, and shares no decision with what runs on it.
+/// Modules of the core that the judge of an emulated board may use: it reads what the board reports, and shares no decision with it.
 const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot"];
 
-/// The modules of `outrigger-remote` likewise.
+/// Modules of `outrigger-remote` that it may use.
 const EMULATED_MAY_USE_OF_REMOTE: &[&str] = &["telemetry"];
 
 /// The modules of `outrigger-wire` that a board computes with: what judges it may not use them.

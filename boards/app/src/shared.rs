@@ -93,7 +93,7 @@ pub struct Shared<const N: usize, P: Peer<N>> {
 }
 
 impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
-    /// Returns a shared on which nothing has happened. `device` and `pace` are telemetry's.
+    /// Returns the state of a board that has just started. `device` and `pace` are telemetry's.
     #[must_use]
     pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
         Self {
@@ -313,8 +313,8 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Starts anew what hears nothing any more, as [`link_watchdog`](outrigger_embassy::link_watchdog) says; for ever. `restart` does it, and does not
-    /// return where the board is meant.
+    /// Restarts the interface or the board when no frames arrive, by the rule of [`link_watchdog`](outrigger_embassy::link_watchdog); never
+    /// returns. `restart` carries it out, and does not return from restarting the board.
     pub async fn watch_link(&self, mut restart: impl FnMut(Restart)) -> ! {
         let mut watchdog = LinkWatchdog::new();
         let mut ticker = Ticker::every(Duration::from_secs(1));
@@ -363,7 +363,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
     }
 }
 
-/// The control loop's side of the shared.
+/// The control loop's side of [`Shared`].
 pub(crate) struct LoopObserver<'d, const N: usize, P: Peer<N>, O> {
     #[cfg(feature = "motion")]
     motion: Stored<'static, N>,

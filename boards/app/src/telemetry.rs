@@ -40,9 +40,8 @@ impl Default for Outgoing {
     }
 }
 
-/// Sends what `shared` has to tell to `target`, for ever, and takes nothing in: the network can read and not write.
-/// Where nobody can be reached it waits; what has become old meanwhile is not sent later. A second listener is never waited for: the
-/// first one hears all of it whether the second is there or not.
+/// Sends the telemetry of `shared` to `target`; never returns and receives nothing. While nobody can be reached it waits, and data that
+/// becomes old meanwhile is dropped. It never waits for a second listener.
 pub async fn send<const N: usize, P: Peer<N, Event: PeerEvent>>(
     shared: &Shared<N, P>,
     stack: Stack<'_>,

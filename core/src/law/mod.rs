@@ -284,7 +284,7 @@ pub enum LawKind {
 }
 
 impl LawKind {
-    /// Each of them once: configurations offer these, and checks of documentation and settings look for each.
+    /// All built-in laws, each once: configurations offer these, and checks of documentation and settings look for each.
     pub const ALL: &'static [Self] = &[Self::JointServo, Self::CartesianTwist, Self::Standoff, Self::ToolAxes];
 
     /// Returns the name in configurations and reports.

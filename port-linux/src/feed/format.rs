@@ -45,7 +45,7 @@ struct Row {
 }
 
 impl WireFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 5] = [Self::Primary, Self::Realtime, Self::Rtde, Self::Variables, Self::Fri];
 
     /// Numbers of the streams with whole states, the most precise first.
@@ -119,7 +119,7 @@ impl WireFormat {
         })
     }
 
-    /// Returns how its messages are told apart.
+    /// Returns the framing of its messages.
     #[must_use]
     pub const fn framing(self) -> Framing {
         self.row().framing

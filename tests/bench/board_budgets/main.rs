@@ -440,7 +440,7 @@ this table alone.
 
 An instruction belongs to the crate of the innermost function that is not the standard library's, in whatever it was
 inlined; *core library* is what is left, compiler routines among it. Constants carry no trace of their crate. The flash
-budget is about core, urscript, port-embassy without its guard of the link (ARP, revival, heartbeat, address) and the core library; what they are made with (zerocopy, heapless) is counted as core.
+budget is about core, urscript, port-embassy without its guard of the link (ARP, link watchdog, heartbeat, address) and the core library; what they are made with (zerocopy, heapless) is counted as core.
 
 ";
 

@@ -1,4 +1,4 @@
-//! The settings of the process itself and of its sensors: a row for each. The suite `settings` of `tests/system` runs the program
+//! The settings of the process itself and of its sensors: a row for each. The suite `settings_of_the_process` of `tests/system` runs the program
 //! with and without each.
 
 use outrigger_tests::settings::File;

@@ -362,7 +362,7 @@ pub struct Boot<'a> {
     pub stage: Stage,
     /// Rate of the processor \[Hz\].
     pub clock: u32,
-    /// The clock is the one that was meant to be used, and not what the chip has instead.
+    /// The processor runs on the configured clock, not on the chip's fallback.
     pub is_clock_as_meant: bool,
     /// The reason for which the newest settings in flash do not run; `None` where they run, or there are none.
     pub refused: Option<&'a str>,

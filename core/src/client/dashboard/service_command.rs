@@ -101,11 +101,10 @@ pub struct ServiceCommand<'m> {
 pub enum ServiceCommandInput {
     /// Somebody asks for this, and the engine is in this mode.
     Ask(ArmCommand, Mode),
-    /// The engine is in this mode: to be told before what has been received.
+    /// The mode of the engine: handed in before received bytes.
     Mode(Mode),
-    /// The engine, in this mode, has had the release asked for by [`ServiceCommandOutput::Release`] and everything that was asked of it
-    /// before, and nothing waits for it now. What is transmitted for this is to be given to the connection before anything else is
-    /// asked of the engine.
+    /// The engine, now in this mode, has processed the release of [`ServiceCommandOutput::Release`] and all earlier requests. Hand what
+    /// is transmitted for this to the connection before the engine gets another request.
     Released(Mode),
     /// The connection asked for by [`ServiceCommandOutput::Open`] stands.
     Opened,

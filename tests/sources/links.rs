@@ -1,0 +1,61 @@
+//! Links between pages lead to files of the repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use outrigger_require::workspace;
+
+/// Folders that are not part of the repository.
+const FOREIGN: &[&str] = &["target", ".git"];
+
+/// Returns every page below `folder`.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut pages = vec![];
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a readable folder").flatten() {
+            let path = entry.path();
+            let name = entry.file_name();
+            if path.is_dir() && !FOREIGN.iter().any(|foreign| name == *foreign) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages
+}
+
+/// Returns the files that a page links to, as they are written: neither other sites nor items of Rust, and without a place inside the file.
+fn linked(page: &str) -> impl Iterator<Item = &str> {
+    let links = page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
+    let files =
+        links.filter(|link| link.contains(['/', '.']) && !link.contains("::") && !link.contains(char::is_whitespace));
+    files.filter(|link| !link.contains("://") && !link.starts_with("mailto:")).filter_map(|link| {
+        let file = link.split('#').next().unwrap_or_default();
+        (!file.is_empty()).then_some(file)
+    })
+}
+
+#[test]
+fn every_link_of_a_page_leads_to_a_file() {
+    let pages = pages(&workspace());
+    assert!(pages.len() > 40, "{} pages", pages.len());
+    let mut broken = vec![];
+    for page in &pages {
+        let text = fs::read_to_string(page).expect("UTF-8");
+        let folder = page.parent().expect("a folder");
+        broken.extend(
+            linked(&text)
+                .filter(|file| !folder.join(file).exists())
+                .map(|file| format!("{}: {file}", page.strip_prefix(workspace()).unwrap_or(page).display())),
+        );
+    }
+    assert!(broken.is_empty(), "{} links lead nowhere:\n{}", broken.len(), broken.join("\n"));
+}
+
+#[test]
+fn links_to_other_sites_and_items_are_no_files() {
+    let page = "[a](b.md#c) [d](#e) [f](https://example.org/g) [`h`](core::law) [i](../j/) [k](mailto:l@m.org) [n](o)";
+    assert_eq!(linked(page).collect::<Vec<_>>(), ["b.md", "../j/"]);
+}
