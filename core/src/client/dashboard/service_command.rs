@@ -108,7 +108,7 @@ pub enum ServiceCommandInput {
     Released(Mode),
     /// The connection asked for by [`ServiceCommandOutput::Open`] stands.
     Opened,
-    /// It was refused or could not be made.
+    /// A connection that was refused or could not be made.
     Refused,
     /// The peer, or the network stack, closed the connection.
     Closed,
@@ -133,7 +133,7 @@ pub enum ServiceCommandOutput<'a> {
 }
 
 impl<'m> ServiceCommand<'m> {
-    /// Nothing was asked yet. `memory` holds what was received: the longest reply, a few hundred bytes.
+    /// Returns a client without a command. `memory` holds received bytes: the longest reply, a few hundred bytes.
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
         let client = Client::new(memory, Timeouts::default());
@@ -169,7 +169,7 @@ impl<'m> ServiceCommand<'m> {
         self.follow(now);
     }
 
-    /// What there is leave for is done.
+    /// Carries out what the interlock permits.
     fn judge(&mut self, now: Instant, input: LeaveInput, mode: Mode) {
         self.mode = mode;
         match (self.leave.handle(input, mode), self.asked) {
@@ -197,7 +197,7 @@ impl<'m> ServiceCommand<'m> {
         self.follow(now);
     }
 
-    /// What the client tells is followed.
+    /// Handles the events of the client.
     fn follow(&mut self, now: Instant) {
         loop {
             let outcome = match self.client.poll_event() {
@@ -221,7 +221,7 @@ impl<'m> ServiceCommand<'m> {
         }
     }
 
-    /// It is over, and so is its connection.
+    /// Ends the command and closes its connection.
     fn end(&mut self, now: Instant, outcome: Outcome) {
         if self.asked.take().is_none() {
             return;
@@ -282,7 +282,7 @@ mod tests {
         }
     }
 
-    /// What it sends next.
+    /// Returns the text that it sends next.
     fn sent(command: &mut ServiceCommand<'_>) -> Option<String> {
         match command.poll_output()? {
             ServiceCommandOutput::Transmit(bytes) => Some(String::from_utf8(bytes.to_vec()).unwrap()),
