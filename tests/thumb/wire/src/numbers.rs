@@ -1,7 +1,8 @@
 //! Values of a robot, times, mathematics and checksums.
 
 use outrigger_wire::checksum::crc32;
-use outrigger_wire::math::{Rotation, atan2, sin_cos, sqrt};
+use outrigger_wire::decimal;
+use outrigger_wire::math::{Rotation, add, atan2, bounded, cross, dot, double, norm, scale, sin_cos, sqrt, subtract};
 use outrigger_wire::robot::{ControllerTime, JointPositions, Pose, RobotModel, SoftwareVersion, Twist, Wrench};
 use outrigger_wire::time::{Duration, Instant};
 
@@ -28,5 +29,9 @@ pub fn probe() {
     used((sin_cos(x), atan2(x, y), sqrt(z)));
     let rotation = Rotation::from_vector([x, y, z]);
     used((rotation.to_vector(), rotation.after(&rotation).apply([z, y, x])));
+    let (a, b) = (any_numbers(), any_numbers());
+    used((add(a, b), subtract(a, b), cross(a, b), scale(a, x), dot(a, b), norm(a), bounded(x, y, z)));
+    used((double::to_f32(any(0.1)), double::scaled(any(0.1), any(7)), double::is_nan(any(0.1))));
+    used((decimal::parse(any_bytes()), decimal::unsigned(any_bytes())));
     used(crc32(any_bytes()));
 }
