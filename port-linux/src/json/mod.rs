@@ -13,6 +13,8 @@ use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
 /// Returns `value` in one line, without its end.
+///
+/// `null` in place of a value that serde cannot write as JSON, such as a map whose keys are no strings: no line is cut off.
 #[must_use]
 pub fn text(value: &impl Serialize) -> String {
     let mut text = vec![];
@@ -21,10 +23,13 @@ pub fn text(value: &impl Serialize) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Appends `value` to `text`.
+/// Appends `value` to `text`, or `null` where it has no form in JSON.
 fn append(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    // Writing to memory cannot fail, and the keys of every object here are text.
-    let _ = value.serialize(&mut serde_json::Serializer::with_formatter(text, Format));
+    let before = text.len();
+    if value.serialize(&mut serde_json::Serializer::with_formatter(&mut *text, Format)).is_err() {
+        text.truncate(before);
+        text.extend_from_slice(b"null");
+    }
 }
 
 /// Numbers and strings, as the lines have them.
@@ -146,6 +151,13 @@ mod tests {
         assert_eq!(text(&numbers), "[null,null,null,1e300,-0.0,1e-5,1e16,0.1]");
         assert_eq!(text(&[Number(f32::NEG_INFINITY), Number(0.1), Number(1e20)]), r#"["-Infinity",0.1,1e20]"#);
         assert_eq!(text(&(u64::MAX, i64::MIN)), "[18446744073709551615,-9223372036854775808]");
+    }
+
+    #[test]
+    fn a_value_that_has_no_form_in_json_is_null_and_cuts_no_line_off() {
+        let map = std::collections::BTreeMap::from([((1, 2), 3)]);
+        assert_eq!(text(&map), "null");
+        assert_eq!(text(&[1].map(|_| &map)), "null");
     }
 
     #[test]
