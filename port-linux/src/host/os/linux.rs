@@ -177,11 +177,12 @@ thread_local! {
 /// # Errors
 /// `EINVAL` where there is none of this number, or this process may not use it.
 pub(crate) fn pin(processor: usize) -> io::Result<()> {
-    let before = sched_getaffinity(None)?;
+    // Refused where the machine has more processors than the set has room for: then threads started later share the processor.
+    let before = sched_getaffinity(None).ok();
     let mut set = CpuSet::new();
     set.set(processor);
     sched_setaffinity(None, &set)?;
-    BEFORE_PIN.set(BEFORE_PIN.get().or(Some(before)));
+    BEFORE_PIN.set(BEFORE_PIN.get().or(before));
     Ok(())
 }
 
