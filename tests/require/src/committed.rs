@@ -27,14 +27,17 @@ pub fn hold(path: impl AsRef<Path>, made: &str) {
 /// Returns the text of the file at `path` from the root of the workspace, or `None` where `OUTRIGGER_BLESS=1` has written `made` to it.
 ///
 /// # Panics
-/// Where it cannot be written.
+/// Where it cannot be read, or written.
 pub fn read(path: &Path, made: &str) -> Option<String> {
     let file = workspace().join(path);
     if std::env::var_os(BLESS).is_some_and(|value| value == "1") {
         std::fs::write(&file, made).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         return None;
     }
-    Some(std::fs::read_to_string(&file).unwrap_or_default())
+    Some(
+        std::fs::read_to_string(&file)
+            .unwrap_or_else(|error| panic!("{}: {error}; {BLESS}=1 makes it", path.display())),
+    )
 }
 
 /// Returns the first line in which two texts differ, with its number and a few lines around it: `-` for `old`, `+` for `new`.

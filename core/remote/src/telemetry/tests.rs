@@ -21,6 +21,21 @@ const BOOT: Boot<'static> = Boot {
     refused: Some("source[1].input"),
 };
 
+/// Does not compile while a kind of message is missing here: name a new one in `outrigger-tests` (`telemetry`), too, which sees each sent.
+const fn _every_kind(message: &Message<'_, 6, u8, u8>) {
+    match message {
+        Message::Hello(_)
+        | Message::Status(_)
+        | Message::Motion(_)
+        | Message::Histogram(_)
+        | Message::Event(_)
+        | Message::Port(_)
+        | Message::Settings(_)
+        | Message::Recording(_)
+        | Message::Boot(_) => {}
+    }
+}
+
 #[test]
 fn beside_a_krc_the_status_says_what_that_engine_says_and_fits_whatever_was_counted() {
     use outrigger_core::engine::krc::{Krc, KrcConfig, KrcEngine};

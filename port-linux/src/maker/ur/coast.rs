@@ -90,4 +90,28 @@ mod tests {
         let unknown = describe(&UrConfig::default(), old);
         assert!(unknown.ends_with("configure the robot's `model`)"), "{unknown}");
     }
+
+    #[test]
+    fn every_setting_that_the_way_depends_on_changes_the_words() {
+        let mut config = UrConfig::default();
+        config.peer.model = Some(RobotModel::Ur5e);
+        let software = SoftwareVersion::new(5, 15);
+        let words = describe(&config, software);
+        type Change = fn(&mut UrConfig);
+        let changes: [(&str, Change); 6] = [
+            ("robot.model", |config| config.peer.model = Some(RobotModel::Ur10e)),
+            ("robot.tcp", |config| {
+                config.peer.tcp = Some(Pose { position: [0.0, 0.0, 0.3], ..Pose::default() });
+            }),
+            ("limits.velocity", |config| config.limits.velocity.0[1] *= 2.0),
+            ("limits.reaction", |config| config.limits.reaction = Duration::from_millis(150)),
+            ("session.hold", |config| config.peer.text.hold = Duration::from_millis(150)),
+            ("session.own_stop", |config| config.peer.text.own_stop /= 2.0),
+        ];
+        for (key, change) in changes {
+            let mut changed = config;
+            change(&mut changed);
+            assert_ne!(describe(&changed, software), words, "{key}");
+        }
+    }
 }
