@@ -103,6 +103,12 @@ impl Thread {
         self.stack.split_off(self.stack.len().saturating_sub(count))
     }
 
+    /// The topmost values, as they lie, and where they begin.
+    fn top(&self, count: usize) -> (usize, &[Value]) {
+        let first = self.stack.len().saturating_sub(count);
+        (first, self.stack.get(first..).unwrap_or_default())
+    }
+
     /// Goes back to the instruction that was just taken.
     pub(super) fn again(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
@@ -141,23 +147,26 @@ impl Thread {
                 self.push(value, limits, budget)?;
             }
             Op::LoadElement(place, count) => {
-                let indices = self.pop_many(count as usize);
+                let (first, indices) = self.top(count as usize);
                 let base = self.variable(place, globals).ok_or(FaultKind::NotAssigned)?;
-                let value = operators::element(base, &indices)?.to_value();
+                let value = operators::element(base, indices)?.to_value();
+                self.stack.truncate(first);
                 self.push(value, limits, budget)?;
             }
             Op::Store(place) => {
                 let value = self.pop();
-                if let Some(slot) = self.slot(place, globals) {
+                if let Some(slot) = slot_of(&mut self.frames, place, globals) {
                     *slot = Some(value);
                 }
             }
             Op::StoreElement(place, count) => {
                 let value = self.pop();
-                let indices = self.pop_many(count as usize);
+                let (first, _) = self.top(count as usize);
                 let nests = matches!(value, Value::List(_) | Value::Struct(_));
-                let Some(Some(base)) = self.slot(place, globals) else { return Err(FaultKind::NotAssigned) };
-                operators::set_element(base, &indices, value)?;
+                let slot = slot_of(&mut self.frames, place, globals);
+                let Some(Some(base)) = slot else { return Err(FaultKind::NotAssigned) };
+                operators::set_element(base, self.stack.get(first..).unwrap_or_default(), value)?;
+                self.stack.truncate(first);
                 if nests {
                     if !base.fits(limits) {
                         return Err(FaultKind::Limit("list"));
@@ -192,9 +201,10 @@ impl Thread {
                 self.push(value, limits, budget)?;
             }
             Op::Index(count) => {
-                let indices = self.pop_many(count as usize);
-                let base = self.pop();
-                let value = operators::element(&base, &indices)?.to_value();
+                let (first, indices) = self.top(count as usize);
+                let base = first.checked_sub(1).and_then(|below| self.stack.get(below)).unwrap_or(&Value::None);
+                let value = operators::element(base, indices)?.to_value();
+                self.stack.truncate(first.saturating_sub(1));
                 self.push(value, limits, budget)?;
             }
             Op::Unary(operator) => {
@@ -331,12 +341,16 @@ impl Thread {
             Place::Local(slot) => self.frames.last()?.locals.get(slot as usize)?.as_ref(),
         }
     }
+}
 
-    fn slot<'v>(&'v mut self, place: Place, globals: &'v mut [Option<Value>]) -> Option<&'v mut Option<Value>> {
-        match place {
-            Place::Global(slot) => globals.get_mut(slot as usize),
-            Place::Local(slot) => self.frames.last_mut()?.locals.get_mut(slot as usize),
-        }
+fn slot_of<'v>(
+    frames: &'v mut [Frame],
+    place: Place,
+    globals: &'v mut [Option<Value>],
+) -> Option<&'v mut Option<Value>> {
+    match place {
+        Place::Global(slot) => globals.get_mut(slot as usize),
+        Place::Local(slot) => frames.last_mut()?.locals.get_mut(slot as usize),
     }
 }
 
