@@ -112,9 +112,9 @@ impl Dials {
     }
 
     /// When bytes arrive next.
-    pub(crate) fn next_event(&self, now: SimTime) -> Option<SimTime> {
-        let links = self.lines.values().flat_map(|line| [&line.up, &line.down]);
-        links.filter_map(|link| link.next_event(now)).min()
+    pub(crate) fn next_event(&self, now: SimTime) -> SimTime {
+        let of_line = |line: &Line| line.up.next_event(now).min(line.down.next_event(now));
+        self.lines.values().map(of_line).min().unwrap_or(SimTime::MAX)
     }
 
     /// What has arrived by `now` can be read.

@@ -255,7 +255,11 @@ impl Chain {
     /// Where upper arm and forearm meet \[m\].
     #[must_use]
     pub fn elbow(&self, q: &[f64; 6]) -> Vec3 {
-        self.carry(&self.turns(q), 2, Frame { position: self.elbow, rotation: Rotation::IDENTITY }).position
+        self.elbow_turned(&self.turns(q))
+    }
+
+    fn elbow_turned(&self, turns: &Turns) -> Vec3 {
+        self.carry(turns, 2, Frame { position: self.elbow, rotation: Rotation::IDENTITY }).position
     }
 
     /// Linear and angular speed of `point`, fixed to the link behind joint `joints`, at `qd` \[rad/s\].
@@ -282,7 +286,8 @@ impl Chain {
     /// Speed of the elbow \[m/s\].
     #[must_use]
     pub fn elbow_speed(&self, q: &[f64; 6], qd: &[f64; 6]) -> Vec3 {
-        self.speed_of(&self.turns(q), qd, 2, self.elbow(q)).0
+        let turns = self.turns(q);
+        self.speed_of(&turns, qd, 2, self.elbow_turned(&turns)).0
     }
 }
 

@@ -158,15 +158,21 @@ impl Link {
         self.held.len() + self.on_the_way.iter().map(|segment| segment.bytes.len()).sum::<usize>()
     }
 
-    /// When something will change by itself: an arrival, or an acknowledgement that lets held data go.
+    /// When something will change by itself: an arrival, or an acknowledgement that lets held data go;
+    /// [`SimTime::MAX`] where nothing will.
     #[must_use]
-    pub fn next_event(&self, now: SimTime) -> Option<SimTime> {
-        let arrival = if self.conditions.stalled {
-            None
-        } else {
-            self.on_the_way.iter().map(|segment| segment.arrives).find(|at| *at > now)
-        };
-        [arrival, self.acknowledged_at].into_iter().flatten().min()
+    pub fn next_event(&self, now: SimTime) -> SimTime {
+        let acknowledged = self.acknowledged_at.unwrap_or(SimTime::MAX);
+        if self.conditions.stalled {
+            return acknowledged;
+        }
+        let arrival = self.on_the_way.iter().map(|segment| segment.arrives).find(|at| *at > now);
+        arrival.map_or(acknowledged, |at| at.min(acknowledged))
+    }
+
+    /// Returns whether nothing is on its way, so that a [`receive`](Self::receive) has nothing to do.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.on_the_way.is_empty() && self.acknowledged_at.is_none()
     }
 
     fn flush(&mut self, now: SimTime) {
@@ -289,7 +295,7 @@ mod tests {
         let mut link = link(&Conditions { stalled: true, ..Conditions::default() });
         link.send(ms(1), b"one ");
         link.send(ms(2), b"two");
-        assert_eq!((link.receive(ms(3), 99), link.next_event(ms(3))), (None, None));
+        assert_eq!((link.receive(ms(3), 99), link.next_event(ms(3))), (None, SimTime::MAX));
         link.set_conditions(ms(4), &Conditions::default());
         assert_eq!(link.receive(ms(4), 99), Some(b"one two".to_vec()));
     }

@@ -365,17 +365,22 @@ impl Controller {
     /// When something will happen by itself: a control cycle, a fault, a scripted action, bytes that arrive.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
-        let links = self.connections.values().flat_map(|connection| [&connection.up, &connection.down]);
-        let arrivals = links.filter_map(|link| link.next_event(self.now)).min().unwrap_or(SimTime::MAX);
         let scripted = self.script.iter().map(|(at, _)| *at).min().unwrap_or(SimTime::MAX);
-        let arrivals = arrivals.min(self.plant.sockets.dials.next_event(self.now).unwrap_or(SimTime::MAX));
-        arrivals.min(scripted).min(self.faults.next_edge()).min(self.next_operation()).min(self.next_cycle)
+        let mut next = scripted.min(self.faults.next_edge()).min(self.next_operation()).min(self.next_cycle);
+        for Connection { up, down, .. } in self.connections.values() {
+            next = next.min(up.next_event(self.now)).min(down.next_event(self.now));
+        }
+        next.min(self.plant.sockets.dials.next_event(self.now))
     }
 
     /// Lives through everything up to and including `to`.
     pub fn advance_to(&mut self, to: SimTime) {
-        while self.next_event() <= to {
-            self.now = self.next_event().max(self.now);
+        loop {
+            let next = self.next_event();
+            if next > to {
+                break;
+            }
+            self.now = next.max(self.now);
             self.process();
         }
         self.now = self.now.max(to);

@@ -57,7 +57,8 @@ impl Controller {
             self.next_state = self.next_state + STATE_PERIOD;
         }
         let notices = self.notices();
-        let packet = self.realtime_packet();
+        let is_read = self.connections.values().any(|c| c.listens() && c.port.sends_realtime());
+        let packet = if is_read { self.realtime_packet() } else { vec![] };
         self.publish_rtde();
         let ids: Vec<Conn> = self.connections.keys().copied().collect();
         for id in ids {

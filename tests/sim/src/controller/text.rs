@@ -17,7 +17,8 @@ impl Controller {
     /// Takes what has arrived from every client.
     pub(super) fn read_clients(&mut self) {
         let now = self.now;
-        let ids: Vec<Conn> = self.connections.keys().copied().collect();
+        let talking = self.connections.iter().filter(|(_, connection)| !connection.up.is_idle());
+        let ids: Vec<Conn> = talking.map(|(id, _)| *id).collect();
         for id in ids {
             while let Some(connection) = self.connections.get_mut(&id)
                 && matches!(connection.phase, Phase::Open | Phase::ClosedByClient)
