@@ -158,7 +158,7 @@ impl Link {
         self.held.len() + self.on_the_way.iter().map(|segment| segment.bytes.len()).sum::<usize>()
     }
 
-    /// When something will change by itself: an arrival, or an acknowledgement that lets held data go;
+    /// Returns the time of the next change by itself: an arrival, or an acknowledgement that lets held data go;
     /// [`SimTime::MAX`] where nothing will.
     #[must_use]
     pub fn next_event(&self, now: SimTime) -> SimTime {
