@@ -39,7 +39,7 @@ fn linked(page: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn every_link_of_a_page_leads_to_a_file() {
-    let pages = pages(&workspace());
+    let pages = pages(workspace());
     assert!(pages.len() > 40, "{} pages", pages.len());
     let mut broken = vec![];
     for page in &pages {

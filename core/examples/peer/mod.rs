@@ -19,9 +19,9 @@ use outrigger_wire::rtde::Value;
 #[derive(Clone, Debug)]
 pub struct Peer {
     software: SoftwareVersion,
-    /// Its clock [µs].
+    /// Its clock \[µs\].
     pub micros: u64,
-    /// Joint angles [rad] and speeds [rad/s].
+    /// Joint angles \[rad\] and speeds \[rad/s\].
     pub q: [f64; 6],
     /// See `q`.
     pub qd: [f64; 6],
@@ -77,7 +77,7 @@ impl Peer {
         }
     }
 
-    /// Its control and publishing period [µs].
+    /// Its control and publishing period \[µs\].
     pub fn period(&self) -> u64 {
         self.software.generation().period_micros()
     }
