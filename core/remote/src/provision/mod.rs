@@ -1,8 +1,8 @@
-//! A board is told its settings at the bench, over a serial line, without a compiler: frames in, an image out.
+//! Settings of a board, written at the bench over a serial line, without a compiler: frames in, an image out.
 //!
-//! [`Service`] is the board's side and [`Caller`] the side of the one who tells it. Neither knows a port or reads a clock. What
-//! is told is an [`Image`]: the settings, and what stands beside them. The service puts it together in memory that it is
-//! given and answers for it; to judge it, to write it and to start anew is its port's work. Every byte is in
+//! [`Service`] is the board's side and [`Caller`] the other one. Neither has a port or reads a clock. The settings travel as an
+//! [`Image`], with the key for requests and the waypoints of a motion. The service assembles it in memory that it is given and answers; its port checks the
+//! settings, stores them and restarts the board. Every byte is in
 //! `core/docs/protocol/outrigger-provision.md`.
 //!
 //! ```
