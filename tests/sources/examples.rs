@@ -107,3 +107,19 @@ fn what_is_not_compiled_or_not_public_does_not_count() {
     let text = "//! ```\n//! use x;\n//! # Ok(())\n//! ```\nfn f() {}\n//! ```\n//! late\n//! ```";
     assert_eq!(examples(text), [["use x;"]]);
 }
+
+/// Two packages build these examples, and whoever prints one builds it elsewhere.
+#[test]
+fn no_example_depends_on_the_folder_of_the_package_that_builds_it() {
+    let folder = workspace().join("port-linux/cli/examples");
+    let mut seen = 0;
+    for entry in fs::read_dir(folder).expect("the examples").flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).expect("UTF-8");
+            assert!(!text.contains("CARGO_MANIFEST_DIR"), "{}: use include_str!", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 3, "{seen} examples");
+}

@@ -46,9 +46,9 @@ struct Args {
     /// Where the right KRC sends its own.
     #[arg(long, requires = "left")]
     right: Option<SocketAddr>,
-    /// Lines of seconds and fourteen angles in degrees, relative to the start.
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/two-arms.csv"))]
-    file: PathBuf,
+    /// Lines of seconds and fourteen angles in degrees, relative to the start; `two-arms.csv` beside this file without it.
+    #[arg(long)]
+    file: Option<PathBuf>,
 }
 
 /// A servo that waits for the other arm.
@@ -128,8 +128,15 @@ fn never_began(arms: &[&Arm<Together>]) -> String {
 }
 
 async fn run(args: &Args) -> Result<(), Trouble> {
-    let text = std::fs::read_to_string(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
-    let [left, right] = read(&text).map_err(|error| format!("{}: {error}", args.file.display()))?;
+    let (name, text) = match &args.file {
+        Some(file) => {
+            let name = file.display().to_string();
+            let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+            (name, text)
+        }
+        None => ("two-arms.csv".to_owned(), include_str!("two-arms.csv").to_owned()),
+    };
+    let [left, right] = read(&text).map_err(|error| format!("{name}: {error}"))?;
     let ends = [&left, &right].map(|motion| motion.at_nanos(u64::MAX).positions);
     let begin = Rc::new(Cell::new(false));
     let clock = Clock::start();
@@ -138,7 +145,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         let reference = Reference::Relative(motion);
         let within = reference.check(&config.limits);
         within.map_err(|(line, excess)| {
-            format!("{}: {side} arm: {excess} on the way to line {}: give it more time", args.file.display(), line + 1)
+            format!("{name}: {side} arm: {excess} on the way to line {}: give it more time", line + 1)
         })?;
         let servo = JointServo::new(reference, JointServoConfig { proportional: 5.0, ..JointServoConfig::default() });
         Ok(Together { servo, begin: Rc::clone(&begin) })
