@@ -13,6 +13,7 @@ fn main() -> ExitCode {
     let mut tests = vec![
         require::test("each_suite_of_the_manifest_is_listed", &[], each_suite_is_listed),
         require::test("each_file_is_in_the_readme_and_each_twin_there_is_a_plain_test", &[], the_readme_is_whole),
+        require::test("each_example_that_a_suite_reads_is_there", &[], each_example_is_there),
         require::test("a_test_that_is_missing_or_ignored_is_no_twin", &[], only_plain_tests_are_twins),
     ];
     tests.extend(SUITES.iter().map(|suite| {
@@ -24,6 +25,20 @@ fn main() -> ExitCode {
         })
     }));
     require::main(tests)
+}
+
+/// A suite that is not run by every change must not name a file that has moved.
+fn each_example_is_there() {
+    const READ: &str = "EXAMPLES).join(\"";
+    let mut named = BTreeSet::new();
+    for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/program")).expect("the suite").flatten() {
+        let text = std::fs::read_to_string(file.path()).unwrap_or_default();
+        named.extend(text.split(READ).skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned));
+    }
+    assert!(named.len() >= 2, "{named:?}");
+    for name in named {
+        assert!(Path::new(outrigger_system::EXAMPLES).join(&name).is_file(), "no example {name}");
+    }
 }
 
 /// Names and features of the targets in the manifest, without this one.

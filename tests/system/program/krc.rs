@@ -126,7 +126,7 @@ impl Running {
 
 /// The example, at a port of its own, without an end, with recordings of fallbacks in `folder`.
 fn configuration(name: &str, port: u16, folder: &Path) -> PathBuf {
-    let example = Path::new(outrigger_system::PACKAGE).join("examples/krc-swing.toml");
+    let example = Path::new(outrigger_system::EXAMPLES).join("krc-swing.toml");
     let text = std::fs::read_to_string(example).expect("the example");
     let run = format!("end = \"never\"\nrecordings = {:?}", shown(folder));
     let text = text.replace("49938", &port.to_string()).replace("end = \"done\"", &run);

@@ -41,7 +41,7 @@ fn shown(path: &Path) -> &str {
 
 /// The example, which records into `folder` and does not end by itself.
 fn configuration(folder: &Path) -> PathBuf {
-    let example = Path::new(outrigger_system::PACKAGE).join("examples/half-turn.toml");
+    let example = Path::new(outrigger_system::EXAMPLES).join("half-turn.toml");
     let text = std::fs::read_to_string(example).expect("the example");
     let ours = format!("request = \"operator\"\nrecordings = \"{}\"", shown(folder));
     let text = text.replace("request = \"start\"", &ours).replace("end = \"done\"", "end = \"never\"");

@@ -10,7 +10,7 @@ use outrigger_sim::tcp::{Running, Server};
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 fn examples() -> PathBuf {
-    Path::new(outrigger_system::PACKAGE).join("examples")
+    PathBuf::from(outrigger_system::EXAMPLES)
 }
 
 fn start(arguments: &[&str]) -> Child {

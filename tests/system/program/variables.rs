@@ -41,7 +41,7 @@ fn configuration(name: &str, before: &str, run: &str) -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
-    let example = Path::new(outrigger_system::PACKAGE).join("examples/half-turn.toml");
+    let example = Path::new(outrigger_system::EXAMPLES).join("half-turn.toml");
     let example = std::fs::read_to_string(example).expect("the example");
     let file = folder.join("run.toml");
     std::fs::write(&file, format!("{PATIENT}\n{before}\n{}", example.replace("[run]\n", &format!("[run]\n{run}\n"))))

@@ -13,8 +13,10 @@ use outrigger::config::{AnyConfiguration, RunsOn};
 use outrigger_core::engine::krc::KrcEngine;
 use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
-use outrigger_core::mode::Mode;
-use outrigger_remote::telemetry::{DATAGRAM_MAX, Device, Pace, PortReport, Sampler};
+use outrigger_core::mode::{Mode, PendantStop};
+use outrigger_remote::telemetry::{
+    Chunk, DATAGRAM_MAX, Device, Message, Pace, PeerDatagram, PortReport, Recording, Sampler,
+};
 use outrigger_tests::scripted::Peer;
 use outrigger_wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
 use outrigger_wire::robot::SoftwareVersion;
@@ -30,7 +32,10 @@ fn board(boot: u32, recorder: &'static mut [u8]) -> Board<'static> {
     let pace = Pace::default();
     let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
     let memory = Memory { primary: room(WINDOW), realtime: room(WINDOW), rtde: None };
-    let engine = UrEngine::new(UrConfig::default(), law, memory).expect("a configuration that can be run");
+    // Without RTDE a stop at the pendant is not seen, and that has to be allowed.
+    let mut config = UrConfig::default();
+    config.mode.pendant.stop = PendantStop::Overridden;
+    let engine = UrEngine::new(config, law, memory).expect("a configuration that can be run");
     let engine = engine.with_earlier_recording(recorder).keeping_fallbacks(pace.recording_time(RECORDER));
     let sampler = Sampler::new(Device { board: "bench", build: "test", boot, settings: &[] }, pace);
     let peer = Peer::new(SoftwareVersion::new(5, 15));
@@ -248,15 +253,29 @@ fn replayed_of(directory: &Path, named: &str) -> String {
     text
 }
 
+/// Returns the places of the datagrams that begin a pass of a recording.
+fn beginnings_of_passes(datagrams: &[Vec<u8>]) -> Vec<usize> {
+    let begins = |bytes: &Vec<u8>| {
+        let datagram = PeerDatagram::<6, Ur<'_>>::decode(bytes).expect("telemetry");
+        matches!(datagram.message, Message::Recording(Recording { chunk: Chunk { offset: 0, .. }, .. }))
+    };
+    (0..).zip(datagrams).filter(|(_, bytes)| begins(bytes)).map(|(place, _)| place).collect()
+}
+
 #[test]
 fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
     let datagrams = telemetry_of_a_fallback();
+    // Of a number that divides the datagrams of a pass, the same ones would be lost in each.
+    let passes = beginnings_of_passes(&datagrams);
+    assert!(passes.len() > 1, "{passes:?}");
+    let other_each_time = |of: &usize| passes.windows(2).all(|pair| (pair[1] - pair[0]) % of != 0);
+    let lost_of = (7..12).find(other_each_time).expect("a number that divides no pass");
     let (listen, out) = (free_port(), directory("watch-fallback"));
     let (lines, ended) = watched(&["--seconds", "3", "--out", out.to_str().expect("text")], &listen, || {
         let board = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         let other = UdpSocket::bind("127.0.0.2:0").expect("a socket");
         for (number, datagram) in datagrams.iter().enumerate() {
-            if number % 7 != 3 {
+            if number % lost_of != 3 {
                 board.send_to(datagram, &listen).expect("sent");
                 // As a board paces itself: the kernel's memory for one socket holds a hundred datagrams.
                 std::thread::sleep(std::time::Duration::from_millis(1));
@@ -316,7 +335,7 @@ fn where_nothing_comes_it_says_what_to_check() {
     });
     let text = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(3), "{text}");
-    for expected in ["device.telemetry", "firewall", "telemetry of format 255, expected 11"] {
+    for expected in ["device.telemetry", "firewall", "telemetry of format 255, expected 12"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
 }

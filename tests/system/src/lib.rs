@@ -4,8 +4,11 @@
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-/// The folder of the package `outrigger`, with its documents and examples.
+/// The folder of the package `outrigger`, with its documents.
 pub const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux");
+
+/// The folder of examples, which the command prints.
+pub const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/cli/examples");
 
 /// A suite in real time.
 #[derive(Clone, Copy, Debug)]
