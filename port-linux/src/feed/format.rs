@@ -12,7 +12,7 @@ pub const VARIABLES: u16 = 0;
 /// The port of RTDE.
 const RTDE: u16 = 30_004;
 
-/// A format in which a controller sends, by the streams that have it.
+/// A format of a controller's messages; the table says which streams use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireFormat {
     /// Messages of the primary and the secondary interface.
@@ -40,7 +40,7 @@ struct Row {
     connection: Option<&'static str>,
     /// Topic of its states in recordings; `None` where it has no states.
     states: Option<&'static str>,
-    /// Topic of what is sent, where that is decoded as well.
+    /// Topic of our commands in recordings, where they are decoded as well.
     commands: Option<&'static str>,
 }
 
@@ -165,7 +165,7 @@ pub fn connection_of(port: u16) -> (u16, Option<&'static str>) {
     }
 }
 
-/// Returns what names each stream of the formats that are `wanted`, as a list for people.
+/// Returns the streams of the `wanted` formats as a list for people, e.g. `30003, 30004 or variables`.
 pub fn listed(wanted: impl Fn(WireFormat) -> bool, conjunction: &str) -> String {
     let formats = WireFormat::ALL.into_iter().filter(|format| wanted(*format)).map(WireFormat::row);
     let names = formats.flat_map(|row| {
