@@ -31,7 +31,7 @@ use core::task::{Context, Poll};
 
 use embedded_io_async::{Read, Write};
 
-use crate::engine::{Endpoint, Engine, Event, Input, LinkId, Output, Peer};
+use crate::engine::{Controller, Endpoint, Engine, Event, Input, LinkId, LinkRoles, Output};
 use crate::law::Law;
 use outrigger_wire::time::{Duration, Instant};
 
@@ -187,7 +187,7 @@ pub trait Net {
 }
 
 /// What uses the engine: sensors, operators, reports.
-pub trait Application<const N: usize, P: Peer<N>, L: Law<N>> {
+pub trait Application<const N: usize, P: Controller<N>, L: Law<N>> {
     /// The next input from outside: samples, requests. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Input>;
 
@@ -233,7 +233,7 @@ enum Woken {
 ///
 /// `write_limit` bounds one write: a command that the socket does not take within it ends the connection, because
 /// nothing may ever follow half a program.
-pub async fn drive<const N: usize, P: Peer<N>, L: Law<N>, M: Net, A: Application<N, P, L>>(
+pub async fn drive<const N: usize, P: Controller<N>, L: Law<N>, M: Net, A: Application<N, P, L>>(
     net: &mut M,
     engine: &mut Engine<'_, N, P, L>,
     application: &mut A,
@@ -260,7 +260,7 @@ pub async fn drive<const N: usize, P: Peer<N>, L: Law<N>, M: Net, A: Application
 }
 
 /// Everything one run of the loop works with.
-struct Run<'r, 'm, const N: usize, P: Peer<N>, L: Law<N>, C, S, D, A> {
+struct Run<'r, 'm, const N: usize, P: Controller<N>, L: Law<N>, C, S, D, A> {
     clock: &'r C,
     sockets: Sockets<'r, S, D>,
     phases: [Phase; LinkId::MOST],
@@ -271,7 +271,7 @@ struct Run<'r, 'm, const N: usize, P: Peer<N>, L: Law<N>, C, S, D, A> {
 
 impl<const N: usize, P, L, C, S, D, A> Run<'_, '_, N, P, L, C, S, D, A>
 where
-    P: Peer<N>,
+    P: Controller<N>,
     L: Law<N>,
     C: Clock,
     S: Socket,
@@ -369,8 +369,9 @@ where
             self.application.event(event);
         }
         if S::PUTS_OFF {
+            let late = self.engine.peer().links().late;
             for (index, socket) in (0..).zip(self.sockets.streams.iter_mut()) {
-                socket.put_off(LinkId::new(index).is_some_and(|link| self.engine.peer().can_wait(link)));
+                socket.put_off(LinkId::new(index).is_some_and(|link| late.has(link)));
             }
         }
         self.application.observe(self.engine, self.clock.now());
@@ -414,13 +415,13 @@ where
 
     /// Tells the engine what the controller has not acknowledged, before it decides on anything else.
     async fn report_unacked(&mut self, now: Instant) {
-        let Some(link) = self.engine.peer().acknowledged_link() else { return };
+        let LinkRoles { commands: Some(link), unacked, .. } = self.engine.peer().links() else { return };
         if self.phases.get(link.index()) != Some(&Phase::Open) {
             return;
         }
         let Some(socket) = self.sockets.streams.get_mut(link.index()) else { return };
         let Unacked { bytes, age } = socket.unacked(now);
-        if bytes > 0 || self.engine.has_unacked(link) {
+        if bytes > 0 || unacked.has(link) {
             self.engine.handle(now, Input::Unacked { link, bytes, age });
             self.drain().await;
         }
@@ -441,7 +442,7 @@ where
 }
 
 /// The end of an opening, or bytes in the link's window; never for a closed link.
-fn poll_link<const N: usize, P: Peer<N>, L: Law<N>, S: Socket, D: Datagrams>(
+fn poll_link<const N: usize, P: Controller<N>, L: Law<N>, S: Socket, D: Datagrams>(
     link: LinkId,
     phase: Phase,
     sockets: &mut Sockets<'_, S, D>,

@@ -4,10 +4,10 @@
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::engine::krc::{KrcEvent, KrcSettings, KrcStatus};
 use outrigger_core::engine::ur::{UrEvent, UrSettings, UrStatus};
-use outrigger_core::engine::{Data, PeerStatus};
+use outrigger_core::engine::{Data, ControllerStatus};
 use outrigger_remote::telemetry::{DATAGRAM_MAX, Datagram, MAGIC};
 
-fn a_datagram<const N: usize, S: PeerStatus, E: Data>(bytes: &[u8]) {
+fn a_datagram<const N: usize, S: ControllerStatus, E: Data>(bytes: &[u8]) {
     let Ok(datagram) = Datagram::<N, S, E>::decode(bytes) else { return };
     let mut out = [0xa5; 2 * DATAGRAM_MAX];
     // Varints may be longer than they need to be; what is written back is the shortest form.

@@ -4,7 +4,7 @@ use core::net::Ipv4Addr;
 
 use outrigger_core::drive::{Application, Net, drive};
 use outrigger_core::engine::ur::{Ur, UrEngine};
-use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::engine::{Controller, Engine, Event, Input};
 use outrigger_core::law::Law;
 use outrigger_wire::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const FLUSH_LIMIT: Duration = Duration::from_millis(500);
 /// Listens to a robot's task: telemetry, a status lamp, a pin toggled in every cycle.
 ///
 /// Called by the loop, between a state and the next: what it does must be done in a few µs.
-pub trait Observer<const N: usize, P: Peer<N>, L> {
+pub trait Observer<const N: usize, P: Controller<N>, L> {
     /// Takes an event of the engine.
     fn event(&mut self, event: Event<P::Event>);
 
@@ -30,7 +30,7 @@ pub trait Observer<const N: usize, P: Peer<N>, L> {
 }
 
 /// Nobody listens.
-impl<const N: usize, P: Peer<N>, L> Observer<N, P, L> for () {
+impl<const N: usize, P: Controller<N>, L> Observer<N, P, L> for () {
     fn event(&mut self, _: Event<P::Event>) {}
     fn observe(&mut self, _: &mut Engine<'_, N, P, L>, _: Instant) {}
 }
@@ -58,13 +58,13 @@ pub type UrRunner<'d, 'm, L> = Runner<'d, 'm, 6, Ur<'m>, L, Connections<'d>>;
 
 /// The task of one robot.
 #[derive(Debug)]
-pub struct Runner<'d, 'm, const N: usize, P: Peer<N>, L, M> {
+pub struct Runner<'d, 'm, const N: usize, P: Controller<N>, L, M> {
     pub(crate) net: M,
     pub(crate) engine: &'d mut Engine<'m, N, P, L>,
     pub(crate) shared: &'d Shared,
 }
 
-impl<const N: usize, P: Peer<N>, L: Law<N>, M: Net + Flush> Runner<'_, '_, N, P, L, M> {
+impl<const N: usize, P: Controller<N>, L: Law<N>, M: Net + Flush> Runner<'_, '_, N, P, L, M> {
     /// Connects, or listens, goes on with it after every loss, and does what the engine decides; ends once a
     /// [`shutdown`](crate::Handle::shutdown) has been carried out.
     ///
@@ -83,7 +83,7 @@ struct Desk<'r, O> {
     observer: &'r mut O,
 }
 
-impl<const N: usize, P: Peer<N>, L: Law<N>, O: Observer<N, P, L>> Application<N, P, L> for Desk<'_, O> {
+impl<const N: usize, P: Controller<N>, L: Law<N>, O: Observer<N, P, L>> Application<N, P, L> for Desk<'_, O> {
     async fn next(&mut self) -> Input {
         self.shared.next().await.into()
     }

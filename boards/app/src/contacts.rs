@@ -2,7 +2,7 @@
 
 use embassy_time::{Duration, Ticker};
 use outrigger_core::client::dashboard::BrakeLine;
-use outrigger_core::engine::Peer;
+use outrigger_core::engine::Controller;
 use outrigger_core::mode::{Contact, Debounce, OperatorConfig};
 use outrigger_embassy::{Handle, now};
 
@@ -31,7 +31,7 @@ pub struct Contacts<S, A, R, B> {
 impl<S: FnMut() -> bool, A: FnMut() -> bool, R: FnMut() -> bool, B: FnMut() -> bool> Contacts<S, A, R, B> {
     /// Tells `robot` how those contacts stand that are configured, once and whenever that changes, for ever; the one for the brakes,
     /// where that is, is told to `shared`.
-    pub async fn watch<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    pub async fn watch<const N: usize, P: Controller<N, Event: PeerEvent>>(
         mut self,
         config: &OperatorConfig,
         brake_release: bool,

@@ -9,7 +9,7 @@ use embassy_net::{IpAddress, Stack};
 use embassy_time::{Duration, Timer, with_timeout};
 use embedded_io_async::Write as _;
 use outrigger_core::client::dashboard::{Outcome, ServiceCommand, ServiceCommandInput, ServiceCommandOutput};
-use outrigger_core::engine::Peer;
+use outrigger_core::engine::Controller;
 use outrigger_core::mode::Mode;
 use outrigger_embassy::{Handle, now};
 use outrigger_wire::time::Instant;
@@ -43,7 +43,7 @@ impl Default for Memory {
 }
 
 /// Carries out what is asked, for ever, at the controller's dashboard server, if its kind has one. It uses a socket of `stack`.
-pub async fn carry_out<const N: usize, P: Peer<N, Event: PeerEvent>>(
+pub async fn carry_out<const N: usize, P: Controller<N, Event: PeerEvent>>(
     shared: &Shared<N, P>,
     robot: Handle<'_>,
     stack: Stack<'_>,

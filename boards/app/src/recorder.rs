@@ -3,7 +3,7 @@
 //! What is found stays where it is and is sent from there, until this run arms and records over it. A mark before the entries says by
 //! which firmware and with which settings they were written; what other ones wrote is forgotten at once.
 
-use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::Law;
 use outrigger_remote::telemetry::{Device, Pace};
 use outrigger_wire::checksum::crc32;
@@ -24,7 +24,7 @@ enum Memory<'m> {
 }
 
 /// Gives the engine a recorder of at most `wanted` bytes, for a `device`; `pace` is that of telemetry where somebody listens.
-pub(crate) fn record<'m, const N: usize, P: Peer<N>, L: Law<N>>(
+pub(crate) fn record<'m, const N: usize, P: Controller<N>, L: Law<N>>(
     engine: Engine<'m, N, P, L>,
     wanted: Option<u32>,
     device: &Device<'_>,

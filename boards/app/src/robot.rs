@@ -1,6 +1,6 @@
 //! A robot with its control loop, put together from settings.
 
-use outrigger_core::engine::{ConfigError, NoPort, Peer};
+use outrigger_core::engine::{ConfigError, Controller, NoPort};
 use outrigger_core::robot::BadValue;
 #[cfg(feature = "motion")]
 use outrigger_core::trajectory::Stored;
@@ -9,7 +9,7 @@ use outrigger_embassy::Handle;
 use crate::shared::Shared;
 
 /// One robot with its control loop `R`, ready to be run.
-pub struct Ready<const N: usize, P: Peer<N> + 'static, R> {
+pub struct Ready<const N: usize, P: Controller<N> + 'static, R> {
     pub(crate) runner: R,
     pub(crate) handle: Handle<'static>,
     pub(crate) shared: &'static Shared<N, P>,
@@ -18,7 +18,7 @@ pub struct Ready<const N: usize, P: Peer<N> + 'static, R> {
     pub(crate) motion: Stored<'static, N>,
 }
 
-impl<const N: usize, P: Peer<N>, R> Ready<N, P, R> {
+impl<const N: usize, P: Controller<N>, R> Ready<N, P, R> {
     /// Speaks to the robot.
     #[must_use]
     pub const fn handle(&self) -> Handle<'static> {

@@ -6,7 +6,7 @@ use embedded_hal_async::i2c::I2c;
 use embedded_hal_async::spi::SpiDevice;
 use embedded_io_async::Read;
 use outrigger_core::bridges::{BridgeRate, Bridges};
-use outrigger_core::engine::{Peer, Sensor, SensorInput};
+use outrigger_core::engine::{Controller, Sensor, SensorInput};
 use outrigger_embassy::sensor::{self, Adc, Ads131m06, Analog, Arrival, Calibration, Gp2y0e03, Uart, pump};
 use outrigger_embassy::{Handle, now};
 use outrigger_wire::sensor::{Form, Scale, SourceId};
@@ -35,7 +35,7 @@ impl SerialSensor {
     }
 
     /// Reads it, for ever; what goes wrong is counted in `shared`.
-    pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         port: impl Read,
         robot: Handle<'_>,
@@ -67,7 +67,7 @@ impl AnalogSensor {
     }
 
     /// Converts, for ever; what goes wrong is counted in `shared`. `full` counts of the converter are `volts` at the pin.
-    pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         adc: impl Adc,
         full: u16,
@@ -105,7 +105,7 @@ impl BusSensor {
     }
 
     /// Asks it, for ever; what goes wrong is counted in `shared`.
-    pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         bus: impl I2c,
         robot: Handle<'_>,
@@ -136,7 +136,7 @@ impl WrenchSensor {
     }
 
     /// Reads it, for ever, whenever `data_ready` is low; what goes wrong is counted in `shared`.
-    pub async fn run<const N: usize, P: Peer<N, Event: PeerEvent>>(
+    pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         spi: impl SpiDevice,
         data_ready: impl Wait,

@@ -10,7 +10,7 @@ use embassy_time::{Duration, Ticker, with_deadline};
 use embedded_hal::digital::OutputPin;
 use outrigger_core::client::dashboard::{ArmCommand, BrakeLine, BrakeRefusal, BrakeSight, Outcome};
 use outrigger_core::command::MAX_SOURCES;
-use outrigger_core::engine::{Engine, Event, LinkId, Peer};
+use outrigger_core::engine::{Controller, Engine, Event, LinkId};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Held, Mode};
 #[cfg(feature = "motion")]
@@ -62,7 +62,7 @@ struct Origin {
 }
 
 /// Between the control loop and the rest. What the loop does here is a few stores.
-pub struct Shared<const N: usize, P: Peer<N>> {
+pub struct Shared<const N: usize, P: Controller<N>> {
     lines: Channel<NoopRawMutex, LogEvent<P::Event>, LINES>,
     missed: Cell<u32>,
     armed: Cell<u32>,
@@ -92,7 +92,7 @@ pub struct Shared<const N: usize, P: Peer<N>> {
     starts_anew: Cell<bool>,
 }
 
-impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
+impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
     /// Returns the state of a board that has just started. `device` and `pace` are telemetry's.
     #[must_use]
     pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
@@ -364,7 +364,7 @@ impl<const N: usize, P: Peer<N, Event: PeerEvent>> Shared<N, P> {
 }
 
 /// The control loop's side of [`Shared`].
-pub(crate) struct LoopObserver<'d, const N: usize, P: Peer<N>, O> {
+pub(crate) struct LoopObserver<'d, const N: usize, P: Controller<N>, O> {
     #[cfg(feature = "motion")]
     motion: Stored<'static, N>,
     shared: &'d Shared<N, P>,
@@ -375,7 +375,7 @@ pub(crate) struct LoopObserver<'d, const N: usize, P: Peer<N>, O> {
     high: bool,
 }
 
-impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> LoopObserver<'d, N, P, O> {
+impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopObserver<'d, N, P, O> {
     /// `cycle` changes its level with each control cycle.
     pub(crate) const fn new(shared: &'d Shared<N, P>, handle: Handle<'d>, cycle: O) -> Self {
         Self {
@@ -424,7 +424,7 @@ impl<'d, const N: usize, P: Peer<N, Event: PeerEvent>, O: OutputPin> LoopObserve
     }
 }
 
-impl<const N: usize, P: Peer<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Observer<N, P, L>
+impl<const N: usize, P: Controller<N, Event: PeerEvent>, L: Law<N>, O: OutputPin> Observer<N, P, L>
     for LoopObserver<'_, N, P, O>
 {
     fn event(&mut self, event: Event<P::Event>) {

@@ -6,7 +6,7 @@ use core::task::Poll;
 use embassy_net::Stack;
 use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_time::{Duration, Ticker};
-use outrigger_core::engine::Peer;
+use outrigger_core::engine::Controller;
 use outrigger_core::engine::TelemetryTarget;
 use outrigger_embassy::now;
 use outrigger_remote::telemetry::DATAGRAM_MAX;
@@ -42,7 +42,7 @@ impl Default for Outgoing {
 
 /// Sends the telemetry of `shared` to `target`; never returns and receives nothing. While nobody can be reached it waits, and data that
 /// becomes old meanwhile is dropped. It never waits for a second listener.
-pub async fn send<const N: usize, P: Peer<N, Event: PeerEvent>>(
+pub async fn send<const N: usize, P: Controller<N, Event: PeerEvent>>(
     shared: &Shared<N, P>,
     stack: Stack<'_>,
     target: TelemetryTarget,

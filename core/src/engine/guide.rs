@@ -4,7 +4,7 @@
 use core::fmt;
 
 use super::Engine;
-use super::peer::Peer;
+use super::controller::Controller;
 use crate::command::{ForceModeError, Guidance};
 use crate::law::Law;
 use crate::mode::{Asker, GuideLimits, MoveNumber};
@@ -35,7 +35,7 @@ impl fmt::Display for GuideError {
 
 impl core::error::Error for GuideError {}
 
-impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// The arm is to give way to a hand or a force from where it rests, in `Command`, while `asker` renews it: the number that
     /// the program on the controller will mirror. The law rests from now on, also when it is over: see [`stream`](Self::stream).
     /// Where the controller executes a move a force acts beside it, by the same number, and ends with it.
@@ -59,6 +59,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         let beside = matches!(what, Guidance::Force(_)) && self.cycle.executes();
         let begun = if beside { self.cycle.join(asker, limits, now) } else { self.cycle.guide(asker, limits, now) };
         let number = begun.map_err(GuideError::Refused)?;
+        self.cycle.call_law(&mut self.law);
         self.record_change();
         self.peer.guided(what, beside);
         Ok(number)

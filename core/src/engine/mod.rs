@@ -44,6 +44,7 @@
 
 mod coast;
 mod config;
+mod controller;
 mod cycle;
 mod event;
 #[cfg(feature = "programs")]
@@ -53,7 +54,6 @@ mod io;
 mod keep;
 pub mod krc;
 mod motion;
-mod peer;
 #[cfg(feature = "record")]
 mod record;
 #[cfg(feature = "record")]
@@ -73,11 +73,11 @@ pub(crate) mod tests;
 
 use core::net::SocketAddr;
 
-use self::cycle::{Cycle, Verdict};
+use self::controller::{Context, Received, Waiting};
+use self::cycle::{CycleMemory, Verdict};
 use self::event::Events;
 #[cfg(feature = "record")]
 use self::keep::Keeper;
-use self::peer::{Context, Received};
 use crate::law::Law;
 use crate::mode::Mode;
 #[cfg(feature = "programs")]
@@ -86,18 +86,17 @@ use crate::mode::{Channel, Refusal, Word};
 use crate::recorder::Recorder;
 #[cfg(feature = "programs")]
 use crate::robot::Reason;
-use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
+pub use controller::{Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, LinkSet, PositionControl};
 pub use event::Event;
 #[cfg(feature = "programs")]
 pub use guide::GuideError;
 pub use io::{Endpoint, Input, LinkId, Output};
 #[cfg(feature = "record")]
 pub use keep::KeptFallback;
-pub use peer::{Peer, PeerStatus};
 #[cfg(feature = "record")]
 pub use record::{DUMP_END_LEN, dump_end};
 #[cfg(feature = "record")]
@@ -115,11 +114,14 @@ pub use snapshot::Snapshot;
 /// `P` is the kind of controller, `L` the law that moves the arm. Most programs name one of
 /// [`UrEngine`](ur::UrEngine) and [`KrcEngine`](krc::KrcEngine).
 #[derive(Debug)]
-pub struct Engine<'m, const N: usize, P: Peer<N>, L> {
+pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     config: Config<N, P::Options>,
     peer: P,
-    cycle: Cycle<N, L>,
+    law: L,
+    cycle: CycleMemory<N>,
     events: Events<P::Event>,
+    /// The arrival of the state that was judged in this call, until the controller has taken note of it.
+    judged: Option<Instant>,
     /// When the state arrived that is being answered, until the answer is written.
     answers: Option<Instant>,
     lifecycle: Lifecycle,
@@ -147,18 +149,20 @@ enum Lifecycle {
     Finished,
 }
 
-impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// An engine that waits for [`Input::Start`].
     ///
     /// # Errors
     /// What is wrong with the configuration or the memory.
     pub fn new(config: Config<N, P::Options>, law: L, memory: P::Memory) -> Result<Self, ConfigError> {
-        let (peer, cycle) = P::new(&config, memory, law)?;
+        let (peer, cycle) = P::new(&config, memory)?;
         Ok(Self {
             config,
             peer,
+            law,
             cycle,
             events: Events::default(),
+            judged: None,
             answers: None,
             lifecycle: Lifecycle::Idle,
             due: None,
@@ -294,21 +298,22 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let queued = self.peer.has_output() || !self.events.is_empty() || self.cycle.is_awaited();
+        let queued = self.peer.waiting() != Waiting::Nothing || !self.events.is_empty() || self.cycle.is_awaited();
         if queued { Some(Instant::ZERO) } else { self.due }
     }
 
     /// Whether a [`Input::Shutdown`] has been carried out and every connection is closed.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.lifecycle == Lifecycle::Finished && !self.peer.has_link_output()
+        self.lifecycle == Lifecycle::Finished && self.peer.waiting() != Waiting::Links
     }
 
     #[inline(always)]
-    fn with_peer<T>(&mut self, now: Instant, call: impl FnOnce(&mut P, &mut Context<'_, N, P, L>) -> T) -> T {
+    fn with_peer<T>(&mut self, now: Instant, call: impl FnOnce(&mut P, &mut Context<'_, N, P>) -> T) -> T {
         let running = self.lifecycle == Lifecycle::Running;
-        let Self { config, peer, cycle, events, .. } = self;
-        call(peer, &mut Context { now, config, cycle, events, running })
+        let Self { config, peer, law, cycle, events, .. } = self;
+        let needs_kinematics = law.needs_kinematics();
+        call(peer, &mut Context { now, config, cycle, events, running, needs_kinematics })
     }
 
     fn pass_on(&mut self, input: Input, now: Instant) {
@@ -316,10 +321,10 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     fn acknowledged(&mut self, now: Instant) {
-        self.with_peer(now, P::acknowledged);
+        self.pass_on(Input::Acknowledge, now);
     }
 
-    /// Everything that time alone decides, before anything else is looked at.
+    /// Handles every deadline that has passed by `now`, before the input itself.
     fn wake(&mut self, now: Instant) {
         self.events.begin();
         self.cycle.wake(now, self.due, &mut self.events);
@@ -329,67 +334,77 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Judges the newest of the states that arrived.
     fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.cycle.take_arrival() else { return };
-        let beside = self.with_peer(now, P::beside);
-        let peer = &mut self.peer;
-        let executed = |state: &State<N>| if P::DELEGATES { Some(peer.executed(state, now)) } else { None };
-        let acknowledged = self.cycle.judge(arrival, now, &beside, executed, &mut self.events);
-        self.with_peer(now, |peer, cx| peer.judged(arrival, cx));
+        let mut facts = self.with_peer(now, P::facts);
+        if P::DELEGATES {
+            facts.executed = self.cycle.awaiting().map(|state| self.peer.executed(state, now));
+        }
+        if let Some(posture) = self.peer.posture() {
+            self.law.use_posture(posture);
+        }
+        self.cycle.call_law(&mut self.law);
+        let acknowledged = self.cycle.judge(&self.law, &facts, arrival, now, &mut self.events);
+        self.judged = Some(arrival);
         if acknowledged {
             self.acknowledged(now);
         }
     }
 
-    /// The end of every call: what follows from it, and when to be called again.
+    /// Finishes a call: writes the command, advances a shutdown, recomputes the next deadline.
     fn settle(&mut self, now: Instant) {
         self.answer(now);
         if let Lifecycle::ShuttingDown(rest) = self.lifecycle {
             let rests = matches!(self.mode(), Mode::Offline | Mode::Monitor);
             let since = rests.then(|| rest.unwrap_or(now));
             self.lifecycle = Lifecycle::ShuttingDown(since);
-            if since.is_some_and(|since| self.peer.has_left(since, now)) {
+            if since.is_some_and(|since| self.with_peer(now, |peer, cx| peer.leave(since, cx))) {
                 self.lifecycle = Lifecycle::Finished;
-                self.with_peer(now, P::shut_down);
             }
         }
+        self.cycle.call_law(&mut self.law);
         let (peer, cycle) = (self.peer.next_deadline(now, &self.config, &self.cycle), self.cycle.next_deadline(now));
         self.due = earliest(&[peer, cycle]);
         #[cfg(feature = "record")]
         self.record_outcomes(now);
     }
 
-    /// Puts on the wire what the cycle decides.
+    /// Writes the command of this cycle, and the output beside it.
     fn answer(&mut self, now: Instant) {
-        let mut answers = None;
-        if self.peer.prepare(now, &self.cycle) {
-            let asked = if P::DELEGATES { self.peer.asked() } else { None };
-            let written = match self.cycle.answer(asked.as_ref(), now, &mut self.events) {
-                Ok(verdict @ (Verdict::Silent | Verdict::Mirror)) => self.peer.write(verdict).map(|_| None),
-                Ok(verdict) => self.peer.write(verdict).map(Some),
-                Err(reason) => Err(reason),
-            };
-            answers = written.unwrap_or_else(|reason| {
-                self.cycle.fault(now, reason, &mut self.events);
-                if P::LISTENS {
-                    // What is said in another mode may be something else.
-                    self.peer.prepare(now, &self.cycle);
-                }
-                // The answer to a fault while commanding is zero velocity, or the end of a move, in this very cycle.
-                let verdict = match self.cycle.answer(None, now, &mut self.events) {
-                    Ok(verdict @ (Verdict::Hold | Verdict::Cancel(_))) => verdict,
-                    Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Keep)
-                    | Ok(Verdict::Move(_) | Verdict::Start(..))
-                    | Err(_) => Verdict::Silent,
-                    #[cfg(feature = "programs")]
-                    Ok(Verdict::Guide(..)) => Verdict::Silent,
-                };
-                Some(self.peer.write(verdict).unwrap_or(false))
-            });
-        }
-        let all_the_same = self.with_peer(now, P::conclude);
-        if answers.is_some() || all_the_same {
-            let made = all_the_same || answers == Some(true);
+        let judged = self.judged.take();
+        let prepared = self.with_peer(now, |peer, cx| peer.prepare(judged, cx));
+        let answers = if prepared { self.command(now) } else { None };
+        let beside = self.with_peer(now, P::conclude);
+        if answers.is_some() || beside {
+            let made = beside || answers == Some(true);
             self.answers = self.cycle.answered().filter(|_| made);
         }
+    }
+
+    /// Decides on the command and makes its bytes. Returns `true` where they answer the state; `None` where there is no command.
+    fn command(&mut self, now: Instant) -> Option<bool> {
+        self.cycle.call_law(&mut self.law);
+        let asked = if P::DELEGATES { self.peer.asked() } else { None };
+        let written = match self.cycle.answer(&mut self.law, asked.as_ref(), now, &mut self.events) {
+            Ok(verdict @ (Verdict::Silent | Verdict::Mirror)) => self.peer.write(verdict).map(|_| None),
+            Ok(verdict) => self.peer.write(verdict).map(Some),
+            Err(reason) => Err(reason),
+        };
+        written.unwrap_or_else(|reason| {
+            self.cycle.fault(now, reason, &mut self.events);
+            if P::LISTENS {
+                // What is said in another mode may be something else.
+                self.with_peer(now, |peer, cx| peer.prepare(None, cx));
+            }
+            // The answer to a fault while commanding is zero velocity, or the end of a move, in this very cycle.
+            let verdict = match self.cycle.answer(&mut self.law, None, now, &mut self.events) {
+                Ok(verdict @ (Verdict::Hold | Verdict::Cancel(_))) => verdict,
+                Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Keep)
+                | Ok(Verdict::Move(_) | Verdict::Start(..))
+                | Err(_) => Verdict::Silent,
+                #[cfg(feature = "programs")]
+                Ok(Verdict::Guide(..)) => Verdict::Silent,
+            };
+            Some(self.peer.write(verdict).unwrap_or(false))
+        })
     }
 
     /// What only this kind of controller has, to be changed by something else than an input.

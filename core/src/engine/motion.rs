@@ -1,7 +1,7 @@
 //! Motion that is asked for from outside, of the law or of the controller: in place of inputs, between two of them.
 
 use super::Engine;
-use super::peer::Peer;
+use super::controller::Controller;
 use crate::command::JointMove;
 #[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
@@ -20,7 +20,7 @@ use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::{Duration, Instant};
 
-impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// The controller is to execute `asked` by itself, from where the arm rests: the number that the program which executes
     /// it will mirror. From now on the law rests, and nothing begins with what it was about to do. The move goes out with a
     /// later state; see [`ModeMachine::delegate`](crate::mode::ModeMachine::delegate). In place of an input: call it between two
@@ -126,6 +126,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     fn give(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         let number = self.cycle.delegate(&asked, now)?;
+        self.cycle.call_law(&mut self.law);
         self.record_change();
         if let Some(state) = self.cycle.state() {
             self.peer.delegated(number, asked, state);
@@ -155,7 +156,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         #[cfg(feature = "record")]
         self.record_waypoint(now, waypoint, last);
         self.wake(now);
-        let taken = self.cycle.feed(waypoint, last);
+        let taken = self.law.feed(waypoint, last, self.cycle.limits());
         self.settle(now);
         taken
     }
@@ -170,7 +171,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// waypoint; a limit that the arm would exceed, also on its way to the first of them.
     #[cfg(feature = "trajectories")]
     pub fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
-        let replaced = self.cycle.replace(waypoints, last)?;
+        self.cycle.streaming().ok_or(FeedError::NotCommanding)?;
+        let replaced = self.law.replace(waypoints, last, self.cycle.limits())?;
         self.record_change();
         Ok(replaced)
     }
@@ -183,7 +185,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Those of [`replace`](Self::replace); the motion goes on as before.
     #[cfg(feature = "trajectories")]
     pub fn cancel(&mut self) -> Result<Replaced, FeedError> {
-        let cancelled = self.cycle.cancel()?;
+        self.cycle.streaming().ok_or(FeedError::NotCommanding)?;
+        let cancelled = self.law.cancel(self.cycle.limits())?;
         self.record_change();
         Ok(cancelled)
     }
@@ -199,7 +202,8 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         #[cfg(feature = "record")]
         self.record_forward(now, forward);
         self.wake(now);
-        let taken = self.cycle.forward(forward);
+        let streaming = self.cycle.streaming().ok_or(ForwardError::NotCommanding);
+        let taken = streaming.and_then(|state| self.law.forward(forward, state, self.cycle.limits()));
         self.settle(now);
         taken
     }

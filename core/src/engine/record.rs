@@ -6,9 +6,9 @@
 
 use super::Engine;
 use super::config::Options as _;
+use super::controller::{Controller, Received};
 use super::io::Input;
 use super::keep::{Keeper, KeptFallback};
-use super::peer::{Peer, Received};
 #[cfg(feature = "motions")]
 use crate::law::Forward;
 use crate::law::Law;
@@ -36,7 +36,7 @@ const ROOM_FOR_OUTCOMES: usize = 1280;
 /// Entries that one input makes at most: itself, its transitions, its texts.
 const ENTRIES_OF_ONE_INPUT: usize = 11;
 
-impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
+impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
     /// Records in `memory` from now on: to be called before the first input. From 64 KiB on it is of use; a second of a
     /// 500 Hz stream takes 0.7 MiB.
     #[must_use]
@@ -204,6 +204,8 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
         to.put(&(&self.lifecycle, &self.due))?;
         self.peer.save(&mut to)?;
         self.cycle.save(&mut to)?;
+        // Last, because only the law knows how long it is.
+        to.put_with(|room| self.law.save(room))?;
         Some(to.written())
     }
 
@@ -212,6 +214,7 @@ impl<'m, const N: usize, P: Peer<N>, L: Law<N>> Engine<'m, N, P, L> {
         (self.lifecycle, self.due) = from.take()?;
         self.peer.load(&mut from, &self.config)?;
         self.cycle.load(&mut from)?;
+        self.law.restore(from.rest())?;
         self.answers = None;
         Some(())
     }

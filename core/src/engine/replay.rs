@@ -5,9 +5,9 @@ use core::net::SocketAddr;
 
 use super::Engine;
 use super::config::{Config, ConfigError, Options as _};
+use super::controller::{Controller, MemorySizes};
 use super::event::Event;
 use super::io::LinkId;
-use super::peer::{MemorySizes, Peer};
 use super::record::{MAGIC, PROGRAMS, WITH_PROGRAMS, dump_end};
 use crate::law::Law;
 use crate::mode::Transition;
@@ -121,7 +121,7 @@ impl core::fmt::Display for ReplayError {
 
 impl core::error::Error for ReplayError {}
 
-impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Puts a recorded input in again. `None` where the entry is none, or does not fit.
     fn put_in(&mut self, entry: &Entry<'_>) -> Option<()> {
         match entry.kind {
@@ -222,7 +222,7 @@ impl<'d> Header<'d> {
         Ok(Self { kind, sizes, config, entries })
     }
 
-    fn config<const N: usize, P: Peer<N>>(&self) -> Result<Config<N, P::Options>, ReplayError> {
+    fn config<const N: usize, P: Controller<N>>(&self) -> Result<Config<N, P::Options>, ReplayError> {
         if self.kind & !PROGRAMS != P::Options::KIND {
             return Err(ReplayError::OtherKind);
         }
@@ -245,7 +245,7 @@ pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '
 ///
 /// # Errors
 /// See [`ReplayError`].
-pub fn replay<const N: usize, P: Peer<N>, L: Law<N>>(
+pub fn replay<const N: usize, P: Controller<N>, L: Law<N>>(
     dump: &[u8],
     law: L,
     memory: P::Memory,
@@ -257,7 +257,7 @@ pub fn replay<const N: usize, P: Peer<N>, L: Law<N>>(
 ///
 /// # Errors
 /// See [`ReplayError`].
-pub fn replay_watched<const N: usize, P: Peer<N>, L: Law<N>>(
+pub fn replay_watched<const N: usize, P: Controller<N>, L: Law<N>>(
     dump: &[u8],
     law: L,
     memory: P::Memory,
@@ -310,7 +310,7 @@ pub fn replay_watched<const N: usize, P: Peer<N>, L: Law<N>>(
 }
 
 /// A new engine that receives into exactly `sizes` of `memory`, which decide what is read at a time.
-pub(super) fn in_memory<'m, const N: usize, P: Peer<N>, L: Law<N>>(
+pub(super) fn in_memory<'m, const N: usize, P: Controller<N>, L: Law<N>>(
     sizes: MemorySizes,
     config: Config<N, P::Options>,
     law: L,

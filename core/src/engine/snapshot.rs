@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::Engine;
 use super::config::{Config, Options};
-use super::peer::{MemorySizes, Peer};
+use super::controller::{Controller, MemorySizes};
 use super::replay::{ReplayError, in_memory};
 use crate::law::Law;
 use crate::mode::Mode;
@@ -22,7 +22,7 @@ pub struct Snapshot<'b, const N: usize, O, L> {
     law: PhantomData<fn() -> L>,
 }
 
-impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Where the engine stands, written to `room`: 8 KiB are enough. `None` where they are not, outside
     /// [`Mode::Monitor`] and [`Mode::Offline`], before outputs and events are drained, and where the law [cannot be
     /// saved](Law::save).
@@ -48,7 +48,7 @@ impl<const N: usize, O: Options, L: Law<N>> Snapshot<'_, N, O, L> {
     /// [`ReplayError::Memory`] where there is too little, [`ReplayError::BadEntry`] for a law that takes back nothing.
     pub fn engine<'m, P>(&self, law: L, memory: P::Memory) -> Result<Engine<'m, N, P, L>, ReplayError>
     where
-        P: Peer<N, Options = O>,
+        P: Controller<N, Options = O>,
     {
         let mut engine = in_memory(self.sizes, self.config, law, memory)?;
         engine.load(self.saved).ok_or(ReplayError::BadEntry { entry: 0 })?;

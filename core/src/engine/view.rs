@@ -2,8 +2,8 @@
 
 use super::Engine;
 use super::config::Config;
+use super::controller::Controller;
 use super::io::LinkId;
-use super::peer::Peer;
 use crate::command::Sources;
 use crate::kinematics::KinematicChain;
 use crate::law::Law;
@@ -14,7 +14,7 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::Instant;
 
 /// What can be seen of an engine from outside.
-impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
+impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// What only this kind of controller has to show.
     #[must_use]
     pub const fn peer(&self) -> &P {
@@ -116,7 +116,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Whether bytes of the link were reported as not acknowledged.
     #[must_use]
     pub fn has_unacked(&self, link: LinkId) -> bool {
-        self.peer.has_unacked(link)
+        self.peer.links().unacked.has(link)
     }
 
     /// The sensors and what was counted of them.
@@ -128,13 +128,13 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// The law.
     #[must_use]
     pub const fn law(&self) -> &L {
-        self.cycle.law()
+        &self.law
     }
 
     /// The law, to give it another motion. What it asks for is held to the limits like before.
     pub fn law_mut(&mut self) -> &mut L {
         self.record_change();
-        self.cycle.law_mut()
+        &mut self.law
     }
 
     /// The arm's kinematics as the law gets them at the next arming: from the controller, else of the configured model.

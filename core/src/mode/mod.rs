@@ -71,6 +71,7 @@ mod moves;
 pub mod offer;
 mod operator;
 mod operator_config;
+mod pacer;
 mod pendant;
 #[cfg(feature = "urcap")]
 mod pursuit;
@@ -99,6 +100,7 @@ pub use moves::{DelegatedConfig, Drive, Mirrored, MoveNumber};
 pub use offer::Offer;
 pub use operator::{Channel, Contact, Lapse, Operator, Outcome, Refusal, Word};
 pub use operator_config::{OperatorConfig, RequestAs};
+pub use pacer::Pacer;
 pub use pendant::{Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
 #[cfg(feature = "urcap")]
 pub use pursuit::Pursuit;

@@ -28,7 +28,7 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 use outrigger::law::BoxedLaw;
-use outrigger::maker::Controller;
+use outrigger::maker::Vendor;
 use outrigger::maker::krc::{self, KrcController};
 use outrigger::maker::ur::{self, UrController};
 use outrigger::motion::Motion;
@@ -186,7 +186,7 @@ fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
 
 /// Adds the session to `sheet`, and ROS 2 where that is asked for, which is told of also where there is no session.
 #[cfg(feature = "ros2")]
-fn examined<const N: usize, C: Controller<N>>(
+fn examined<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
     judged: &Config<N, C::Options>,
@@ -213,7 +213,7 @@ fn examined<const N: usize, C: Controller<N>>(
 }
 
 #[cfg(not(feature = "ros2"))]
-fn examined<const N: usize, C: Controller<N>>(
+fn examined<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
     judged: &Config<N, C::Options>,
@@ -251,7 +251,7 @@ fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
 }
 
 /// Returns what runs beside a run: a recording, readers, a node of ROS 2, a page, where they are wanted.
-fn companions<const N: usize, C: Controller<N>>(
+fn companions<const N: usize, C: Vendor<N>>(
     run: &RunSettings,
     (serve, ros): (&ServeSettings, &RosSettings),
     args: &RunArgs,

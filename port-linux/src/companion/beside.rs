@@ -13,7 +13,7 @@ use crate::feed::notice::Remark;
 use crate::feed::{Feed, Progress};
 use crate::host::clock::Clock;
 use crate::host::worker::{Joined, Worker};
-use crate::maker::Controller;
+use crate::maker::Vendor;
 use crate::requests::Client;
 
 /// Remarks that wait to be shown, of all companions together.
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The companions of a session, for the thread that commands.
 #[derive(Debug)]
-pub struct Beside<C: Controller<N>, const N: usize> {
+pub struct Beside<C: Vendor<N>, const N: usize> {
     /// Lanes of those that want pictures.
     pub taps: Vec<Tap<C, N>>,
     /// The events that they show at the start, in their order.
@@ -117,7 +117,7 @@ impl Needs {
     }
 }
 
-impl<C: Controller<N>, const N: usize> Beside<C, N> {
+impl<C: Vendor<N>, const N: usize> Beside<C, N> {
     /// Starts `companions` beside `controller`, each with a reader of `feed`. Those that have started are in `ends`, whatever
     /// comes of the others.
     ///

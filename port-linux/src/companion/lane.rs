@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::drive::Application;
-use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::engine::{Controller, Engine, Event, Input};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -158,7 +158,7 @@ impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
 
     fn put<P, L>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant)
     where
-        P: Peer<N, Event = M::Event>,
+        P: Controller<N, Event = M::Event>,
         L: Law<N>,
         M: Shows<N, P>,
     {
@@ -196,7 +196,7 @@ impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
     }
 }
 
-fn settled<const N: usize, P: Peer<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) -> Settled<N> {
+fn settled<const N: usize, P: Controller<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) -> Settled<N> {
     let mut sources = [None; MAX_SOURCES];
     for (source, monitor) in sources.iter_mut().zip(engine.sources().monitors()) {
         *source = Some(*monitor.config());
@@ -226,7 +226,7 @@ impl<A, M: Maker, const N: usize> Shown<A, M, N> {
 
 impl<const N: usize, P, L, A, M> Application<N, P, L> for Shown<A, M, N>
 where
-    P: Peer<N, Event = M::Event>,
+    P: Controller<N, Event = M::Event>,
     L: Law<N>,
     A: Application<N, P, L>,
     M: Clone + Shows<N, P> + Send + 'static,

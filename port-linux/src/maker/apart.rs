@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::feed::Feed;
 use crate::host::clock::Clock;
 use crate::host::worker::Worker;
-use crate::maker::{Controller, Wanted};
+use crate::maker::{Vendor, Wanted};
 
 /// The longest wait for its end.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -37,7 +37,7 @@ impl Apart {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the operating system gives no thread.
-    pub fn start<const N: usize, C: Controller<N>>(
+    pub fn start<const N: usize, C: Vendor<N>>(
         controller: &mut C,
         config: &Config<N, C::Options>,
         wanted: Wanted,

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use outrigger_core::drive::Application;
-use outrigger_core::engine::{Config, Engine, Event, LinkId, Options, Peer, PeerStatus};
+use outrigger_core::engine::{Config, Controller, ControllerStatus, Engine, Event, LinkId, Options};
 use outrigger_core::law::Law;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
@@ -119,7 +119,7 @@ pub enum Showing {
 }
 
 /// The same beside an engine with `N` joints.
-pub trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
+pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
     /// Looks at the engine, after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
 
@@ -161,17 +161,17 @@ pub trait Shows<const N: usize, P: Peer<N, Event = Self::Event>>: Maker {
 }
 
 /// A controller beside which an engine with `N` joints runs: what a command needs of its maker.
-pub trait Controller<const N: usize>:
-    Clone + Send + 'static + Maker + for<'m> Shows<N, <Self as Controller<N>>::Peer<'m>>
+pub trait Vendor<const N: usize>:
+    Clone + Send + 'static + Maker + for<'m> Shows<N, <Self as Vendor<N>>::Controller<'m>>
 {
     /// What only this kind of controller needs to be told.
     type Options: Options + 'static;
     /// The engine's side of it, with memory that it receives into.
-    type Peer<'m>: Peer<N, Event = Self::Event, Options = Self::Options>;
+    type Controller<'m>: Controller<N, Event = Self::Event, Options = Self::Options>;
     /// What `doctor` keeps of a session.
-    type Examined: for<'m> Examined<N, Self::Peer<'m>>;
+    type Examined: for<'m> Examined<N, Self::Controller<'m>>;
     /// What is counted of a run.
-    type Tally: Summary<Event = Self::Event> + for<'m> Tally<N, Self::Peer<'m>>;
+    type Tally: Summary<Event = Self::Event> + for<'m> Tally<N, Self::Controller<'m>>;
 
     /// Entries of a feed that are kept for slow readers.
     const ENTRIES: usize = CAPACITY;
@@ -210,7 +210,7 @@ pub trait Controller<const N: usize>:
         config: Config<N, Self::Options>,
         law: L,
         net: &mut Net,
-        application: &mut impl for<'m> Application<N, Self::Peer<'m>, L>,
+        application: &mut impl for<'m> Application<N, Self::Controller<'m>, L>,
         recorder: usize,
     ) -> impl Future<Output = Result<(), Failure>>;
 
@@ -241,7 +241,7 @@ pub trait Controller<const N: usize>:
 /// What a recorder takes beside the engine's links.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// Everything there is, in place of the link [`Controller::APART`].
+    /// Everything there is, in place of the link [`Vendor::APART`].
     Everything,
     /// These variables, beside it: into [`VARIABLES`](crate::feed::VARIABLES).
     Variables(Vec<String>),
@@ -319,7 +319,7 @@ impl Standing {
 }
 
 /// What a board with `N` joints tells of one kind of controller.
-pub trait OnBoard<const N: usize>: PeerStatus {
+pub trait OnBoard<const N: usize>: ControllerStatus {
     /// Where its session stands.
     fn standing(status: &Status<Self>) -> Standing;
 
@@ -331,13 +331,13 @@ pub trait OnBoard<const N: usize>: PeerStatus {
 }
 
 /// What is kept of a session beside an engine with `N` joints that is looked at for some seconds.
-pub trait Observed<const N: usize, P: Peer<N>>: Sized {
+pub trait Observed<const N: usize, P: Controller<N>>: Sized {
     /// What is to be seen now, after what was seen `before`; `None` while no session stands.
     fn of<L: Law<N>>(engine: &Engine<'_, N, P, L>, now: Instant, before: Option<&Self>) -> Option<Self>;
 }
 
 /// What `doctor` keeps of it.
-pub trait Examined<const N: usize, P: Peer<N>>: Observed<N, P> {
+pub trait Examined<const N: usize, P: Controller<N>>: Observed<N, P> {
     /// Adds to `sheet` the session as it was seen, judged by `config`.
     fn report(&self, config: &Config<N, P::Options>, sheet: &mut Sheet);
 }
@@ -361,7 +361,7 @@ pub trait Summary: Default {
 }
 
 /// The same beside an engine with `N` joints.
-pub trait Tally<const N: usize, P: Peer<N>>: Summary {
+pub trait Tally<const N: usize, P: Controller<N>>: Summary {
     /// Looks at the engine, after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -79,7 +79,7 @@ impl<const N: usize> Feeding<N> {
         (self.cancelled, self.next) = (true, usize::MAX);
     }
 
-    pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+    pub(super) fn observe<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         while engine.law().room() > 0
             && let Some(waypoint) = self.waypoints.get(self.next)
         {

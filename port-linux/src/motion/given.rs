@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use outrigger_core::command::{Destination, JointMove, Limits, LocateError, MoveTarget, Place};
-use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
 use outrigger_core::robot::Reason;
@@ -265,7 +265,7 @@ impl<const N: usize> Giving<N> {
         }
     }
 
-    pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+    pub(super) fn observe<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let step = match (self.number, engine.mode()) {
             (None, _) if self.cancelled => Some(Step::Ended),
             (None, _) => self.give(engine, now),
@@ -303,7 +303,7 @@ impl<const N: usize> Giving<N> {
         self.arrived = off.is_arrived(self.asked.target.is_linear());
     }
 
-    fn give<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Step> {
+    fn give<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Step> {
         let commands = engine.mode() == Mode::Command;
         if commands && !self.is_asked {
             self.is_asked = true;
@@ -339,7 +339,7 @@ impl<const N: usize> Giving<N> {
 }
 
 /// Returns whether the arm is at standstill at this destination, so that nothing needs to be sent. The joints decide, also for a line.
-fn is_there<const N: usize, P: Peer<N>, L: Law<N>>(to: &Destination<N>, engine: &Engine<'_, N, P, L>) -> bool {
+fn is_there<const N: usize, P: Controller<N>, L: Law<N>>(to: &Destination<N>, engine: &Engine<'_, N, P, L>) -> bool {
     let rests = engine.evidence().at_rest.is_some_and(|held| held.value);
     let off = |at: &JointPositions<N>| to.joints.zip_with(at.as_array(), |to, at| to - at).max_abs();
     rests && engine.state().is_some_and(|state| off(&state.positions) < SAME)

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use outrigger_core::command::{JointMove, Limits};
-use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::{Excess, Law, Quantity, survey};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber, Offer};
 use outrigger_core::robot::Reason;
@@ -113,7 +113,7 @@ impl<const N: usize> Playing<N> {
         (stage, self.playback.elapsed())
     }
 
-    pub(super) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+    pub(super) fn observe<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let mode = engine.mode();
         if mode != Mode::Command {
             self.playback.suspend();
@@ -183,7 +183,7 @@ impl<const N: usize> Playing<N> {
     }
 
     /// Has the controller begin with it, or go on; why it cannot be.
-    fn begin<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Reason> {
+    fn begin<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Reason> {
         let measured = engine.state().map(|state: &State<N>| state.positions)?;
         match self.begins(engine.goes_on(), &measured) {
             Ok(None) => None,

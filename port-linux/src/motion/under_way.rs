@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::mode::{Asker, Mode};
 use outrigger_core::robot::Reason;
@@ -95,7 +95,7 @@ impl<const N: usize> UnderWay<N> {
     }
 
     /// Where the motion under way wants the joints now; `None` where that is not known.
-    pub(crate) fn wanted<P: Peer<N>, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Setpoint<N>> {
+    pub(crate) fn wanted<P: Controller<N>, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Setpoint<N>> {
         match self.task.as_ref()? {
             Task::Feed(_) => engine.law().setpoint().copied(),
             Task::Play(playing) => playing.wanted(),
@@ -130,7 +130,7 @@ impl<const N: usize> UnderWay<N> {
     ///
     /// # Errors
     /// Why not; everything goes on as before.
-    pub(crate) fn begin<P: Peer<N>, L: Law<N>>(
+    pub(crate) fn begin<P: Controller<N>, L: Law<N>>(
         &mut self,
         ready: Ready<N>,
         asker: Asker,
@@ -168,7 +168,11 @@ impl<const N: usize> UnderWay<N> {
         Ok(self.count)
     }
 
-    fn may_begin<P: Peer<N>, L: Law<N>>(&self, ready: &Ready<N>, engine: &Engine<'_, N, P, L>) -> Result<(), Against> {
+    fn may_begin<P: Controller<N>, L: Law<N>>(
+        &self,
+        ready: &Ready<N>,
+        engine: &Engine<'_, N, P, L>,
+    ) -> Result<(), Against> {
         // What the law follows may be followed by something else from where it is.
         let follows = matches!((&ready.how, &self.task), (How::Follow { .. }, Some(Task::Feed(_))));
         let goes_on = |standing: &Standing| standing.stage.goes_on() && !(ready.replaces && follows);
@@ -186,7 +190,7 @@ impl<const N: usize> UnderWay<N> {
     ///
     /// # Errors
     /// [`Against::Nothing`] where none is, [`Against::Feed`] where the law goes on with it.
-    pub(crate) fn cancel<P: Peer<N>, L: Law<N>>(
+    pub(crate) fn cancel<P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &mut Engine<'_, N, P, L>,
         now: Instant,
@@ -227,14 +231,19 @@ impl<const N: usize> UnderWay<N> {
     }
 
     /// This asker has gone away: its motion ends with it. One that is suspended is whose who resumes it.
-    pub(crate) fn gone<P: Peer<N>, L: Law<N>>(&mut self, asker: Asker, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+    pub(crate) fn gone<P: Controller<N>, L: Law<N>>(
+        &mut self,
+        asker: Asker,
+        engine: &mut Engine<'_, N, P, L>,
+        now: Instant,
+    ) {
         if self.begun.as_ref().is_some_and(|begun| begun.asker == Some(asker)) {
             let _ = self.cancel(engine, now);
         }
     }
 
     /// Looks at the engine, after each of its inputs: gives it what it has room for.
-    pub(crate) fn observe<P: Peer<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
+    pub(crate) fn observe<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let (Some(task), Some(begun)) = (&mut self.task, &mut self.begun) else { return };
         match task {
             Task::Give(giving) => giving.observe(engine, now),
@@ -289,7 +298,7 @@ impl<const N: usize> Begun<N> {
         begun
     }
 
-    fn look<P: Peer<N>, L: Law<N>>(&mut self, task: &Task<N>, engine: &Engine<'_, N, P, L>) {
+    fn look<P: Controller<N>, L: Law<N>>(&mut self, task: &Task<N>, engine: &Engine<'_, N, P, L>) {
         let (mode, before) = (engine.mode(), self.standing.stage);
         let commands = mode == Mode::Command;
         let goal = if let Task::Give(giving) = task { giving.goal() } else { None };
@@ -333,7 +342,7 @@ impl<const N: usize> Begun<N> {
 }
 
 /// Has the law follow these, in place of what it follows; gives them back where it does not.
-fn follow<const N: usize, P: Peer<N>, L: Law<N>>(
+fn follow<const N: usize, P: Controller<N>, L: Law<N>>(
     waypoints: Vec<Waypoint<N>>,
     begins: Option<JointPositions<N>>,
     engine: &mut Engine<'_, N, P, L>,

@@ -1,7 +1,7 @@
 //! An engine on the loop that every port runs.
 
 use outrigger_core::drive::{Application, drive};
-use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::Law;
 use outrigger_wire::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::net::Net;
 const WRITE_LIMIT: Duration = Duration::from_millis(100);
 
 /// Runs `engine` until the application has shut it down, with a recorder of `recorder` bytes.
-pub(crate) async fn run<const N: usize, P: Peer<N>, L: Law<N>>(
+pub(crate) async fn run<const N: usize, P: Controller<N>, L: Law<N>>(
     engine: Engine<'_, N, P, L>,
     net: &mut Net,
     application: &mut impl Application<N, P, L>,

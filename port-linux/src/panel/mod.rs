@@ -3,7 +3,7 @@
 mod onlooker;
 mod operators;
 
-use outrigger_core::engine::{Engine, Event, Peer};
+use outrigger_core::engine::{Controller, Engine, Event};
 use outrigger_core::law::Law;
 use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Mode, Transition};
@@ -270,7 +270,7 @@ impl<M: Maker> Panel<M> {
     /// What a program on the controller sends now, where it shares variables.
     pub(crate) fn variables<const N: usize, P, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Variables>
     where
-        P: Peer<N, Event = M::Event>,
+        P: Controller<N, Event = M::Event>,
         M: Shows<N, P>,
     {
         self.maker.variables(engine)
@@ -279,7 +279,7 @@ impl<M: Maker> Panel<M> {
     /// Looks at the session, and shows nothing of it.
     pub fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
     where
-        P: Peer<N, Event = M::Event>,
+        P: Controller<N, Event = M::Event>,
         M: Shows<N, P>,
     {
         self.maker.observe(engine);
@@ -293,7 +293,7 @@ impl<M: Maker> Panel<M> {
         now: Instant,
         values: impl FnOnce() -> Vec<(String, String)>,
     ) where
-        P: Peer<N, Event = M::Event>,
+        P: Controller<N, Event = M::Event>,
         M: Shows<N, P>,
     {
         self.look_at(engine);

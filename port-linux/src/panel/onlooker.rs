@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use outrigger_core::drive::Application;
-use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::engine::{Controller, Engine, Event, Input};
 use outrigger_core::law::Law;
 use outrigger_wire::time::Instant;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
@@ -71,7 +71,7 @@ impl<M: Maker> Onlooker<M> {
 
 impl<const N: usize, P, L: Law<N>, M> Application<N, P, L> for Onlooker<M>
 where
-    P: Peer<N, Event = M::Event>,
+    P: Controller<N, Event = M::Event>,
     M: Shows<N, P>,
 {
     async fn next(&mut self) -> Input {

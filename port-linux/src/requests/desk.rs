@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use outrigger_core::command::outputs::{MAX_WRITES, Write, WriteNews};
-use outrigger_core::engine::{Engine, Event, GuideError, Input, Peer};
+use outrigger_core::engine::{Controller, Engine, Event, GuideError, Input};
 use outrigger_core::law::{FeedError, Forwarding, Law};
 use outrigger_core::link::{Grade, GradeLow};
 use outrigger_core::mode::{Channel, Epoch, Mode, Refusal, Transition, Word};
@@ -284,7 +284,7 @@ impl<const N: usize> Desk<N> {
     }
 
     /// Does what is no input of an engine, once that may be done.
-    pub(crate) fn act<P: Peer<N>, L: Law<N>>(
+    pub(crate) fn act<P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &mut Engine<'_, N, P, L>,
         under_way: &mut UnderWay<N>,
@@ -335,7 +335,7 @@ impl<const N: usize> Desk<N> {
     }
 
     /// Has the law follow what is streamed.
-    fn stream<P: Peer<N>, L: Law<N>>(
+    fn stream<P: Controller<N>, L: Law<N>>(
         &self,
         streamed: &Streamed<N>,
         engine: &mut Engine<'_, N, P, L>,
@@ -361,7 +361,7 @@ impl<const N: usize> Desk<N> {
     }
 
     /// Looks where the arm stands, how far apart its states are, and how streams go.
-    pub(crate) fn look<P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>) {
+    pub(crate) fn look<P: Controller<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>) {
         self.streaming.look(engine.law().forwarding());
         let (stands, newest) = &mut self.seen;
         let Some(state) = engine.state() else {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use outrigger_config::{HostSettings, RobotAddress, RunSettings, SourceSettings};
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcOptions, KrlConvention};
 use outrigger_core::engine::ur::{Ur, UrConfig};
-use outrigger_core::engine::{Config, Peer};
+use outrigger_core::engine::{Config, Controller};
 
 use super::Robot;
 use crate::companion::{Companions, Ends};
 use crate::exit::{Failure, Outcome};
 use crate::host::target::Target;
 use crate::law::BoxedLaw;
-use crate::maker::Controller;
+use crate::maker::Vendor;
 use crate::maker::krc::KrcController;
 use crate::maker::ur::{UrController, judging_as};
 use crate::motion::Task;
@@ -23,7 +23,7 @@ use crate::run::{Finished, Look, Plan, session, watch};
 use crate::show::{Format, complain};
 
 /// What is to be done beside a robot.
-pub(super) struct Job<const N: usize, P: Peer<N>> {
+pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) robot: String,
     pub(super) config: Config<N, P::Options>,
     pub(super) law: BoxedLaw<N>,
@@ -38,7 +38,7 @@ pub(super) struct Job<const N: usize, P: Peer<N>> {
 }
 
 /// How one robot is run beside: in the thread that calls.
-pub(super) trait Beside<const N: usize, P: Peer<N>>: Send + Sync {
+pub(super) trait Beside<const N: usize, P: Controller<N>>: Send + Sync {
     fn command(&self, job: Job<N, P>, operators: Operators, watcher: Watcher<N, P::Event>)
     -> Result<Finished, Failure>;
 
@@ -58,15 +58,15 @@ struct Making<C, J> {
     judging: J,
 }
 
-impl<const N: usize, C, M, J> Beside<N, C::Peer<'static>> for Making<M, J>
+impl<const N: usize, C, M, J> Beside<N, C::Controller<'static>> for Making<M, J>
 where
-    C: Controller<N>,
+    C: Vendor<N>,
     M: Fn() -> C + Send + Sync,
     J: Fn(Config<N, C::Options>) -> Config<N, C::Options> + Send + Sync,
 {
     fn command(
         &self,
-        job: Job<N, C::Peer<'static>>,
+        job: Job<N, C::Controller<'static>>,
         operators: Operators,
         watcher: Watcher<N, C::Event>,
     ) -> Result<Finished, Failure> {

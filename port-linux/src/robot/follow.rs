@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use outrigger_config::End;
-use outrigger_core::engine::{Event, Peer};
+use outrigger_core::engine::{Controller, Event};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::{Mode, Transition};
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -92,7 +92,7 @@ impl<const N: usize> Followed<N> {
     }
 }
 
-impl<const N: usize, P: Peer<N> + 'static> Robot<N, P>
+impl<const N: usize, P: Controller<N> + 'static> Robot<N, P>
 where
     P::Event: Send,
     P::Options: Send,
@@ -376,7 +376,7 @@ mod tests {
     /// A session whose motion was stopped by Ctrl-C, which ends it a little later.
     struct Interrupted;
 
-    type UrEvent = <Ur<'static> as Peer<6>>::Event;
+    type UrEvent = <Ur<'static> as outrigger_core::engine::ControllerKind>::Event;
 
     impl Beside<6, Ur<'static>> for Interrupted {
         fn command(

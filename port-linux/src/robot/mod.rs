@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use outrigger_config::{End, HostSettings, RunSettings, SourceSettings, Start};
-use outrigger_core::engine::{Config, Peer};
+use outrigger_core::engine::{Config, Controller};
 use outrigger_core::law::Law;
 use outrigger_core::mode::OperatorConfig;
 use outrigger_wire::time::Duration;
@@ -35,7 +35,7 @@ use crate::show::Format;
 /// Nothing is sent to it before [`run`](Self::run), [`start`](Self::start) or [`states`](Self::states) is called. What
 /// happens then is told on standard error, a line each, unless [`quiet`](Self::quiet) says otherwise: above all, what a
 /// request waits for.
-pub struct Robot<const N: usize, P: Peer<N>> {
+pub struct Robot<const N: usize, P: Controller<N>> {
     name: String,
     config: Config<N, P::Options>,
     host: HostSettings,
@@ -47,7 +47,7 @@ pub struct Robot<const N: usize, P: Peer<N>> {
     beside: Arc<dyn Beside<N, P>>,
 }
 
-impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
+impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
     fn new(name: String, config: Config<N, P::Options>, beside: Arc<dyn Beside<N, P>>) -> Self {
         let run = RunSettings { request: Start::Start, end: End::Over, ..RunSettings::default() };
         let (host, format) = (HostSettings::default(), Format::Remarks);
@@ -229,7 +229,7 @@ impl<const N: usize, P: Peer<N> + 'static> Robot<N, P> {
     }
 }
 
-impl<const N: usize, P: Peer<N>> fmt::Debug for Robot<N, P> {
+impl<const N: usize, P: Controller<N>> fmt::Debug for Robot<N, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Robot").field("name", &self.name).finish_non_exhaustive()
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use outrigger_core::engine::{Event, Peer};
+use outrigger_core::engine::{Controller, Event};
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
@@ -52,7 +52,7 @@ pub struct Running<const N: usize, E> {
 impl<const N: usize, E: Send + 'static> Running<N, E> {
     pub(super) fn start<P>(beside: &Arc<dyn Beside<N, P>>, job: Job<N, P>, signals: bool) -> Result<Self, Failure>
     where
-        P: Peer<N, Event = E> + 'static,
+        P: Controller<N, Event = E> + 'static,
     {
         let operators = if signals { Operators::here(Leaves::AnArm)? } else { Operators::elsewhere() };
         let operator = operators.sender();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-use outrigger_core::engine::{Config, Peer};
+use outrigger_core::engine::{Config, Controller};
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -35,7 +35,7 @@ impl<const N: usize> States<N> {
         format: Format,
     ) -> Result<Self, Failure>
     where
-        P: Peer<N> + 'static,
+        P: Controller<N> + 'static,
         P::Event: Send,
         P::Options: Send,
     {

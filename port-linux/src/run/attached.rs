@@ -4,7 +4,7 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Arc, Mutex};
 
 use outrigger_core::drive::Application;
-use outrigger_core::engine::{Engine, Event, Input, Peer};
+use outrigger_core::engine::{Controller, Engine, Event, Input};
 use outrigger_core::law::Law;
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Epoch, Mode};
@@ -75,7 +75,7 @@ impl<A, const N: usize, E> Attached<A, N, E> {
 
 impl<const N: usize, P, L, A> Application<N, P, L> for Attached<A, N, P::Event>
 where
-    P: Peer<N>,
+    P: Controller<N>,
     L: Law<N>,
     A: Application<N, P, L> + Ends,
 {

@@ -10,7 +10,7 @@ use crate::host::clock::Clock;
 use crate::host::signals::Leaves;
 use crate::law::BoxedLaw;
 use crate::maker::apart::Apart;
-use crate::maker::{Controller, Wanted};
+use crate::maker::{Vendor, Wanted};
 use crate::panel::{Onlooker, Operators, Panel};
 use crate::show::{Format, tell};
 
@@ -32,7 +32,7 @@ pub struct Look<const N: usize> {
 ///
 /// # Errors
 /// Those of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
-pub(super) fn look<const N: usize, C: Controller<N>>(
+pub(super) fn look<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
     look: &Look<N>,
@@ -57,7 +57,7 @@ pub(super) fn look<const N: usize, C: Controller<N>>(
 ///
 /// # Errors
 /// Those of [`look`].
-pub(crate) fn watch<const N: usize, C: Controller<N>>(
+pub(crate) fn watch<const N: usize, C: Vendor<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
     look: &Look<N>,

@@ -29,7 +29,7 @@ use crate::host::lock::RobotLock;
 use crate::host::signals::Leaves;
 use crate::law::BoxedLaw;
 use crate::maker::apart::Apart;
-use crate::maker::{Controller, Wanted};
+use crate::maker::{Vendor, Wanted};
 use crate::motion::asked::{MadeBy, Moving};
 use crate::motion::{Task, UnderWay};
 use crate::panel::Operators;
@@ -42,7 +42,7 @@ use crate::show::{Format, complain, tell};
 /// # Errors
 /// [`Failure::BadInput`] for what the core or the kernel refuses, [`Failure::Connection`] where there never was a session
 /// or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
-fn run<const N: usize, C: Controller<N>>(
+fn run<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
     law: BoxedLaw<N>,
@@ -58,7 +58,7 @@ fn run<const N: usize, C: Controller<N>>(
 ///
 /// # Errors
 /// Those of [`run`], but for the fallback.
-pub(crate) fn session<const N: usize, C: Controller<N>>(
+pub(crate) fn session<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
     law: BoxedLaw<N>,
@@ -154,7 +154,7 @@ struct Sides<const N: usize, E> {
 }
 
 /// Starts the companions, runs the engine, and returns how that ended, with its summary.
-fn serve<const N: usize, C: Controller<N>>(
+fn serve<const N: usize, C: Vendor<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
     law: BoxedLaw<N>,

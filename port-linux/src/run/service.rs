@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use outrigger_config::{End, RunSettings, SourceSettings};
 use outrigger_core::command::{self, SourceMonitor};
 use outrigger_core::drive::Application;
-use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, Input, Peer};
+use outrigger_core::engine::{Controller, DUMP_END_LEN, Engine, Event, Input};
 use outrigger_core::law::Law as _;
 use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode, Transition};
@@ -264,7 +264,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     }
 
     /// Hands over what the recorder holds, to be written to a file of its own.
-    fn write_recording<P: Peer<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
+    fn write_recording<P: Controller<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
         let Some(recordings) = &self.recordings else { return };
         let mut header = [0; AROUND - DUMP_END_LEN];
@@ -323,7 +323,7 @@ struct Summed<T> {
 
 impl<const N: usize, P, M, T> Application<N, P, BoxedLaw<N>> for Service<M, T, N>
 where
-    P: Peer<N, Event = M::Event>,
+    P: Controller<N, Event = M::Event>,
     M: Shows<N, P>,
     T: Tally<N, P> + Summary<Event = M::Event>,
 {

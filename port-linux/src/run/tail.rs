@@ -1,6 +1,6 @@
 //! What an engine was given and did, put into a feed as its recorder grows.
 
-use outrigger_core::engine::{Engine, Peer};
+use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::Law;
 use outrigger_wire::time::Instant;
 
@@ -23,7 +23,7 @@ impl Tail {
 
     /// Puts in what came since it was called last: to be called after every input, so that no more than one half has been
     /// turned over since.
-    pub fn put<const N: usize, P: Peer<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
+    pub fn put<const N: usize, P: Controller<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         let [older, newer] = engine.recorder().halves();
         if !self.begun {
             let mut header = [0; 1024];

@@ -1,6 +1,6 @@
 //! Grades of a link, and why they were low, as an engine reports them when it runs again.
 
-use outrigger_core::engine::{Engine, Event, Peer};
+use outrigger_core::engine::{Controller, Engine, Event};
 use outrigger_core::law::Law;
 use outrigger_wire::time::Instant;
 
@@ -17,7 +17,7 @@ pub struct LinkStory {
 
 impl LinkStory {
     /// Looks at the engine, which runs again.
-    pub(crate) fn watch<const N: usize, P: Peer<N>, L: Law<N>>(
+    pub(crate) fn watch<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,
         at: Instant,

@@ -13,7 +13,7 @@ mod tests;
 use embassy_time::{Duration, Timer};
 use embedded_io_async::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
-use outrigger_core::engine::Peer;
+use outrigger_core::engine::Controller;
 use outrigger_embassy::Handle;
 pub use outrigger_remote::provision::Image;
 use outrigger_remote::provision::{Asked, Here, Refusal, Service, admits};
@@ -85,7 +85,7 @@ const LAST_WORD: Duration = Duration::from_millis(100);
 impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
     /// Answers at the serial line, for ever. One request at a time is judged, in the control loop's time: one image is read and
     /// checked as at a start, which takes a few ten thousand instructions, and only while nothing is commanded.
-    pub async fn serve<const N: usize, Q: Peer<N, Event: PeerEvent>>(
+    pub async fn serve<const N: usize, Q: Controller<N, Event: PeerEvent>>(
         self,
         robot: Handle<'_>,
         shared: &Shared<N, Q>,

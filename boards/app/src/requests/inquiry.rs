@@ -6,7 +6,7 @@ use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
 use outrigger_core::command::outputs::{Write, WriteNews};
-use outrigger_core::engine::{Engine, Event, Peer};
+use outrigger_core::engine::{Controller, Engine, Event};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Channel as By, Mode, Refusal};
 use outrigger_core::robot::Reason;
@@ -77,7 +77,7 @@ impl Inquiry {
         }
     }
 
-    pub(crate) fn observe<const N: usize, P: Peer<N>, L: Law<N>>(
+    pub(crate) fn observe<const N: usize, P: Controller<N>, L: Law<N>>(
         &self,
         engine: &Engine<'_, N, P, L>,
         now: Instant,

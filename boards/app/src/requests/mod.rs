@@ -11,7 +11,7 @@ use embassy_futures::select::{Either, Either3, select, select3};
 use embassy_net::udp::{PacketMetadata, UdpMetadata, UdpSocket};
 use embassy_net::{IpEndpoint, Stack};
 use embassy_time::{Duration, Timer};
-use outrigger_core::engine::Peer;
+use outrigger_core::engine::Controller;
 use outrigger_embassy::{Handle, now};
 use outrigger_remote::request::keyed::{ANSWER_LEN, DATAGRAM_MAX, Key, Service};
 
@@ -61,7 +61,7 @@ impl Default for Memory {
 
 /// Answers who has the key of `port`, for ever; what is asked of the controller's dashboard server is
 /// [another task's](crate::dashboard::carry_out). `seed` is 32 bytes of random numbers, others at each boot. It uses a socket of `stack`.
-pub async fn serve<const N: usize, P: Peer<N, Event: PeerEvent>>(
+pub async fn serve<const N: usize, P: Controller<N, Event: PeerEvent>>(
     shared: &Shared<N, P>,
     robot: Handle<'_>,
     stack: Stack<'_>,

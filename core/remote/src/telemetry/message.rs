@@ -16,7 +16,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub const CHUNK_MAX: usize = 1024;
 
 /// The content of one datagram, of an arm with `N` joints. `S` and `E` are what only this kind of controller has to show and to
-/// report: [`Peer::Status`](outrigger_core::engine::Peer::Status) and [`Peer::Event`](outrigger_core::engine::Peer::Event).
+/// report: [`ControllerKind::Status`](outrigger_core::engine::ControllerKind::Status) and [`ControllerKind::Event`](outrigger_core::engine::ControllerKind::Event).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one exists at a time, and there is no heap to put the large ones on")]

@@ -30,7 +30,7 @@ pub use message::{
 };
 pub use sampler::{Device, Pace, Sampler};
 
-use outrigger_core::engine::{Data, Peer, PeerStatus};
+use outrigger_core::engine::{ControllerKind, ControllerStatus, Data};
 use outrigger_core::packed;
 use outrigger_wire::time::Instant;
 
@@ -41,7 +41,8 @@ pub const DATAGRAM_MAX: usize = 1200;
 pub const MAGIC: &[u8; 5] = b"ORTM\x0c";
 
 /// A datagram of a device beside the kind of controller that an engine has `P` for.
-pub type PeerDatagram<'a, const N: usize, P> = Datagram<'a, N, <P as Peer<N>>::Status, <P as Peer<N>>::Event>;
+pub type PeerDatagram<'a, const N: usize, P> =
+    Datagram<'a, N, <P as ControllerKind>::Status, <P as ControllerKind>::Event>;
 
 /// One datagram.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -88,7 +89,7 @@ impl core::fmt::Display for TelemetryError {
 
 impl core::error::Error for TelemetryError {}
 
-impl<'a, const N: usize, S: PeerStatus, E: Data> Datagram<'a, N, S, E> {
+impl<'a, const N: usize, S: ControllerStatus, E: Data> Datagram<'a, N, S, E> {
     /// Writes the datagram to `out` and returns its length; `None` where `out` is too small ([`DATAGRAM_MAX`] is
     /// enough).
     #[must_use]

@@ -8,7 +8,7 @@ use super::message::{
 };
 use super::{DATAGRAM_MAX, Datagram};
 use outrigger_core::command::SourceMonitor;
-use outrigger_core::engine::{DUMP_END_LEN, Engine, Event, LinkId, Peer, dump_end};
+use outrigger_core::engine::{Controller, ControllerKind, DUMP_END_LEN, Engine, Event, LinkId, dump_end};
 use outrigger_core::law::Law;
 use outrigger_core::link::Histograms;
 use outrigger_core::robot::Reason;
@@ -82,7 +82,7 @@ impl Default for Pace {
 
 /// The messages of a device, copied when they are due. About 4 KiB.
 #[derive(Debug)]
-pub struct Sampler<'s, const N: usize, P: Peer<N>> {
+pub struct Sampler<'s, const N: usize, P: Controller<N>> {
     device: Device<'s>,
     pace: Pace,
     sequence: u32,
@@ -110,7 +110,7 @@ pub struct Sampler<'s, const N: usize, P: Peer<N>> {
 }
 
 /// A message of a device beside this kind of controller.
-type OwnMessage<'s, const N: usize, P> = Message<'s, N, <P as Peer<N>>::Status, <P as Peer<N>>::Event>;
+type OwnMessage<'s, const N: usize, P> = Message<'s, N, <P as ControllerKind>::Status, <P as ControllerKind>::Event>;
 
 /// The one thing that was copied and waits to be encoded.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl Transfer {
     const NONE: Self = Self { number: 0, pass: 0, header: 0, offset: 0, next: Instant::ZERO };
 }
 
-impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
+impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
     /// Creates a sampler that has observed nothing.
     #[must_use]
     pub const fn new(device: Device<'s>, pace: Pace) -> Self {
@@ -353,7 +353,7 @@ impl<'s, const N: usize, P: Peer<N>> Sampler<'s, N, P> {
 
 impl Transfer {
     /// The next piece: of the header, of the two halves, or of the end mark.
-    fn piece<const N: usize, P: Peer<N>, L: Law<N>>(
+    fn piece<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,
         [older, newer]: [&[u8]; 2],
@@ -388,7 +388,7 @@ impl Transfer {
     }
 }
 
-fn motion<const N: usize, P: Peer<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) -> Option<Motion<N>> {
+fn motion<const N: usize, P: Controller<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) -> Option<Motion<N>> {
     let (state, monitors) = (engine.state()?, engine.sources().monitors());
     Some(Motion {
         controller_time: state.controller_time,
@@ -404,7 +404,7 @@ fn motion<const N: usize, P: Peer<N>, L: Law<N>>(engine: &Engine<'_, N, P, L>) -
     })
 }
 
-fn status<const N: usize, P: Peer<N>, L: Law<N>>(
+fn status<const N: usize, P: Controller<N>, L: Law<N>>(
     engine: &Engine<'_, N, P, L>,
     now: Instant,
     events_lost: u32,

@@ -1,57 +1,28 @@
-//! Motion that is handed over: to the law, waypoint by waypoint, or to the controller.
+//! Motion that the controller executes by itself.
 
-use super::Cycle;
-use crate::command::JointMove;
-#[cfg(feature = "trajectories")]
-use crate::law::Replaced;
-use crate::law::{FeedError, Law};
-#[cfg(feature = "motions")]
-use crate::law::{Forward, ForwardError};
+use super::CycleMemory;
+use crate::command::{JointMove, Limits};
 #[cfg(feature = "programs")]
-use crate::mode::Mirrored;
-#[cfg(feature = "trajectories")]
-use crate::mode::Mode;
-use crate::mode::MoveNumber;
-#[cfg(feature = "programs")]
-use crate::mode::{Asker, GuideLimits};
+use crate::mode::{Asker, GuideLimits, Mirrored};
+use crate::mode::{Mode, MoveNumber};
 use crate::robot::Reason;
-use crate::trajectory::Waypoint;
+use outrigger_wire::robot::State;
 use outrigger_wire::time::Instant;
 
-impl<const N: usize, L: Law<N>> Cycle<N, L> {
-    /// One waypoint more for the law, within the limits.
-    pub(in crate::engine) fn feed(&mut self, waypoint: &Waypoint<N>, last: bool) -> Result<(), FeedError> {
-        self.law.feed(waypoint, last, self.governor.limits())
-    }
-
-    /// What was approved in this cycle does not go on to the controller: the arm may be as much slower.
+impl<const N: usize> CycleMemory<N> {
+    /// Takes note that the command of this cycle does not go on to the controller: the arm may be as much slower.
     pub(in crate::engine) fn held_back(&mut self) {
         self.following.held_back();
     }
 
-    /// Another motion for the law, from the next state on.
-    #[cfg(feature = "trajectories")]
-    pub(in crate::engine) fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
-        if !(self.begun && self.mode.mode() == Mode::Command) {
-            return Err(FeedError::NotCommanding);
-        }
-        self.law.replace(waypoints, last, self.governor.limits())
+    /// The newest state, while the law moves the arm; `None` at any other time.
+    pub(in crate::engine) fn streaming(&self) -> Option<&State<N>> {
+        self.state.as_ref().filter(|_| self.stream.begun && self.mode.mode() == Mode::Command)
     }
 
-    /// The law's motion comes to rest.
-    #[cfg(feature = "trajectories")]
-    pub(in crate::engine) fn cancel(&mut self) -> Result<Replaced, FeedError> {
-        if !(self.begun && self.mode.mode() == Mode::Command) {
-            return Err(FeedError::NotCommanding);
-        }
-        self.law.cancel(self.governor.limits())
-    }
-
-    /// Speeds or positions for the law, from the next state on.
-    #[cfg(feature = "motions")]
-    pub(in crate::engine) fn forward(&mut self, forward: &Forward<N>) -> Result<(), ForwardError> {
-        let state = self.state.as_ref().filter(|_| self.begun && self.mode.mode() == Mode::Command);
-        self.law.forward(forward, state.ok_or(ForwardError::NotCommanding)?, self.governor.limits())
+    /// The limits that every command is held to.
+    pub(in crate::engine) const fn limits(&self) -> &Limits<N> {
+        self.stream.governor.limits()
     }
 
     /// The controller is to execute `asked` by itself: see [`ModeMachine::delegate`]. The law rests from now on.
@@ -60,7 +31,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// Why not; nothing changes then.
     pub(in crate::engine) fn delegate(&mut self, asked: &JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         let state = self.state.as_ref().ok_or(Reason::EvidenceMissing)?;
-        self.governor.judge_move(asked, state)?;
+        self.stream.governor.judge_move(asked, state)?;
         let number = self.mode.delegate(now, &self.evidence)?;
         #[cfg(feature = "programs")]
         self.guide.clear();
@@ -70,11 +41,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
 
     /// What the law had asked for is over: it begins anew from rest, and nobody has asked it to go on with anything.
     pub(in crate::engine) fn rest_law(&mut self) {
-        if core::mem::take(&mut self.begun) {
-            self.law.suspend();
+        if core::mem::take(&mut self.stream.begun) {
+            self.law_calls.suspend = true;
         }
-        self.resume = false;
-        self.governor.reset();
+        self.stream.resume = false;
+        self.stream.governor.reset();
     }
 
     /// A hand or a force is to move the arm: see [`Guide::begin`]. The law rests from now on.
@@ -140,5 +111,11 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// Why not; nothing changes then.
     pub(in crate::engine) fn stream(&mut self, now: Instant) -> Result<(), Reason> {
         self.mode.stream(now, &self.evidence)
+    }
+
+    /// The move that the controller executes is to end: see [`MoveEnd::ask`].
+    #[cfg(feature = "programs")]
+    pub(in crate::engine) fn end_move(&mut self, now: Instant) -> Result<(), Reason> {
+        self.move_end.ask(&self.mode, now).map(|_| ())
     }
 }

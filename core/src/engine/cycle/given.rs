@@ -1,4 +1,4 @@
-//! What a cycle is given: its thresholds, and what is known beside a state.
+//! Inputs of a cycle: its thresholds, and the facts that a state does not carry.
 
 use super::pendant::PendantSight;
 use crate::link::LinkConfig;
@@ -6,9 +6,9 @@ use crate::mode::{Activity, FollowingConfig, Held, Mirrored, ModeConfig, PeerGat
 use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};
 use outrigger_wire::time::Duration;
 
-/// What the session knows beside the state.
+/// Facts about the controller that the newest state does not carry.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beside {
+pub struct SideFacts {
     /// Where the packet does not have it.
     pub(in crate::engine) robot_mode: Option<Held<RobotMode>>,
     /// Where the packet does not have it.
@@ -31,6 +31,8 @@ pub struct Beside {
     /// What is known of a program of ours that carries the commands, where one is to.
     #[cfg(feature = "programs")]
     pub(in crate::engine) resident: Option<Resident>,
+    /// Motion that the controller executes, where it can.
+    pub(in crate::engine) executed: Option<Executed>,
 }
 
 /// A program of ours that carries the commands.
@@ -43,7 +45,7 @@ pub(in crate::engine) struct Resident {
     pub(in crate::engine) mirrors: Held<bool>,
 }
 
-/// What is known of motion that the controller executes.
+/// Progress of a motion that the controller executes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Executed {
     /// What the program that executes moves shows, and when it last showed that it lives.

@@ -1,13 +1,12 @@
 //! The states that were read: whether they can be of this arm, and what each says about the link.
 
-use super::Cycle;
+use super::CycleMemory;
 use crate::engine::event::{Event, Events, is_milestone};
-use crate::law::Law;
 use crate::link::{Content, Counter, Observation, Sequence};
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::Instant;
 
-impl<const N: usize, L: Law<N>> Cycle<N, L> {
+impl<const N: usize> CycleMemory<N> {
     /// A state was read, not necessarily the newest.
     pub(in crate::engine) fn hear<E>(
         &mut self,
@@ -78,7 +77,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             // What was measured on the old clock cannot be compared with the new one.
             self.standstill.reset();
             self.judged_at = None;
-            self.stepped_at = None;
+            self.stream.stepped_at = None;
             events.push(Event::ClockJump(self.link.epoch()));
         }
         if let Some(reason) = observation.fault {

@@ -13,10 +13,10 @@ use super::sender::SenderFilter;
 use super::target::Target;
 use super::tool::offset_by;
 use super::variables::Variables;
+use crate::engine::controller::{Context, Controller};
 use crate::engine::event::Events;
-use crate::engine::peer::{Context, Peer};
 use crate::kinematics::Posture;
-use crate::law::Law;
+
 use crate::link::{Answers, Content, Histogram};
 use crate::mode::{Mode, PeerGate};
 #[cfg(feature = "record")]
@@ -175,13 +175,13 @@ impl Conversation {
     }
 
     /// A measurement of the KRC. Whether it is the newest.
-    pub(super) fn measured<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+    pub(super) fn measured<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         from: SocketAddr,
         measurement: &Measurement<'_>,
         period: Duration,
         arrival: Instant,
-        cx: &mut Context<'_, 7, P, L>,
+        cx: &mut Context<'_, 7, P>,
     ) -> bool {
         self.counts.measurements = self.counts.measurements.saturating_add(1);
         let first = self.sender.heard(from, cx.now);
@@ -276,10 +276,10 @@ impl Conversation {
     }
 
     /// A KRC, or the same one with another period.
-    fn establish<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+    fn establish<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         period: Duration,
-        cx: &mut Context<'_, 7, P, L>,
+        cx: &mut Context<'_, 7, P>,
     ) {
         if self.period.is_some() {
             cx.cycle.link_lost(cx.now, Reason::ClockJump, cx.events);
@@ -303,10 +303,10 @@ impl Conversation {
     }
 
     /// What the KRC's own state ends.
-    pub(super) fn watch<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+    pub(super) fn watch<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         status: Status,
-        cx: &mut Context<'_, 7, P, L>,
+        cx: &mut Context<'_, 7, P>,
     ) {
         let (mode, patience) = (cx.cycle.mode_now(), cx.cycle.mode().config().good_cycles);
         if let Some(krc) = self.schemes.ends(mode, status.state, status.scheme, &self.control, patience) {
@@ -319,11 +319,11 @@ impl Conversation {
     }
 
     /// `friStart` scales what the KRC lets the arm do: what is approved stays within it.
-    pub(super) fn limit<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+    pub(super) fn limit<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         scale: f32,
         period: Duration,
-        cx: &mut Context<'_, 7, P, L>,
+        cx: &mut Context<'_, 7, P>,
     ) {
         if core::mem::replace(&mut self.scale, scale).to_bits() == scale.to_bits() {
             return;
@@ -371,12 +371,30 @@ impl Conversation {
         }
     }
 
+    /// Takes note that the newest measurement was judged, and makes the step that answers it.
+    pub(super) fn judged(&mut self, config: &KrcConfig) {
+        let (Some(newest), Some(period)) = (self.newest, self.period) else { return };
+        // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
+        let longest = config.bridged(period);
+        let before = self.answered.replace((newest.at, newest.own));
+        let dt = before.map_or(period, |(before, _)| newest.at.since(before)).min(longest);
+        let mut moved = [0.0; JOINTS];
+        if let Some((_, own)) = before.filter(|_| self.superposes(&config.peer)) {
+            let both = newest.own.iter().zip(own);
+            moved.iter_mut().zip(both).for_each(|(moved, (now, before))| *moved = now - before);
+        }
+        let tool = matches!(self.control, Control::ToolImpedance(_));
+        let share = period.as_secs_f32() / dt.as_secs_f32();
+        let lead = moved.map(|moved| if share.is_finite() { moved * share } else { 0.0 });
+        self.step = Some(Step { dt, moved, carried: false, lead, tool, leads: newest.status.leads() });
+    }
+
     /// Makes the command, ahead of the target by `lead`. Whether there is one.
-    pub(super) fn send<P: Peer<7, Event = KrcEvent, Options = KrcOptions>, L: Law<7>>(
+    pub(super) fn send<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         newest: &Newest,
         lead: &[f32; JOINTS],
-        cx: &mut Context<'_, 7, P, L>,
+        cx: &mut Context<'_, 7, P>,
     ) -> bool {
         let Some((mut jnt_pos, frame)) = self.target.wanted() else { return false };
         jnt_pos.iter_mut().zip(lead).for_each(|(at, lead)| *at += lead);

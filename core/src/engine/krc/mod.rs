@@ -43,11 +43,11 @@
 mod bounds;
 mod config;
 mod control;
+mod controller;
 mod conversation;
 mod event;
 mod handshake;
 mod other_scheme;
-mod peer;
 mod reading;
 mod scheme;
 mod sender;
@@ -60,9 +60,9 @@ mod variables;
 
 pub use config::{ArmLimits, KrcConfig, KrcOptions};
 pub use control::{Control, ControlRefusal, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
+pub use controller::{Krc, KrcStatus};
 pub use event::{KrcCounts, KrcEvent, KrcReport};
 pub use handshake::{KrlConvention, Wanted};
-pub use peer::{Krc, KrcStatus};
 pub use reading::pose_of;
 pub use scheme::Monitoring;
 pub use tracking::Tracking;

@@ -2,7 +2,7 @@
 //! (`core/docs/protocol/kuka-fri.md A8`).
 
 use super::control::{Control, ControlRefusal, JointImpedance, ToolImpedance};
-use super::peer::Krc;
+use super::controller::Krc;
 use crate::engine::Engine;
 use crate::law::Law;
 use crate::mode::Mode;

@@ -3,14 +3,14 @@
 //! What no robot of ours needs yet is proved with it through the whole engine and every loop: links that listen, messages
 //! in several chunks, and moves that the controller executes. Not part of the API; `robot` is the other side.
 
+mod controller;
 mod message;
-mod peer;
 mod robot;
 #[cfg(test)]
 mod tests;
 
+pub use controller::{TestConfig, TestEvent, TestOptions, TestPeer, TestStatus};
 pub use message::{Message, SHOWN_LEN, Shown};
-pub use peer::{TestConfig, TestEvent, TestOptions, TestPeer, TestStatus};
 pub use robot::Robot;
 
 /// The engine beside such a controller.

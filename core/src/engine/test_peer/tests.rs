@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::command::{JointMove, Limits, Samples};
-use crate::engine::{Event, Input, LinkId, Output, Peer as _};
+use crate::engine::{Controller as _, Event, Input, LinkId, Output};
 use crate::law::Law;
 use crate::mode::{Drive, Mirrored, Mode, MoveNumber, Transition};
 use crate::robot::Reason;

@@ -14,6 +14,7 @@
 
 mod config;
 mod connector;
+mod controller;
 mod event;
 mod identity;
 mod links;
@@ -22,7 +23,6 @@ mod motion;
 mod outbox;
 mod outputs;
 mod path;
-mod peer;
 mod primary;
 mod realtime;
 mod refusal;
@@ -34,12 +34,12 @@ mod terminals;
 mod text;
 
 pub use config::{ConnectConfig, Mismatch, OutputsBy, Ports, StatesFrom, UrConfig, UrOptions};
+pub use controller::{Ur, UrStatus};
 pub use event::{DownCause, Next, ProgramNews, UrEvent};
 pub use identity::{Identity, KnownBy, oldest_software};
 pub use links::{LINKS, link_name};
 pub use memory::Memory;
 pub use path::{CommandPath, Delivery, Orders, ProgramConfig, Unfit};
-pub use peer::{Ur, UrStatus};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use terminals::{BoardIo, ToolIo};
 pub use text::{FormChoice, TextConfig, TextPath};

@@ -47,7 +47,7 @@ use outrigger::host::signals::Leaves;
 use outrigger::host::target::Target;
 use outrigger::host::worker::{writable_within, write_within};
 use outrigger::law::BoxedLaw;
-use outrigger::maker::Controller as _;
+use outrigger::maker::Vendor as _;
 use outrigger::maker::ur::{self, UrController};
 use outrigger::panel::{Operators, Panel, Wish};
 use outrigger::sensor::{Arrival, Sources};

@@ -4,7 +4,7 @@ mod args;
 
 use outrigger_config::SourceSettings;
 use outrigger_core::drive::Application;
-use outrigger_core::engine::{Config, Engine, Event, Input, Peer};
+use outrigger_core::engine::{Config, Controller, Engine, Event, Input};
 use outrigger_core::law::Law;
 use outrigger_core::link::{Grade, GradeChange};
 use outrigger_wire::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use outrigger::host::clock::Clock;
 use outrigger::host::machine;
 use outrigger::host::signals::Leaves;
 use outrigger::law::BoxedLaw;
-use outrigger::maker::{Controller, Examined as _, Maker, Observed, Shows};
+use outrigger::maker::{Examined as _, Maker, Observed, Shows, Vendor};
 use outrigger::net::Net;
 use outrigger::panel::{Operators, Panel, Wish};
 use outrigger::show::Format;
@@ -65,7 +65,7 @@ pub(crate) fn run(
 ///
 /// # Errors
 /// [`Failure::Connection`] where there never was a session; those of `tapped`.
-pub(crate) fn examine<const N: usize, C: Controller<N>, K>(
+pub(crate) fn examine<const N: usize, C: Vendor<N>, K>(
     mut controller: C,
     config: Config<N, C::Options>,
     judged: &Config<N, C::Options>,
@@ -157,7 +157,7 @@ impl<M: Maker, S> Examination<M, S> {
 
 impl<const N: usize, P, L: Law<N>, M, S> Application<N, P, L> for Examination<M, S>
 where
-    P: Peer<N, Event = M::Event>,
+    P: Controller<N, Event = M::Event>,
     M: Shows<N, P>,
     S: Observed<N, P>,
 {

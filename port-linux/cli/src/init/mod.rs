@@ -28,7 +28,7 @@ use outrigger::host::signals::Leaves;
 use outrigger::host::target::Target;
 use outrigger::law::BoxedLaw;
 use outrigger::maker::ur::{self, UrController};
-use outrigger::maker::{Controller as _, Observed};
+use outrigger::maker::{Observed, Vendor as _};
 use outrigger::panel::{Operators, Panel};
 use outrigger::show::{Format, say};
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use outrigger_config::{AnyConfiguration, RobotAddress, RunsOn};
 use outrigger_core::engine::ur::{CommandPath, UrConfig};
-use outrigger_core::engine::{Config, Peer};
+use outrigger_core::engine::{Config, Controller};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Tolerances;
@@ -180,7 +180,7 @@ pub(crate) type Asks<'a> = Option<&'a mut dyn FnMut(&Stopped) -> bool>;
 ///
 /// # Errors
 /// Those of [`Robot::follow`].
-pub(crate) fn streamed<const N: usize, P: Peer<N> + 'static>(
+pub(crate) fn streamed<const N: usize, P: Controller<N> + 'static>(
     robot: &Robot<N, P>,
     motion: &Motion<N>,
     watch: Watch<'_, N>,
@@ -197,7 +197,7 @@ where
 ///
 /// # Errors
 /// [`Failure::BadInput`] for what is wrong with the file, and those of [`Robot::follow`].
-pub(crate) fn follow<const N: usize, P: Peer<N> + 'static>(
+pub(crate) fn follow<const N: usize, P: Controller<N> + 'static>(
     args: &MoveArgs,
     config: Config<N, P::Options>,
     name: &str,

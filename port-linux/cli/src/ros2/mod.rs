@@ -12,7 +12,7 @@ pub(crate) use self::args::{JoinArgs, Ros2Args};
 pub(crate) use self::scripts::{Scripts, ScriptsArgs};
 use outrigger::companion::Companion;
 use outrigger::exit::Failure;
-use outrigger::maker::Controller;
+use outrigger::maker::Vendor;
 use outrigger::run::Look;
 use outrigger::show::Format;
 
@@ -20,7 +20,7 @@ use outrigger::show::Format;
 ///
 /// # Errors
 /// [`Failure::Usage`] and [`Failure::BadInput`] for how it is to join.
-pub(crate) fn look<const N: usize, C: Controller<N>>(controller: &C, args: &Ros2Args) -> Result<Look<N>, Failure> {
+pub(crate) fn look<const N: usize, C: Vendor<N>>(controller: &C, args: &Ros2Args) -> Result<Look<N>, Failure> {
     let settings = args.joins.settings(&RosSettings::default(), N, controller.target().as_ref())?;
     let node: Arc<dyn Companion<N>> = Arc::new(Node::onlooker(settings));
     let (format, seconds) = (Format::choose(args.json), args.seconds);

@@ -27,7 +27,7 @@ use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
 use outrigger::maker::apart::Apart;
-use outrigger::maker::{Controller, Wanted};
+use outrigger::maker::{Vendor, Wanted};
 use outrigger::net::Net;
 use outrigger::show::sheet::Sheet;
 
@@ -102,7 +102,7 @@ impl Watching {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the operating system gives no thread.
-    pub fn hear<const N: usize, C: Controller<N>>(
+    pub fn hear<const N: usize, C: Vendor<N>>(
         &self,
         controller: &mut C,
         config: &Config<N, C::Options>,

@@ -21,7 +21,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub use self::checked::checked;
 use self::examined::KrcExamined;
 pub(crate) use self::tally::KrcTally;
-use super::{Controller, Facts, Maker, Showing, Shows};
+use super::{Facts, Maker, Showing, Shows, Vendor};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
 use crate::law::BoxedLaw;
@@ -174,9 +174,9 @@ pub struct KrcSeen {
     variables: Option<Variables>,
 }
 
-impl Controller<7> for KrcController {
+impl Vendor<7> for KrcController {
     type Options = KrcOptions;
-    type Peer<'m> = Krc;
+    type Controller<'m> = Krc;
     type Examined = KrcExamined;
     type Tally = KrcTally;
 
@@ -199,7 +199,7 @@ impl Controller<7> for KrcController {
         config: KrcConfig,
         law: L,
         net: &mut Net,
-        application: &mut impl for<'m> Application<7, Self::Peer<'m>, L>,
+        application: &mut impl for<'m> Application<7, Self::Controller<'m>, L>,
         recorder: usize,
     ) -> Result<(), Failure> {
         run(config, law, net, application, recorder).await

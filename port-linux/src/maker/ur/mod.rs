@@ -32,7 +32,7 @@ use self::examined::UrExamined;
 pub use self::memory::Windows;
 use self::states::SeenStates;
 use self::tally::UrTally;
-use super::{Controller, Facts, Maker, Showing, Shows, Wanted};
+use super::{Facts, Maker, Showing, Shows, Vendor, Wanted};
 use crate::exit::Failure;
 use crate::feed::Feed;
 use crate::host::clock::Clock;
@@ -239,9 +239,9 @@ impl<'m> Shows<6, Ur<'m>> for UrController {
     }
 }
 
-impl Controller<6> for UrController {
+impl Vendor<6> for UrController {
     type Options = UrOptions;
-    type Peer<'m> = Ur<'m>;
+    type Controller<'m> = Ur<'m>;
     type Examined = UrExamined;
     type Tally = UrTally;
 
@@ -269,7 +269,7 @@ impl Controller<6> for UrController {
         config: UrConfig,
         law: L,
         net: &mut Net,
-        application: &mut impl for<'m> Application<6, Self::Peer<'m>, L>,
+        application: &mut impl for<'m> Application<6, Self::Controller<'m>, L>,
         recorder: usize,
     ) -> Result<(), Failure> {
         run(config, law, net, application, recorder).await

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::test_peer::{Robot, TestConfig, TestEngine, TestEvent, TestPeer};
-use outrigger_core::engine::{Event, Peer as _};
+use outrigger_core::engine::{Controller as _, Event};
 use outrigger_core::law::{JointServo, JointServoConfig, Reference};
 use outrigger_embassy::{Observer, Shared, test_peer};
 use outrigger_emulated::executor::leak;

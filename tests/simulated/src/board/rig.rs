@@ -8,7 +8,7 @@ use std::time::Duration;
 // The critical sections of everything that runs here.
 use critical_section as _;
 use embassy_net::{Stack, StackResources};
-use outrigger_core::engine::{Engine, Event, Peer};
+use outrigger_core::engine::{Controller, Engine, Event};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -113,7 +113,7 @@ impl<E, C: Default> Default for Seen<E, C> {
 /// The observer of a board whose engine's peer counts by this.
 pub(super) struct Watch<E, C, P>(pub(super) Rc<RefCell<Seen<E, C>>>, pub(super) fn(&P) -> C);
 
-impl<const N: usize, P: Peer<N>, L: Law<N>, C> Observer<N, P, L> for Watch<P::Event, C, P> {
+impl<const N: usize, P: Controller<N>, L: Law<N>, C> Observer<N, P, L> for Watch<P::Event, C, P> {
     fn event(&mut self, event: Event<P::Event>) {
         self.0.borrow_mut().events.push(event);
     }

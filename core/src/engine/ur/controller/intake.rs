@@ -13,7 +13,7 @@ use super::{Cx, Ur, arrived};
 use crate::client::rtde::Input as RtdeInput;
 use crate::engine::io::{Endpoint, LinkId};
 use crate::kinematics::{DhParameters, KinematicChain};
-use crate::law::Law;
+
 use crate::link::Unacked;
 use crate::mode::Mode;
 use outrigger_wire::primary::Report;
@@ -24,7 +24,7 @@ use outrigger_wire::rtde;
 use outrigger_wire::time::Instant;
 
 impl Ur<'_> {
-    pub(super) fn opened<L: Law<6>>(&mut self, link: LinkId, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn opened(&mut self, link: LinkId, cx: &mut Cx<'_, '_>) {
         if !self.connector.opened(link, cx.now) {
             return;
         }
@@ -44,7 +44,7 @@ impl Ur<'_> {
     }
 
     /// The program's connection is gone, or nobody can listen for it.
-    pub(super) fn lost_program<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn lost_program(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_>) {
         let Some(program) = exclusive(&mut self.program) else { return };
         if link == LinkId::REVERSE {
             self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
@@ -75,7 +75,7 @@ impl Ur<'_> {
     }
 
     /// A link is gone, or is given up.
-    pub(super) fn lost<L: Law<6>>(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn lost(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_>) {
         if link.index() >= LinkId::REVERSE.index() {
             return self.lost_program(link, cause, cx);
         }
@@ -97,7 +97,7 @@ impl Ur<'_> {
         cx.cycle.link_lost(cx.now, cause.reason(), cx.events);
     }
 
-    pub(super) fn forget_session<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn forget_session(&mut self, cx: &mut Cx<'_, '_>) {
         self.rtde.iter_mut().for_each(|rtde| rtde.handle(cx.now, RtdeInput::Closed));
         self.motion.close();
         exclusive(&mut self.program).into_iter().for_each(Reverse::close);
@@ -106,7 +106,7 @@ impl Ur<'_> {
         cx.cycle.take_arrival();
     }
 
-    pub(super) fn take_primary<L: Law<6>>(&mut self, count: usize, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn take_primary(&mut self, count: usize, cx: &mut Cx<'_, '_>) {
         let (link, events) = (LinkId::PRIMARY, &mut *cx.events);
         let (mut understood, mut speaks, mut local) = (false, false, false);
         self.primary.commit(count, cx.now, |said, _| match said {
@@ -149,7 +149,7 @@ impl Ur<'_> {
     }
 
     /// A primary link that comes back may show another controller, or the version that had to be guessed.
-    pub(super) fn compare_software<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn compare_software(&mut self, cx: &mut Cx<'_, '_>) {
         let Some(identity) = self.identity.filter(|identity| identity.known_by != KnownBy::Configuration) else {
             return;
         };
@@ -160,8 +160,8 @@ impl Ur<'_> {
     }
 
     /// The arm's own calibrated geometry, else what the controller is configured for, else the configured model's.
-    pub(super) fn learn_kinematics<L: Law<6>>(&self, cx: &mut Cx<'_, '_, L>) {
-        if !cx.cycle.law().needs_kinematics() {
+    pub(super) fn learn_kinematics(&self, cx: &mut Cx<'_, '_>) {
+        if !cx.needs_kinematics {
             return;
         }
         let (facts, options) = (self.primary.facts(), &cx.config.peer);
@@ -173,7 +173,7 @@ impl Ur<'_> {
         cx.cycle.set_chain(parameters.map(|parameters| KinematicChain::new(parameters, &tcp)));
     }
 
-    pub(super) fn take_realtime<L: Law<6>>(&mut self, count: usize, arrival: Instant, cx: &mut Cx<'_, '_, L>) -> bool {
+    pub(super) fn take_realtime(&mut self, count: usize, arrival: Instant, cx: &mut Cx<'_, '_>) -> bool {
         let (link, now) = (LinkId::REALTIME, cx.now);
         let (events, cycle) = (&mut *cx.events, &mut *cx.cycle);
         let heeded = self.identity.is_some_and(|identity| identity.states == link);
@@ -205,7 +205,7 @@ impl Ur<'_> {
     }
 
     /// Bytes on the link of RTDE, with when they arrived, or its deadline.
-    pub(super) fn take_rtde<L: Law<6>>(&mut self, received: Option<(usize, Instant)>, cx: &mut Cx<'_, '_, L>) -> bool {
+    pub(super) fn take_rtde(&mut self, received: Option<(usize, Instant)>, cx: &mut Cx<'_, '_>) -> bool {
         let Some(rtde) = self.rtde.as_deref_mut() else { return false };
         let (link, now) = (LinkId::RTDE, cx.now);
         let (events, cycle) = (&mut *cx.events, &mut *cx.cycle);
@@ -271,7 +271,7 @@ impl Ur<'_> {
     }
 
     /// Enough is known of the controller, perhaps: the session stands, or RTDE is asked for states.
-    pub(super) fn detect<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn detect(&mut self, cx: &mut Cx<'_, '_>) {
         let Some((_, _, oldest)) = self.realtime.known() else { return };
         let (software, _) = self.software(oldest, &cx.config.peer);
         let ask = self.rtde.is_some()
@@ -298,7 +298,7 @@ impl Ur<'_> {
     }
 
     /// The session stands, with states from this link.
-    pub(super) fn establish<L: Law<6>>(&mut self, states: LinkId, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn establish(&mut self, states: LinkId, cx: &mut Cx<'_, '_>) {
         let Some((packet_size, period, oldest)) = self.realtime.known() else { return };
         let (software, known_by) = self.software(oldest, &cx.config.peer);
         let identity = Identity { software, known_by, packet_size, period, states };

@@ -5,9 +5,9 @@ use super::super::event::DownCause;
 use super::super::links::WATCHED;
 use super::super::reverse::{Reverse, shared};
 use super::{Cx, Ur, ended, unacked_config};
-use crate::engine::cycle::Cycle;
+use crate::engine::cycle::CycleMemory;
 use crate::engine::io::LinkId;
-use crate::law::Law;
+
 use crate::link::Unacked;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
@@ -32,7 +32,7 @@ impl Ur<'_> {
         self.unacked.iter().any(Unacked::is_waiting)
     }
 
-    pub(super) fn judge_unacked<L: Law<6>>(&mut self, cx: &mut Cx<'_, '_, L>) {
+    pub(super) fn judge_unacked(&mut self, cx: &mut Cx<'_, '_>) {
         // Mostly nothing waits.
         if !self.is_waiting() {
             return;
@@ -63,11 +63,11 @@ impl Ur<'_> {
     }
 
     /// When un-acknowledged bytes will next mean something.
-    pub(super) fn unacked_deadline<L: Law<6>>(
+    pub(super) fn unacked_deadline(
         &self,
         now: Instant,
         options: &UrOptions,
-        cycle: &Cycle<6, L>,
+        cycle: &CycleMemory<6>,
     ) -> Option<Instant> {
         if !self.is_waiting() {
             return None;

@@ -4,22 +4,26 @@ use core::net::SocketAddr;
 
 use super::config::{KrcConfig, KrcOptions, period_of};
 use super::control::Control;
-use super::conversation::{Conversation, Listening, Step};
+use super::conversation::{Conversation, Listening};
 use super::event::{KrcCounts, KrcEvent, KrcReport};
 use super::target::Target;
 use crate::engine::config::{ConfigError, Options as _};
-use crate::engine::cycle::{Beside, Cycle, Verdict};
+use crate::engine::controller::{
+    Context, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, PositionControl, Received, Waiting,
+    sealed::Sealed,
+};
+#[cfg(feature = "record")]
+use crate::engine::controller::{MemorySizes, Recorded};
+use crate::engine::cycle::{CycleMemory, SideFacts, Verdict};
 use crate::engine::event::{Events, is_milestone};
 use crate::engine::io::{Input, LinkId, Output};
-#[cfg(feature = "record")]
-use crate::engine::peer::MemorySizes;
-use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
-use crate::law::Law;
+
+use crate::kinematics::Posture;
 use crate::link::Histogram;
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
-use outrigger_wire::fri::{ControlScheme, FriState, JOINTS, KrlVariables, MEASUREMENT_LEN, Measurement, Quality};
+use outrigger_wire::fri::{ControlScheme, FriState, KrlVariables, MEASUREMENT_LEN, Measurement, Quality};
 use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::time::{Duration, Instant};
 use outrigger_wire::{WireError, WireErrorKind};
@@ -65,11 +69,11 @@ pub struct KrcStatus {
     pub counts: KrcCounts,
 }
 
-impl PeerStatus for KrcStatus {
+impl ControllerStatus for KrcStatus {
     const KIND: u8 = KrcOptions::KIND;
 }
 
-type Cx<'c, L> = Context<'c, 7, Krc, L>;
+type Cx<'c> = Context<'c, 7, Krc>;
 
 /// What can be seen of it from outside.
 impl Krc {
@@ -155,24 +159,37 @@ impl Krc {
 
 impl Sealed for Krc {}
 
-impl Peer<7> for Krc {
+impl ControllerKind for Krc {
     type Event = KrcEvent;
     type Options = KrcOptions;
     type Status = KrcStatus;
     type Memory = ();
+}
 
-    const ACKNOWLEDGED: Option<LinkId> = None;
+/// A KRC is given no moves.
+impl Delegated<7> for Krc {}
 
-    fn new<L: Law<7>>(config: &KrcConfig, (): (), law: L) -> Result<(Self, Cycle<7, L>), ConfigError> {
+impl PositionControl<7> for Krc {
+    fn posture(&self) -> Option<&Posture<7>> {
+        self.talk.newest.as_ref().filter(|_| self.talk.period.is_some()).map(|newest| &newest.posture)
+    }
+
+    fn commanded(&self) -> Option<JointVelocities<7>> {
+        Some(self.talk.target.speed())
+    }
+}
+
+impl Controller<7> for Krc {
+    fn new(config: &KrcConfig, (): ()) -> Result<(Self, CycleMemory<7>), ConfigError> {
         config.check()?;
         // The period is known once a measurement has come; nothing is judged before.
         let period = Duration::from_millis(1);
         let sources = config.monitors()?;
         let peer = Self { window: [0; WINDOW], talk: Conversation::new(config, period) };
-        Ok((peer, Cycle::new(config.of(period), config.rest(), config.limits, sources, config.operator, law)))
+        Ok((peer, CycleMemory::new(config.of(period), config.rest(), config.limits, sources, config.operator)))
     }
 
-    fn wake<L: Law<7>>(&mut self, cx: &mut Cx<'_, L>) {
+    fn wake(&mut self, cx: &mut Cx<'_>) {
         #[cfg(feature = "record")]
         {
             self.talk.new = false;
@@ -196,7 +213,7 @@ impl Peer<7> for Krc {
         self.talk.variables.tick(&cx.config.peer.outputs, there, cx.now, cx.events);
     }
 
-    fn handle<L: Law<7>>(&mut self, input: Input, cx: &mut Cx<'_, L>) {
+    fn handle(&mut self, input: Input, cx: &mut Cx<'_>) {
         match input {
             Input::Start => self.talk.listening = Listening::Wanted,
             Input::Refused(_) | Input::Closed(_) => self.talk.listening = Listening::Again(cx.now + LISTEN_AGAIN),
@@ -214,7 +231,7 @@ impl Peer<7> for Krc {
     }
 
     /// A datagram of anybody.
-    fn commit<L: Law<7>>(&mut self, received: &Received, cx: &mut Cx<'_, L>) -> bool {
+    fn commit(&mut self, received: &Received, cx: &mut Cx<'_>) -> bool {
         let Received { count, from: Some(from), arrival, .. } = *received else { return false };
         self.talk.burst = self.talk.burst.saturating_add(1);
         let overdue = self.talk.burst >= BURST;
@@ -250,40 +267,23 @@ impl Peer<7> for Krc {
         self.talk.waiting && overdue
     }
 
-    fn beside<L: Law<7>>(&mut self, cx: &mut Cx<'_, L>) -> Beside {
+    fn facts(&mut self, cx: &mut Cx<'_>) -> SideFacts {
         (self.talk.waiting, self.talk.burst) = (false, 0);
-        let (Some(newest), Some(period)) = (self.talk.newest, self.talk.period) else { return Beside::default() };
-        cx.cycle.law_mut().use_posture(&newest.posture);
+        let (Some(newest), Some(period)) = (self.talk.newest, self.talk.period) else { return SideFacts::default() };
         self.talk.watch(newest.status, cx);
         self.talk.limit(newest.scale, period, cx);
-        Beside {
+        SideFacts {
             path_open: true,
             gate: Some(newest.status.gate(&self.talk.control)),
             strays: self.talk.strays(&cx.config.peer),
-            ..Beside::default()
+            ..SideFacts::default()
         }
     }
 
-    fn judged<L: Law<7>>(&mut self, _: Instant, cx: &mut Cx<'_, L>) {
-        let (Some(newest), Some(period)) = (self.talk.newest, self.talk.period) else { return };
-        // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
-        let longest = cx.config.bridged(period);
-        let before = self.talk.answered.replace((newest.at, newest.own));
-        let dt = before.map_or(period, |(before, _)| newest.at.since(before)).min(longest);
-        let mut moved = [0.0; JOINTS];
-        if let Some((_, own)) = before.filter(|_| self.talk.superposes(&cx.config.peer)) {
-            let both = newest.own.iter().zip(own);
-            moved.iter_mut().zip(both).for_each(|(moved, (now, before))| *moved = now - before);
+    fn prepare(&mut self, judged: Option<Instant>, cx: &mut Cx<'_>) -> bool {
+        if judged.is_some() {
+            self.talk.judged(cx.config);
         }
-        let tool = matches!(self.talk.control, Control::ToolImpedance(_));
-        let share = period.as_secs_f32() / dt.as_secs_f32();
-        let lead = moved.map(|moved| if share.is_finite() { moved * share } else { 0.0 });
-        self.talk.step = Some(Step { dt, moved, carried: false, lead, tool, leads: newest.status.leads() });
-    }
-
-    fn acknowledged<L: Law<7>>(&mut self, _: &mut Cx<'_, L>) {}
-
-    fn prepare<L: Law<7>>(&mut self, _: Instant, _: &Cycle<7, L>) -> bool {
         self.talk.step.is_some()
     }
 
@@ -308,7 +308,7 @@ impl Peer<7> for Krc {
         Ok(false)
     }
 
-    fn conclude<L: Law<7>>(&mut self, cx: &mut Cx<'_, L>) -> bool {
+    fn conclude(&mut self, cx: &mut Cx<'_>) -> bool {
         let (Some(step), Some(newest)) = (self.talk.step.take(), self.talk.newest) else { return false };
         if !step.leads {
             let frame = self.talk.mirrored_frame(&newest);
@@ -317,24 +317,19 @@ impl Peer<7> for Krc {
         self.talk.send(&newest, &step.lead, cx)
     }
 
-    /// The KRL program has left the command state, or did not within 2 s.
-    fn has_left(&self, rest: Instant, now: Instant) -> bool {
-        self.state() != Some(FriState::Command) || now.since(rest) >= LEAVING
+    /// Waits for the KRL program to leave the command state, for 2 s. Every measurement is answered afterwards all the same: that moves
+    /// nothing.
+    fn leave(&mut self, rest: Instant, cx: &mut Cx<'_>) -> bool {
+        self.state() != Some(FriState::Command) || cx.now.since(rest) >= LEAVING
     }
-
-    /// A measurement is answered all the same: that moves nothing.
-    fn shut_down<L: Law<7>>(&mut self, _: &mut Cx<'_, L>) {}
 
     fn is_established(&self) -> bool {
         self.talk.period.is_some()
     }
 
-    fn has_link_output(&self) -> bool {
-        false
-    }
-
-    fn has_output(&self) -> bool {
-        self.talk.queued || self.talk.listening == Listening::Wanted
+    fn waiting(&self) -> Waiting {
+        let waits = self.talk.queued || self.talk.listening == Listening::Wanted;
+        if waits { Waiting::Bytes } else { Waiting::Nothing }
     }
 
     fn poll_output(&mut self, config: &KrcConfig, _: &mut Events<KrcEvent>) -> Option<Output<'_>> {
@@ -350,19 +345,15 @@ impl Peer<7> for Krc {
         })
     }
 
-    fn next_deadline<L: Law<7>>(&self, _: Instant, config: &KrcConfig, _: &Cycle<7, L>) -> Option<Instant> {
+    fn next_deadline(&self, _: Instant, config: &KrcConfig, _: &CycleMemory<7>) -> Option<Instant> {
         let silent = self.talk.period.and_then(|period| self.talk.sender.silent_at(config.peer.silence_of(period)));
         let again = if let Listening::Again(at) = self.talk.listening { Some(at) } else { None };
         let variables = self.talk.variables.next_deadline(&config.peer.outputs, self.talk.period.is_some());
         [silent, again, variables].into_iter().flatten().min()
     }
 
-    fn has_unacked(&self, _: LinkId) -> bool {
-        false
-    }
-
-    fn commanded(&self) -> Option<JointVelocities<7>> {
-        Some(self.talk.target.speed())
+    fn links(&self) -> LinkRoles {
+        LinkRoles::default()
     }
 
     fn status(&self) -> KrcStatus {
@@ -374,38 +365,34 @@ impl Peer<7> for Krc {
             counts: self.talk.counts,
         }
     }
+}
 
-    #[cfg(feature = "record")]
+#[cfg(feature = "record")]
+impl Recorded<7> for Krc {
     fn received(&mut self, _: LinkId, count: usize) -> &[u8] {
         self.window.get(..count).unwrap_or_default()
     }
 
-    #[cfg(feature = "record")]
     fn memory_sizes(&self) -> MemorySizes {
         MemorySizes::default()
     }
 
-    #[cfg(feature = "record")]
     fn exactly((): (), _: MemorySizes) -> Option<()> {
         Some(())
     }
 
-    #[cfg(feature = "record")]
     fn made(&self) -> [&[u8]; 3] {
         [if self.talk.new { &self.talk.out } else { &[] }, &[], &[]]
     }
 
-    #[cfg(feature = "record")]
     fn next_made(&mut self) -> Option<&[u8]> {
         core::mem::take(&mut self.talk.queued).then_some(&self.talk.out)
     }
 
-    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         self.talk.save(to)
     }
 
-    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<()> {
         self.talk.load(from, config)
     }

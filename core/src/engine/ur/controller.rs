@@ -1,6 +1,9 @@
 //! The conversation with a controller of Universal Robots: links, detection, facts, text.
 
+mod delegated;
 mod intake;
+#[cfg(feature = "record")]
+mod recorded;
 mod unacked;
 
 use super::config::{Mismatch, StatesFrom, UrConfig, UrOptions};
@@ -17,31 +20,19 @@ use super::refusal::Refusal;
 use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateLink, attached};
 use crate::client::rtde::Claim;
-#[cfg(feature = "programs")]
-use crate::command::Guidance;
-use crate::command::JointMove;
-#[cfg(feature = "motions")]
-use crate::command::{Destination, LocateError, MoveTarget};
 use crate::engine::config::{ConfigError, Options as _};
-use crate::engine::cycle::{Beside, Cycle, Executed, Verdict};
+use crate::engine::controller::{
+    Context, Controller, ControllerKind, ControllerStatus, LinkRoles, LinkSet, PositionControl, Received, Waiting,
+    sealed::Sealed,
+};
+use crate::engine::cycle::{CycleMemory, SideFacts, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
-#[cfg(feature = "record")]
-use crate::engine::peer::MemorySizes;
-use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
-use crate::law::{FeedError, Law};
 use crate::link::{Unacked, UnackedConfig};
-#[cfg(feature = "programs")]
-use crate::mode::Word;
-use crate::mode::{Held, Mode, MoveNumber, Pace, PeerGate, Pendant};
-#[cfg(feature = "record")]
-use crate::recorder::{Loader, Saver};
+use crate::mode::{Held, Mode, Pace, PeerGate, Pendant};
 use crate::robot::Reason;
-use crate::trajectory::{Leg, Waypoint};
-#[cfg(feature = "motions")]
-use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::frame::StreamCounts;
-use outrigger_wire::robot::{Generation, JointVelocities, SoftwareVersion, State};
+use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant, earliest};
 
 /// Up to three connections to one controller of Universal Robots.
@@ -89,11 +80,11 @@ pub struct UrStatus {
     pub dropped: [u64; LINKS.len()],
 }
 
-impl PeerStatus for UrStatus {
+impl ControllerStatus for UrStatus {
     const KIND: u8 = UrOptions::KIND;
 }
 
-type Cx<'c, 'm, L> = Context<'c, 6, Ur<'m>, L>;
+type Cx<'c, 'm> = Context<'c, 6, Ur<'m>>;
 
 impl Ur<'_> {
     /// Which controller this is; `None` while no session stands.
@@ -164,7 +155,7 @@ impl Ur<'_> {
     }
 
     /// The controller refused some text.
-    fn refused<L>(&mut self, cx: &mut Cx<'_, '_, L>) {
+    fn refused(&mut self, cx: &mut Cx<'_, '_>) {
         if self.refusal.refused(cx.now) {
             self.outputs.refuse(self.rtde.as_deref(), cx.config.peer.connect.outputs, cx.events);
         } else if self.refusal.at().is_none() {
@@ -173,7 +164,7 @@ impl Ur<'_> {
     }
 
     /// Evidence of remote control: what was refused speaks against it, unless our own text is seen to run afterwards.
-    fn remote<L: Law<6>>(&mut self, cx: &Cx<'_, '_, L>) -> Option<Held<bool>> {
+    fn remote(&mut self, cx: &Cx<'_, '_>) -> Option<Held<bool>> {
         let now = cx.now;
         let local = self.primary.facts().local_control.then(|| Held::new(false, now));
         let (Some(_), Some(refused), Some(identity)) = (local, self.refusal.at(), self.identity) else { return local };
@@ -188,6 +179,32 @@ impl Ur<'_> {
             return None;
         }
         local.filter(|_| now > over + machine.config().evidence_age)
+    }
+
+    /// Takes note of the newest state, which arrived at `arrival` and was judged.
+    fn judged(&mut self, arrival: Instant, cx: &mut Cx<'_, '_>) {
+        if let Some(program) = exclusive(&mut self.program)
+            && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
+        {
+            let paused = cx.cycle.evidence().is_paused();
+            if let Err(reason) = program.heed_tolerances(state, paused) {
+                cx.cycle.fault(cx.now, reason, cx.events);
+            }
+        }
+        self.outputs.observe_state(&cx.config.peer.outputs, cx.cycle.state(), self.identity, arrival, cx.events);
+        let waits = self.unacked_age(cx.now);
+        self.outputs.admit(cx.config, || {
+            let link = cx.cycle.link().config();
+            let gets_through = waits <= link.period + link.margin;
+            gets_through && cx.cycle.evidence().timely
+        });
+    }
+
+    /// Opens the connection for commands again, where it was made in local control: it stays deaf to text after it.
+    fn acknowledged(&mut self, cx: &mut Cx<'_, '_>) {
+        if cx.cycle.mode_now() == Mode::Monitor && self.primary.facts().local_control {
+            self.lost(LinkId::REALTIME, DownCause::LocalControl, cx);
+        }
     }
 
     /// Returns what forbids commanding this controller as it is configured.
@@ -228,7 +245,7 @@ impl Ur<'_> {
 
 /// States of the link that is heeded arrived; whether they are to be judged at once: a full window means that more is
 /// likely to wait, and only the newest state is answered.
-fn arrived<L: Law<6>>(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_, '_, L>) -> bool {
+fn arrived(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_, '_>) -> bool {
     if states > 0 {
         cx.cycle.arrived(arrival);
     }
@@ -237,7 +254,7 @@ fn arrived<L: Law<6>>(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_,
 
 /// What un-acknowledged bytes mean on this link: 30003 carries motion, and a program's connection, or 30004 in its place.
 #[inline(never)]
-fn unacked_config<L: Law<6>>(link: LinkId, options: &UrOptions, cycle: &Cycle<6, L>) -> UnackedConfig {
+fn unacked_config(link: LinkId, options: &UrOptions, cycle: &CycleMemory<6>) -> UnackedConfig {
     let (judged, zeros) = (cycle.link().config(), cycle.mode().config().stop_cycles);
     let by_registers = options.program.by_registers(options.path);
     let carries = matches!(link, LinkId::REALTIME | LinkId::REVERSE) || (by_registers && link == LinkId::RTDE);
@@ -250,28 +267,27 @@ fn unacked_config<L: Law<6>>(link: LinkId, options: &UrOptions, cycle: &Cycle<6,
 }
 
 /// When commanding ended; `None` while it goes on, and before it has begun.
-fn ended<L: Law<6>>(cycle: &Cycle<6, L>) -> Option<Instant> {
+fn ended(cycle: &CycleMemory<6>) -> Option<Instant> {
     let machine = cycle.mode();
     matches!(machine.mode(), Mode::Stopping | Mode::Monitor).then(|| machine.entered())
 }
 
 impl Sealed for Ur<'_> {}
 
-impl<'m> Peer<6> for Ur<'m> {
+impl<'m> ControllerKind for Ur<'m> {
     type Event = UrEvent;
     type Options = UrOptions;
     type Status = UrStatus;
     type Memory = Memory<'m>;
 
-    const ACKNOWLEDGED: Option<LinkId> = Some(LinkId::REALTIME);
     const LISTENS: bool = cfg!(feature = "programs");
     const DELEGATES: bool = cfg!(feature = "programs");
+}
 
-    fn acknowledged_link(&self) -> Option<LinkId> {
-        Some(self.carrying())
-    }
+impl PositionControl<6> for Ur<'_> {}
 
-    fn new<L: Law<6>>(config: &UrConfig, memory: Memory<'m>, law: L) -> Result<(Self, Cycle<6, L>), ConfigError> {
+impl<'m> Controller<6> for Ur<'m> {
+    fn new(config: &UrConfig, memory: Memory<'m>) -> Result<(Self, CycleMemory<6>), ConfigError> {
         config.check()?;
         let too_small = |field, found, expected| ConfigError::Memory { field, found, expected };
         let (primary_len, realtime_len) = (memory.primary.len(), memory.realtime.len());
@@ -306,10 +322,10 @@ impl<'m> Peer<6> for Ur<'m> {
         // The period is known once a controller is connected; nothing is judged before.
         let first = config.cycle(Duration::from_micros(Generation::Cb3.period_micros()), false);
         let sources = config.monitors()?;
-        Ok((peer, Cycle::new(first, config.standstill, config.limits, sources, config.operator, law)))
+        Ok((peer, CycleMemory::new(first, config.standstill, config.limits, sources, config.operator)))
     }
 
-    fn wake<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
+    fn wake(&mut self, cx: &mut Cx<'_, 'm>) {
         #[cfg(feature = "record")]
         {
             self.motion.begin();
@@ -335,9 +351,10 @@ impl<'m> Peer<6> for Ur<'m> {
         self.outputs.tick(&cx.config.peer.outputs, cx.now, cx.events);
     }
 
-    fn handle<L: Law<6>>(&mut self, input: Input, cx: &mut Cx<'_, 'm, L>) {
+    fn handle(&mut self, input: Input, cx: &mut Cx<'_, 'm>) {
         match input {
             Input::Start => self.connector.start(cx.now),
+            Input::Acknowledge => self.acknowledged(cx),
             Input::Opened(link) => self.opened(link, cx),
             Input::Refused(link) => self.lost(link, DownCause::Refused, cx),
             Input::Closed(link) => self.lost(link, DownCause::Closed, cx),
@@ -365,11 +382,6 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    #[cfg(feature = "programs")]
-    fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
-        exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.told(word, free, now)
-    }
-
     fn receive_window(&mut self, link: LinkId) -> &mut [u8] {
         match link {
             LinkId::PRIMARY => self.primary.window(),
@@ -382,7 +394,7 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    fn commit<L: Law<6>>(&mut self, received: &Received, cx: &mut Cx<'_, 'm, L>) -> bool {
+    fn commit(&mut self, received: &Received, cx: &mut Cx<'_, 'm>) -> bool {
         let Received { link, count, arrival, .. } = *received;
         match link {
             LinkId::REVERSE => {
@@ -413,17 +425,18 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    fn beside<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) -> Beside {
+    fn facts(&mut self, cx: &mut Cx<'_, 'm>) -> SideFacts {
         let remote = self.remote(cx);
         let facts = self.primary.facts();
-        Beside {
+        // Both come in one sub-package.
+        let slider = facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at));
+        SideFacts {
             robot_mode: facts.robot_mode,
             safety: facts.safety,
             master_safety: facts.master_safety,
             remote,
             program: facts.program,
-            // Both come in one sub-package.
-            speed_slider: facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at)),
+            speed_slider: cx.cycle.complete_slider(slider),
             program_state_known: self.identity.is_some_and(|identity| identity.states == LinkId::RTDE),
             path_open: self.motion.is_open()
                 && self.connector.is_connected(LinkId::REALTIME)
@@ -433,117 +446,18 @@ impl<'m> Peer<6> for Ur<'m> {
             unacked: self.unacked_age(cx.now),
             #[cfg(feature = "programs")]
             resident: shared(&self.program).and_then(|program| program.resident(cx.now)),
+            executed: None,
         }
     }
 
-    fn executed(&mut self, state: &State<6>, now: Instant) -> Executed {
-        exclusive(&mut self.program).map(|program| program.executed(state, now)).unwrap_or_default()
-    }
-
-    fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
-        exclusive(&mut self.program).into_iter().for_each(|program| program.delegated(number, asked, state));
-    }
-
-    #[cfg(feature = "motions")]
-    fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
-        exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?.locate(target)
-    }
-
-    #[cfg(feature = "motions")]
-    fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
-        shared(&self.program).and_then(Reverse::located)
-    }
-
-    fn asked(&self) -> Option<JointMove<6>> {
-        shared(&self.program).and_then(Reverse::asked_move)
-    }
-
-    #[cfg(feature = "programs")]
-    fn can_guide(&self) -> Result<(), Reason> {
-        shared(&self.program).ok_or(Reason::NoSuchProgram)?.can_guide()
-    }
-
-    #[cfg(feature = "programs")]
-    fn guided(&mut self, what: Guidance, beside: bool) {
-        exclusive(&mut self.program).into_iter().for_each(|program| program.guided(what, beside));
-    }
-
-    #[cfg(feature = "programs")]
-    fn move_ends(&mut self) {
-        exclusive(&mut self.program).into_iter().for_each(Reverse::move_ends);
-    }
-
-    #[cfg(feature = "programs")]
-    fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
-        let program = exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?;
-        program.can_guide()?;
-        // From which software on there is `tool_contact`.
-        let software = self.identity.ok_or(Reason::LinkClosed)?.software;
-        let tells = if software.major < 5 { software.at_least(3, 14) } else { software.at_least(5, 4) };
-        if !tells {
-            return Err(Reason::PathUnfit);
+    fn prepare(&mut self, judged: Option<Instant>, cx: &mut Cx<'_, 'm>) -> bool {
+        if let Some(arrival) = judged {
+            self.judged(arrival, cx);
         }
-        program.stop_at_contact(stops);
-        Ok(())
-    }
-
-    fn leg_room(&self) -> usize {
-        shared(&self.program).map_or(0, Reverse::leg_room)
-    }
-
-    fn leg_to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
-        shared(&self.program).ok_or(FeedError::NoMotion)?.leg_to(to, last)
-    }
-
-    fn lead_on(&mut self, to: &Waypoint<6>, last: bool) {
-        exclusive(&mut self.program).into_iter().for_each(|program| program.lead_on(to, last));
-    }
-
-    fn led(&self) -> Option<Duration> {
-        shared(&self.program).and_then(Reverse::led)
-    }
-
-    #[cfg(feature = "motions")]
-    fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
-        exclusive(&mut self.program).ok_or(FeedError::NoMotion)?.hold_to(tolerances)
-    }
-
-    #[cfg(feature = "motions")]
-    fn tolerated(&self) -> Option<&Watch<6>> {
-        shared(&self.program)?.tolerated()
-    }
-
-    fn judged<L: Law<6>>(&mut self, arrival: Instant, cx: &mut Cx<'_, 'm, L>) {
-        if let Some(program) = exclusive(&mut self.program)
-            && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
-        {
-            let paused = cx.cycle.evidence().is_paused();
-            if let Err(reason) = program.heed_tolerances(state, paused) {
-                cx.cycle.fault(cx.now, reason, cx.events);
-            }
-        }
-        self.outputs.observe_state(&cx.config.peer.outputs, cx.cycle.state(), self.identity, arrival, cx.events);
-        let waits = self.unacked_age(cx.now);
-        self.outputs.admit(cx.config, || {
-            let link = cx.cycle.link().config();
-            let gets_through = waits <= link.period + link.margin;
-            gets_through && cx.cycle.evidence().timely
-        });
-    }
-
-    fn acknowledged<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
-        let resting = cx.cycle.mode_now() == Mode::Monitor;
-        if resting && self.primary.facts().local_control {
-            // Connections made in local control stay deaf to text after it.
-            self.lost(LinkId::REALTIME, DownCause::LocalControl, cx);
-        }
-    }
-
-    fn prepare<L: Law<6>>(&mut self, now: Instant, cycle: &Cycle<6, L>) -> bool {
         if !self.motion.is_open() {
             return false;
         }
-        let arming = cycle.mode_now() == Mode::Arming;
+        let (now, cycle) = (cx.now, &*cx.cycle);
         if let Some(program) = exclusive(&mut self.program) {
             // At a slider of 0 its `speedj` has not ended, and would go on with the old speed once the slider is moved.
             let paused = cycle.evidence().pendant == Pendant::Paused || cycle.pace() == Pace::Held;
@@ -552,6 +466,7 @@ impl<'m> Peer<6> for Ur<'m> {
             self.motion.prepare(None);
             return true;
         }
+        let arming = cycle.mode_now() == Mode::Arming;
         self.motion.prepare(arming.then(|| (cycle.program_runs(now), cycle.mode().config().evidence_age, now)));
         true
     }
@@ -567,7 +482,7 @@ impl<'m> Peer<6> for Ur<'m> {
         }
     }
 
-    fn conclude<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) -> bool {
+    fn conclude(&mut self, cx: &mut Cx<'_, 'm>) -> bool {
         if self.outputs.is_due() {
             let known = Known {
                 identity: self.identity,
@@ -598,28 +513,27 @@ impl<'m> Peer<6> for Ur<'m> {
         false
     }
 
-    fn has_left(&self, rest: Instant, now: Instant) -> bool {
-        shared(&self.program).is_none_or(|program| program.has_left(rest, now))
-    }
-
-    fn shut_down<L: Law<6>>(&mut self, cx: &mut Cx<'_, 'm, L>) {
-        cx.cycle.link_lost(cx.now, Reason::Released, cx.events);
-        self.connector.shut_down();
-        self.forget_session(cx);
+    fn leave(&mut self, rest: Instant, cx: &mut Cx<'_, 'm>) -> bool {
+        let left = shared(&self.program).is_none_or(|program| program.has_left(rest, cx.now));
+        if left {
+            cx.cycle.link_lost(cx.now, Reason::Released, cx.events);
+            self.connector.shut_down();
+            self.forget_session(cx);
+        }
+        left
     }
 
     fn is_established(&self) -> bool {
         self.identity.is_some()
     }
 
-    fn has_link_output(&self) -> bool {
-        self.connector.has_output() || shared(&self.program).is_some_and(Reverse::has_link_output)
-    }
-
-    fn has_output(&self) -> bool {
+    fn waiting(&self) -> Waiting {
+        if self.connector.has_output() || shared(&self.program).is_some_and(Reverse::has_link_output) {
+            return Waiting::Links;
+        }
         let asks = self.rtde.as_deref().is_some_and(StateLink::has_output)
             || shared(&self.program).is_some_and(Reverse::is_waiting);
-        self.connector.has_output() || self.motion.is_waiting() || self.outputs.is_waiting() || asks
+        if self.motion.is_waiting() || self.outputs.is_waiting() || asks { Waiting::Bytes } else { Waiting::Nothing }
     }
 
     #[inline(always)]
@@ -648,7 +562,7 @@ impl<'m> Peer<6> for Ur<'m> {
         Some(Output::Transmit { link, to: None, bytes })
     }
 
-    fn next_deadline<L: Law<6>>(&self, now: Instant, config: &UrConfig, cycle: &Cycle<6, L>) -> Option<Instant> {
+    fn next_deadline(&self, now: Instant, config: &UrConfig, cycle: &CycleMemory<6>) -> Option<Instant> {
         earliest(&[
             self.connector.next_deadline(),
             self.unacked_deadline(now, &config.peer, cycle),
@@ -658,17 +572,16 @@ impl<'m> Peer<6> for Ur<'m> {
         ])
     }
 
-    fn can_wait(&self, link: LinkId) -> bool {
-        !matches!(link, LinkId::REVERSE | LinkId::SCRIPT | LinkId::TRAJECTORY)
-            && self.identity.is_some_and(|identity| identity.states != link)
-    }
-
-    fn has_unacked(&self, link: LinkId) -> bool {
-        self.unacked.get(link.index()).is_some_and(Unacked::is_waiting)
-    }
-
-    fn commanded(&self) -> Option<JointVelocities<6>> {
-        None
+    fn links(&self) -> LinkRoles {
+        let states = self.identity.map(|identity| identity.states);
+        let waits = |link: LinkId| states.is_some_and(|states| states != link);
+        let late = LINKS.iter().fold(LinkSet::NONE, |late, link| late.with(*link, waits(*link)));
+        let unacked = WATCHED.iter().zip(&self.unacked);
+        LinkRoles {
+            commands: Some(self.carrying()),
+            unacked: unacked.fold(LinkSet::NONE, |set, (link, unacked)| set.with(*link, unacked.is_waiting())),
+            late: late.with(LinkId::COMMAND, states.is_some()),
+        }
     }
 
     fn status(&self) -> UrStatus {
@@ -678,100 +591,5 @@ impl<'m> Peer<6> for Ur<'m> {
             streams: LINKS.map(|link| *self.counts(link)),
             dropped: LINKS.map(|link| self.dropped_bytes(link)),
         }
-    }
-
-    #[cfg(feature = "record")]
-    fn received(&mut self, link: LinkId, count: usize) -> &[u8] {
-        match link {
-            LinkId::PRIMARY => self.primary.received(count),
-            LinkId::REALTIME => self.realtime.received(count),
-            LinkId::REVERSE => exclusive(&mut self.program).map(|program| program.received(count)).unwrap_or_default(),
-            LinkId::SCRIPT => {
-                let window = exclusive(&mut self.program).map(Reverse::asking_window).unwrap_or_default();
-                window.get(..count).unwrap_or_default()
-            }
-            LinkId::TRAJECTORY => {
-                let window = exclusive(&mut self.program).map(Reverse::result_window).unwrap_or_default();
-                window.get(..count).unwrap_or_default()
-            }
-            LinkId::COMMAND => {
-                let room = exclusive(&mut self.program).map(Reverse::ignored).unwrap_or_default();
-                room.get(..count).unwrap_or_default()
-            }
-            _ => self.rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
-        }
-    }
-
-    #[cfg(feature = "record")]
-    fn memory_sizes(&self) -> MemorySizes {
-        let rtde = self.rtde.as_deref().map_or(0, StateLink::memory_size);
-        let sizes = [self.primary.memory_size(), self.realtime.memory_size(), rtde, 0];
-        sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX))
-    }
-
-    #[cfg(feature = "record")]
-    fn exactly(memory: Memory<'m>, sizes: MemorySizes) -> Option<Memory<'m>> {
-        let [primary, realtime, rtde, _] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
-        let rtde = match memory.rtde {
-            _ if rtde == 0 => None,
-            Some(link) => {
-                link.shrink(rtde)?;
-                Some(link)
-            }
-            None => return None,
-        };
-        Some(Memory {
-            primary: memory.primary.get_mut(..primary)?,
-            realtime: memory.realtime.get_mut(..realtime)?,
-            rtde,
-        })
-    }
-
-    #[cfg(feature = "record")]
-    fn made(&self) -> [&[u8]; 3] {
-        let [order, points] = shared(&self.program).map(Reverse::made).unwrap_or_default();
-        [if order.is_empty() { self.motion.made() } else { order }, points, self.outputs.made()]
-    }
-
-    #[cfg(feature = "record")]
-    fn next_made(&mut self) -> Option<&[u8]> {
-        // Links are opened, asked and given up by nobody here.
-        while self.connector.poll_output().is_some() {}
-        if let Some(rtde) = self.rtde.as_deref_mut() {
-            while rtde.poll_output().is_some() {}
-        }
-        if let Some(order) = exclusive(&mut self.program).and_then(Reverse::next_made) {
-            return Some(order);
-        }
-        let text = if self.motion.is_waiting() { self.motion.take() } else { self.outputs.take_text() };
-        (!text.is_empty()).then_some(text)
-    }
-
-    #[cfg(feature = "record")]
-    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&(&self.connector, &self.identity, &self.software, self.motion.take_over(), &self.unacked))?;
-        to.put(&self.refusal)?;
-        self.primary.save(to)?;
-        self.realtime.save(to)?;
-        self.outputs.save(to)?;
-        to.put(&self.unfit)?;
-        shared(&self.program).map_or(Some(()), |program| program.save(to))?;
-        self.rtde.as_deref().map_or(Some(()), |rtde| rtde.save(to))
-    }
-
-    #[cfg(feature = "record")]
-    fn load(&mut self, from: &mut Loader<'_>, config: &UrConfig) -> Option<()> {
-        let take_over;
-        (self.connector, self.identity, self.software, take_over, self.unacked) = from.take()?;
-        self.refusal = from.take()?;
-        self.primary.load(from)?;
-        self.realtime.load(from)?;
-        self.outputs.load(from)?;
-        self.unfit = from.take()?;
-        exclusive(&mut self.program).map_or(Some(()), |program| program.load(from))?;
-        // The text belongs to the software, and is not saved with it.
-        self.other = self.mismatch(config).is_some();
-        self.motion.restore(take_over, config.peer.text, self.identity.map(|identity| identity.software));
-        self.rtde.as_deref_mut().map_or(Some(()), |rtde| rtde.load(from))
     }
 }

@@ -5,13 +5,16 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use super::message::{LONGEST, Message, POINTS, SHOWN_LEN, Shown};
 use crate::command::{JointMove, Limits, MAX_SOURCES};
 use crate::engine::config::{Config, ConfigError, Options};
-use crate::engine::cycle::{Beside, Cycle, CycleConfig, Executed, PendantSight, Verdict};
+use crate::engine::controller::{
+    Context, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, PositionControl, Received, Waiting,
+    sealed::Sealed,
+};
+#[cfg(feature = "record")]
+use crate::engine::controller::{MemorySizes, Recorded};
+use crate::engine::cycle::{CycleConfig, CycleMemory, Executed, PendantSight, SideFacts, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
-#[cfg(feature = "record")]
-use crate::engine::peer::MemorySizes;
-use crate::engine::peer::{Context, Peer, PeerStatus, Received, sealed::Sealed};
-use crate::law::Law;
+
 use crate::link::LinkTuning;
 use crate::mode::{
     Activity, Course, CourseConfig, Held, Mirrored, ModeConfig, ModeTuning, MoveNumber, OperatorConfig, PeerGate,
@@ -105,7 +108,7 @@ pub struct TestStatus {
     pub strangers: u32,
 }
 
-impl PeerStatus for TestStatus {
+impl ControllerStatus for TestStatus {
     const KIND: u8 = TestOptions::KIND;
 }
 
@@ -150,7 +153,7 @@ pub struct TestPeer {
     new: bool,
 }
 
-type Cx<'c, L> = Context<'c, 2, TestPeer, L>;
+type Cx<'c> = Context<'c, 2, TestPeer>;
 
 impl TestPeer {
     /// The newest state.
@@ -159,7 +162,7 @@ impl TestPeer {
         self.shown.as_ref()
     }
 
-    fn accepted<L: Law<2>>(&mut self, from: SocketAddr, cx: &mut Cx<'_, L>) {
+    fn accepted(&mut self, from: SocketAddr, cx: &mut Cx<'_>) {
         if self.listening != Listening::Requested {
             self.abort = true;
         } else if from.ip() == cx.config.peer.robot {
@@ -172,7 +175,7 @@ impl TestPeer {
         }
     }
 
-    fn lost<L: Law<2>>(&mut self, reason: Reason, cx: &mut Cx<'_, L>) {
+    fn lost(&mut self, reason: Reason, cx: &mut Cx<'_>) {
         self.listening = Listening::Wanted;
         (self.filled, self.length, self.given) = (0, 0, 0);
         (self.shown, self.mirrored) = (None, None);
@@ -181,7 +184,7 @@ impl TestPeer {
         cx.cycle.link_lost(cx.now, reason, cx.events);
     }
 
-    fn heard<L: Law<2>>(&mut self, shown: &Shown, arrival: Instant, cx: &mut Cx<'_, L>) {
+    fn heard(&mut self, shown: &Shown, arrival: Instant, cx: &mut Cx<'_>) {
         if self.shown.is_none() {
             cx.cycle.establish(cx.config.cycle(), cx.now, cx.events);
         }
@@ -217,17 +220,42 @@ impl TestPeer {
 
 impl Sealed for TestPeer {}
 
-impl Peer<2> for TestPeer {
+impl ControllerKind for TestPeer {
     type Event = TestEvent;
     type Options = TestOptions;
     type Status = TestStatus;
     type Memory = ();
 
-    const ACKNOWLEDGED: Option<LinkId> = None;
     const LISTENS: bool = true;
     const DELEGATES: bool = true;
+}
 
-    fn new<L: Law<2>>(config: &TestConfig, (): (), law: L) -> Result<(Self, Cycle<2, L>), ConfigError> {
+impl PositionControl<2> for TestPeer {}
+
+impl Delegated<2> for TestPeer {
+    fn executed(&mut self, state: &State<2>, _: Instant) -> Executed {
+        let (Some(shown), config) = (self.shown, CourseConfig::default()) else { return Executed::default() };
+        let on_course = self.asked.is_some_and(|Assignment { course, .. }| match shown.mirrored() {
+            Mirrored::Running(_) if shown.progress.is_finite() => {
+                course.holds_at(&Self::planned(&course, shown.progress), state, &config)
+            }
+            Mirrored::Running(_) | Mirrored::Idle | Mirrored::Ended(_) => course.holds(state, &config),
+        });
+        Executed { mirrored: self.mirrored, paused: shown.paused, on_course }
+    }
+
+    fn delegated(&mut self, _: MoveNumber, asked: JointMove<2>, state: &State<2>) {
+        let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
+        self.asked = Some(Assignment { asked, course });
+    }
+
+    fn asked(&self) -> Option<JointMove<2>> {
+        self.asked.map(|asked| asked.asked)
+    }
+}
+
+impl Controller<2> for TestPeer {
+    fn new(config: &TestConfig, (): ()) -> Result<(Self, CycleMemory<2>), ConfigError> {
         let cycle = config.cycle();
         config.check_common(&cycle)?;
         let value = ConfigError::of("mode");
@@ -249,10 +277,10 @@ impl Peer<2> for TestPeer {
             new: false,
         };
         let sources = config.monitors()?;
-        Ok((peer, Cycle::new(config.cycle(), config.standstill, config.limits, sources, config.operator, law)))
+        Ok((peer, CycleMemory::new(config.cycle(), config.standstill, config.limits, sources, config.operator)))
     }
 
-    fn wake<L: Law<2>>(&mut self, cx: &mut Cx<'_, L>) {
+    fn wake(&mut self, cx: &mut Cx<'_>) {
         #[cfg(feature = "record")]
         {
             self.new = false;
@@ -267,7 +295,7 @@ impl Peer<2> for TestPeer {
         }
     }
 
-    fn handle<L: Law<2>>(&mut self, input: Input, cx: &mut Cx<'_, L>) {
+    fn handle(&mut self, input: Input, cx: &mut Cx<'_>) {
         match input {
             Input::Start => self.listening = Listening::Wanted,
             Input::Accepted(_, from) => self.accepted(from, cx),
@@ -281,7 +309,7 @@ impl Peer<2> for TestPeer {
         self.window.as_flattened_mut().get_mut(self.filled..).unwrap_or_default()
     }
 
-    fn commit<L: Law<2>>(&mut self, received: &Received, cx: &mut Cx<'_, L>) -> bool {
+    fn commit(&mut self, received: &Received, cx: &mut Cx<'_>) -> bool {
         if !matches!(self.listening, Listening::Connected(_)) {
             return false;
         }
@@ -300,41 +328,17 @@ impl Peer<2> for TestPeer {
         states && !full
     }
 
-    fn beside<L: Law<2>>(&mut self, _: &mut Cx<'_, L>) -> Beside {
+    fn facts(&mut self, _: &mut Cx<'_>) -> SideFacts {
         let granted = self.shown.is_some_and(|shown| shown.granted);
-        Beside {
+        SideFacts {
             path_open: true,
             gate: Some(if granted { PeerGate::Granted } else { PeerGate::No }),
             program: self.mirrored.filter(|_| !granted).map(|held| Held::new(Activity::Stopped, held.at)),
-            ..Beside::default()
+            ..SideFacts::default()
         }
     }
 
-    fn executed(&mut self, state: &State<2>, _: Instant) -> Executed {
-        let (Some(shown), config) = (self.shown, CourseConfig::default()) else { return Executed::default() };
-        let on_course = self.asked.is_some_and(|Assignment { course, .. }| match shown.mirrored() {
-            Mirrored::Running(_) if shown.progress.is_finite() => {
-                course.holds_at(&Self::planned(&course, shown.progress), state, &config)
-            }
-            Mirrored::Running(_) | Mirrored::Idle | Mirrored::Ended(_) => course.holds(state, &config),
-        });
-        Executed { mirrored: self.mirrored, paused: shown.paused, on_course }
-    }
-
-    fn delegated(&mut self, _: MoveNumber, asked: JointMove<2>, state: &State<2>) {
-        let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
-        self.asked = Some(Assignment { asked, course });
-    }
-
-    fn asked(&self) -> Option<JointMove<2>> {
-        self.asked.map(|asked| asked.asked)
-    }
-
-    fn judged<L: Law<2>>(&mut self, _: Instant, _: &mut Cx<'_, L>) {}
-
-    fn acknowledged<L: Law<2>>(&mut self, _: &mut Cx<'_, L>) {}
-
-    fn prepare<L: Law<2>>(&mut self, _: Instant, _: &Cycle<2, L>) -> bool {
+    fn prepare(&mut self, _: Option<Instant>, _: &mut Cx<'_>) -> bool {
         self.shown.is_some()
     }
 
@@ -371,30 +375,27 @@ impl Peer<2> for TestPeer {
         Ok(true)
     }
 
-    fn conclude<L: Law<2>>(&mut self, _: &mut Cx<'_, L>) -> bool {
+    fn conclude(&mut self, _: &mut Cx<'_>) -> bool {
         false
     }
 
-    fn has_left(&self, _: Instant, _: Instant) -> bool {
-        true
-    }
-
-    fn shut_down<L: Law<2>>(&mut self, cx: &mut Cx<'_, L>) {
+    fn leave(&mut self, _: Instant, cx: &mut Cx<'_>) -> bool {
         self.abort = matches!(self.listening, Listening::Connected(_) | Listening::Requested);
         self.lost(Reason::Released, cx);
         self.listening = Listening::No;
+        true
     }
 
     fn is_established(&self) -> bool {
         self.shown.is_some()
     }
 
-    fn has_link_output(&self) -> bool {
-        self.abort || self.listening == Listening::Wanted
-    }
-
-    fn has_output(&self) -> bool {
-        self.has_link_output() || self.is_waiting()
+    fn waiting(&self) -> Waiting {
+        match self.abort || self.listening == Listening::Wanted {
+            true => Waiting::Links,
+            false if self.is_waiting() => Waiting::Bytes,
+            false => Waiting::Nothing,
+        }
     }
 
     fn poll_output(&mut self, config: &TestConfig, _: &mut Events<TestEvent>) -> Option<Output<'_>> {
@@ -412,7 +413,7 @@ impl Peer<2> for TestPeer {
         Some(Output::Transmit { link, to: None, bytes })
     }
 
-    fn next_deadline<L: Law<2>>(&self, _: Instant, config: &TestConfig, _: &Cycle<2, L>) -> Option<Instant> {
+    fn next_deadline(&self, _: Instant, config: &TestConfig, _: &CycleMemory<2>) -> Option<Instant> {
         match self.listening {
             Listening::Again(at) => Some(at),
             Listening::Connected(since) => Some(since + config.peer.silence + Duration::from_micros(1)),
@@ -420,40 +421,34 @@ impl Peer<2> for TestPeer {
         }
     }
 
-    fn has_unacked(&self, _: LinkId) -> bool {
-        false
-    }
-
-    fn commanded(&self) -> Option<JointVelocities<2>> {
-        None
+    fn links(&self) -> LinkRoles {
+        LinkRoles::default()
     }
 
     fn status(&self) -> TestStatus {
         TestStatus { strangers: self.strangers }
     }
+}
 
-    #[cfg(feature = "record")]
+#[cfg(feature = "record")]
+impl Recorded<2> for TestPeer {
     fn received(&mut self, link: LinkId, count: usize) -> &[u8] {
         self.receive_window(link).get(..count).unwrap_or_default()
     }
 
-    #[cfg(feature = "record")]
     fn memory_sizes(&self) -> MemorySizes {
         MemorySizes::default()
     }
 
-    #[cfg(feature = "record")]
     fn exactly((): (), _: MemorySizes) -> Option<()> {
         Some(())
     }
 
-    #[cfg(feature = "record")]
     fn made(&self) -> [&[u8]; 3] {
         let made = self.out.get(..self.length).filter(|_| self.new);
         [made.unwrap_or_default(), &[], &[]]
     }
 
-    #[cfg(feature = "record")]
     fn next_made(&mut self) -> Option<&[u8]> {
         // Nobody listens here, or gives up a link.
         self.abort = false;
@@ -465,13 +460,11 @@ impl Peer<2> for TestPeer {
         self.out.get(..self.length).filter(|_| waiting)
     }
 
-    #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         to.put(&(self.listening, self.abort, self.strangers, self.window, self.filled))?;
         to.put(&(self.shown, self.mirrored, self.asked))
     }
 
-    #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>, _: &TestConfig) -> Option<()> {
         (self.listening, self.abort, self.strangers, self.window, self.filled) = from.take()?;
         (self.shown, self.mirrored, self.asked) = from.take()?;

@@ -1,0 +1,301 @@
+//! The interface between the engine and one kind of controller.
+//!
+//! A controller turns bytes into states, facts and faults, and commands into bytes. It knows neither the law nor how a command is
+//! decided. The engine calls it in this order for a state:
+//!
+//! | call | returns |
+//! |---|---|
+//! | [`Controller::commit`] | `true` once the newest state can be judged |
+//! | [`Controller::facts`] | the facts that the state does not carry |
+//! | [`Controller::prepare`] | `true` where a command can be sent |
+//! | [`Controller::write`] | the bytes are made: the only place where that happens |
+//! | [`Controller::conclude`] | the output beside the command is made |
+
+mod context;
+mod roles;
+
+use super::config::{Config, ConfigError, Data, Options};
+use super::cycle::{CycleMemory, Executed, SideFacts, Verdict};
+use super::event::Events;
+use super::io::{Input, LinkId, Output};
+#[cfg(feature = "programs")]
+use crate::command::Guidance;
+use crate::command::JointMove;
+#[cfg(feature = "motions")]
+use crate::command::{Destination, LocateError, MoveTarget};
+use crate::kinematics::Posture;
+use crate::law::FeedError;
+use crate::mode::MoveNumber;
+#[cfg(feature = "programs")]
+use crate::mode::Word;
+#[cfg(feature = "record")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::Reason;
+use crate::trajectory::{Leg, Waypoint};
+#[cfg(feature = "motions")]
+use crate::trajectory::{Tolerances, Watch};
+use outrigger_wire::robot::{JointVelocities, State};
+use outrigger_wire::time::{Duration, Instant};
+
+pub(super) use context::{Context, Received};
+pub(super) use roles::Waiting;
+pub use roles::{LinkRoles, LinkSet};
+
+/// The types and the abilities of one kind of controller.
+pub trait ControllerKind: Sized + sealed::Sealed {
+    /// An event that only this kind of controller reports.
+    type Event: Data;
+    /// The settings that only this kind of controller has.
+    type Options: Options;
+    /// The status that only this kind of controller shows.
+    type Status: ControllerStatus;
+    /// The memory that it receives into.
+    type Memory;
+
+    /// `true` where one of its links waits for connections (datagrams aside). Otherwise a loop leaves out what only that needs.
+    const LISTENS: bool = false;
+
+    /// `true` where the controller is given moves to execute by itself. Otherwise [`Delegated`] is never called and left out.
+    const DELEGATES: bool = false;
+}
+
+/// One kind of controller: [`Ur`](super::ur::Ur) or [`Krc`](super::krc::Krc).
+///
+/// Sealed: an engine trusts its controller with the bytes that move an arm.
+pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + PositionControl<N> + Recorded<N> {
+    /// A controller that nothing was sent to yet, and the cycle's memory with the thresholds for it. Where moves are
+    /// [delegated](ControllerKind::DELEGATES), their thresholds are checked here.
+    ///
+    /// # Errors
+    /// The first fault of the configuration or the memory.
+    fn new(config: &Config<N, Self::Options>, memory: Self::Memory) -> Result<(Self, CycleMemory<N>), ConfigError>;
+
+    /// Handles every deadline of its own that has passed.
+    fn wake(&mut self, cx: &mut Context<'_, N, Self>);
+
+    /// Handles an input about links or about an output, or an acknowledgement; the others are the engine's own.
+    fn handle(&mut self, input: Input, cx: &mut Context<'_, N, Self>);
+
+    /// The memory that the next bytes received on `link` go into.
+    fn receive_window(&mut self, link: LinkId) -> &mut [u8];
+
+    /// Takes bytes that were received into the window. Returns `true` where they complete the newest state; otherwise it is judged at
+    /// the next tick.
+    fn commit(&mut self, received: &Received, cx: &mut Context<'_, N, Self>) -> bool;
+
+    /// Returns the facts that the newest state, which is judged now, does not carry.
+    fn facts(&mut self, cx: &mut Context<'_, N, Self>) -> SideFacts;
+
+    /// Prepares the command path, and takes note of the newest state where one was just `judged`, by when that arrived. Returns
+    /// `false` if no command can be sent in this call. It is called a second time, without a state, where the command is refused.
+    fn prepare(&mut self, judged: Option<Instant>, cx: &mut Context<'_, N, Self>) -> bool;
+
+    /// Makes bytes of the command. Returns `true` where there are any.
+    ///
+    /// # Errors
+    /// The reason that ends commanding instead.
+    fn write(&mut self, verdict: Verdict<'_, N>) -> Result<bool, Reason>;
+
+    /// Makes the output that is independent of the command. Returns `true` where it answers the state.
+    fn conclude(&mut self, cx: &mut Context<'_, N, Self>) -> bool;
+
+    /// Leaves after a shutdown, once the arm is at rest since `rest` and nothing is waited for any more. Returns `true` when done.
+    fn leave(&mut self, rest: Instant, cx: &mut Context<'_, N, Self>) -> bool;
+
+    /// `true` while a session stands whose states are judged.
+    fn is_established(&self) -> bool;
+
+    /// The output that waits for the port.
+    fn waiting(&self) -> Waiting;
+
+    /// The next output for the port.
+    fn poll_output(
+        &mut self,
+        config: &Config<N, Self::Options>,
+        events: &mut Events<Self::Event>,
+    ) -> Option<Output<'_>>;
+
+    /// The latest time at which it is to be woken.
+    fn next_deadline(&self, now: Instant, config: &Config<N, Self::Options>, cycle: &CycleMemory<N>)
+    -> Option<Instant>;
+
+    /// The roles of its links at present.
+    fn links(&self) -> LinkRoles;
+
+    /// The status that is shown to people.
+    fn status(&self) -> Self::Status;
+}
+
+/// Motion that a controller executes by itself, for a program of ours that runs on it.
+pub trait Delegated<const N: usize>: ControllerKind {
+    /// Carries out a word for the program of ours, unless something is not `free`.
+    ///
+    /// # Errors
+    /// The reason that is not `free`, or [`Reason::NoSuchProgram`] if no program of ours is running on the controller.
+    #[cfg(feature = "programs")]
+    fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
+        let _ = (word, free, now);
+        Err(Reason::NoSuchProgram)
+    }
+
+    /// Progress of the motion that the controller executes, beside `state`, which is judged now.
+    fn executed(&mut self, state: &State<N>, now: Instant) -> Executed {
+        let _ = (state, now);
+        Executed::default()
+    }
+
+    /// Takes the move that the controller is to execute by this number, from `state` on: by `Verdict::Start`, once.
+    fn delegated(&mut self, number: MoveNumber, asked: JointMove<N>, state: &State<N>) {
+        let _ = (number, asked, state);
+    }
+
+    /// The move that was passed to [`delegated`](Self::delegated) last.
+    fn asked(&self) -> Option<JointMove<N>> {
+        None
+    }
+
+    /// Asks the controller for the joint positions of a pose, or the pose of joint positions.
+    ///
+    /// # Errors
+    /// [`Reason::NoSuchProgram`] if no program of ours can be asked.
+    #[cfg(feature = "motions")]
+    fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
+        let _ = target;
+        Err(Reason::NoSuchProgram)
+    }
+
+    /// The answer to [`locate`](Self::locate); `None` before it has come.
+    #[cfg(feature = "motions")]
+    fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
+        None
+    }
+
+    /// Checks that a program of ours can let a hand or a force move the arm.
+    ///
+    /// # Errors
+    /// [`Reason::NoSuchProgram`] if none can.
+    #[cfg(feature = "programs")]
+    fn can_guide(&self) -> Result<(), Reason> {
+        Err(Reason::NoSuchProgram)
+    }
+
+    /// Takes the way in which the arm gives way: by `Verdict::Guide`, once, or beside the move that it executes, from the next
+    /// `Verdict::Keep` on.
+    #[cfg(feature = "programs")]
+    fn guided(&mut self, what: Guidance, beside: bool) {
+        let _ = (what, beside);
+    }
+
+    /// Takes note that the move which the controller executes comes to rest from now on, wherever that is.
+    #[cfg(feature = "programs")]
+    fn move_ends(&mut self) {}
+
+    /// Sets whether a contact of the tool ends the motion that the controller executes.
+    ///
+    /// # Errors
+    /// The reason why that cannot be.
+    #[cfg(feature = "programs")]
+    fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
+        let _ = stops;
+        Err(Reason::NoSuchProgram)
+    }
+
+    /// The number of waypoints that can be taken now for the move that leads on.
+    fn leg_room(&self) -> usize {
+        0
+    }
+
+    /// The leg from the last waypoint of the move that leads on to this one, which is to be the `last` or not.
+    ///
+    /// # Errors
+    /// The fault of the waypoint.
+    fn leg_to(&self, to: &Waypoint<N>, last: bool) -> Result<Leg<N>, FeedError> {
+        let _ = (to, last);
+        Err(FeedError::NoMotion)
+    }
+
+    /// Leads the move on to this waypoint, within the limits; it ends there where it is the `last`.
+    fn lead_on(&mut self, to: &Waypoint<N>, last: bool) {
+        let _ = (to, last);
+    }
+
+    /// The share of its own time that the move which leads on has made, as its program shows.
+    fn led(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Sets the tolerances of the move that leads on.
+    ///
+    /// # Errors
+    /// [`FeedError::NoMotion`] where there is no such move.
+    #[cfg(feature = "motions")]
+    fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
+        let _ = tolerances;
+        Err(FeedError::NoMotion)
+    }
+
+    /// The tolerances of the move that leads on, and how it keeps them.
+    #[cfg(feature = "motions")]
+    fn tolerated(&self) -> Option<&Watch<N>> {
+        None
+    }
+}
+
+/// The facts of a controller that is commanded by positions and measures where its tool is.
+pub trait PositionControl<const N: usize>: ControllerKind {
+    /// Tool and Jacobian of the newest state, where the controller measures them.
+    fn posture(&self) -> Option<&Posture<N>> {
+        None
+    }
+
+    /// The speeds that are commanded, where they are not those that were approved \[rad/s\].
+    fn commanded(&self) -> Option<JointVelocities<N>> {
+        None
+    }
+}
+
+/// The recorder's side of a controller, and its checkpoints.
+#[cfg(feature = "record")]
+pub trait Recorded<const N: usize>: ControllerKind {
+    /// The bytes that were received into the window of `link`.
+    fn received(&mut self, link: LinkId, count: usize) -> &[u8];
+
+    /// The size of the receive memory of each link \[B\].
+    fn memory_sizes(&self) -> MemorySizes;
+
+    /// Cuts `memory` to these sizes; `None` where there is less.
+    fn exactly(memory: Self::Memory, sizes: MemorySizes) -> Option<Self::Memory>;
+
+    /// The bytes that were made in this call of the engine, in the order of the writing; empty where none were.
+    fn made(&self) -> [&[u8]; 3];
+
+    /// The next bytes that the last input made, with everything else left out.
+    fn next_made(&mut self) -> Option<&[u8]>;
+
+    /// Saves everything that decides what follows, except the configuration.
+    fn save(&self, to: &mut Saver<'_>) -> Option<()>;
+
+    /// Goes on from what was saved.
+    fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<()>;
+}
+
+/// The recorder's side of a controller: nothing, in an engine that does not record.
+#[cfg(not(feature = "record"))]
+pub trait Recorded<const N: usize>: ControllerKind {}
+
+#[cfg(not(feature = "record"))]
+impl<const N: usize, C: ControllerKind> Recorded<N> for C {}
+
+/// The status that only one kind of controller shows.
+pub trait ControllerStatus: Data {
+    /// The letter of this kind in telemetry.
+    const KIND: u8;
+}
+
+/// The size of the receive memory of each link \[B\]; 0 where there is none.
+#[cfg(feature = "record")]
+pub(super) type MemorySizes = [u32; 4];
+
+pub(super) mod sealed {
+    pub trait Sealed {}
+}

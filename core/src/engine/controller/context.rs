@@ -1,0 +1,34 @@
+//! The arguments of a controller's calls.
+
+use core::net::SocketAddr;
+
+use super::Controller;
+use crate::engine::config::Config;
+use crate::engine::cycle::CycleMemory;
+use crate::engine::event::Events;
+use crate::engine::io::LinkId;
+use outrigger_wire::time::Instant;
+
+/// The surroundings of a controller in one call of the engine.
+#[derive(Debug)]
+pub struct Context<'c, const N: usize, C: Controller<N>> {
+    pub(in crate::engine) now: Instant,
+    pub(in crate::engine) config: &'c Config<N, C::Options>,
+    pub(in crate::engine) cycle: &'c mut CycleMemory<N>,
+    pub(in crate::engine) events: &'c mut Events<C::Event>,
+    /// The engine was started and is not shutting down.
+    pub(in crate::engine) running: bool,
+    /// The law works with the arm's kinematics.
+    pub(in crate::engine) needs_kinematics: bool,
+}
+
+/// Bytes that were received.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    pub(in crate::engine) link: LinkId,
+    pub(in crate::engine) count: usize,
+    /// The sender of a datagram; `None` for a connection.
+    pub(in crate::engine) from: Option<SocketAddr>,
+    /// The time at which they were read.
+    pub(in crate::engine) arrival: Instant,
+}

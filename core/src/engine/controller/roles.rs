@@ -1,0 +1,60 @@
+//! The roles of a controller's links, and the output that waits.
+
+use crate::engine::io::LinkId;
+
+/// A set of links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkSet(u8);
+
+impl LinkSet {
+    /// The empty set.
+    pub const NONE: Self = Self(0);
+
+    /// Returns `true` where `link` is one of them.
+    #[must_use]
+    pub const fn has(self, link: LinkId) -> bool {
+        self.0 & Self::only(link) != 0
+    }
+
+    /// Returns the set with `link`, where that `is_in`.
+    #[must_use]
+    pub const fn with(self, link: LinkId, is_in: bool) -> Self {
+        if is_in { Self(self.0 | Self::only(link)) } else { self }
+    }
+
+    const fn only(link: LinkId) -> u8 {
+        match link.index() {
+            0 => 1,
+            1 => 2,
+            2 => 4,
+            3 => 8,
+            4 => 16,
+            5 => 32,
+            6 => 64,
+            _ => 128,
+        }
+    }
+}
+
+/// The roles of a controller's links at present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkRoles {
+    /// The connection that carries commands: its unacknowledged bytes are to be reported by
+    /// [`Input::Unacked`](crate::engine::Input::Unacked). `None` where datagrams do.
+    pub commands: Option<LinkId>,
+    /// The links of which unacknowledged bytes were reported.
+    pub unacked: LinkSet,
+    /// The links that can be read some 50 ms late: states, and the answers to commands, come by others.
+    pub late: LinkSet,
+}
+
+/// The output that waits for the port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Nothing.
+    Nothing,
+    /// Bytes.
+    Bytes,
+    /// Links to be opened or closed, and maybe bytes.
+    Links,
+}

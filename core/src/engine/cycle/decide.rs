@@ -1,0 +1,140 @@
+//! The decision about one state: mode machine first, then law and governor.
+
+use super::gather::gather;
+use super::given::SideFacts;
+use super::{CycleMemory, Verdict};
+use crate::command::JointMove;
+#[cfg(feature = "programs")]
+use crate::engine::event::Event;
+use crate::engine::event::Events;
+use crate::law::Law;
+use crate::mode::{Action, Mode};
+use crate::robot::Reason;
+use outrigger_wire::robot::JointVelocities;
+use outrigger_wire::time::Instant;
+
+impl<const N: usize> CycleMemory<N> {
+    /// Judges the newest state, once all that has arrived is read. Returns whether the robot's inputs acknowledged.
+    pub(in crate::engine) fn judge<L: Law<N>, E>(
+        &mut self,
+        law: &L,
+        facts: &SideFacts,
+        arrival: Instant,
+        now: Instant,
+        events: &mut Events<E>,
+    ) -> bool {
+        let Some(watched) = self.watch(law, facts, arrival, now) else { return false };
+        let Some(state) = &self.state else { return false };
+        let inputs = state.digital_inputs;
+        self.evidence = gather(state, facts, &watched, self, now);
+        if self.mode.mode() == Mode::Offline {
+            let transition = self.mode.established(now);
+            self.after(transition, events);
+        }
+        if let Err(reason) = self.link.staying(now) {
+            self.fault(now, reason, events);
+        }
+        let transition = if facts.executed.is_some() {
+            self.mode.observe(now, &self.evidence)
+        } else {
+            self.mode.observe_streamed(now, &self.evidence)
+        };
+        self.after(transition, events);
+        #[cfg(feature = "programs")]
+        self.judge_programs(now, events);
+        let gap = self.link.config().stale_after;
+        let outcome = self.operator.observe(inputs, watched.fresh, gap, &mut self.mode, &self.evidence, now);
+        outcome.is_some_and(|outcome| self.carry_out(&outcome, now, events))
+    }
+
+    /// Judges what a program on the controller executes.
+    #[cfg(feature = "programs")]
+    fn judge_programs<E>(&mut self, now: Instant, events: &mut Events<E>) {
+        let guided = self.state.as_ref().and_then(|state| self.guide.observe(&self.mode, &self.evidence, state, now));
+        if let Some(reason) = guided {
+            self.fault(now, reason, events);
+        }
+        self.report_hold(events);
+        if let Some(reason) = self.move_end.observe(&self.mode, &self.evidence, self.mode.config(), now) {
+            self.fault(now, reason, events);
+        }
+        let ended = self.resident.is_some_and(|watch| watch.has_ended());
+        if ended && matches!(self.mode.mode(), Mode::Arming | Mode::Command) {
+            // What stopped the robot, and its program with it, has spoken first.
+            self.fault(now, Reason::ProgramEnded, events);
+        }
+    }
+
+    /// Reports a change of what holds a motion that the controller executes.
+    #[cfg(feature = "programs")]
+    fn report_hold<E>(&mut self, events: &mut Events<E>) {
+        let held = self.mode.held_by(&self.evidence);
+        if held == self.held {
+            return;
+        }
+        self.held = held;
+        // A motion that has ended does not go on.
+        if held.is_some() || self.mode.unfinished_move().is_some() {
+            events.push(Event::Held(held));
+        }
+    }
+
+    /// Returns the command that goes out now, and consumes it: call it once per state. `asked` is the move that the controller was
+    /// asked to execute last.
+    ///
+    /// # Errors
+    /// The reason why law, sensor or governor refuse; pass it to [`fault`](Self::fault) and ask again.
+    pub(in crate::engine) fn answer<'c, L: Law<N>, E>(
+        &'c mut self,
+        law: &mut L,
+        asked: Option<&'c JointMove<N>>,
+        now: Instant,
+        events: &mut Events<E>,
+    ) -> Result<Verdict<'c, N>, Reason> {
+        #[cfg(feature = "programs")]
+        let ending = self.guide.ending().or_else(|| self.move_end.cancels(&self.mode));
+        match self.mode.action() {
+            Action::Silent => Ok(Verdict::Silent),
+            #[cfg(feature = "programs")]
+            Action::Start(authority, number) if self.guide.is_on() => {
+                self.following.reset();
+                Ok(Verdict::Guide(authority, number))
+            }
+            Action::Start(authority, number) => {
+                let (Some(asked), Some(state)) = (asked, self.state.as_ref()) else { return Err(Reason::Internal) };
+                let approved = self.stream.governor.approve_move(authority, asked, state)?;
+                // What was streamed before says nothing about the target from now on.
+                self.following.reset();
+                Ok(Verdict::Start(approved, number))
+            }
+            #[cfg(feature = "programs")]
+            Action::Keep => Ok(ending.map_or(Verdict::Keep, Verdict::Cancel)),
+            #[cfg(not(feature = "programs"))]
+            Action::Keep => Ok(Verdict::Keep),
+            Action::Cancel(number) => Ok(Verdict::Cancel(number)),
+            Action::Mirror => Ok(Verdict::Mirror),
+            Action::Hold => {
+                self.following.sent(&JointVelocities::ZERO);
+                (self.sent, self.spoke_at) = (true, now);
+                Ok(Verdict::Hold)
+            }
+            Action::Stop => {
+                self.following.sent(&JointVelocities::ZERO);
+                (self.sent, self.spoke_at) = (true, now);
+                Ok(Verdict::Stop)
+            }
+            Action::Move(authority) => {
+                let period = self.link.config().period;
+                let state = self.state.as_mut().ok_or(Reason::Internal)?;
+                let approved = self.stream.next(authority, law, state, period, now, events)?;
+                (self.sent, self.spoke_at) = (true, now);
+                let Some(approved) = approved else {
+                    self.following.sent(&JointVelocities::ZERO);
+                    return Ok(Verdict::Hold);
+                };
+                self.following.sent(approved.velocities());
+                Ok(Verdict::Move(approved))
+            }
+        }
+    }
+}

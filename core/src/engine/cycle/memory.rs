@@ -1,0 +1,311 @@
+//! Everything that a control cycle remembers, apart from the law.
+
+use super::LawCalls;
+use super::given::CycleConfig;
+use super::pendant::PendantRule;
+use super::stream::Stream;
+use crate::command::{Limits, Sources};
+use crate::engine::event::Events;
+use crate::kinematics::KinematicChain;
+use crate::link::{AnswerFigures, LinkMonitor};
+use crate::mode::{
+    Drive, Evidence, Following, Held, Mode, ModeMachine, Operator, OperatorConfig, Pace, Standstill, StandstillConfig,
+};
+#[cfg(feature = "programs")]
+use crate::mode::{Guide, MoveEnd, ResidentWatch};
+#[cfg(feature = "record")]
+use crate::recorder::{Loader, Saver};
+use crate::robot::{Reason, ReasonSet};
+use outrigger_wire::robot::{ControllerTime, JointVelocities, State};
+use outrigger_wire::time::{Duration, Instant, earliest};
+
+/// The memory of the control cycle of one arm with `N` joints: every input of grade, entry, staying and tracking.
+#[derive(Debug)]
+pub struct CycleMemory<const N: usize> {
+    pub(super) link: LinkMonitor,
+    pub(super) mode: ModeMachine,
+    pub(super) following: Following<N>,
+    pub(super) stream: Stream<N>,
+    /// The reason last reported for which the controller's motion is held.
+    #[cfg(feature = "programs")]
+    pub(super) held: Option<Reason>,
+    pub(super) pendant: PendantRule,
+    #[cfg(feature = "programs")]
+    pub(super) resident: Option<ResidentWatch>,
+    #[cfg(feature = "programs")]
+    pub(super) guide: Guide,
+    #[cfg(feature = "programs")]
+    pub(super) move_end: MoveEnd,
+    pub(super) hold: Duration,
+    pub(super) standstill: Standstill<N>,
+    pub(super) operator: Operator,
+    /// The arm's kinematics, where they are known.
+    pub(super) chain: Option<KinematicChain<N>>,
+    pub(super) evidence: Evidence,
+    pub(super) state: Option<State<N>>,
+    /// When the newest of the states arrived that wait to be judged, because more is likely to wait behind them.
+    pub(super) arrived: Option<Instant>,
+    /// States seen since the last one that was judged.
+    pub(super) unjudged: u32,
+    /// Whether anything went out since the last state that was judged.
+    pub(super) sent: bool,
+    pub(super) judged_at: Option<ControllerTime>,
+    /// When something went out last.
+    pub(super) spoke_at: Instant,
+    /// The controller's fastest target, while the arm is brought to rest \[rad/s\].
+    pub(super) target_speed: f32,
+    pub(super) law_calls: LawCalls,
+}
+
+impl<const N: usize> CycleMemory<N> {
+    pub(in crate::engine) fn new(
+        config: CycleConfig,
+        standstill: StandstillConfig,
+        limits: Limits<N>,
+        sources: Sources,
+        operator: OperatorConfig,
+    ) -> Self {
+        Self {
+            link: LinkMonitor::new(config.link),
+            mode: ModeMachine::new(config.mode),
+            following: Following::new(config.following),
+            stream: Stream::new(&config, limits, sources),
+            #[cfg(feature = "programs")]
+            held: None,
+            pendant: PendantRule::new(config.pendant, config.sight),
+            #[cfg(feature = "programs")]
+            resident: None,
+            #[cfg(feature = "programs")]
+            guide: Guide::default(),
+            #[cfg(feature = "programs")]
+            move_end: MoveEnd::default(),
+            hold: config.hold,
+            standstill: Standstill::new(standstill),
+            operator: Operator::new(operator),
+            chain: None,
+            evidence: Evidence::default(),
+            state: None,
+            arrived: None,
+            unjudged: 0,
+            sent: false,
+            judged_at: None,
+            spoke_at: Instant::ZERO,
+            target_speed: 0.0,
+            law_calls: LawCalls::default(),
+        }
+    }
+
+    /// A new session with a controller of this kind: everything learned is forgotten, except what an operator must
+    /// still acknowledge, and what we last told the arm to do.
+    pub(in crate::engine) fn establish<E>(&mut self, config: CycleConfig, now: Instant, events: &mut Events<E>) {
+        if self.mode.config().cycle != config.mode.cycle {
+            self.following = Following::new(config.following);
+        }
+        self.stream.set_config(&config);
+        self.pendant = PendantRule::new(config.pendant, config.sight);
+        self.hold = config.hold;
+        self.link = LinkMonitor::new(config.link);
+        self.mode.set_config(config.mode);
+        self.standstill.reset();
+        self.evidence = Evidence::default();
+        self.state = None;
+        self.unjudged = 0;
+        self.judged_at = None;
+        let transition = self.mode.established(now);
+        self.after(transition, events);
+    }
+
+    /// What the arm may do from now on.
+    pub(in crate::engine) const fn set_limits(&mut self, limits: Limits<N>) {
+        self.stream.governor.set_limits(limits);
+    }
+
+    pub(in crate::engine) const fn mode_now(&self) -> Mode {
+        self.mode.mode()
+    }
+
+    pub(in crate::engine) const fn link(&self) -> &LinkMonitor {
+        &self.link
+    }
+
+    pub(in crate::engine) const fn mode(&self) -> &ModeMachine {
+        &self.mode
+    }
+
+    /// The newest state of this session, in the order of the controller's clock.
+    pub(in crate::engine) const fn state(&self) -> Option<&State<N>> {
+        self.state.as_ref()
+    }
+
+    pub(in crate::engine) const fn sources(&self) -> &Sources {
+        &self.stream.sources
+    }
+
+    pub(in crate::engine) const fn sources_mut(&mut self) -> &mut Sources {
+        &mut self.stream.sources
+    }
+
+    pub(in crate::engine) const fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// Whether the request that was granted last is to go on with a suspended motion.
+    pub(in crate::engine) const fn goes_on(&self) -> bool {
+        self.stream.resume
+    }
+
+    /// The speeds that were approved last.
+    pub(in crate::engine) const fn approved(&self) -> JointVelocities<N> {
+        self.stream.governor.last()
+    }
+
+    /// What the robot's speed scaling lets go out.
+    pub(in crate::engine) const fn pace(&self) -> Pace {
+        self.stream.pacer.pace()
+    }
+
+    /// Returns the reason that holds the motion while commanding lasts.
+    pub(in crate::engine) fn held_by(&self) -> Option<Reason> {
+        match self.mode.drive() {
+            Drive::Delegated(_) => self.mode.held_by(&self.evidence),
+            Drive::Streamed => {
+                let held = self.mode.mode() == Mode::Command && self.pace() == Pace::Held;
+                held.then_some(Reason::HeldByScaling)
+            }
+        }
+    }
+
+    /// Everything a request would be refused for now.
+    pub(in crate::engine) fn unmet(&self, now: Instant) -> ReasonSet {
+        self.mode.unmet(&self.evidence, now).union(self.operator.unmet())
+    }
+
+    pub(in crate::engine) const fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    /// This device has started.
+    pub(in crate::engine) fn start(&mut self, now: Instant) {
+        self.operator.start(now);
+    }
+
+    /// The arm's kinematics, for the law from the next arming on.
+    pub(in crate::engine) const fn set_chain(&mut self, chain: Option<KinematicChain<N>>) {
+        self.chain = chain;
+    }
+
+    pub(in crate::engine) const fn chain(&self) -> Option<&KinematicChain<N>> {
+        self.chain.as_ref()
+    }
+
+    /// Whether a program runs, as far as the evidence says.
+    pub(in crate::engine) fn program_runs(&self, now: Instant) -> bool {
+        self.evidence.acceptance.program(now, self.mode.config().evidence_age) == Some(true)
+    }
+
+    /// Figures of the answers that the peer has seen.
+    pub(in crate::engine) const fn set_answers(&mut self, answers: AnswerFigures) {
+        self.link.set_answers(answers);
+    }
+
+    /// The newest state.
+    pub(in crate::engine) const fn keep(&mut self, state: &State<N>) {
+        self.state = Some(*state);
+        // What nothing agrees with yet is used for nothing but to compare the next with.
+        self.unjudged = if self.link.agrees() { self.unjudged.saturating_add(1) } else { 0 };
+    }
+
+    /// Completes the newest state by the speed `slider`, where the packet does not have it: the packet alone has at most the limiter's
+    /// share. Returns the slider where it was used.
+    pub(in crate::engine) fn complete_slider(&mut self, slider: Option<Held<f32>>) -> Option<Held<f32>> {
+        let state = self.state.as_mut().filter(|state| state.speed_slider.is_none());
+        let (slider, state) = slider.zip(state)?;
+        state.speed_scaling = Some(state.speed_scaling.unwrap_or(1.0) * slider.value);
+        state.speed_slider = Some(slider.value);
+        Some(slider)
+    }
+
+    /// States arrived, at `arrival` the newest, that wait to be judged.
+    pub(in crate::engine) const fn arrived(&mut self, arrival: Instant) {
+        self.arrived = Some(arrival);
+    }
+
+    /// The newest state, where it was not judged yet.
+    pub(in crate::engine) fn awaiting(&self) -> Option<&State<N>> {
+        self.state.as_ref().filter(|_| self.unjudged > 0)
+    }
+
+    /// Whether states wait to be judged.
+    pub(in crate::engine) const fn is_awaited(&self) -> bool {
+        self.arrived.is_some()
+    }
+
+    /// When the states arrived that are judged now; none wait any more.
+    pub(in crate::engine) const fn take_arrival(&mut self) -> Option<Instant> {
+        self.arrived.take()
+    }
+
+    /// Returns whether the next command would override a stop at the pendant, while commanding.
+    pub(in crate::engine) const fn overrides_pendant(&self) -> bool {
+        self.pendant.overrides() && matches!(self.mode.mode(), Mode::Command)
+    }
+
+    /// What was decided is on its way out: when the state arrived that it answers, where it answers one.
+    pub(in crate::engine) fn answered(&mut self) -> Option<Instant> {
+        self.link.answered()
+    }
+
+    /// It has been written at `now`; from the arrival of its state to there, where it answers one.
+    pub(in crate::engine) fn written(&mut self, arrival: Option<Instant>, now: Instant) -> Option<Duration> {
+        let turnaround = now.since(arrival?);
+        self.link.written(turnaround);
+        Some(turnaround)
+    }
+
+    /// When to wake up at the latest.
+    pub(in crate::engine) fn next_deadline(&self, now: Instant) -> Option<Instant> {
+        let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
+        #[cfg(feature = "programs")]
+        let guide = self.guide.next_deadline();
+        #[cfg(not(feature = "programs"))]
+        let guide = None;
+        earliest(&[link, self.mode.next_deadline(), guide, self.operator.next_deadline()])
+    }
+
+    /// Writes everything except the configuration, which the session has, and the law.
+    #[cfg(feature = "record")]
+    pub(in crate::engine) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&self.link)?;
+        to.put(&self.mode)?;
+        to.put(&(self.stream.pacer.saved(), self.spoke_at, self.target_speed))?;
+        self.pendant.save(to)?;
+        to.put(&(&self.following, &self.standstill, &self.stream.governor, &self.stream.sources, &self.operator))?;
+        to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
+        to.put(&(self.judged_at, self.stream.stepped_at, self.stream.begun, self.stream.resume))?;
+        #[cfg(feature = "programs")]
+        to.put(&(&self.resident, &self.guide, &self.move_end))?;
+        #[cfg(not(feature = "programs"))]
+        to.put(&(None::<()>, None::<()>, None::<()>))?;
+        Some(())
+    }
+
+    #[cfg(feature = "record")]
+    pub(in crate::engine) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.link = from.take()?;
+        self.mode = from.take()?;
+        let pacer;
+        (pacer, self.spoke_at, self.target_speed) = from.take()?;
+        self.stream.pacer.resume(pacer);
+        self.pendant.load(from)?;
+        (self.following, self.standstill, self.stream.governor, self.stream.sources, self.operator) = from.take()?;
+        (self.chain, self.evidence, self.state, self.arrived, self.unjudged, self.sent) = from.take()?;
+        (self.judged_at, self.stream.stepped_at, self.stream.begun, self.stream.resume) = from.take()?;
+        #[cfg(feature = "programs")]
+        {
+            (self.resident, self.guide, self.move_end) = from.take()?;
+        }
+        #[cfg(not(feature = "programs"))]
+        from.take::<(Option<()>, Option<()>, Option<()>)>()?;
+        Some(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Streamed motion: the law's speeds, paced by the robot's speed scaling and held to the limits by the governor.
+
+use super::given::CycleConfig;
+use crate::command::{Approved, Gathered, Governor, Limits, Sources};
+use crate::engine::event::{Event, Events};
+use crate::law::Law;
+use crate::mode::Pacer;
+use crate::robot::{Authority, Reason};
+use outrigger_wire::robot::{ControllerTime, State};
+use outrigger_wire::time::{Duration, Instant};
+
+/// Everything that streaming remembers from state to state, apart from the law.
+#[derive(Debug)]
+pub(super) struct Stream<const N: usize> {
+    pub(super) governor: Governor<N>,
+    pub(super) sources: Sources,
+    pub(super) pacer: Pacer,
+    /// Most speed for an error that a law may ask for \[1/s\].
+    #[cfg(feature = "programs")]
+    most_feedback: f32,
+    /// The controller's time at the law's last step.
+    pub(super) stepped_at: Option<ControllerTime>,
+    /// The law was armed in this `Command`.
+    pub(super) begun: bool,
+    /// The next beginning goes on with a suspended motion.
+    pub(super) resume: bool,
+}
+
+impl<const N: usize> Stream<N> {
+    pub(super) fn new(config: &CycleConfig, limits: Limits<N>, sources: Sources) -> Self {
+        Self {
+            governor: Governor::new(limits),
+            sources,
+            pacer: Pacer::new(config.scaling),
+            #[cfg(feature = "programs")]
+            most_feedback: config.most_feedback,
+            stepped_at: None,
+            begun: false,
+            resume: false,
+        }
+    }
+
+    /// Takes the thresholds of another session.
+    pub(super) const fn set_config(&mut self, config: &CycleConfig) {
+        self.pacer.set_config(config.scaling);
+        #[cfg(feature = "programs")]
+        {
+            self.most_feedback = config.most_feedback;
+        }
+    }
+
+    /// Returns the approved speeds for `state`, of which one comes each `period`; `None` while the robot's speed scaling holds the arm.
+    ///
+    /// # Errors
+    /// The reason why law, sensor or governor refuse.
+    pub(super) fn next<'c, L: Law<N>, E>(
+        &'c mut self,
+        authority: Authority<'c>,
+        law: &mut L,
+        state: &mut State<N>,
+        period: Duration,
+        now: Instant,
+        events: &mut Events<E>,
+    ) -> Result<Option<Approved<'c, N>>, Reason> {
+        if !self.begun {
+            if self.resume {
+                law.resume(state)?;
+            } else {
+                law.arm(state)?;
+            }
+            self.begun = true;
+            self.stepped_at = None;
+        }
+        let dt = self.stepped_at.map_or(period, |at| state.controller_time.since(at));
+        let mut gathered = Gathered::nothing();
+        self.sources.gather_into(&mut gathered, law.sources(), now, period)?;
+        if let Some(bridged) = gathered.bridged {
+            events.push(Event::Bridged(bridged));
+        }
+        self.stepped_at = Some(state.controller_time);
+        let moving = || self.governor.last().max_abs() > 0.0;
+        if self.pacer.observe(state.scaling(), state.speed_slider, dt, moving) {
+            events.push(Event::Held(self.pacer.held_by()));
+        }
+        if self.pacer.is_held()? {
+            #[cfg(feature = "motions")]
+            law.stand(dt);
+            // Whatever goes on afterwards begins at rest.
+            self.governor.reset();
+            return Ok(None);
+        }
+        let reported = state.speed_scaling;
+        state.speed_scaling = self.pacer.scaling_of_law(reported);
+        let samples = gathered.samples();
+        #[cfg(feature = "programs")]
+        let samples = samples.with_most_feedback(self.most_feedback);
+        let wanted = law.step(state, &samples, dt);
+        state.speed_scaling = reported;
+        let wanted = self.pacer.limit(wanted?.map(|v| v * gathered.scale));
+        self.governor.approve(authority, wanted, state, dt).map(Some)
+    }
+}

@@ -1,0 +1,168 @@
+//! The watchers of a state: standstill, tracking, pendant, sensors.
+
+use super::CycleMemory;
+use super::given::SideFacts;
+use crate::law::Law;
+use crate::link::{Answer, LinkMonitor};
+use crate::mode::{Held, Mode, ModeMachine, Pendant, PendantReading, Standstill};
+#[cfg(feature = "programs")]
+use crate::mode::{ResidentReading, ResidentWatch};
+use crate::robot::Reason;
+use outrigger_wire::robot::{ProgramState, State};
+use outrigger_wire::time::{Duration, Instant};
+
+/// A target speed that counts as zero \[rad/s\].
+const SLOW: f32 = 0.001;
+
+/// The findings of all watchers about one state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    /// The state is fresh.
+    pub(super) fresh: bool,
+    /// The state is fresh, and an answer to it gets through in time.
+    pub(super) timely: bool,
+    /// The arm is at rest, as of when that was measured.
+    pub(super) at_rest: Held<bool>,
+    /// The controller's target follows the commands, or the move it executes.
+    pub(super) follows: bool,
+    /// The program that takes the commands, as the pendant may have stopped it.
+    pub(super) pendant: Pendant,
+    /// The program state of the packet may be used.
+    pub(super) speaks: bool,
+    /// The controller's target slows down, or is at rest.
+    pub(super) slowing: bool,
+    /// The sensors permit to command.
+    pub(super) sources: Result<(), Reason>,
+    /// After a reconnect: the arm still moves by the last command.
+    pub(super) moving_by_us: Option<bool>,
+}
+
+impl<const N: usize> CycleMemory<N> {
+    /// Shows the newest state to every watcher. Returns `None` where no state has come since the last one that was judged.
+    pub(super) fn watch<L: Law<N>>(
+        &mut self,
+        law: &L,
+        facts: &SideFacts,
+        arrival: Instant,
+        now: Instant,
+    ) -> Option<Watched> {
+        let state = self.state.as_ref().filter(|_| self.unjudged > 0)?;
+        let commanding = self.mode.mode().drives();
+        if commanding {
+            // Cycles whose state was overtaken by a newer one, or is still too old, got no answer.
+            let unanswered = self.unjudged.saturating_sub(u32::from(self.sent)).min(64);
+            (0..unanswered).for_each(|_| self.following.skipped());
+        }
+        self.unjudged = 0;
+        self.sent = false;
+
+        let period = self.link.config().period;
+        let dt = self.judged_at.map_or(period, |at| state.controller_time.since(at));
+        self.judged_at = Some(state.controller_time);
+        // A motion queued behind text that does not get through would be carried out long after its time: like the state
+        // it answers, what was sent before it must not be older than a cycle and the margin.
+        let bound = period + self.link.config().margin;
+        let gets_through = self.mode.mode() != Mode::Command || facts.unacked <= bound;
+        let fresh = self.link.answer(now) == Answer::Moving;
+        let timely = fresh && gets_through;
+        let at_rest = measured_rest(&mut self.standstill, &self.link, &self.mode, state, fresh, arrival, now);
+        let follows = match &facts.executed {
+            // Where a hand or a force takes the arm nobody knows beforehand.
+            #[cfg(feature = "programs")]
+            Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
+            Some(executed) if self.mode.executes_move() => executed.on_course,
+            Some(_) | None => {
+                let reported = facts.speed_slider.map(|slider| now.since(slider.at));
+                !commanding || self.following.judge(state, dt, reported).holds()
+            }
+        };
+        // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
+        let speaks = facts.program_state_known || facts.program.is_none();
+        let program = state.program_state.filter(|_| speaks);
+        #[cfg(feature = "programs")]
+        let by_program = watch_resident(&mut self.resident, self.mode.mode(), facts, program, timely, now);
+        #[cfg(not(feature = "programs"))]
+        let by_program = None::<Pendant>;
+        let pendant = match (by_program, self.mode.mode()) {
+            (Some(by_program), _) => by_program,
+            (None, mode @ (Mode::Arming | Mode::Command)) => {
+                // Asked for where no program is seen, and dear.
+                let lasts = matches!(program, Some(ProgramState::Stopping | ProgramState::Stopped)) && {
+                    // Acknowledged is everything, or what went out before the oldest that is not.
+                    let age =
+                        if facts.unacked == Duration::ZERO { now.since(self.spoke_at) } else { facts.unacked + period };
+                    age + period.times(u64::from(self.pendant.config.left)) <= self.hold
+                };
+                let accepted_by = self.mode.accepted_by();
+                let reading = PendantReading { fresh: timely, accepted_by, program, reported: facts.program, lasts };
+                self.pendant.observe(&reading, mode == Mode::Command, now)
+            }
+            (None, Mode::Offline | Mode::Monitor | Mode::Stopping) => Pendant::Go,
+        };
+        let slowing = (self.mode.mode() == Mode::Stopping || pendant == Pendant::Stopped) && {
+            let (before, speed) = (self.target_speed, state.target_velocities.max_abs());
+            self.target_speed = speed;
+            speed < before || speed <= SLOW
+        };
+        // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
+        let moving_by_us = self.mode.is_motion_unknown().then(|| self.following.is_moving_by_us(state));
+        let sources = self.sources_verdict(law, state, now);
+        Some(Watched { fresh, timely, at_rest, follows, pendant, speaks, slowing, sources, moving_by_us })
+    }
+
+    /// While commanding, a sensor may be bridged: then [`answer`](Self::answer) judges it, once per cycle.
+    fn sources_verdict<L: Law<N>>(&self, law: &L, state: &State<N>, now: Instant) -> Result<(), Reason> {
+        match self.mode.mode() {
+            Mode::Command => Ok(()),
+            Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Stopping => {
+                self.stream.sources.fresh(law.sources(), now)?;
+                let Some((start, tolerance)) = law.begins_at() else { return Ok(()) };
+                let off = state.positions.zip_with(start.as_array(), |q, start| q - start).max_abs();
+                if off <= tolerance { Ok(()) } else { Err(Reason::PathTolerance) }
+            }
+        }
+    }
+}
+
+/// Shows the state to the measurement of rest. A state that is late by less than a gap that is allowed for is a measurement all the
+/// same, of then; but a peer that mirrors leaves by itself where its link is late.
+fn measured_rest<const N: usize>(
+    standstill: &mut Standstill<N>,
+    link: &LinkMonitor,
+    mode: &ModeMachine,
+    state: &State<N>,
+    fresh: bool,
+    arrival: Instant,
+    now: Instant,
+) -> Held<bool> {
+    let (usable, at) = if fresh {
+        (true, now)
+    } else {
+        let age = link.age(now).unwrap_or(Duration::MAX);
+        (!mode.config().mirrors && age <= standstill.config().max_gap, now - age)
+    };
+    Held::new(standstill.observe(state, arrival, usable), at)
+}
+
+/// Watches the program that carries the commands, while arming and commanding; `None` where no program does.
+#[cfg(feature = "programs")]
+fn watch_resident(
+    watch: &mut Option<ResidentWatch>,
+    mode: Mode,
+    facts: &SideFacts,
+    program: Option<ProgramState>,
+    timely: bool,
+    now: Instant,
+) -> Option<Pendant> {
+    let Some(resident) = facts.resident else {
+        *watch = None;
+        return None;
+    };
+    let watch = watch.get_or_insert_default();
+    if !matches!(mode, Mode::Arming | Mode::Command) {
+        *watch = ResidentWatch::default();
+        return Some(Pendant::Go);
+    }
+    let reading = ResidentReading { fresh: timely, connected: resident.connected, program, reported: facts.program };
+    Some(watch.observe(&reading, now))
+}

@@ -1,0 +1,100 @@
+//! The recorder's side of the conversation, and its checkpoints.
+
+use super::super::config::UrConfig;
+use super::super::memory::Memory;
+use super::super::reverse::{Reverse, exclusive, shared};
+use super::super::rtde::StateLink;
+use super::Ur;
+use crate::engine::controller::{MemorySizes, Recorded};
+use crate::engine::io::LinkId;
+use crate::recorder::{Loader, Saver};
+
+impl<'m> Recorded<6> for Ur<'m> {
+    fn received(&mut self, link: LinkId, count: usize) -> &[u8] {
+        match link {
+            LinkId::PRIMARY => self.primary.received(count),
+            LinkId::REALTIME => self.realtime.received(count),
+            LinkId::REVERSE => exclusive(&mut self.program).map(|program| program.received(count)).unwrap_or_default(),
+            LinkId::SCRIPT => {
+                let window = exclusive(&mut self.program).map(Reverse::asking_window).unwrap_or_default();
+                window.get(..count).unwrap_or_default()
+            }
+            LinkId::TRAJECTORY => {
+                let window = exclusive(&mut self.program).map(Reverse::result_window).unwrap_or_default();
+                window.get(..count).unwrap_or_default()
+            }
+            LinkId::COMMAND => {
+                let room = exclusive(&mut self.program).map(Reverse::ignored).unwrap_or_default();
+                room.get(..count).unwrap_or_default()
+            }
+            _ => self.rtde.as_deref_mut().map(|rtde| rtde.received(count)).unwrap_or_default(),
+        }
+    }
+
+    fn memory_sizes(&self) -> MemorySizes {
+        let rtde = self.rtde.as_deref().map_or(0, StateLink::memory_size);
+        let sizes = [self.primary.memory_size(), self.realtime.memory_size(), rtde, 0];
+        sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX))
+    }
+
+    fn exactly(memory: Memory<'m>, sizes: MemorySizes) -> Option<Memory<'m>> {
+        let [primary, realtime, rtde, _] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+        let rtde = match memory.rtde {
+            _ if rtde == 0 => None,
+            Some(link) => {
+                link.shrink(rtde)?;
+                Some(link)
+            }
+            None => return None,
+        };
+        Some(Memory {
+            primary: memory.primary.get_mut(..primary)?,
+            realtime: memory.realtime.get_mut(..realtime)?,
+            rtde,
+        })
+    }
+
+    fn made(&self) -> [&[u8]; 3] {
+        let [order, points] = shared(&self.program).map(Reverse::made).unwrap_or_default();
+        [if order.is_empty() { self.motion.made() } else { order }, points, self.outputs.made()]
+    }
+
+    fn next_made(&mut self) -> Option<&[u8]> {
+        // Links are opened, asked and given up by nobody here.
+        while self.connector.poll_output().is_some() {}
+        if let Some(rtde) = self.rtde.as_deref_mut() {
+            while rtde.poll_output().is_some() {}
+        }
+        if let Some(order) = exclusive(&mut self.program).and_then(Reverse::next_made) {
+            return Some(order);
+        }
+        let text = if self.motion.is_waiting() { self.motion.take() } else { self.outputs.take_text() };
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(&(&self.connector, &self.identity, &self.software, self.motion.take_over(), &self.unacked))?;
+        to.put(&self.refusal)?;
+        self.primary.save(to)?;
+        self.realtime.save(to)?;
+        self.outputs.save(to)?;
+        to.put(&self.unfit)?;
+        shared(&self.program).map_or(Some(()), |program| program.save(to))?;
+        self.rtde.as_deref().map_or(Some(()), |rtde| rtde.save(to))
+    }
+
+    fn load(&mut self, from: &mut Loader<'_>, config: &UrConfig) -> Option<()> {
+        let take_over;
+        (self.connector, self.identity, self.software, take_over, self.unacked) = from.take()?;
+        self.refusal = from.take()?;
+        self.primary.load(from)?;
+        self.realtime.load(from)?;
+        self.outputs.load(from)?;
+        self.unfit = from.take()?;
+        exclusive(&mut self.program).map_or(Some(()), |program| program.load(from))?;
+        // The text belongs to the software, and is not saved with it.
+        self.other = self.mismatch(config).is_some();
+        self.motion.restore(take_over, config.peer.text, self.identity.map(|identity| identity.software));
+        self.rtde.as_deref_mut().map_or(Some(()), |rtde| rtde.load(from))
+    }
+}

@@ -1,0 +1,96 @@
+//! The pace of a streamed motion: [`Scaling`] with its thresholds, and the share of the law's speeds that goes out at the beginning.
+
+use super::{Pace, Scaling, ScalingConfig};
+use crate::robot::Reason;
+use outrigger_wire::robot::JointVelocities;
+use outrigger_wire::time::Duration;
+
+/// The pace of a streamed motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pacer {
+    config: ScalingConfig,
+    scaling: Scaling,
+    /// The share of the law's last speeds that [`Pace::Begin`] let go out.
+    share: f32,
+}
+
+impl Pacer {
+    /// A pacer that has seen no state.
+    #[must_use]
+    pub const fn new(config: ScalingConfig) -> Self {
+        Self { config, scaling: Scaling::BEGIN, share: 1.0 }
+    }
+
+    /// The thresholds.
+    #[must_use]
+    pub const fn config(&self) -> &ScalingConfig {
+        &self.config
+    }
+
+    /// Replaces the thresholds.
+    pub const fn set_config(&mut self, config: ScalingConfig) {
+        self.config = config;
+    }
+
+    /// Begins anew, as before every `Command`.
+    pub const fn restart(&mut self) {
+        (self.scaling, self.share) = (Scaling::BEGIN, 1.0);
+    }
+
+    /// The pace by the newest state.
+    #[must_use]
+    pub const fn pace(&self) -> Pace {
+        self.scaling.pace()
+    }
+
+    /// The reason why the arm is held; `None` where it is not.
+    #[must_use]
+    pub fn held_by(&self) -> Option<Reason> {
+        (self.pace() == Pace::Held).then_some(Reason::HeldByScaling)
+    }
+
+    /// Takes a state like [`Scaling::observe`]. Returns `true` where the arm is held from now on, or no longer.
+    pub fn observe(&mut self, scaling: f32, slider: Option<f32>, dt: Duration, moving: impl FnOnce() -> bool) -> bool {
+        let before = self.scaling.pace();
+        let pace = self.scaling.observe(&self.config, scaling, slider, dt, moving);
+        (pace == Pace::Held) != (before == Pace::Held)
+    }
+
+    /// Returns `true` while zero velocity goes out.
+    ///
+    /// # Errors
+    /// [`Reason::HeldByScaling`] after [`ScalingConfig::held_timeout`].
+    pub fn is_held(&self) -> Result<bool, Reason> {
+        if self.scaling.is_overdue(&self.config) { Err(Reason::HeldByScaling) } else { Ok(self.pace() == Pace::Held) }
+    }
+
+    /// Returns the speed scaling that the law gets: at the beginning the share that went out last, so that a law's time runs as fast as
+    /// the arm is commanded to move; afterwards the `reported` one.
+    #[must_use]
+    pub fn scaling_of_law(&self, reported: Option<f32>) -> Option<f32> {
+        if self.pace() == Pace::Begin { Some(self.share) } else { reported }
+    }
+
+    /// Returns the speeds that go out for those the law wants: at the beginning [`ScalingConfig::begin_speed`] at most.
+    pub fn limit<const N: usize>(&mut self, wanted: JointVelocities<N>) -> JointVelocities<N> {
+        if self.pace() != Pace::Begin {
+            return wanted;
+        }
+        let (fastest, most) = (wanted.max_abs(), self.config.begin_speed);
+        self.share = if fastest > most { most / fastest } else { 1.0 };
+        wanted.map(|v| v * self.share)
+    }
+
+    /// Everything that decides what follows, except the thresholds.
+    #[cfg(feature = "record")]
+    #[must_use]
+    pub const fn saved(&self) -> (Scaling, f32) {
+        (self.scaling, self.share)
+    }
+
+    /// Goes on from what was [saved](Self::saved).
+    #[cfg(feature = "record")]
+    pub const fn resume(&mut self, (scaling, share): (Scaling, f32)) {
+        (self.scaling, self.share) = (scaling, share);
+    }
+}
