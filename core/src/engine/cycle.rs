@@ -277,7 +277,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         self.operator.start(now);
     }
 
-    /// The arm's kinematics, for the law from the next arming on.
+    /// Stores the arm's kinematics for the next time that the law begins.
     pub(super) const fn set_chain(&mut self, chain: Option<KinematicChain<N>>) {
         self.chain = chain;
     }
@@ -602,6 +602,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             Action::Move(authority) => {
                 let state = self.state.as_mut().ok_or(Reason::Internal)?;
                 if !self.begun {
+                    if let Some(chain) = &self.chain {
+                        self.law.use_kinematics(chain);
+                    }
                     if self.resume {
                         self.law.resume(state)?;
                     } else {
@@ -812,9 +815,6 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             self.governor.reset();
             self.scaling = Scaling::BEGIN;
             self.begin_share = 1.0;
-            if let Some(chain) = &self.chain {
-                self.law.use_kinematics(chain);
-            }
         }
         if transition.to != Mode::Command {
             self.pendant.begin();

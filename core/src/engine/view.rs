@@ -137,7 +137,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.law_mut()
     }
 
-    /// The arm's kinematics as the law gets them at the next arming: from the controller, else of the configured model.
+    /// The arm's kinematics as the law gets them when it begins next: from the controller, else of the configured model.
     #[must_use]
     pub const fn kinematics(&self) -> Option<&KinematicChain<N>> {
         self.cycle.chain()

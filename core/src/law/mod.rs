@@ -6,8 +6,8 @@
 //!
 //! | call | when |
 //! |---|---|
-//! | [`Law::use_kinematics`] | the arm's kinematics became known, by configuration or from the robot |
 //! | [`Law::use_posture`] | each fresh state, where the controller measures what others compute from kinematics |
+//! | [`Law::use_kinematics`] | right before `arm` and `resume`, where the arm's kinematics are known |
 //! | [`Law::arm`] | command was granted, before the first step; also after every fallback |
 //! | [`Law::step`] | each fresh state while commanding |
 //! | [`Law::suspend`] | commanding ended, for whatever reason |
