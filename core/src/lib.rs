@@ -91,6 +91,7 @@ pub use command::Samples;
 pub use engine::{Config, Engine, Event, Input, Output};
 pub use law::Law;
 pub use mode::Mode;
+pub use recorder::Checkpoint;
 pub use robot::Reason;
 
 pub use outrigger_wire::robot::{JointPositions, JointVelocities, State};

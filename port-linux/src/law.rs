@@ -8,6 +8,7 @@ use outrigger_core::law::{
     AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, LawConfig, PerAxis,
     Reference, Replaced, ToolAxis,
 };
+use outrigger_core::recorder::{Checkpoint, Loader, Saver};
 use outrigger_core::robot::{BadValue, Reason};
 use outrigger_core::trajectory::{Progress, Setpoint, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities, State};
@@ -154,12 +155,14 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         self.law.axis_errors()
     }
+}
 
-    fn save(&self, out: &mut [u8]) -> Option<usize> {
-        self.law.save(out)
+impl<const N: usize> Checkpoint for BoxedLaw<N> {
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        self.law.save(to)
     }
 
-    fn restore(&mut self, saved: &[u8]) -> Option<()> {
-        self.law.restore(saved)
+    fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.law.load(from)
     }
 }

@@ -29,6 +29,7 @@ pub use outrigger_core as core;
 pub use outrigger_core::command::Samples;
 pub use outrigger_core::law::Law;
 pub use outrigger_core::mode::Mode;
+pub use outrigger_core::recorder::Checkpoint;
 pub use outrigger_core::robot::Reason;
 pub use outrigger_wire as wire;
 pub use outrigger_wire::robot::{JointPositions, JointVelocities, State};

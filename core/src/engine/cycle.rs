@@ -787,7 +787,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         #[cfg(not(feature = "programs"))]
         to.put(&(None::<()>, None::<()>, None::<()>))?;
         // Last, because only the law knows how long it is.
-        to.put_with(|room| self.law.save(room))
+        self.law.save(to)
     }
 
     #[cfg(feature = "record")]
@@ -805,7 +805,8 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         }
         #[cfg(not(feature = "programs"))]
         from.take::<(Option<()>, Option<()>, Option<()>)>()?;
-        self.law.restore(from.rest())
+        self.law.load(from)?;
+        from.rest().is_empty().then_some(())
     }
 
     fn after<E>(&mut self, transition: Option<Transition>, events: &mut Events<E>) {

@@ -139,9 +139,9 @@ impl<const N: usize> Law<N> for CartesianTwist<N> {
             TwistInput::Source(source) => core::slice::from_ref(source),
         }
     }
-
-    super::recordable!();
 }
+
+super::recordable!(CartesianTwist);
 
 #[cfg(test)]
 mod tests;

@@ -447,9 +447,9 @@ impl<const N: usize> Law<N> for JointServo<N> {
             progress => progress,
         }
     }
-
-    super::recordable!();
 }
+
+super::recordable!(JointServo);
 
 #[cfg(test)]
 mod tests;

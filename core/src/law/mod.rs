@@ -15,11 +15,12 @@
 //!
 //! ```
 //! use outrigger_core::command::Samples;
-//! use outrigger_core::{Duration, JointVelocities, Law, Reason, State};
+//! use outrigger_core::{Checkpoint, Duration, JointVelocities, Law, Reason, State};
 //!
 //! /// Turns the last joint.
 //! struct Spin(f32);
 //!
+//! impl Checkpoint for Spin {}
 //! impl Law<6> for Spin {
 //!     fn arm(&mut self, _: &State<6>) -> Result<(), Reason> {
 //!         Ok(())
@@ -55,6 +56,7 @@ pub use tool_space::ToolSpaceConfig;
 
 use crate::command::{Limits, Samples};
 use crate::kinematics::{KinematicChain, Posture};
+use crate::recorder::Checkpoint;
 use crate::robot::{BadValue, Reason};
 use crate::trajectory::{Progress, Setpoint, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities, State};
@@ -73,7 +75,7 @@ pub struct Replaced {
 }
 
 /// A control law for an arm with `N` joints.
-pub trait Law<const N: usize> {
+pub trait Law<const N: usize>: Checkpoint {
     /// Whether the law works with the arm's kinematics, whatever its state. Where not, they are not learned, and firmware
     /// is smaller.
     fn needs_kinematics(&self) -> bool {
@@ -216,36 +218,22 @@ pub trait Law<const N: usize> {
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         [None; 6]
     }
-
-    /// Writes everything the law is and remembers to `out` and returns how much that is, so that
-    /// [`Law::restore`] makes an equal one elsewhere: the recorder's checkpoints. `None` where that cannot be
-    /// done; then a recording ends when its memory is full.
-    #[cfg(feature = "record")]
-    fn save(&self, out: &mut [u8]) -> Option<usize> {
-        let _ = out;
-        None
-    }
-
-    /// Becomes the law that was saved; `None`, and unchanged, where `saved` is none of this kind.
-    #[cfg(feature = "record")]
-    fn restore(&mut self, saved: &[u8]) -> Option<()> {
-        let _ = saved;
-        None
-    }
 }
 
-/// [`Law::save`] and [`Law::restore`] of a law that postcard can write.
+/// [`Checkpoint`] of a law that postcard can write.
 macro_rules! recordable {
-    () => {
-        #[cfg(feature = "record")]
-        fn save(&self, out: &mut [u8]) -> Option<usize> {
-            crate::packed::to_slice(self, out).map(|written| written.len())
-        }
+    ($law:ident) => {
+        impl<const N: usize> crate::recorder::Checkpoint for $law<N> {
+            #[cfg(feature = "record")]
+            fn save(&self, to: &mut crate::recorder::Saver<'_>) -> Option<()> {
+                to.put(self)
+            }
 
-        #[cfg(feature = "record")]
-        fn restore(&mut self, saved: &[u8]) -> Option<()> {
-            *self = crate::packed::from_bytes(saved)?;
-            Some(())
+            #[cfg(feature = "record")]
+            fn load(&mut self, from: &mut crate::recorder::Loader<'_>) -> Option<()> {
+                *self = from.take()?;
+                Some(())
+            }
         }
     };
 }
@@ -457,9 +445,9 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         each!(self, law => Law::<N>::axis_errors(law))
     }
-
-    recordable!();
 }
+
+recordable!(AnyLaw);
 
 #[cfg(test)]
 mod tests;

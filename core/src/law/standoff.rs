@@ -206,9 +206,9 @@ impl<const N: usize> Law<N> for Standoff<N> {
     fn standoff_error(&self) -> Option<f32> {
         Some(self.error)
     }
-
-    super::recordable!();
 }
+
+super::recordable!(Standoff);
 
 #[cfg(test)]
 mod tests;

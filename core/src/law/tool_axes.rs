@@ -278,9 +278,9 @@ impl<const N: usize> Law<N> for ToolAxes<N> {
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         self.ways
     }
-
-    super::recordable!();
 }
+
+super::recordable!(ToolAxes);
 
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,7 @@ use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, ToolImpedance};
 use outrigger_core::law::Law;
 use outrigger_core::mode::Mode;
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_sim::kinematics::Vec3;
 use outrigger_sim::krc::{ArmOptions, Options, model};
@@ -66,6 +67,8 @@ struct Yield {
     begin: Rc<Cell<bool>>,
 }
 
+impl Checkpoint for Yield {}
+
 impl Law<7> for Yield {
     fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
         Ok(())
@@ -98,6 +101,8 @@ impl Copying {
         self.age = Duration::ZERO;
     }
 }
+
+impl Checkpoint for Copying {}
 
 impl Law<7> for Copying {
     fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {

@@ -22,6 +22,7 @@ use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference};
 use outrigger_core::mode::Mode;
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::krc::Options;
@@ -56,6 +57,8 @@ struct Together {
     servo: JointServo<7>,
     begin: Rc<Cell<bool>>,
 }
+
+impl Checkpoint for Together {}
 
 impl Law<7> for Together {
     fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {

@@ -3,6 +3,7 @@
 use outrigger_core::command::{Limits, Samples, SourceConfig};
 use outrigger_core::kinematics::{DampedLeastSquares, KinematicChain};
 use outrigger_core::law::{AxisConfig, Law, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis, ToolSpaceConfig};
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_sim::rng::Rng;
 use outrigger_wire::robot::{JointVelocities, State};
@@ -74,6 +75,8 @@ impl<const N: usize> Wild<N> {
     }
 }
 
+impl<const N: usize> Checkpoint for Wild<N> {}
+
 impl<const N: usize> Law<N> for Wild<N> {
     fn arm(&mut self, _: &State<N>) -> Result<(), Reason> {
         self.left = 0.0;
@@ -126,6 +129,8 @@ pub(crate) enum Mover<const N: usize> {
     /// With kinematics of its own: whatever those are, limits hold.
     Axes(Box<ToolAxes<N>>),
 }
+
+impl<const N: usize> Checkpoint for Mover<N> {}
 
 impl<const N: usize> Law<N> for Mover<N> {
     fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {

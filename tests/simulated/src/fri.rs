@@ -10,6 +10,7 @@ use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrlConvention};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
 use outrigger_core::law::Law;
 use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_sim::krc::{Krc, Options, Sender};
 use outrigger_sim::time::SimTime;
@@ -42,6 +43,8 @@ impl Swing {
         Self { speed, period, time: 0.0, home: None, side: 1.0 }
     }
 }
+
+impl Checkpoint for Swing {}
 
 impl Law<7> for Swing {
     fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
@@ -87,6 +90,8 @@ impl Restless {
         (self.random >> 40) as f32 / (1_u64 << 24) as f32
     }
 }
+
+impl Checkpoint for Restless {}
 
 impl Law<7> for Restless {
     fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {

@@ -9,6 +9,9 @@ use crate::command::{JointMove, Limits, Samples};
 use crate::engine::{Event, Input, LinkId, Output, Peer as _};
 use crate::law::Law;
 use crate::mode::{Drive, Mirrored, Mode, MoveNumber, Transition};
+use crate::recorder::Checkpoint;
+#[cfg(feature = "record")]
+use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use outrigger_wire::robot::{JointPositions, JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
@@ -60,15 +63,17 @@ impl Law<2> for Spy {
         self.call('R');
         Ok(())
     }
+}
 
+impl Checkpoint for Spy {
     #[cfg(feature = "record")]
-    fn save(&self, out: &mut [u8]) -> Option<usize> {
-        postcard::to_slice(self, out).ok().map(|written| written.len())
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(self)
     }
 
     #[cfg(feature = "record")]
-    fn restore(&mut self, saved: &[u8]) -> Option<()> {
-        *self = postcard::from_bytes(saved).ok()?;
+    fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        *self = from.take()?;
         Some(())
     }
 }

@@ -1,6 +1,8 @@
 use super::*;
 use crate::kinematics::DhParameters;
 use crate::law::plant::{CYCLE, Plant};
+#[cfg(feature = "record")]
+use crate::recorder::{Checkpoint as _, Loader, Saver};
 use crate::robot::wording;
 use outrigger_wire::math::{Vector3, subtract};
 use outrigger_wire::robot::{Pose, RobotModel};
@@ -263,9 +265,11 @@ fn what_was_saved_goes_on_with_the_same_bits() {
         scene.cycle(&mut law, &scene.read()).unwrap();
     }
     let mut saved = [0; 1024];
-    let length = Law::<6>::save(&law, &mut saved).unwrap();
+    let mut saver = Saver::new(&mut saved);
+    law.save(&mut saver).unwrap();
+    let length = saver.written();
     let mut other = ToolAxes::<6>::new(of(ToolAxis::Y, AxisConfig::new(GAP, 0.0, 1.0)));
-    Law::<6>::restore(&mut other, &saved[..length]).unwrap();
+    other.load(&mut Loader::new(&saved[..length])).unwrap();
     assert_eq!(Law::<6>::sources(&other), [FORCES, GAP, TILT]);
     let readings = scene.read();
     let [one, two] = [&mut law, &mut other].map(|law| law.step(&scene.plant.state, &Samples::new(&readings), CYCLE));

@@ -17,6 +17,7 @@ use outrigger_core::kinematics::Posture;
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::krc::{
@@ -113,6 +114,8 @@ macro_rules! each {
         }
     };
 }
+
+impl Checkpoint for Motion {}
 
 impl Law<7> for Motion {
     fn use_posture(&mut self, posture: &Posture<7>) {
