@@ -89,7 +89,7 @@ pub mod trajectory;
 
 pub use command::Samples;
 pub use engine::{Config, Engine, Event, Input, Output};
-pub use law::Law;
+pub use law::{Law, Start};
 pub use mode::Mode;
 pub use recorder::Checkpoint;
 pub use robot::Reason;

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use outrigger_core::command::{Limits, Samples};
-use outrigger_core::kinematics::{KinematicChain, Posture};
+use outrigger_core::kinematics::Posture;
 use outrigger_core::law::{
     AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, LawConfig, PerAxis,
-    Reference, Replaced, ToolAxis,
+    Reference, Replaced, Start, ToolAxis,
 };
 use outrigger_core::recorder::{Checkpoint, Loader, Saver};
 use outrigger_core::robot::{BadValue, Reason};
@@ -76,16 +76,12 @@ impl<const N: usize> fmt::Debug for BoxedLaw<N> {
 }
 
 impl<const N: usize> Law<N> for BoxedLaw<N> {
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        self.law.use_kinematics(chain);
-    }
-
     fn use_posture(&mut self, posture: &Posture<N>) {
         self.law.use_posture(posture);
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.law.arm(state)
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        self.law.arm(start)
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
@@ -98,10 +94,6 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
 
     fn suspend(&mut self) {
         self.law.suspend();
-    }
-
-    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.law.resume(state)
     }
 
     fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {

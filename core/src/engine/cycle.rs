@@ -15,7 +15,7 @@ pub(super) use self::pendant::PendantSight;
 use super::event::{Event, Events};
 use crate::command::{Approved, ApprovedMove, Gathered, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
-use crate::law::Law;
+use crate::law::{Law, Start};
 use crate::link::{Answer, AnswerFigures, LinkMonitor};
 use crate::mode::{
     Acceptance, Action, Activity, Channel, Contact, Drive, Epoch, Evidence, Following, Held, Lapse, Mode, ModeMachine,
@@ -602,14 +602,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             Action::Move(authority) => {
                 let state = self.state.as_mut().ok_or(Reason::Internal)?;
                 if !self.begun {
-                    if let Some(chain) = &self.chain {
-                        self.law.use_kinematics(chain);
-                    }
-                    if self.resume {
-                        self.law.resume(state)?;
-                    } else {
-                        self.law.arm(state)?;
-                    }
+                    self.law.arm(&Start { state, kinematics: self.chain.as_ref(), resume: self.resume })?;
                     self.begun = true;
                     self.stepped_at = None;
                 }

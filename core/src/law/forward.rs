@@ -17,12 +17,12 @@
 //!
 //! ```
 //! use outrigger_core::command::Limits;
-//! use outrigger_core::law::{Forward, Forwarded, JointServo, JointServoConfig, Law, Reference};
+//! use outrigger_core::law::{Forward, Forwarded, JointServo, JointServoConfig, Law, Reference, Start};
 //! use outrigger_core::{Duration, JointVelocities, State};
 //!
 //! let (state, limits) = (State::<6>::default(), Limits::default());
 //! let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
-//! law.arm(&state).unwrap();
+//! law.arm(&Start::at(&state)).unwrap();
 //! let speeds = JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, 0.5]);
 //! let forward = Forward { what: Forwarded::Speeds(speeds), holds: Duration::from_millis(40) };
 //! law.forward(&forward, &state, &limits)?;

@@ -10,7 +10,7 @@ use super::Replaced;
 use super::closing::closing_speed;
 #[cfg(feature = "motions")]
 use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
-use super::{Excess, FeedError, Law, survey};
+use super::{Excess, FeedError, Law, Start, survey};
 use crate::command::{Limits, Samples};
 use crate::robot::{BadValue, Range, Reason, range_of, settings};
 use crate::trajectory::{Leg, Progress, Sampler, Setpoint, Trajectory, Waypoint, within};
@@ -193,6 +193,18 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
+    /// Goes on with a suspended motion, where there is one.
+    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
+        #[cfg(feature = "trajectories")]
+        if let (Some(motion), Some(watch)) = (&self.motion, &self.watch)
+            && motion.sampler.progress() == Progress::Suspended
+        {
+            let left = motion.sampler.on_path().positions;
+            watch.allows(&state.positions.zip_with(left.as_array(), |q, p| q - p))?;
+        }
+        self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
+    }
+
     /// Whether the arm is near enough to the reference, at this step.
     fn judge(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
         #[cfg(feature = "trajectories")]
@@ -233,7 +245,8 @@ impl<const N: usize> Law<N> for JointServo<N> {
         false
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        let state = start.state;
         if !state.positions.is_finite() {
             return Err(Reason::NotFinite);
         }
@@ -257,7 +270,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
             }
         }
         self.hold = state.positions;
-        Ok(())
+        if start.resume { self.resume(state) } else { Ok(()) }
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
@@ -334,18 +347,6 @@ impl<const N: usize> Law<N> for JointServo<N> {
             }
             motion.sampler.suspend();
         }
-    }
-
-    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.arm(state)?;
-        #[cfg(feature = "trajectories")]
-        if let (Some(motion), Some(watch)) = (&self.motion, &self.watch)
-            && motion.sampler.progress() == Progress::Suspended
-        {
-            let left = motion.sampler.on_path().positions;
-            watch.allows(&state.positions.zip_with(left.as_array(), |q, p| q - p))?;
-        }
-        self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
     }
 
     fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {

@@ -7,11 +7,9 @@
 //! | call | when |
 //! |---|---|
 //! | [`Law::use_posture`] | each fresh state, where the controller measures what others compute from kinematics |
-//! | [`Law::use_kinematics`] | right before `arm` and `resume`, where the arm's kinematics are known |
 //! | [`Law::arm`] | command was granted, before the first step; also after every fallback |
 //! | [`Law::step`] | each fresh state while commanding |
 //! | [`Law::suspend`] | commanding ended, for whatever reason |
-//! | [`Law::resume`] | in place of `arm`, where a person asked to go on with what was suspended |
 //!
 //! ```
 //! use outrigger_core::command::Samples;
@@ -22,9 +20,6 @@
 //!
 //! impl Checkpoint for Spin {}
 //! impl Law<6> for Spin {
-//!     fn arm(&mut self, _: &State<6>) -> Result<(), Reason> {
-//!         Ok(())
-//!     }
 //!     fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
 //!         Ok(JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, self.0]))
 //!     }
@@ -74,6 +69,38 @@ pub struct Replaced {
     pub elapsed: Duration,
 }
 
+/// The place from which a law begins.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Start<'a, const N: usize> {
+    /// The newest state of the arm.
+    pub state: &'a State<N>,
+    /// The arm's kinematics, where they are known by now. A law without them keeps those of an earlier start.
+    pub kinematics: Option<&'a KinematicChain<N>>,
+    /// Whether a person asked to go on with a suspended motion. A law that has none begins anew.
+    pub resume: bool,
+}
+
+impl<'a, const N: usize> Start<'a, N> {
+    /// Returns a new beginning at `state`, without kinematics.
+    #[must_use]
+    pub const fn at(state: &'a State<N>) -> Self {
+        Self { state, kinematics: None, resume: false }
+    }
+
+    /// Returns the same with the arm's kinematics.
+    #[must_use]
+    pub const fn with_kinematics(self, chain: &'a KinematicChain<N>) -> Self {
+        Self { kinematics: Some(chain), ..self }
+    }
+
+    /// Returns the same for a law that is to go on with a suspended motion.
+    #[must_use]
+    pub const fn resuming(self) -> Self {
+        Self { resume: true, ..self }
+    }
+}
+
 /// A control law for an arm with `N` joints.
 pub trait Law<const N: usize>: Checkpoint {
     /// Whether the law works with the arm's kinematics, whatever its state. Where not, they are not learned, and firmware
@@ -82,24 +109,19 @@ pub trait Law<const N: usize>: Checkpoint {
         true
     }
 
-    /// The arm's kinematics, for laws that need them; without them these refuse to be armed with
-    /// [`Reason::KinematicsUnknown`].
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        let _ = chain;
-    }
-
     /// Tool and Jacobian of the state that comes next, in place of kinematics: a KRC measures both.
     fn use_posture(&mut self, posture: &Posture<N>) {
         let _ = posture;
     }
 
-    /// Takes the state as the place to begin from, so that the first step asks for no jump. A law that remembers nothing has
-    /// nothing to take.
+    /// Takes the state of `start` as the place to begin from, so that the first step asks for no jump. A law that remembers
+    /// nothing has nothing to take.
     ///
     /// # Errors
-    /// Why the law cannot begin here.
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        let _ = state;
+    /// Why the law cannot begin here: [`Reason::KinematicsUnknown`] for one that works with kinematics and has none,
+    /// [`Reason::PathTolerance`] where the arm is too far from where its motion begins or was left.
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        let _ = start;
         Ok(())
     }
 
@@ -117,15 +139,6 @@ pub trait Law<const N: usize>: Checkpoint {
 
     /// Commanding ended: a motion with an end is kept where it is.
     fn suspend(&mut self) {}
-
-    /// Begins from this state like [`arm`](Self::arm), and goes on with a suspended motion if there is one.
-    ///
-    /// # Errors
-    /// Why the law cannot begin here; [`Reason::PathTolerance`] where the arm is too far from where the motion
-    /// was left.
-    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.arm(state)
-    }
 
     /// The joints at which the arm has to stand before command is granted, with the tolerance \[rad\]; none where the law
     /// begins wherever the arm stands.
@@ -361,16 +374,12 @@ macro_rules! each {
 }
 
 impl<const N: usize> Law<N> for AnyLaw<N> {
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        each!(self, law => law.use_kinematics(chain));
-    }
-
     fn use_posture(&mut self, posture: &Posture<N>) {
         each!(self, law => law.use_posture(posture));
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        each!(self, law => law.arm(state))
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        each!(self, law => law.arm(start))
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
@@ -383,10 +392,6 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
 
     fn suspend(&mut self) {
         each!(self, law => Law::<N>::suspend(law));
-    }
-
-    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        each!(self, law => law.resume(state))
     }
 
     fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {

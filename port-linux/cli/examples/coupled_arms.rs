@@ -24,7 +24,7 @@ use outrigger::host::{Clock, Leaves, Signals};
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, ToolImpedance};
-use outrigger_core::law::Law;
+use outrigger_core::law::{Law, Start};
 use outrigger_core::mode::Mode;
 use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
@@ -70,10 +70,6 @@ struct Yield {
 impl Checkpoint for Yield {}
 
 impl Law<7> for Yield {
-    fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
-        Ok(())
-    }
-
     fn step(&mut self, state: &State<7>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<7>, Reason> {
         if !self.begin.get() {
             return Ok(JointVelocities::ZERO);
@@ -105,8 +101,8 @@ impl Copying {
 impl Checkpoint for Copying {}
 
 impl Law<7> for Copying {
-    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
-        *self = Self { from: state.target_positions, ..Self::default() };
+    fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
+        *self = Self { from: start.state.target_positions, ..Self::default() };
         Ok(())
     }
 

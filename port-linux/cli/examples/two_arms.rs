@@ -20,7 +20,7 @@ use outrigger::host::Clock;
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::KrcConfig;
-use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference, Start};
 use outrigger_core::mode::Mode;
 use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
@@ -61,8 +61,8 @@ struct Together {
 impl Checkpoint for Together {}
 
 impl Law<7> for Together {
-    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
-        self.servo.arm(state)
+    fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
+        self.servo.arm(start)
     }
 
     fn step(&mut self, state: &State<7>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<7>, Reason> {

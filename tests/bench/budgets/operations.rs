@@ -143,9 +143,6 @@ fn fri_answer() -> Operation {
     impl Checkpoint for Still {}
 
     impl Law<7> for Still {
-        fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
-            Ok(())
-        }
         fn step(&mut self, _: &State<7>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<7>, Reason> {
             Ok(JointVelocities::ZERO)
         }

@@ -11,7 +11,7 @@ use std::time::Duration as StdDuration;
 
 use outrigger::{
     Checkpoint, Duration, Ended, Failure, JointVelocities, Law, Mode, Reason, ReleasedBy, Robot, Samples, Seen, Sensor,
-    SourceId, State,
+    SourceId, Start, State,
 };
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::standstill::TELLING;
@@ -171,8 +171,8 @@ struct Seeing<L> {
 impl<L> Checkpoint for Seeing<L> {}
 
 impl<L: Law<6>> Law<6> for Seeing<L> {
-    fn arm(&mut self, state: &State<6>) -> Result<(), Reason> {
-        self.law.arm(state)
+    fn arm(&mut self, start: &Start<'_, 6>) -> Result<(), Reason> {
+        self.law.arm(start)
     }
 
     fn step(&mut self, state: &State<6>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<6>, Reason> {

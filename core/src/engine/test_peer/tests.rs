@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::command::{JointMove, Limits, Samples};
 use crate::engine::{Event, Input, LinkId, Output, Peer as _};
-use crate::law::Law;
+use crate::law::{Law, Start};
 use crate::mode::{Drive, Mirrored, Mode, MoveNumber, Transition};
 use crate::recorder::Checkpoint;
 #[cfg(feature = "record")]
@@ -40,8 +40,8 @@ impl Spy {
 }
 
 impl Law<2> for Spy {
-    fn arm(&mut self, _: &State<2>) -> Result<(), Reason> {
-        self.call('A');
+    fn arm(&mut self, start: &Start<'_, 2>) -> Result<(), Reason> {
+        self.call(if start.resume { 'R' } else { 'A' });
         Ok(())
     }
 
@@ -57,11 +57,6 @@ impl Law<2> for Spy {
 
     fn suspend(&mut self) {
         self.call('|');
-    }
-
-    fn resume(&mut self, _: &State<2>) -> Result<(), Reason> {
-        self.call('R');
-        Ok(())
     }
 }
 

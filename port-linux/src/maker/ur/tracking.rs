@@ -197,7 +197,7 @@ impl Serialize for Summary {
 #[cfg(test)]
 mod tests {
     use outrigger_core::command::Samples;
-    use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+    use outrigger_core::law::{JointServo, JointServoConfig, Reference, Start};
     use outrigger_core::trajectory::{Trajectory, Waypoint};
     use outrigger_wire::robot::JointVelocities;
 
@@ -224,7 +224,7 @@ mod tests {
         };
         let motion = Trajectory::through(&[at(0.0, 0), at(0.1, 1_000)]).expect("a motion");
         let mut servo = JointServo::new(Reference::Relative(motion), JointServoConfig::default());
-        servo.arm(&state(0, 0.0, 0.0, 0.0)).expect("armed");
+        servo.arm(&Start::at(&state(0, 0.0, 0.0, 0.0))).expect("armed");
         servo
     }
 

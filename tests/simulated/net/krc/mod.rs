@@ -14,7 +14,7 @@ use outrigger_core::engine::krc::{
     Control, JointImpedance, KrcConfig, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
 };
 use outrigger_core::kinematics::Posture;
-use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference, Start};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};
 use outrigger_core::recorder::Checkpoint;
@@ -122,8 +122,8 @@ impl Law<7> for Motion {
         each!(self, law => law.use_posture(posture));
     }
 
-    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
-        each!(self, law => law.arm(state))
+    fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
+        each!(self, law => law.arm(start))
     }
 
     fn step(
@@ -141,10 +141,6 @@ impl Law<7> for Motion {
 
     fn suspend(&mut self) {
         each!(self, law => law.suspend());
-    }
-
-    fn resume(&mut self, state: &State<7>) -> Result<(), Reason> {
-        each!(self, law => law.resume(state))
     }
 }
 
