@@ -15,7 +15,7 @@ pub(super) use self::pendant::PendantSight;
 use super::event::{Event, Events};
 use crate::command::{Approved, ApprovedMove, Gathered, Governor, JointMove, Limits, Sources};
 use crate::kinematics::KinematicChain;
-use crate::law::{Law, Start};
+use crate::law::{Law, Motion, Start};
 use crate::link::{Answer, AnswerFigures, LinkMonitor};
 use crate::mode::{
     Acceptance, Action, Activity, Channel, Contact, Drive, Epoch, Evidence, Following, Held, Lapse, Mode, ModeMachine,
@@ -544,7 +544,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
             Mode::Command => Ok(()),
             Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Stopping => {
                 self.sources.fresh(self.law.sources(), now)?;
-                let Some((start, tolerance)) = self.law.begins_at() else { return Ok(()) };
+                let Some((start, tolerance)) = self.law.motion().and_then(Motion::begins_at) else { return Ok(()) };
                 let off = state.positions.zip_with(start.as_array(), |q, start| q - start).max_abs();
                 if off <= tolerance { Ok(()) } else { Err(Reason::PathTolerance) }
             }
@@ -625,7 +625,9 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
                         return Err(Reason::HeldByScaling);
                     }
                     #[cfg(feature = "motions")]
-                    self.law.stand(dt);
+                    if let Some(motion) = self.law.motion_mut() {
+                        motion.stand(dt);
+                    }
                     // Whatever goes on afterwards begins at rest.
                     self.governor.reset();
                     self.following.sent(&JointVelocities::ZERO);

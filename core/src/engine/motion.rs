@@ -146,7 +146,7 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// One waypoint more for the motion that the law follows; the motion ends there where it is the `last`. In place of an
-    /// input: call it between two of them. `law().room()` says how many are taken now.
+    /// input: call it between two of them. `motion_status().room` says how many are taken now.
     ///
     /// # Errors
     /// Why it is not taken: what is wrong with it, or a limit that the arm would exceed on the way there. Nothing changes
@@ -189,11 +189,11 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// From the next state on the law follows these speeds or positions, in place of a motion, for as long as they
-    /// [hold](Forward::holds). In place of an input, like [`feed`](Self::feed). `law().forwarding()` says how it stands.
+    /// [hold](Forward::holds). In place of an input, like [`feed`](Self::feed). `motion_status().forwarding` says how it stands.
     ///
     /// # Errors
     /// Why not, and what was commanded before goes on: [`ForwardError::NotCommanding`] in any mode but `Command`, and while the
-    /// controller moves the arm by itself; those of [`Law::forward`].
+    /// controller moves the arm by itself; those of [`Motion::forward`](crate::law::Motion::forward).
     #[cfg(feature = "motions")]
     pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
         #[cfg(feature = "record")]

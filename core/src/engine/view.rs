@@ -6,7 +6,7 @@ use super::io::LinkId;
 use super::peer::Peer;
 use crate::command::Sources;
 use crate::kinematics::KinematicChain;
-use crate::law::Law;
+use crate::law::{Law, MotionStatus};
 use crate::link::{Figures, Grade, Histograms};
 use crate::mode::{Evidence, Mode, ModeMachine, Operator};
 use crate::robot::{Reason, ReasonSet};
@@ -129,6 +129,12 @@ impl<const N: usize, P: Peer<N>, L: Law<N>> Engine<'_, N, P, L> {
     #[must_use]
     pub const fn law(&self) -> &L {
         self.cycle.law()
+    }
+
+    /// The state of the motion that the law follows; the default where it follows none.
+    #[must_use]
+    pub fn motion_status(&self) -> MotionStatus {
+        MotionStatus::of(self.cycle.law())
     }
 
     /// The law, to give it another motion. What it asks for is held to the limits like before.

@@ -33,6 +33,7 @@ mod closing;
 mod forward;
 mod hold;
 mod joint_servo;
+mod motion;
 #[cfg(test)]
 mod plant;
 mod standoff;
@@ -44,30 +45,21 @@ pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, Twis
 #[cfg(feature = "motions")]
 pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
+#[cfg(feature = "trajectories")]
+pub use motion::Replaced;
+pub use motion::{Motion, MotionStatus};
 pub use standoff::{Standoff, StandoffConfig};
 pub use survey::{Excess, FeedError, Quantity, survey};
 pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
 pub use tool_space::ToolSpaceConfig;
 
-use crate::command::{Limits, Samples};
+use crate::command::Samples;
 use crate::kinematics::{KinematicChain, Posture};
 use crate::recorder::Checkpoint;
 use crate::robot::{BadValue, Reason};
-use crate::trajectory::{Progress, Setpoint, Waypoint};
-use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
-
-/// What became of a motion that another took the place of.
-#[cfg(feature = "trajectories")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Replaced {
-    /// How far it had come.
-    pub progress: Progress,
-    /// How much of its own time had passed.
-    pub elapsed: Duration,
-}
 
 /// The place from which a law begins.
 #[derive(Clone, Copy, Debug)]
@@ -140,84 +132,13 @@ pub trait Law<const N: usize>: Checkpoint {
     /// Commanding ended: a motion with an end is kept where it is.
     fn suspend(&mut self) {}
 
-    /// The joints at which the arm has to stand before command is granted, with the tolerance \[rad\]; none where the law
-    /// begins wherever the arm stands.
-    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
+    /// The motion of a law that follows a trajectory or positions and speeds that somebody streams.
+    fn motion(&self) -> Option<&dyn Motion<N>> {
         None
     }
 
-    /// How far a motion with an end has come.
-    fn progress(&self) -> Progress {
-        Progress::Endless
-    }
-
-    /// One waypoint more of the motion that is followed, behind those that are known; the motion ends there where it is the
-    /// `last`. It is compared with the `limits` on the way there from the one before.
-    ///
-    /// # Errors
-    /// Why it is not taken; the motion is as before.
-    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
-        let _ = (waypoint, last, limits);
-        Err(FeedError::NoMotion)
-    }
-
-    /// From now on the motion through these `waypoints`, in place of the one that is followed: from where that wants the joints
-    /// now, and as fast. Positions are the joints' own; times count from now on. The new motion ends with the last of the
-    /// waypoints, or, where that is not the `last`, is [fed](Self::feed) more.
-    ///
-    /// # Errors
-    /// Why it is not taken; the motion is as before.
-    #[cfg(feature = "trajectories")]
-    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        let _ = (waypoints, last, limits);
-        Err(FeedError::NoMotion)
-    }
-
-    /// The motion ends where the joints can be brought to rest from now on, each within its acceleration limit and all at once,
-    /// in the direction in which they go.
-    ///
-    /// # Errors
-    /// Why it does not; the motion is as before.
-    #[cfg(feature = "trajectories")]
-    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        let _ = limits;
-        Err(FeedError::NoMotion)
-    }
-
-    /// From the next step on these speeds or positions, in place of a motion, for as long as they hold: see [`Forward`].
-    ///
-    /// # Errors
-    /// Why not; what is wanted is as before.
-    #[cfg(feature = "motions")]
-    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
-        let _ = (forward, state, limits);
-        Err(ForwardError::NoJointLaw)
-    }
-
-    /// What of such a stream is under way.
-    #[cfg(feature = "motions")]
-    fn forwarding(&self) -> Forwarding {
-        Forwarding::Idle
-    }
-
-    /// In place of a step, `dt` after the last one: the robot's speed scaling is 0, and zero velocity goes out.
-    #[cfg(feature = "motions")]
-    fn stand(&mut self, dt: Duration) {
-        let _ = dt;
-    }
-
-    /// How many waypoints can be fed now.
-    fn room(&self) -> usize {
-        0
-    }
-
-    /// How much of the time of its motion has passed, at the motion's own speed.
-    fn elapsed(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    /// What the joints are to follow now; `None` for a law that follows no positions.
-    fn setpoint(&self) -> Option<&Setpoint<N>> {
+    /// The same motion, to be fed, replaced or ended.
+    fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
         None
     }
 
@@ -394,53 +315,12 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
         each!(self, law => Law::<N>::suspend(law));
     }
 
-    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
-        each!(self, law => Law::<N>::begins_at(law))
+    fn motion(&self) -> Option<&dyn Motion<N>> {
+        each!(self, law => law.motion())
     }
 
-    fn progress(&self) -> Progress {
-        each!(self, law => Law::<N>::progress(law))
-    }
-
-    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
-        each!(self, law => law.feed(waypoint, last, limits))
-    }
-
-    #[cfg(feature = "trajectories")]
-    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        each!(self, law => law.replace(waypoints, last, limits))
-    }
-
-    #[cfg(feature = "trajectories")]
-    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        each!(self, law => law.cancel(limits))
-    }
-
-    #[cfg(feature = "motions")]
-    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
-        each!(self, law => law.forward(forward, state, limits))
-    }
-
-    #[cfg(feature = "motions")]
-    fn forwarding(&self) -> Forwarding {
-        each!(self, law => Law::<N>::forwarding(law))
-    }
-
-    #[cfg(feature = "motions")]
-    fn stand(&mut self, dt: Duration) {
-        each!(self, law => Law::<N>::stand(law, dt));
-    }
-
-    fn room(&self) -> usize {
-        each!(self, law => Law::<N>::room(law))
-    }
-
-    fn elapsed(&self) -> Duration {
-        each!(self, law => Law::<N>::elapsed(law))
-    }
-
-    fn setpoint(&self) -> Option<&Setpoint<N>> {
-        each!(self, law => Law::<N>::setpoint(law))
+    fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
+        each!(self, law => law.motion_mut())
     }
 
     fn standoff_error(&self) -> Option<f32> {

@@ -5,7 +5,7 @@ use super::*;
 use crate::command::Limits;
 use crate::kinematics::DhParameters;
 use crate::robot::wording;
-use crate::trajectory::{Setpoint, Trajectory, Waypoint};
+use crate::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_wire::math::{dot, norm, subtract};
 use outrigger_wire::robot::{JointAccelerations, JointPositions, Pose, RobotModel, Twist};
 use outrigger_wire::sensor::{Sample, SampleValue};
@@ -63,7 +63,7 @@ fn a_motion_that_passes_its_check_is_never_refused_on_the_way() {
     for _ in 0..600 {
         plant.cycle(&mut law, &Samples::NONE).unwrap();
     }
-    assert_eq!(law.progress(), Progress::Finished);
+    assert_eq!(law.status().progress, Progress::Finished);
     let off = plant.state.positions.zip_with(&HOME, |q, h| q - h).max_abs().to_degrees();
     assert!(off < 0.05, "{off}° off at the end");
 }

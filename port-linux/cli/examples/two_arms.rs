@@ -20,7 +20,7 @@ use outrigger::host::Clock;
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::KrcConfig;
-use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference, Start};
+use outrigger_core::law::{JointServo, JointServoConfig, Law, Motion, Reference, Start};
 use outrigger_core::mode::Mode;
 use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
@@ -69,8 +69,8 @@ impl Law<7> for Together {
         if self.begin.get() { self.servo.step(state, samples, dt) } else { Ok(JointVelocities::ZERO) }
     }
 
-    fn progress(&self) -> Progress {
-        self.servo.progress()
+    fn motion(&self) -> Option<&dyn Motion<7>> {
+        self.servo.motion()
     }
 }
 

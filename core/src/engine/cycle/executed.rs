@@ -21,7 +21,7 @@ use outrigger_wire::time::Instant;
 impl<const N: usize, L: Law<N>> Cycle<N, L> {
     /// One waypoint more for the law, within the limits.
     pub(in crate::engine) fn feed(&mut self, waypoint: &Waypoint<N>, last: bool) -> Result<(), FeedError> {
-        self.law.feed(waypoint, last, self.governor.limits())
+        self.law.motion_mut().ok_or(FeedError::NoMotion)?.feed(waypoint, last, self.governor.limits())
     }
 
     /// What was approved in this cycle does not go on to the controller: the arm may be as much slower.
@@ -35,7 +35,7 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         if !(self.begun && self.mode.mode() == Mode::Command) {
             return Err(FeedError::NotCommanding);
         }
-        self.law.replace(waypoints, last, self.governor.limits())
+        self.law.motion_mut().ok_or(FeedError::NoMotion)?.replace(waypoints, last, self.governor.limits())
     }
 
     /// The law's motion comes to rest.
@@ -44,14 +44,15 @@ impl<const N: usize, L: Law<N>> Cycle<N, L> {
         if !(self.begun && self.mode.mode() == Mode::Command) {
             return Err(FeedError::NotCommanding);
         }
-        self.law.cancel(self.governor.limits())
+        self.law.motion_mut().ok_or(FeedError::NoMotion)?.cancel(self.governor.limits())
     }
 
     /// Speeds or positions for the law, from the next state on.
     #[cfg(feature = "motions")]
     pub(in crate::engine) fn forward(&mut self, forward: &Forward<N>) -> Result<(), ForwardError> {
         let state = self.state.as_ref().filter(|_| self.begun && self.mode.mode() == Mode::Command);
-        self.law.forward(forward, state.ok_or(ForwardError::NotCommanding)?, self.governor.limits())
+        let state = state.ok_or(ForwardError::NotCommanding)?;
+        self.law.motion_mut().ok_or(ForwardError::NoJointLaw)?.forward(forward, state, self.governor.limits())
     }
 
     /// The controller is to execute `asked` by itself: see [`ModeMachine::delegate`]. The law rests from now on.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::command::{JointMove, Limits, Samples};
 use crate::engine::{Event, Input, LinkId, Output, Peer as _};
-use crate::law::{Law, Start};
+use crate::law::{Law, Motion, MotionStatus, Start};
 use crate::mode::{Drive, Mirrored, Mode, MoveNumber, Transition};
 use crate::recorder::Checkpoint;
 #[cfg(feature = "record")]
@@ -50,13 +50,23 @@ impl Law<2> for Spy {
         Ok(JointVelocities([self.speed, 0.0]))
     }
 
+    fn suspend(&mut self) {
+        self.call('|');
+    }
+
+    fn motion(&self) -> Option<&dyn Motion<2>> {
+        Some(self)
+    }
+}
+
+impl Motion<2> for Spy {
     fn begins_at(&self) -> Option<(JointPositions<2>, f32)> {
         let begins = self.begins.filter(|_| self.calls.is_empty())?;
         Some((JointPositions([begins, 0.0]), 0.2))
     }
 
-    fn suspend(&mut self) {
-        self.call('|');
+    fn status(&self) -> MotionStatus {
+        MotionStatus::default()
     }
 }
 

@@ -100,7 +100,7 @@ fn an_absolute_motion_refuses_to_begin_elsewhere() {
     assert_eq!(law.arm(&Start::at(&Plant::at([0.0; 6]).state)), Ok(()));
     assert_eq!(law.begins_at(), None, "it has begun");
     let anywhere = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
-    assert_eq!(Law::<6>::begins_at(&anywhere), None);
+    assert_eq!(Motion::begins_at(&anywhere), None);
     assert_eq!(law.progress(), Progress::Running);
 }
 

@@ -24,7 +24,7 @@ impl Tally<6, Ur<'_>> for UrTally {
     fn observe<L: Law<6>>(&mut self, engine: &Engine<'_, 6, Ur<'_>, L>, _: Instant) {
         let law = engine.law();
         if let Some(state) = engine.state() {
-            self.tracking.observe(state, engine.mode(), law, law.progress());
+            self.tracking.observe(state, engine.mode(), law, engine.motion_status().progress);
         }
     }
 }

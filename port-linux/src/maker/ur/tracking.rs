@@ -1,6 +1,6 @@
 //! How well the joints followed their reference, from the states alone.
 
-use outrigger_core::law::Law;
+use outrigger_core::law::{Law, Motion};
 use outrigger_core::mode::Mode;
 use outrigger_core::trajectory::{Progress, Setpoint};
 use outrigger_wire::robot::{ControllerTime, JointPositions, State};
@@ -59,7 +59,7 @@ struct Reaction {
 impl Tracking {
     /// Looks at the newest state, after the law has answered it.
     pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, law: &impl Law<6>, progress: Progress) {
-        let Some(Setpoint { positions, velocities }) = law.setpoint() else { return };
+        let Some(Setpoint { positions, velocities }) = law.motion().and_then(Motion::setpoint) else { return };
         if self.newest == Some(state.controller_time) {
             return;
         }

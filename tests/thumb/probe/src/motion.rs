@@ -3,8 +3,8 @@
 use outrigger_core::command::Samples;
 use outrigger_core::kinematics::{DampedLeastSquares, DhParameters, KinematicChain};
 use outrigger_core::law::{
-    AnyLaw, CartesianTwistConfig, JointServoConfig, Law, LawConfig, Reference, StandoffConfig, Start, TwistFrame,
-    TwistInput,
+    AnyLaw, CartesianTwistConfig, JointServoConfig, Law, LawConfig, MotionStatus, Reference, StandoffConfig, Start,
+    TwistFrame, TwistInput,
 };
 #[cfg(feature = "everything")]
 use outrigger_core::law::{AxisConfig, ToolAxesConfig};
@@ -88,5 +88,5 @@ fn law(config: LawConfig<6>, chain: &KinematicChain<6>, state: &State<6>) {
     let samples = [Sample { source: any(SourceId(1)), value, seq: any(1), taken_at: now }];
     used(law.step(state, &Samples::new(any(&samples)), any(Duration::from_millis(2))));
     law.suspend();
-    used((law.arm(&Start::at(state).resuming()), law.progress(), law.sources().len()));
+    used((law.arm(&Start::at(state).resuming()), MotionStatus::of(&law).progress, law.sources().len()));
 }

@@ -24,7 +24,7 @@ fn a_motion_that_is_fed_goes_to_its_end_and_one_that_starves_ends_commanding() {
         let mut next = 2;
         let mut ended = Ok(0.0);
         for _ in 0..550 {
-            while law.room() > 0 && next <= feeds {
+            while law.status().room > 0 && next <= feeds {
                 law.feed(&at(100 * next), next == 40, &limits).unwrap();
                 next += 1;
             }
