@@ -89,8 +89,9 @@ pub mod trajectory;
 
 pub use command::Samples;
 pub use engine::{Config, Engine, Event, Input, Output};
-pub use law::Law;
+pub use law::{Law, Start};
 pub use mode::Mode;
+pub use recorder::Checkpoint;
 pub use robot::Reason;
 
 pub use outrigger_wire::robot::{JointPositions, JointVelocities, State};

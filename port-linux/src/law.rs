@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use outrigger_core::command::{Limits, Samples};
-use outrigger_core::kinematics::{KinematicChain, Posture};
+use outrigger_core::command::Samples;
+use outrigger_core::kinematics::Posture;
 use outrigger_core::law::{
-    AnyLaw, FeedError, Forward, ForwardError, Forwarding, JointServo, JointServoConfig, Law, LawConfig, PerAxis,
-    Reference, Replaced, ToolAxis,
+    AnyLaw, JointServo, JointServoConfig, Law, LawConfig, Motion, PerAxis, Reference, Start, ToolAxis,
 };
+use outrigger_core::recorder::{Checkpoint, Loader, Saver};
 use outrigger_core::robot::{BadValue, Reason};
-use outrigger_core::trajectory::{Progress, Setpoint, Waypoint};
-use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
@@ -75,16 +74,12 @@ impl<const N: usize> fmt::Debug for BoxedLaw<N> {
 }
 
 impl<const N: usize> Law<N> for BoxedLaw<N> {
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        self.law.use_kinematics(chain);
-    }
-
     fn use_posture(&mut self, posture: &Posture<N>) {
         self.law.use_posture(posture);
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.law.arm(state)
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        self.law.arm(start)
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
@@ -99,52 +94,12 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
         self.law.suspend();
     }
 
-    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.law.resume(state)
+    fn motion(&self) -> Option<&dyn Motion<N>> {
+        self.law.motion()
     }
 
-    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
-        self.law.begins_at()
-    }
-
-    fn progress(&self) -> Progress {
-        self.law.progress()
-    }
-
-    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
-        self.law.feed(waypoint, last, limits)
-    }
-
-    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        self.law.replace(waypoints, last, limits)
-    }
-
-    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        self.law.cancel(limits)
-    }
-
-    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
-        self.law.forward(forward, state, limits)
-    }
-
-    fn forwarding(&self) -> Forwarding {
-        self.law.forwarding()
-    }
-
-    fn stand(&mut self, dt: Duration) {
-        self.law.stand(dt);
-    }
-
-    fn room(&self) -> usize {
-        self.law.room()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.law.elapsed()
-    }
-
-    fn setpoint(&self) -> Option<&Setpoint<N>> {
-        self.law.setpoint()
+    fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
+        self.law.motion_mut()
     }
 
     fn standoff_error(&self) -> Option<f32> {
@@ -154,12 +109,14 @@ impl<const N: usize> Law<N> for BoxedLaw<N> {
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         self.law.axis_errors()
     }
+}
 
-    fn save(&self, out: &mut [u8]) -> Option<usize> {
-        self.law.save(out)
+impl<const N: usize> Checkpoint for BoxedLaw<N> {
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        self.law.save(to)
     }
 
-    fn restore(&mut self, saved: &[u8]) -> Option<()> {
-        self.law.restore(saved)
+    fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        self.law.load(from)
     }
 }

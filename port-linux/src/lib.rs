@@ -27,8 +27,9 @@ pub use outrigger_config as config;
 
 pub use outrigger_core as core;
 pub use outrigger_core::command::Samples;
-pub use outrigger_core::law::Law;
+pub use outrigger_core::law::{Law, Start};
 pub use outrigger_core::mode::Mode;
+pub use outrigger_core::recorder::Checkpoint;
 pub use outrigger_core::robot::Reason;
 pub use outrigger_wire as wire;
 pub use outrigger_wire::robot::{JointPositions, JointVelocities, State};

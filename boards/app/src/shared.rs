@@ -399,7 +399,7 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
     /// there, and the motion ends by that name.
     #[cfg(feature = "motion")]
     fn feed<L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
-        while engine.law().room() > 0
+        while engine.motion_status().room > 0
             && let Some(waypoint) = self.motion.next()
         {
             if engine.feed(&waypoint, self.motion.is_empty(), now).is_err() {

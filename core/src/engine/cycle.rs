@@ -55,22 +55,12 @@ pub enum Verdict<'m, const N: usize> {
     Cancel(MoveNumber),
 }
 
-/// The calls that a transition owes the law: made before the law is asked for anything else, and before the call of the engine returns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct LawCalls {
-    suspend: bool,
-    learn: bool,
-}
-
 impl<const N: usize> CycleMemory<N> {
-    /// Makes the calls that transitions owe the `law`.
-    pub(super) fn call_law<L: Law<N>>(&mut self, law: &mut L) {
-        let LawCalls { suspend, learn } = core::mem::take(&mut self.law_calls);
-        if suspend {
+    /// Suspends the `law` where a transition has ended what it was asked for. Called before the law is asked for anything else, and
+    /// before the engine's call returns.
+    pub(super) fn suspend_ended<L: Law<N>>(&mut self, law: &mut L) {
+        if core::mem::take(&mut self.law_ended) {
             law.suspend();
-        }
-        if let Some(chain) = self.chain.as_ref().filter(|_| learn) {
-            law.use_kinematics(chain);
         }
     }
 }

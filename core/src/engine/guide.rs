@@ -59,7 +59,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         let beside = matches!(what, Guidance::Force(_)) && self.cycle.executes();
         let begun = if beside { self.cycle.join(asker, limits, now) } else { self.cycle.guide(asker, limits, now) };
         let number = begun.map_err(GuideError::Refused)?;
-        self.cycle.call_law(&mut self.law);
+        self.cycle.suspend_ended(&mut self.law);
         self.record_change();
         self.peer.guided(what, beside);
         Ok(number)

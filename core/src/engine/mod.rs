@@ -341,7 +341,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         if let Some(posture) = self.peer.posture() {
             self.law.use_posture(posture);
         }
-        self.cycle.call_law(&mut self.law);
+        self.cycle.suspend_ended(&mut self.law);
         let acknowledged = self.cycle.judge(&self.law, &facts, arrival, now, &mut self.events);
         self.judged = Some(arrival);
         if acknowledged {
@@ -360,7 +360,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
                 self.lifecycle = Lifecycle::Finished;
             }
         }
-        self.cycle.call_law(&mut self.law);
+        self.cycle.suspend_ended(&mut self.law);
         let (peer, cycle) = (self.peer.next_deadline(now, &self.config, &self.cycle), self.cycle.next_deadline(now));
         self.due = earliest(&[peer, cycle]);
         #[cfg(feature = "record")]
@@ -381,7 +381,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     /// Decides on the command and makes its bytes. Returns `true` where they answer the state; `None` where there is no command.
     fn command(&mut self, now: Instant) -> Option<bool> {
-        self.cycle.call_law(&mut self.law);
+        self.cycle.suspend_ended(&mut self.law);
         let asked = if P::DELEGATES { self.peer.asked() } else { None };
         let written = match self.cycle.answer(&mut self.law, asked.as_ref(), now, &mut self.events) {
             Ok(verdict @ (Verdict::Silent | Verdict::Mirror)) => self.peer.write(verdict).map(|_| None),

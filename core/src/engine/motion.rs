@@ -126,7 +126,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     fn give(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         let number = self.cycle.delegate(&asked, now)?;
-        self.cycle.call_law(&mut self.law);
+        self.cycle.suspend_ended(&mut self.law);
         self.record_change();
         if let Some(state) = self.cycle.state() {
             self.peer.delegated(number, asked, state);
@@ -147,7 +147,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// One waypoint more for the motion that the law follows; the motion ends there where it is the `last`. In place of an
-    /// input: call it between two of them. `law().room()` says how many are taken now.
+    /// input: call it between two of them. `motion_status().room` says how many are taken now.
     ///
     /// # Errors
     /// Why it is not taken: what is wrong with it, or a limit that the arm would exceed on the way there. Nothing changes
@@ -156,7 +156,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         #[cfg(feature = "record")]
         self.record_waypoint(now, waypoint, last);
         self.wake(now);
-        let taken = self.law.feed(waypoint, last, self.cycle.limits());
+        let limits = self.cycle.limits();
+        let taken =
+            self.law.motion_mut().ok_or(FeedError::NoMotion).and_then(|motion| motion.feed(waypoint, last, limits));
         self.settle(now);
         taken
     }
@@ -172,7 +174,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     #[cfg(feature = "trajectories")]
     pub fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
         self.cycle.streaming().ok_or(FeedError::NotCommanding)?;
-        let replaced = self.law.replace(waypoints, last, self.cycle.limits())?;
+        let replaced =
+            self.law.motion_mut().ok_or(FeedError::NoMotion)?.replace(waypoints, last, self.cycle.limits())?;
         self.record_change();
         Ok(replaced)
     }
@@ -186,24 +189,27 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     #[cfg(feature = "trajectories")]
     pub fn cancel(&mut self) -> Result<Replaced, FeedError> {
         self.cycle.streaming().ok_or(FeedError::NotCommanding)?;
-        let cancelled = self.law.cancel(self.cycle.limits())?;
+        let cancelled = self.law.motion_mut().ok_or(FeedError::NoMotion)?.cancel(self.cycle.limits())?;
         self.record_change();
         Ok(cancelled)
     }
 
     /// From the next state on the law follows these speeds or positions, in place of a motion, for as long as they
-    /// [hold](Forward::holds). In place of an input, like [`feed`](Self::feed). `law().forwarding()` says how it stands.
+    /// [hold](Forward::holds). In place of an input, like [`feed`](Self::feed). `motion_status().forwarding` says how it stands.
     ///
     /// # Errors
     /// Why not, and what was commanded before goes on: [`ForwardError::NotCommanding`] in any mode but `Command`, and while the
-    /// controller moves the arm by itself; those of [`Law::forward`].
+    /// controller moves the arm by itself; those of [`Motion::forward`](crate::law::Motion::forward).
     #[cfg(feature = "motions")]
     pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
         #[cfg(feature = "record")]
         self.record_forward(now, forward);
         self.wake(now);
         let streaming = self.cycle.streaming().ok_or(ForwardError::NotCommanding);
-        let taken = streaming.and_then(|state| self.law.forward(forward, state, self.cycle.limits()));
+        let taken = streaming.and_then(|state| {
+            let motion = self.law.motion_mut().ok_or(ForwardError::NoJointLaw)?;
+            motion.forward(forward, state, self.cycle.limits())
+        });
         self.settle(now);
         taken
     }

@@ -205,7 +205,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self.peer.save(&mut to)?;
         self.cycle.save(&mut to)?;
         // Last, because only the law knows how long it is.
-        to.put_with(|room| self.law.save(room))?;
+        self.law.save(&mut to)?;
         Some(to.written())
     }
 
@@ -214,7 +214,10 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         (self.lifecycle, self.due) = from.take()?;
         self.peer.load(&mut from, &self.config)?;
         self.cycle.load(&mut from)?;
-        self.law.restore(from.rest())?;
+        self.law.load(&mut from)?;
+        if !from.rest().is_empty() {
+            return None;
+        }
         self.answers = None;
         Some(())
     }

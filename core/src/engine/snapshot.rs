@@ -25,7 +25,7 @@ pub struct Snapshot<'b, const N: usize, O, L> {
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Where the engine stands, written to `room`: 8 KiB are enough. `None` where they are not, outside
     /// [`Mode::Monitor`] and [`Mode::Offline`], before outputs and events are drained, and where the law [cannot be
-    /// saved](Law::save).
+    /// saved](crate::recorder::Checkpoint::save).
     ///
     /// The recorder is not part of it.
     #[must_use]

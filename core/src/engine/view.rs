@@ -6,7 +6,7 @@ use super::controller::Controller;
 use super::io::LinkId;
 use crate::command::Sources;
 use crate::kinematics::KinematicChain;
-use crate::law::Law;
+use crate::law::{Law, MotionStatus};
 use crate::link::{Figures, Grade, Histograms};
 use crate::mode::{Evidence, Mode, ModeMachine, Operator};
 use crate::robot::{Reason, ReasonSet};
@@ -131,13 +131,19 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         &self.law
     }
 
+    /// The state of the motion that the law follows; the default where it follows none.
+    #[must_use]
+    pub fn motion_status(&self) -> MotionStatus {
+        MotionStatus::of(&self.law)
+    }
+
     /// The law, to give it another motion. What it asks for is held to the limits like before.
     pub fn law_mut(&mut self) -> &mut L {
         self.record_change();
         &mut self.law
     }
 
-    /// The arm's kinematics as the law gets them at the next arming: from the controller, else of the configured model.
+    /// The arm's kinematics as the law gets them when it begins next: from the controller, else of the configured model.
     #[must_use]
     pub const fn kinematics(&self) -> Option<&KinematicChain<N>> {
         self.cycle.chain()

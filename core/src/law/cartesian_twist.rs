@@ -1,9 +1,9 @@
 //! Moves the tool by a twist, constant or from a sensor (a joystick, visual servoing, a force law outside).
 
 use super::tool_space::ToolSpace;
-use super::{Law, ToolSpaceConfig};
+use super::{Law, Start, ToolSpaceConfig};
 use crate::command::Samples;
-use crate::kinematics::{KinematicChain, Posture};
+use crate::kinematics::Posture;
 use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
 use outrigger_wire::math::{norm, scale};
 use outrigger_wire::robot::{JointVelocities, State, Twist};
@@ -107,16 +107,15 @@ impl<const N: usize> CartesianTwist<N> {
 }
 
 impl<const N: usize> Law<N> for CartesianTwist<N> {
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        self.tool_space.set_chain(chain);
-    }
-
     fn use_posture(&mut self, posture: &Posture<N>) {
         self.tool_space.set_posture(posture);
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.tool_space.posture(state, &mut None).map(|_| ())
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        if let Some(chain) = start.kinematics {
+            self.tool_space.set_chain(chain);
+        }
+        self.tool_space.posture(start.state, &mut None).map(|_| ())
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<N>, Reason> {
@@ -139,9 +138,9 @@ impl<const N: usize> Law<N> for CartesianTwist<N> {
             TwistInput::Source(source) => core::slice::from_ref(source),
         }
     }
-
-    super::recordable!();
 }
+
+super::recordable!(CartesianTwist);
 
 #[cfg(test)]
 mod tests;

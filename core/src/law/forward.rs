@@ -13,16 +13,16 @@
 //! | `Positions` | none in time | the last are followed until the arm rests there, or stands elsewhere after a second | `Idle`, held there |
 //!
 //! Whatever else is sent is refused, and what was sent before holds until its own end. Nothing is extrapolated. Where the robot's
-//! speed scaling is 0 the law makes no steps, and the time of a command goes on: see [`Law::stand`](super::Law::stand).
+//! speed scaling is 0 the law makes no steps, and the time of a command goes on: see [`Motion::stand`](super::Motion::stand).
 //!
 //! ```
 //! use outrigger_core::command::Limits;
-//! use outrigger_core::law::{Forward, Forwarded, JointServo, JointServoConfig, Law, Reference};
+//! use outrigger_core::law::{Forward, Forwarded, JointServo, JointServoConfig, Law, Motion, Reference, Start};
 //! use outrigger_core::{Duration, JointVelocities, State};
 //!
 //! let (state, limits) = (State::<6>::default(), Limits::default());
 //! let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
-//! law.arm(&state).unwrap();
+//! law.arm(&Start::at(&state)).unwrap();
 //! let speeds = JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, 0.5]);
 //! let forward = Forward { what: Forwarded::Speeds(speeds), holds: Duration::from_millis(40) };
 //! law.forward(&forward, &state, &limits)?;

@@ -10,7 +10,7 @@ use super::Replaced;
 use super::closing::closing_speed;
 #[cfg(feature = "motions")]
 use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
-use super::{Excess, FeedError, Law, survey};
+use super::{Excess, FeedError, Law, Motion, MotionStatus, Start, survey};
 use crate::command::{Limits, Samples};
 use crate::robot::{BadValue, Range, Reason, range_of, settings};
 use crate::trajectory::{Leg, Progress, Sampler, Setpoint, Trajectory, Waypoint, within};
@@ -119,7 +119,7 @@ const MOST_CORRECTED: f32 = 0.25;
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServo<const N: usize> {
     config: JointServoConfig,
-    motion: Option<Motion<N>>,
+    motion: Option<Course<N>>,
     /// What the motion is held to, where that is more than one path tolerance.
     watch: Option<Watched<N>>,
     /// What somebody streams in place of a motion.
@@ -144,7 +144,7 @@ type Streamed<const N: usize> = crate::trajectory::Never;
 
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-struct Motion<const N: usize> {
+struct Course<const N: usize> {
     sampler: Sampler<N>,
     relative: bool,
 }
@@ -153,7 +153,7 @@ impl<const N: usize> JointServo<N> {
     /// A servo on `reference`.
     #[must_use]
     pub fn new(reference: Reference<N>, config: JointServoConfig) -> Self {
-        let motion = |trajectory, relative| Motion { sampler: Sampler::new(trajectory, config.resume_ramp), relative };
+        let motion = |trajectory, relative| Course { sampler: Sampler::new(trajectory, config.resume_ramp), relative };
         let motion = match reference {
             Reference::Hold => None,
             Reference::Absolute(trajectory) => Some(motion(trajectory, false)),
@@ -191,6 +191,37 @@ impl<const N: usize> JointServo<N> {
             // Also beside a motion that is suspended: nobody has asked to go on with it.
             (Some(_) | None, _) => Ok(Setpoint { positions: self.hold, velocities: JointVelocities::ZERO }),
         }
+    }
+
+    /// What of a stream is under way.
+    #[cfg(feature = "motions")]
+    fn forwarding(&self) -> Forwarding {
+        self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
+    }
+
+    /// How much of the motion's time has passed.
+    fn elapsed(&self) -> Duration {
+        self.motion.as_ref().map_or(Duration::ZERO, |motion| motion.sampler.elapsed())
+    }
+
+    /// How far the motion has come.
+    fn progress(&self) -> Progress {
+        match self.motion.as_ref().map_or(Progress::Endless, |motion| motion.sampler.progress()) {
+            Progress::Finished if !self.has_arrived() => Progress::Running,
+            progress => progress,
+        }
+    }
+
+    /// Goes on with a suspended motion, where there is one.
+    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
+        #[cfg(feature = "trajectories")]
+        if let (Some(motion), Some(watch)) = (&self.motion, &self.watch)
+            && motion.sampler.progress() == Progress::Suspended
+        {
+            let left = motion.sampler.on_path().positions;
+            watch.allows(&state.positions.zip_with(left.as_array(), |q, p| q - p))?;
+        }
+        self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
     }
 
     /// Whether the arm is near enough to the reference, at this step.
@@ -233,7 +264,8 @@ impl<const N: usize> Law<N> for JointServo<N> {
         false
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        let state = start.state;
         if !state.positions.is_finite() {
             return Err(Reason::NotFinite);
         }
@@ -257,7 +289,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
             }
         }
         self.hold = state.positions;
-        Ok(())
+        if start.resume { self.resume(state) } else { Ok(()) }
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
@@ -336,16 +368,34 @@ impl<const N: usize> Law<N> for JointServo<N> {
         }
     }
 
-    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.arm(state)?;
-        #[cfg(feature = "trajectories")]
-        if let (Some(motion), Some(watch)) = (&self.motion, &self.watch)
-            && motion.sampler.progress() == Progress::Suspended
-        {
-            let left = motion.sampler.on_path().positions;
-            watch.allows(&state.positions.zip_with(left.as_array(), |q, p| q - p))?;
+    fn motion(&self) -> Option<&dyn Motion<N>> {
+        Some(self)
+    }
+
+    fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
+        Some(self)
+    }
+}
+
+impl<const N: usize> Motion<N> for JointServo<N> {
+    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
+        let waits = |motion: &&Course<N>| !motion.relative && motion.sampler.progress() == Progress::Waiting;
+        let motion = self.motion.as_ref().filter(waits)?;
+        Some((motion.sampler.trajectory().at_nanos(0).positions, self.config.path_tolerance))
+    }
+
+    fn status(&self) -> MotionStatus {
+        MotionStatus {
+            progress: self.progress(),
+            elapsed: self.elapsed(),
+            room: self.motion.as_ref().map_or(0, |motion| motion.sampler.room()),
+            #[cfg(feature = "motions")]
+            forwarding: self.forwarding(),
         }
-        self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
+    }
+
+    fn setpoint(&self) -> Option<&Setpoint<N>> {
+        Some(&self.setpoint)
     }
 
     fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
@@ -371,7 +421,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
         if let Some(before) = &self.motion {
             sampler.scaled_like(&before.sampler);
         }
-        self.motion = Some(Motion { sampler, relative: false });
+        self.motion = Some(Course { sampler, relative: false });
         if let Some(watch) = &mut self.watch {
             *watch = Watch::new(*watch.tolerances());
         }
@@ -412,44 +462,14 @@ impl<const N: usize> Law<N> for JointServo<N> {
     }
 
     #[cfg(feature = "motions")]
-    fn forwarding(&self) -> Forwarding {
-        self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
-    }
-
-    #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         if let Some(stream) = &mut self.stream {
             stream.stand(dt);
         }
     }
-
-    fn room(&self) -> usize {
-        self.motion.as_ref().map_or(0, |motion| motion.sampler.room())
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.motion.as_ref().map_or(Duration::ZERO, |motion| motion.sampler.elapsed())
-    }
-
-    fn setpoint(&self) -> Option<&Setpoint<N>> {
-        Some(&self.setpoint)
-    }
-
-    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
-        let waits = |motion: &&Motion<N>| !motion.relative && motion.sampler.progress() == Progress::Waiting;
-        let motion = self.motion.as_ref().filter(waits)?;
-        Some((motion.sampler.trajectory().at_nanos(0).positions, self.config.path_tolerance))
-    }
-
-    fn progress(&self) -> Progress {
-        match self.motion.as_ref().map_or(Progress::Endless, |motion| motion.sampler.progress()) {
-            Progress::Finished if !self.has_arrived() => Progress::Running,
-            progress => progress,
-        }
-    }
-
-    super::recordable!();
 }
+
+super::recordable!(JointServo);
 
 #[cfg(test)]
 mod tests;

@@ -6,24 +6,20 @@
 //!
 //! | call | when |
 //! |---|---|
-//! | [`Law::use_kinematics`] | the arm's kinematics became known, by configuration or from the robot |
 //! | [`Law::use_posture`] | each fresh state, where the controller measures what others compute from kinematics |
 //! | [`Law::arm`] | command was granted, before the first step; also after every fallback |
 //! | [`Law::step`] | each fresh state while commanding |
 //! | [`Law::suspend`] | commanding ended, for whatever reason |
-//! | [`Law::resume`] | in place of `arm`, where a person asked to go on with what was suspended |
 //!
 //! ```
 //! use outrigger_core::command::Samples;
-//! use outrigger_core::{Duration, JointVelocities, Law, Reason, State};
+//! use outrigger_core::{Checkpoint, Duration, JointVelocities, Law, Reason, State};
 //!
 //! /// Turns the last joint.
 //! struct Spin(f32);
 //!
+//! impl Checkpoint for Spin {}
 //! impl Law<6> for Spin {
-//!     fn arm(&mut self, _: &State<6>) -> Result<(), Reason> {
-//!         Ok(())
-//!     }
 //!     fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
 //!         Ok(JointVelocities([0.0, 0.0, 0.0, 0.0, 0.0, self.0]))
 //!     }
@@ -37,6 +33,7 @@ mod closing;
 mod forward;
 mod hold;
 mod joint_servo;
+mod motion;
 #[cfg(test)]
 mod plant;
 mod standoff;
@@ -48,42 +45,60 @@ pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, Twis
 #[cfg(feature = "motions")]
 pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
 pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
+#[cfg(feature = "trajectories")]
+pub use motion::Replaced;
+pub use motion::{Motion, MotionStatus};
 pub use standoff::{Standoff, StandoffConfig};
 pub use survey::{Excess, FeedError, Quantity, survey};
 pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
 pub use tool_space::ToolSpaceConfig;
 
-use crate::command::{Limits, Samples};
+use crate::command::Samples;
 use crate::kinematics::{KinematicChain, Posture};
+use crate::recorder::Checkpoint;
 use crate::robot::{BadValue, Reason};
-use crate::trajectory::{Progress, Setpoint, Waypoint};
-use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// What became of a motion that another took the place of.
-#[cfg(feature = "trajectories")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Replaced {
-    /// How far it had come.
-    pub progress: Progress,
-    /// How much of its own time had passed.
-    pub elapsed: Duration,
+/// The place from which a law begins.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Start<'a, const N: usize> {
+    /// The newest state of the arm.
+    pub state: &'a State<N>,
+    /// The arm's kinematics, where they are known by now. A law without them keeps those of an earlier start.
+    pub kinematics: Option<&'a KinematicChain<N>>,
+    /// Whether a person asked to go on with a suspended motion. A law that has none begins anew.
+    pub resume: bool,
+}
+
+impl<'a, const N: usize> Start<'a, N> {
+    /// Returns a new beginning at `state`, without kinematics.
+    #[must_use]
+    pub const fn at(state: &'a State<N>) -> Self {
+        Self { state, kinematics: None, resume: false }
+    }
+
+    /// Returns the same with the arm's kinematics.
+    #[must_use]
+    pub const fn with_kinematics(self, chain: &'a KinematicChain<N>) -> Self {
+        Self { kinematics: Some(chain), ..self }
+    }
+
+    /// Returns the same for a law that is to go on with a suspended motion.
+    #[must_use]
+    pub const fn resuming(self) -> Self {
+        Self { resume: true, ..self }
+    }
 }
 
 /// A control law for an arm with `N` joints.
-pub trait Law<const N: usize> {
+pub trait Law<const N: usize>: Checkpoint {
     /// Whether the law works with the arm's kinematics, whatever its state. Where not, they are not learned, and firmware
     /// is smaller.
     fn needs_kinematics(&self) -> bool {
         true
-    }
-
-    /// The arm's kinematics, for laws that need them; without them these refuse to be armed with
-    /// [`Reason::KinematicsUnknown`].
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        let _ = chain;
     }
 
     /// Tool and Jacobian of the state that comes next, in place of kinematics: a KRC measures both.
@@ -91,13 +106,14 @@ pub trait Law<const N: usize> {
         let _ = posture;
     }
 
-    /// Takes the state as the place to begin from, so that the first step asks for no jump. A law that remembers nothing has
-    /// nothing to take.
+    /// Takes the state of `start` as the place to begin from, so that the first step asks for no jump. A law that remembers
+    /// nothing has nothing to take.
     ///
     /// # Errors
-    /// Why the law cannot begin here.
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        let _ = state;
+    /// Why the law cannot begin here: [`Reason::KinematicsUnknown`] for one that works with kinematics and has none,
+    /// [`Reason::PathTolerance`] where the arm is too far from where its motion begins or was left.
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        let _ = start;
         Ok(())
     }
 
@@ -116,93 +132,13 @@ pub trait Law<const N: usize> {
     /// Commanding ended: a motion with an end is kept where it is.
     fn suspend(&mut self) {}
 
-    /// Begins from this state like [`arm`](Self::arm), and goes on with a suspended motion if there is one.
-    ///
-    /// # Errors
-    /// Why the law cannot begin here; [`Reason::PathTolerance`] where the arm is too far from where the motion
-    /// was left.
-    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.arm(state)
-    }
-
-    /// The joints at which the arm has to stand before command is granted, with the tolerance \[rad\]; none where the law
-    /// begins wherever the arm stands.
-    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
+    /// The motion of a law that follows a trajectory or positions and speeds that somebody streams.
+    fn motion(&self) -> Option<&dyn Motion<N>> {
         None
     }
 
-    /// How far a motion with an end has come.
-    fn progress(&self) -> Progress {
-        Progress::Endless
-    }
-
-    /// One waypoint more of the motion that is followed, behind those that are known; the motion ends there where it is the
-    /// `last`. It is compared with the `limits` on the way there from the one before.
-    ///
-    /// # Errors
-    /// Why it is not taken; the motion is as before.
-    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
-        let _ = (waypoint, last, limits);
-        Err(FeedError::NoMotion)
-    }
-
-    /// From now on the motion through these `waypoints`, in place of the one that is followed: from where that wants the joints
-    /// now, and as fast. Positions are the joints' own; times count from now on. The new motion ends with the last of the
-    /// waypoints, or, where that is not the `last`, is [fed](Self::feed) more.
-    ///
-    /// # Errors
-    /// Why it is not taken; the motion is as before.
-    #[cfg(feature = "trajectories")]
-    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        let _ = (waypoints, last, limits);
-        Err(FeedError::NoMotion)
-    }
-
-    /// The motion ends where the joints can be brought to rest from now on, each within its acceleration limit and all at once,
-    /// in the direction in which they go.
-    ///
-    /// # Errors
-    /// Why it does not; the motion is as before.
-    #[cfg(feature = "trajectories")]
-    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        let _ = limits;
-        Err(FeedError::NoMotion)
-    }
-
-    /// From the next step on these speeds or positions, in place of a motion, for as long as they hold: see [`Forward`].
-    ///
-    /// # Errors
-    /// Why not; what is wanted is as before.
-    #[cfg(feature = "motions")]
-    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
-        let _ = (forward, state, limits);
-        Err(ForwardError::NoJointLaw)
-    }
-
-    /// What of such a stream is under way.
-    #[cfg(feature = "motions")]
-    fn forwarding(&self) -> Forwarding {
-        Forwarding::Idle
-    }
-
-    /// In place of a step, `dt` after the last one: the robot's speed scaling is 0, and zero velocity goes out.
-    #[cfg(feature = "motions")]
-    fn stand(&mut self, dt: Duration) {
-        let _ = dt;
-    }
-
-    /// How many waypoints can be fed now.
-    fn room(&self) -> usize {
-        0
-    }
-
-    /// How much of the time of its motion has passed, at the motion's own speed.
-    fn elapsed(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    /// What the joints are to follow now; `None` for a law that follows no positions.
-    fn setpoint(&self) -> Option<&Setpoint<N>> {
+    /// The same motion, to be fed, replaced or ended.
+    fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
         None
     }
 
@@ -216,36 +152,22 @@ pub trait Law<const N: usize> {
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         [None; 6]
     }
-
-    /// Writes everything the law is and remembers to `out` and returns how much that is, so that
-    /// [`Law::restore`] makes an equal one elsewhere: the recorder's checkpoints. `None` where that cannot be
-    /// done; then a recording ends when its memory is full.
-    #[cfg(feature = "record")]
-    fn save(&self, out: &mut [u8]) -> Option<usize> {
-        let _ = out;
-        None
-    }
-
-    /// Becomes the law that was saved; `None`, and unchanged, where `saved` is none of this kind.
-    #[cfg(feature = "record")]
-    fn restore(&mut self, saved: &[u8]) -> Option<()> {
-        let _ = saved;
-        None
-    }
 }
 
-/// [`Law::save`] and [`Law::restore`] of a law that postcard can write.
+/// [`Checkpoint`] of a law that postcard can write.
 macro_rules! recordable {
-    () => {
-        #[cfg(feature = "record")]
-        fn save(&self, out: &mut [u8]) -> Option<usize> {
-            crate::packed::to_slice(self, out).map(|written| written.len())
-        }
+    ($law:ident) => {
+        impl<const N: usize> crate::recorder::Checkpoint for $law<N> {
+            #[cfg(feature = "record")]
+            fn save(&self, to: &mut crate::recorder::Saver<'_>) -> Option<()> {
+                to.put(self)
+            }
 
-        #[cfg(feature = "record")]
-        fn restore(&mut self, saved: &[u8]) -> Option<()> {
-            *self = crate::packed::from_bytes(saved)?;
-            Some(())
+            #[cfg(feature = "record")]
+            fn load(&mut self, from: &mut crate::recorder::Loader<'_>) -> Option<()> {
+                *self = from.take()?;
+                Some(())
+            }
         }
     };
 }
@@ -373,16 +295,12 @@ macro_rules! each {
 }
 
 impl<const N: usize> Law<N> for AnyLaw<N> {
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        each!(self, law => law.use_kinematics(chain));
-    }
-
     fn use_posture(&mut self, posture: &Posture<N>) {
         each!(self, law => law.use_posture(posture));
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        each!(self, law => law.arm(state))
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        each!(self, law => law.arm(start))
     }
 
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
@@ -397,57 +315,12 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
         each!(self, law => Law::<N>::suspend(law));
     }
 
-    fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
-        each!(self, law => law.resume(state))
+    fn motion(&self) -> Option<&dyn Motion<N>> {
+        each!(self, law => law.motion())
     }
 
-    fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
-        each!(self, law => Law::<N>::begins_at(law))
-    }
-
-    fn progress(&self) -> Progress {
-        each!(self, law => Law::<N>::progress(law))
-    }
-
-    fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
-        each!(self, law => law.feed(waypoint, last, limits))
-    }
-
-    #[cfg(feature = "trajectories")]
-    fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        each!(self, law => law.replace(waypoints, last, limits))
-    }
-
-    #[cfg(feature = "trajectories")]
-    fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
-        each!(self, law => law.cancel(limits))
-    }
-
-    #[cfg(feature = "motions")]
-    fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
-        each!(self, law => law.forward(forward, state, limits))
-    }
-
-    #[cfg(feature = "motions")]
-    fn forwarding(&self) -> Forwarding {
-        each!(self, law => Law::<N>::forwarding(law))
-    }
-
-    #[cfg(feature = "motions")]
-    fn stand(&mut self, dt: Duration) {
-        each!(self, law => Law::<N>::stand(law, dt));
-    }
-
-    fn room(&self) -> usize {
-        each!(self, law => Law::<N>::room(law))
-    }
-
-    fn elapsed(&self) -> Duration {
-        each!(self, law => Law::<N>::elapsed(law))
-    }
-
-    fn setpoint(&self) -> Option<&Setpoint<N>> {
-        each!(self, law => Law::<N>::setpoint(law))
+    fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
+        each!(self, law => law.motion_mut())
     }
 
     fn standoff_error(&self) -> Option<f32> {
@@ -457,9 +330,9 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         each!(self, law => Law::<N>::axis_errors(law))
     }
-
-    recordable!();
 }
+
+recordable!(AnyLaw);
 
 #[cfg(test)]
 mod tests;

@@ -15,9 +15,9 @@
 use super::closing::closing_speed;
 use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
-use super::{Law, ToolSpaceConfig};
+use super::{Law, Start, ToolSpaceConfig};
 use crate::command::Samples;
-use crate::kinematics::{KinematicChain, Posture};
+use crate::kinematics::Posture;
 use crate::robot::{BadValue, Range, Reason, range_of, settings};
 use outrigger_wire::math::{Frame, Rotation, Vector3, add, bounded};
 use outrigger_wire::robot::{JointVelocities, State, Twist};
@@ -155,16 +155,15 @@ impl<const N: usize> Standoff<N> {
 }
 
 impl<const N: usize> Law<N> for Standoff<N> {
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        self.tool_space.set_chain(chain);
-    }
-
     fn use_posture(&mut self, posture: &Posture<N>) {
         self.tool_space.set_posture(posture);
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.line = Some(self.tool_space.posture(state, &mut None)?.tcp);
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        if let Some(chain) = start.kinematics {
+            self.tool_space.set_chain(chain);
+        }
+        self.line = Some(self.tool_space.posture(start.state, &mut None)?.tcp);
         self.travelled = [0; 2];
         self.seen_at = 0.0;
         self.trend = 0.0;
@@ -206,9 +205,9 @@ impl<const N: usize> Law<N> for Standoff<N> {
     fn standoff_error(&self) -> Option<f32> {
         Some(self.error)
     }
-
-    super::recordable!();
 }
+
+super::recordable!(Standoff);
 
 #[cfg(test)]
 mod tests;

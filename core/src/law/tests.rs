@@ -5,7 +5,7 @@ use super::*;
 use crate::command::Limits;
 use crate::kinematics::DhParameters;
 use crate::robot::wording;
-use crate::trajectory::{Setpoint, Trajectory, Waypoint};
+use crate::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_wire::math::{dot, norm, subtract};
 use outrigger_wire::robot::{JointAccelerations, JointPositions, Pose, RobotModel, Twist};
 use outrigger_wire::sensor::{Sample, SampleValue};
@@ -26,7 +26,7 @@ fn chain() -> KinematicChain<6> {
 fn a_push_is_brought_back_within_the_acceleration_limit_without_ringing() {
     for push in [0.01, 0.05, 0.15] {
         let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
-        law.arm(&Plant::at(HOME).state).unwrap();
+        law.arm(&Start::at(&Plant::at(HOME).state)).unwrap();
         let mut pushed = Plant::at(HOME.map(|q| q + push)).held_to(Limits::default());
         let mut beyond = 0.0_f32;
         for _ in 0..500 {
@@ -59,11 +59,11 @@ fn a_motion_that_passes_its_check_is_never_refused_on_the_way() {
     let config = JointServoConfig { joint_speed: 2.5, correction_deceleration: 3.0, ..JointServoConfig::default() };
     let mut law = JointServo::new(reference, config);
     let mut plant = Plant::at(HOME).held_to(limits);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     for _ in 0..600 {
         plant.cycle(&mut law, &Samples::NONE).unwrap();
     }
-    assert_eq!(law.progress(), Progress::Finished);
+    assert_eq!(law.status().progress, Progress::Finished);
     let off = plant.state.positions.zip_with(&HOME, |q, h| q - h).max_abs().to_degrees();
     assert!(off < 0.05, "{off}° off at the end");
 }
@@ -106,9 +106,8 @@ fn distance(plant: &Plant, height: f32) -> f32 {
 #[test]
 fn standoff_settles_with_a_slow_late_and_noisy_sensor_behind_default_limits() {
     let mut law = Standoff::new(StandoffConfig::new(SENSOR, WANTED));
-    law.use_kinematics(&chain());
     let mut plant = Plant::at(HOME).held_to(Limits::default());
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state).with_kinematics(&chain())).unwrap();
     let (mut sensor, mut nearest, mut worst) = (SlowSensor::new(0.3), f32::INFINITY, 0.0_f32);
     for cycle in 0..2_500 {
         let here = distance(&plant, 0.3);
@@ -131,8 +130,7 @@ fn a_redundant_arm_is_held_at_its_distance_as_well() {
     let seven = KinematicChain::new(dh, &Pose::default());
     let state = State { positions: JointPositions([0.3, 0.6, -0.4, 1.2, 0.5, -0.9, 0.2]), ..State::default() };
     let mut law = AnyLaw::<7>::new(LawConfig::Standoff(StandoffConfig::new(SENSOR, WANTED))).unwrap();
-    law.use_kinematics(&seven);
-    law.arm(&state).unwrap();
+    law.arm(&Start::at(&state).with_kinematics(&seven)).unwrap();
     let reading = [Sample { source: SENSOR, value: SampleValue::scalar(0.125), seq: 0, taken_at: Instant::ZERO }];
     let wanted = law.step(&state, &Samples::new(&reading), Duration::ZERO).unwrap();
     let posture = seven.posture(&state.positions);
@@ -150,9 +148,8 @@ proptest! {
         steps in prop::collection::vec(0.06_f32..0.3, 1..5),
     ) {
         let mut law = Standoff::new(StandoffConfig::new(SENSOR, WANTED));
-        law.use_kinematics(&chain());
         let mut plant = Plant::at(HOME).held_to(Limits::default());
-        law.arm(&plant.state).unwrap();
+        law.arm(&Start::at(&plant.state).with_kinematics(&chain())).unwrap();
         let mut height = 0.0;
         for step in steps {
             // Each time the surface jumps to this distance from where the tool is.
@@ -180,9 +177,8 @@ proptest! {
         let frame = if tool { TwistFrame::Tool } else { TwistFrame::Base };
         let input = TwistInput::Constant(Twist { linear, angular });
         let mut law = CartesianTwist::new(CartesianTwistConfig::new(frame, input));
-        law.use_kinematics(&chain());
         let mut plant = Plant::at(HOME).held_to(Limits::default());
-        law.arm(&plant.state).unwrap();
+        law.arm(&Start::at(&plant.state).with_kinematics(&chain())).unwrap();
         for _ in 0..1_000 {
             let before = chain().posture(&plant.state.positions).tcp.position;
             match plant.cycle(&mut law, &Samples::NONE) {

@@ -22,9 +22,9 @@ use heapless::Vec;
 use super::closing::closing_speed;
 use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
-use super::{Law, ToolSpaceConfig};
+use super::{Law, Start, ToolSpaceConfig};
 use crate::command::{MAX_SOURCES, Samples};
-use crate::kinematics::{KinematicChain, Posture};
+use crate::kinematics::Posture;
 use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
 use outrigger_wire::math::{Frame, add, bounded, dot, sin_cos};
 use outrigger_wire::robot::{JointVelocities, State, Twist};
@@ -220,16 +220,15 @@ impl<const N: usize> ToolAxes<N> {
 }
 
 impl<const N: usize> Law<N> for ToolAxes<N> {
-    fn use_kinematics(&mut self, chain: &KinematicChain<N>) {
-        self.tool_space.set_chain(chain);
-    }
-
     fn use_posture(&mut self, posture: &Posture<N>) {
         self.tool_space.set_posture(posture);
     }
 
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
-        self.stood = Some(self.tool_space.posture(state, &mut None)?.tcp);
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        if let Some(chain) = start.kinematics {
+            self.tool_space.set_chain(chain);
+        }
+        self.stood = Some(self.tool_space.posture(start.state, &mut None)?.tcp);
         Ok(())
     }
 
@@ -278,9 +277,9 @@ impl<const N: usize> Law<N> for ToolAxes<N> {
     fn axis_errors(&self) -> PerAxis<Option<f32>> {
         self.ways
     }
-
-    super::recordable!();
 }
+
+super::recordable!(ToolAxes);
 
 #[cfg(test)]
 mod tests;

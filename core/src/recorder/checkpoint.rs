@@ -1,16 +1,68 @@
 //! Values one after the other in caller memory, as postcard writes them: the content of a checkpoint.
 
+#[cfg(feature = "record")]
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "record")]
 use crate::packed;
 
+/// A part of an engine that the recorder's checkpoints hold.
+///
+/// Without methods of its own it cannot be saved, and a recording ends when its memory is full:
+///
+/// ```
+/// use outrigger_core::Checkpoint;
+///
+/// struct Stateless;
+/// impl Checkpoint for Stateless {}
+/// ```
+///
+/// What `serde` can write is saved and loaded by one line each:
+///
+#[cfg_attr(feature = "record", doc = "```")]
+#[cfg_attr(not(feature = "record"), doc = "```ignore")]
+/// use outrigger_core::Checkpoint;
+/// use outrigger_core::recorder::{Loader, Saver};
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Counter(u32);
+///
+/// impl Checkpoint for Counter {
+///     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+///         to.put(self)
+///     }
+///     fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+///         *self = from.take()?;
+///         Some(())
+///     }
+/// }
+/// ```
+pub trait Checkpoint {
+    /// Writes everything that the value is and remembers, so that [`load`](Self::load) makes an equal one elsewhere. Returns
+    /// `None` where there is no room, or where it cannot be saved.
+    #[cfg(feature = "record")]
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        let _ = to;
+        None
+    }
+
+    /// Becomes the value that was saved. Returns `None`, and stays as it is, where the bytes are none of this kind.
+    #[cfg(feature = "record")]
+    fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        let _ = from;
+        None
+    }
+}
+
 /// Writes values one after the other.
+#[cfg(feature = "record")]
 #[derive(Debug)]
 pub struct Saver<'b> {
     out: &'b mut [u8],
     written: usize,
 }
 
+#[cfg(feature = "record")]
 impl<'b> Saver<'b> {
     /// Writes to the start of `out`.
     #[must_use]
@@ -40,11 +92,13 @@ impl<'b> Saver<'b> {
 }
 
 /// Reads values one after the other.
+#[cfg(feature = "record")]
 #[derive(Clone, Copy, Debug)]
 pub struct Loader<'b> {
     rest: &'b [u8],
 }
 
+#[cfg(feature = "record")]
 impl<'b> Loader<'b> {
     /// Reads from the start of `bytes`.
     #[must_use]

@@ -19,9 +19,9 @@
 //! assert_eq!(kinds, [Kind::Checkpoint, Kind::Received]);
 //! ```
 
-#[cfg(feature = "record")]
 mod checkpoint;
 
+pub use checkpoint::Checkpoint;
 #[cfg(feature = "record")]
 pub use checkpoint::{Loader, Saver};
 

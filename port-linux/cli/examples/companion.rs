@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use outrigger::companion::{Companion, Needs, Session, Started};
 use outrigger::feed::{Item, What};
-use outrigger::{Duration as Step, Failure, JointVelocities, Law, Reason, Robot, Samples, State};
+use outrigger::{Checkpoint, Duration as Step, Failure, JointVelocities, Law, Reason, Robot, Samples, State};
 
 /// Prints changes of mode, and releases the arm after so many seconds.
 struct Timekeeper(u64);
@@ -67,6 +67,8 @@ impl Companion<6> for Timekeeper {
 
 /// Holds the arm where it is.
 struct Still;
+
+impl Checkpoint for Still {}
 
 impl Law<6> for Still {
     fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Step) -> Result<JointVelocities<6>, Reason> {

@@ -24,8 +24,9 @@ use outrigger::host::{Clock, Leaves, Signals};
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::{Control, JointImpedance, KrcConfig, ToolImpedance};
-use outrigger_core::law::Law;
+use outrigger_core::law::{Law, Start};
 use outrigger_core::mode::Mode;
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_sim::kinematics::Vec3;
 use outrigger_sim::krc::{ArmOptions, Options, model};
@@ -66,11 +67,9 @@ struct Yield {
     begin: Rc<Cell<bool>>,
 }
 
-impl Law<7> for Yield {
-    fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
-        Ok(())
-    }
+impl Checkpoint for Yield {}
 
+impl Law<7> for Yield {
     fn step(&mut self, state: &State<7>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<7>, Reason> {
         if !self.begin.get() {
             return Ok(JointVelocities::ZERO);
@@ -99,9 +98,11 @@ impl Copying {
     }
 }
 
+impl Checkpoint for Copying {}
+
 impl Law<7> for Copying {
-    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
-        *self = Self { from: state.target_positions, ..Self::default() };
+    fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
+        *self = Self { from: start.state.target_positions, ..Self::default() };
         Ok(())
     }
 

@@ -6,9 +6,11 @@
 //! while sleep 0.02; do echo 0.055; done > /dev/udp/127.0.0.1/5005     a sensor (bash)
 //! ```
 
-use outrigger::{Duration, JointVelocities, Law, Reason, Robot, Samples, Sensor, SourceId, State};
+use outrigger::{Checkpoint, Duration, JointVelocities, Law, Reason, Robot, Samples, Sensor, SourceId, State};
 
 struct Follow;
+
+impl Checkpoint for Follow {}
 
 impl Law<6> for Follow {
     fn step(&mut self, _: &State<6>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {

@@ -20,8 +20,9 @@ use outrigger::host::Clock;
 use outrigger_core::command::Samples;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::krc::KrcConfig;
-use outrigger_core::law::{JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::law::{JointServo, JointServoConfig, Law, Motion, Reference, Start};
 use outrigger_core::mode::Mode;
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
 use outrigger_sim::krc::Options;
@@ -57,17 +58,19 @@ struct Together {
     begin: Rc<Cell<bool>>,
 }
 
+impl Checkpoint for Together {}
+
 impl Law<7> for Together {
-    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
-        self.servo.arm(state)
+    fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
+        self.servo.arm(start)
     }
 
     fn step(&mut self, state: &State<7>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<7>, Reason> {
         if self.begin.get() { self.servo.step(state, samples, dt) } else { Ok(JointVelocities::ZERO) }
     }
 
-    fn progress(&self) -> Progress {
-        self.servo.progress()
+    fn motion(&self) -> Option<&dyn Motion<7>> {
+        self.servo.motion()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use outrigger_core::engine::{Controller, Engine};
-use outrigger_core::law::Law;
+use outrigger_core::law::{Law, Motion};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Tolerances, Watch, Waypoint};
@@ -80,7 +80,7 @@ impl<const N: usize> Feeding<N> {
     }
 
     pub(super) fn observe<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
-        while engine.law().room() > 0
+        while engine.motion_status().room > 0
             && let Some(waypoint) = self.waypoints.get(self.next)
         {
             self.next += 1;
@@ -93,11 +93,16 @@ impl<const N: usize> Feeding<N> {
         }
         let before = self.newest;
         let fresh = engine.state().filter(|s| self.newest.replace(s.controller_time) != Some(s.controller_time));
-        if let (Mode::Command, false, None, Some(watch), Some(state), Some(wanted)) =
-            (engine.mode(), self.cancelled, self.missed, &mut self.watch, fresh, engine.law().setpoint())
-        {
+        if let (Mode::Command, false, None, Some(watch), Some(state), Some(wanted)) = (
+            engine.mode(),
+            self.cancelled,
+            self.missed,
+            &mut self.watch,
+            fresh,
+            engine.law().motion().and_then(Motion::setpoint),
+        ) {
             let error = wanted.positions.zip_with(state.positions.as_array(), |wanted, actual| wanted - actual);
-            let ended = engine.law().progress() == Progress::Finished;
+            let ended = engine.motion_status().progress == Progress::Finished;
             let dt = before.map_or(Duration::ZERO, |before| state.controller_time.since(before));
             self.missed = watch.observe(&error, ended, dt, state.scaling()).err();
         }
@@ -108,11 +113,13 @@ impl<const N: usize> Feeding<N> {
         if self.cancelled {
             trace.cancelled = true;
         } else {
-            trace.elapsed = engine.law().elapsed();
+            trace.elapsed = engine.motion_status().elapsed;
         }
-        trace.progress = engine.law().progress();
+        trace.progress = engine.motion_status().progress;
         let runs = matches!(trace.progress, Progress::Running | Progress::Finished);
-        if let (Mode::Command, true, Some(state), Some(wanted)) = (trace.mode, runs, fresh, engine.law().setpoint()) {
+        if let (Mode::Command, true, Some(state), Some(wanted)) =
+            (trace.mode, runs, fresh, engine.law().motion().and_then(Motion::setpoint))
+        {
             let moment =
                 Moment { seconds: 0.0, wanted: wanted.positions, actual: state.positions, scaling: state.scaling() };
             trace.note(state.controller_time, moment);

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use outrigger_core::engine::{Controller, Engine};
-use outrigger_core::law::{FeedError, Forwarding, Law};
+use outrigger_core::law::{FeedError, Forwarding, Law, Motion};
 use outrigger_core::mode::{Asker, Mode};
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Tolerances, Waypoint};
@@ -97,7 +97,7 @@ impl<const N: usize> UnderWay<N> {
     /// Where the motion under way wants the joints now; `None` where that is not known.
     pub(crate) fn wanted<P: Controller<N>, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Setpoint<N>> {
         match self.task.as_ref()? {
-            Task::Feed(_) => engine.law().setpoint().copied(),
+            Task::Feed(_) => engine.law().motion().and_then(Motion::setpoint).copied(),
             Task::Play(playing) => playing.wanted(),
             Task::Give(_) => None,
         }
@@ -152,7 +152,7 @@ impl<const N: usize> UnderWay<N> {
             How::Play(playing) => (Task::Play(*playing), None),
             How::Give { giving, from } => (Task::Give(giving), Some(from)),
             // The law's own motion moves the arm away.
-            How::Stay if engine.law().progress() == Progress::Running => return Err(Against::Elsewhere),
+            How::Stay if engine.motion_status().progress == Progress::Running => return Err(Against::Elsewhere),
             // Done at once; nothing is sent.
             How::Stay => {
                 self.end_task();
@@ -181,7 +181,7 @@ impl<const N: usize> UnderWay<N> {
             Some(standing) => Err(Against::Busy(standing)),
             None if engine.mode() != Mode::Command => Err(Against::Reason(Reason::NotCommanding)),
             None if engine.is_guided() => Err(Against::Guided),
-            None if engine.law().forwarding() != Forwarding::Idle => Err(Against::Feed(FeedError::Forwarded)),
+            None if engine.motion_status().forwarding != Forwarding::Idle => Err(Against::Feed(FeedError::Forwarded)),
             None => Ok(()),
         }
     }
@@ -303,11 +303,11 @@ impl<const N: usize> Begun<N> {
         let commands = mode == Mode::Command;
         let goal = if let Task::Give(giving) = task { giving.goal() } else { None };
         let (stage, elapsed) = match task {
-            Task::Feed(feeding) => match (commands, engine.law().progress(), self.missed) {
+            Task::Feed(feeding) => match (commands, engine.motion_status().progress, self.missed) {
                 (true, Progress::Finished, Some(reason)) => (Stage::Missed(reason), None),
                 (true, Progress::Finished, None) if self.cancelled => (Stage::Cancelled, None),
                 (true, Progress::Finished, None) if feeding.has_arrived() => (Stage::Done, Some(self.whole)),
-                (true, Progress::Running, _) => (Stage::Runs, Some(engine.law().elapsed())),
+                (true, Progress::Running, _) => (Stage::Runs, Some(engine.motion_status().elapsed)),
                 (false, Progress::Suspended, _) if self.cancelled => (Stage::Cancelled, None),
                 (false, Progress::Suspended, _) => (Stage::Suspended, None),
                 _ => (before, None),
@@ -347,7 +347,7 @@ fn follow<const N: usize, P: Controller<N>, L: Law<N>>(
     begins: Option<JointPositions<N>>,
     engine: &mut Engine<'_, N, P, L>,
 ) -> Result<Feeding<N>, (Against, Vec<Waypoint<N>>)> {
-    let wanted = engine.law().setpoint().map(|setpoint| setpoint.positions);
+    let wanted = engine.law().motion().and_then(Motion::setpoint).map(|setpoint| setpoint.positions);
     let first = waypoints.get(..waypoints.len().min(MAX_WAYPOINTS - 1)).unwrap_or_default();
     let (next, last) = (first.len(), first.len() == waypoints.len());
     let against = match (wanted, begins) {

@@ -313,7 +313,7 @@ impl<const N: usize> Desk<N> {
                 return;
             }
             Asked::Gone(asker) => return under_way.gone(asker, engine, now),
-            Asked::Guide(..) if engine.law().forwarding() != Forwarding::Idle => {
+            Asked::Guide(..) if engine.motion_status().forwarding != Forwarding::Idle => {
                 self.acted = Verdict::Motion(Against::Feed(FeedError::Forwarded));
                 return;
             }
@@ -362,7 +362,7 @@ impl<const N: usize> Desk<N> {
 
     /// Looks where the arm stands, how far apart its states are, and how streams go.
     pub(crate) fn look<P: Controller<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>) {
-        self.streaming.look(engine.law().forwarding());
+        self.streaming.look(engine.motion_status().forwarding);
         let (stands, newest) = &mut self.seen;
         let Some(state) = engine.state() else {
             self.seen = Default::default();

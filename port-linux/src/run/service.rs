@@ -6,7 +6,7 @@ use outrigger_config::{End, RunSettings, SourceSettings};
 use outrigger_core::command::{self, SourceMonitor};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Controller, DUMP_END_LEN, Engine, Event, Input};
-use outrigger_core::law::Law as _;
+use outrigger_core::law::{Law as _, Motion, MotionStatus};
 use outrigger_core::link::GradeLow;
 use outrigger_core::mode::{Epoch, Mode, Transition};
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -411,7 +411,7 @@ where
         if let Some(tail) = &mut self.tail {
             tail.put(engine, now);
         }
-        let far = law.begins_at().filter(|_| mode == Mode::Monitor).zip(engine.state());
+        let far = law.motion().and_then(Motion::begins_at).filter(|_| mode == Mode::Monitor).zip(engine.state());
         let far = far.and_then(|((start, most), state)| away_from(&start, &state.positions, most));
         if let Some(text) = far.as_ref().filter(|_| !self.away) {
             self.panel.say("start", text.clone(), vec![]);
@@ -424,7 +424,7 @@ where
         }
         self.tally.observe(engine, now);
         // What somebody asks a run for is no end of it.
-        if mode == Mode::Command && law.progress() == Progress::Finished && !self.under_way.is_asked() {
+        if mode == Mode::Command && MotionStatus::of(law).progress == Progress::Finished && !self.under_way.is_asked() {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end != End::Never && now >= done_at {
                 let by = if self.under_way.is_cancelled() { ReleasedBy::Cancelled } else { ReleasedBy::Finished };
@@ -489,8 +489,9 @@ fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode, standing: Option<Standi
             let errors: Vec<_> = sensed(law.axis_errors()).map(axis_error).collect();
             if mode == Mode::Command { vec![("errors of the axes".into(), errors.join(", "))] } else { vec![] }
         }
-        None => {
-            Standing::word(standing, law.progress()).into_iter().map(|word| ("motion".into(), word.into())).collect()
-        }
+        None => Standing::word(standing, MotionStatus::of(law).progress)
+            .into_iter()
+            .map(|word| ("motion".into(), word.into()))
+            .collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! What is shown of a session: everything an output needs, taken from the engine at one instant.
 
-use outrigger_core::law::{Law, ToolAxis};
+use outrigger_core::law::{Law, Motion, ToolAxis};
 use outrigger_core::link::{Bin, Figures, SequenceTotals};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -109,7 +109,13 @@ impl LawError {
     #[must_use]
     pub fn of<const N: usize>(law: &impl Law<N>, state: &State<N>) -> Option<Self> {
         let joints = || {
-            let differences = law.setpoint()?.positions.iter().zip(state.positions.iter()).map(|(to, is)| is - to);
+            let differences = law
+                .motion()
+                .and_then(Motion::setpoint)?
+                .positions
+                .iter()
+                .zip(state.positions.iter())
+                .map(|(to, is)| is - to);
             differences.max_by(|one, other| one.abs().total_cmp(&other.abs())).map(Self::Joint)
         };
         let axes = || {

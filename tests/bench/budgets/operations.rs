@@ -6,6 +6,7 @@ use outrigger_core::command::Samples;
 use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
 use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::law::Law;
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_urscript::{SpeedJ, SpeedJForm, Version};
 use outrigger_wire::fri::{Command, CommandRepr, Measurement, MeasurementRepr};
@@ -139,10 +140,9 @@ fn fri_command() -> Operation {
 /// The KRC's own setpoint given back, which is what an answer costs without a law.
 fn fri_answer() -> Operation {
     struct Still;
+    impl Checkpoint for Still {}
+
     impl Law<7> for Still {
-        fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
-            Ok(())
-        }
         fn step(&mut self, _: &State<7>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<7>, Reason> {
             Ok(JointVelocities::ZERO)
         }

@@ -4,7 +4,7 @@
 use outrigger_core::command::Samples;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::law::{
-    AnyLaw, AxisConfig, JointServoConfig, Law, LawConfig, Reference, StandoffConfig, ToolAxesConfig,
+    AnyLaw, AxisConfig, JointServoConfig, Law, LawConfig, Reference, StandoffConfig, Start, ToolAxesConfig,
 };
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, RobotModel, State};
@@ -38,8 +38,7 @@ pub fn reading(distance: f32) -> [Sample; 1] {
 
 fn armed(config: LawConfig<6>) -> AnyLaw<6> {
     let mut law = AnyLaw::new(config).expect("settings in range");
-    law.use_kinematics(&chain());
-    law.arm(&state(BENT)).expect("an ordinary pose");
+    law.arm(&Start::at(&state(BENT)).with_kinematics(&chain())).expect("an ordinary pose");
     law
 }
 

@@ -6,7 +6,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use outrigger_core::command::SourceConfig;
 use outrigger_core::engine::ur::{CommandPath, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, LinkId, Output};
-use outrigger_core::law::{AnyLaw, Law};
+use outrigger_core::law::AnyLaw;
 use outrigger_core::mode::{Mode, PendantStop};
 use outrigger_urscript::SpeedJ;
 use outrigger_wire::primary::{self, RobotMessage, RobotMessagePayload};
@@ -16,7 +16,7 @@ use outrigger_wire::robot::MessageSource;
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::Instant;
 
-use crate::commands::{BENT, CYCLE, DISTANCE, chain, servo, standoff};
+use crate::commands::{BENT, CYCLE, DISTANCE, servo, standoff};
 use crate::limit::Limit;
 
 /// Bytes of a packet of software 5.15.
@@ -83,8 +83,7 @@ impl<'m> Cycle<'m> {
     }
 
     /// The same by another path.
-    pub fn commanding_by(path: CommandPath, mut law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
-        law.use_kinematics(&chain());
+    pub fn commanding_by(path: CommandPath, law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
         let mut config = UrConfig::default();
         config.limits.velocity.0 = [3.0; 6];
         config.limits.acceleration.0 = [10.0; 6];

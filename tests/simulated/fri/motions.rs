@@ -6,7 +6,7 @@ use outrigger_core::engine::krc::{
     Control, ControlRefusal, JointImpedance, KrcConfig, KrcOptions, KrlConvention, ToolImpedance, Tracking,
 };
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::law::{JointServo, JointServoConfig, Law as _, Reference};
+use outrigger_core::law::{JointServo, JointServoConfig, Law as _, Motion, Reference};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{MAX_WAYPOINTS, Progress, Setpoint, Trajectory, Waypoint};
@@ -68,7 +68,7 @@ impl Run {
     /// A millisecond; what there is room for is fed before.
     fn step(&mut self) {
         let now = Instant::from_micros(self.rig.krc.now().as_micros());
-        while self.rig.session.law().room() > 0
+        while self.rig.session.motion_status().room > 0
             && let Some(waypoint) = self.motion.get(self.next)
         {
             self.next += 1;
@@ -76,7 +76,7 @@ impl Run {
         }
         self.rig.advance(1);
         let running = self.progress() == Progress::Running && self.rig.session.mode() == Mode::Command;
-        let wanted = self.rig.session.law().setpoint().filter(|_| running);
+        let wanted = self.rig.session.law().motion().and_then(Motion::setpoint).filter(|_| running);
         if let (Some(wanted), Some(state)) = (wanted, self.rig.session.state()) {
             let off = self.rig.krc.truth().q.into_iter().zip(wanted.positions.0).map(|(q, w)| (q - f64::from(w)).abs());
             self.worst = off.fold(self.worst, f64::max);
@@ -93,7 +93,7 @@ impl Run {
     }
 
     fn progress(&self) -> Progress {
-        self.rig.session.law().progress()
+        self.rig.session.motion_status().progress
     }
 
     /// How far the arm is from the end of the motion \[rad\].
@@ -144,13 +144,13 @@ fn a_target_that_the_arm_does_not_reach_suspends_the_motion_and_only_a_word_resu
         assert_eq!(run.rig.session.latch(), Some(Reason::TrackingError), "{what}");
         assert_eq!(run.progress(), Progress::Suspended, "{what}");
         assert!(run.lead < 0.15 + 0.4e-3 * millis as f64, "{what}: no more than a cycle beyond the limit");
-        let left = run.rig.session.law().elapsed();
+        let left = run.rig.session.motion_status().elapsed;
         run.rig.until(3_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
         run.rig.krc.push([0.0; 6]);
         for _ in 0..3_000 {
             run.step();
         }
-        let stands = (run.rig.session.law().elapsed(), run.progress());
+        let stands = (run.rig.session.motion_status().elapsed, run.progress());
         assert_eq!(stands, (left, Progress::Suspended), "{what}: nothing goes on by itself");
         run.rig.until(120_000, "ready", |rig| {
             let now = Instant::from_micros(rig.krc.now().as_micros());

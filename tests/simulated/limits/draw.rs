@@ -2,7 +2,8 @@
 
 use outrigger_core::command::{Limits, Samples, SourceConfig};
 use outrigger_core::kinematics::{DampedLeastSquares, KinematicChain};
-use outrigger_core::law::{AxisConfig, Law, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis, ToolSpaceConfig};
+use outrigger_core::law::{AxisConfig, Law, PerAxis, Start, ToolAxes, ToolAxesConfig, ToolAxis, ToolSpaceConfig};
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_sim::rng::Rng;
 use outrigger_wire::robot::{JointVelocities, State};
@@ -74,8 +75,10 @@ impl<const N: usize> Wild<N> {
     }
 }
 
+impl<const N: usize> Checkpoint for Wild<N> {}
+
 impl<const N: usize> Law<N> for Wild<N> {
-    fn arm(&mut self, _: &State<N>) -> Result<(), Reason> {
+    fn arm(&mut self, _: &Start<'_, N>) -> Result<(), Reason> {
         self.left = 0.0;
         self.side = self.draw.of(&[-1.0, 1.0]);
         Ok(())
@@ -127,11 +130,13 @@ pub(crate) enum Mover<const N: usize> {
     Axes(Box<ToolAxes<N>>),
 }
 
+impl<const N: usize> Checkpoint for Mover<N> {}
+
 impl<const N: usize> Law<N> for Mover<N> {
-    fn arm(&mut self, state: &State<N>) -> Result<(), Reason> {
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
         match self {
-            Self::Wild(law) => law.arm(state),
-            Self::Axes(law) => law.arm(state),
+            Self::Wild(law) => law.arm(start),
+            Self::Axes(law) => law.arm(start),
         }
     }
 
@@ -201,7 +206,8 @@ pub(crate) fn sensed<const N: usize>(
 ) -> Option<(Mover<N>, Senses)> {
     config.check().ok()?;
     let mut law = ToolAxes::new(config);
-    law.use_kinematics(chain);
+    // Kept by the law where the engine knows none.
+    let _ = law.arm(&Start::at(&State::default()).with_kinematics(chain));
     let aims = config.axes.map(|axis| axis.map_or((0.0, 0.0), |axis| (axis.target, axis.slope)));
     Some((Mover::Axes(Box::new(law)), Senses { draw: Draw::new(seed, 11), aims, ways: [0.0; 6], until: 0 }))
 }

@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::Input;
 use outrigger_core::engine::ur::KnownBy;
-use outrigger_core::law::{JointServoConfig, Law as _};
+use outrigger_core::law::JointServoConfig;
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -90,7 +90,7 @@ fn joints_are_driven_to_a_target_and_released_to_standstill() {
         rig.command();
         let begun = rig.controller.truth().q;
         rig.run_for(secs(3));
-        assert_eq!(rig.engine().law().progress(), Progress::Finished);
+        assert_eq!(rig.engine().motion_status().progress, Progress::Finished);
         let way: Vec<f64> = rig.controller.truth().q.iter().zip(begun).map(|(q, begun)| q - begun).collect();
         for (joint, goal) in [0.6, 0.0, 0.0, 0.0, -0.3, 0.0].into_iter().enumerate() {
             let off = (way[joint] - goal).to_degrees().abs();

@@ -5,7 +5,7 @@ use std::env;
 use std::time::Duration;
 
 use outrigger_core::engine::Input;
-use outrigger_core::law::{Law as _, Reference};
+use outrigger_core::law::Reference;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Trajectory, Waypoint};
@@ -148,7 +148,7 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
     rig.run_for(ms(700));
     rig.controller.act(Action::Slider(1.0));
     // Endless: it has ended before, and what was asked for since is to hold the arm there.
-    let ended = |rig: &Rig<'_>| matches!(rig.engine().law().progress(), Progress::Finished | Progress::Endless);
+    let ended = |rig: &Rig<'_>| matches!(rig.engine().motion_status().progress, Progress::Finished | Progress::Endless);
     for _ in 0..3 {
         if ended(&rig) {
             break;
@@ -168,11 +168,12 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
     // Setpoints that the controller holds in advance take the arm on after the link is lost. It is gone on with from within the
     // tolerance of where the motion was left, and from nowhere else.
     let waypoints: Vec<Waypoint<6>> = points.iter().copied().map(waypoint).collect();
-    let left = Trajectory::through(&waypoints).unwrap().at_nanos(rig.engine().law().elapsed().as_micros() * 1_000);
+    let left =
+        Trajectory::through(&waypoints).unwrap().at_nanos(rig.engine().motion_status().elapsed.as_micros() * 1_000);
     let left = std::array::from_fn(|j| line[0][j] + f64::from(left.positions.0[j]));
     let apart = off(&[left], &rig.controller.truth().q);
     let refused = rig.engine().latch() == Some(Reason::PathTolerance) && apart > f64::from(TOLERANCES.path.0[0]);
-    let progress = rig.engine().law().progress();
+    let progress = rig.engine().motion_status().progress;
     assert!(refused, "it does not end: {progress:?}, {apart} rad from where it was left: {}", what());
 }
 

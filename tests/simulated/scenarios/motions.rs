@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use outrigger_core::engine::ur::{CommandPath, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::law::{AnyLaw, FeedError, JointServo, JointServoConfig, Law as _, Reference, Replaced};
+use outrigger_core::law::{AnyLaw, FeedError, JointServo, JointServoConfig, Reference, Replaced};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Tolerances, Trajectory, Waypoint};
@@ -113,8 +113,9 @@ fn moving<'m>(
 
 /// To its end, commanded all the way there.
 fn ends(rig: &mut Rig<'_>, what: &str) {
-    let done =
-        |rig: &Rig<'_>| rig.engine().law().progress() == Progress::Finished || rig.engine().mode() != Mode::Command;
+    let done = |rig: &Rig<'_>| {
+        rig.engine().motion_status().progress == Progress::Finished || rig.engine().mode() != Mode::Command
+    };
     assert!(rig.run_until(secs(30), done), "{what}: it does not end\n{}", rig.record().story());
     rig.run_for(ms(300));
     assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{}", rig.record().story());
@@ -214,13 +215,13 @@ fn after_a_pause_and_a_stop_a_motion_goes_on_by_word_alone_from_where_it_stands(
             stop.happens(&mut rig);
             rig.run_for(secs(1));
             let stood = rig.controller.truth().q;
-            let left = rig.engine().law().elapsed();
+            let left = rig.engine().motion_status().elapsed;
             stop.is_over(&mut rig);
             let story = rig.record().story();
             let stands =
                 |rig: &Rig<'_>| off(&[stood], &rig.controller.truth().q) < 1e-3 && rig.controller.truth().at_rest();
             assert!(stands(&rig), "{what}: nothing goes on by itself\n{story}");
-            assert_eq!(rig.engine().law().progress(), Progress::Suspended, "{what}\n{story}");
+            assert_eq!(rig.engine().motion_status().progress, Progress::Suspended, "{what}\n{story}");
             if rig.engine().latch().is_some() {
                 rig.resume();
                 assert_eq!(rig.engine().mode(), Mode::Monitor, "{what}: not acknowledged\n{story}");
@@ -238,7 +239,7 @@ fn after_a_pause_and_a_stop_a_motion_goes_on_by_word_alone_from_where_it_stands(
             rig.ready();
             rig.resume();
             rig.run_to(Mode::Command);
-            assert!(rig.engine().law().elapsed() >= left, "{what}: from where it was left");
+            assert!(rig.engine().motion_status().elapsed >= left, "{what}: from where it was left");
             ends(&mut rig, &what);
             was_on(&rig, &line, &what);
         }
@@ -293,7 +294,7 @@ fn a_motion_that_is_cancelled_comes_to_rest_within_the_acceleration_limit() {
         let (mut rig, line) = moving(software, way, &mut buffers, ms(1_300));
         let limit = f64::from(rig.engine().config().limits.acceleration.0[0]);
         let begun = rig.now();
-        let elapsed = rig.engine().law().elapsed();
+        let elapsed = rig.engine().motion_status().elapsed;
         let cancelled = rig.with_engine(|engine, _| engine.cancel());
         assert_eq!(cancelled, Ok(Replaced { progress: Progress::Running, elapsed }), "{what}");
         ends(&mut rig, &what);
@@ -324,7 +325,7 @@ fn a_motion_that_takes_the_place_of_another_goes_on_smoothly_and_the_other_is_fo
         let begun = rig.now();
         let hasty = rig.with_engine(|engine, _| engine.replace(&[back(0.05)], true));
         assert!(matches!(hasty, Err(FeedError::Beyond(_))), "{what}: {hasty:?}");
-        let elapsed = rig.engine().law().elapsed();
+        let elapsed = rig.engine().motion_status().elapsed;
         let replaced = rig.with_engine(|engine, _| engine.replace(&[back(2.0)], true));
         assert_eq!(replaced, Ok(Replaced { progress: Progress::Running, elapsed }), "{what}");
         ends(&mut rig, &what);
@@ -379,7 +380,7 @@ fn starves(software: SoftwareVersion, way: Way, times: u32) -> usize {
         rig.with_engine(|engine, _| *engine.law_mut() = following(&back, 3.0));
         rig.request();
         rig.run_to(Mode::Command);
-        let done = rig.run_until(secs(3), |rig| rig.engine().law().progress() == Progress::Finished);
+        let done = rig.run_until(secs(3), |rig| rig.engine().motion_status().progress == Progress::Finished);
         assert!(done && rig.engine().mode() == Mode::Command, "{}", what(&rig));
         rig.run_for(ms(50));
         assert!((rig.controller.truth().q[0] - home).abs() < 0.005, "{}", what(&rig));

@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::engine::{Event, Input};
-use outrigger_core::law::{JointServoConfig, Law as _};
+use outrigger_core::law::JointServoConfig;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
@@ -266,12 +266,12 @@ fn a_slider_at_zero_freezes_a_trajectory_which_then_ends_where_it_should() {
         rig.run_for(secs(5));
         let story = rig.record().story();
         assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{story}");
-        assert_eq!(rig.engine().law().progress(), Progress::Running, "{software}");
+        assert_eq!(rig.engine().motion_status().progress, Progress::Running, "{software}");
         assert!(rig.controller.truth().at_rest());
         rig.controller.act(Action::Slider(1.0));
         rig.run_for(secs(3));
         let story = rig.record().story();
-        assert_eq!(rig.engine().law().progress(), Progress::Finished, "{software}\n{story}");
+        assert_eq!(rig.engine().motion_status().progress, Progress::Finished, "{software}\n{story}");
         let off = (rig.controller.truth().q[0] - begun - 0.5).to_degrees().abs();
         assert!(off < 0.05, "{software}: {off}°");
     }

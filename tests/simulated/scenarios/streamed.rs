@@ -6,7 +6,7 @@ use std::time::Duration;
 use outrigger_core::engine::Input;
 use outrigger_core::engine::ur::CommandPath;
 use outrigger_core::law::{
-    AnyLaw, FeedError, Forward, ForwardError, Forwarded, Forwarding, JointServo, JointServoConfig, Law as _, Reference,
+    AnyLaw, FeedError, Forward, ForwardError, Forwarded, Forwarding, JointServo, JointServoConfig, Reference,
 };
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -70,7 +70,7 @@ fn begin(rig: &mut Rig<'_>) -> Result<(), FeedError> {
 }
 
 fn forwarding(rig: &Rig<'_>) -> Forwarding {
-    rig.engine().law().forwarding()
+    rig.engine().motion_status().forwarding
 }
 
 #[test]

@@ -8,8 +8,9 @@ use std::time::Duration as StdDuration;
 use outrigger_core::command::Samples;
 use outrigger_core::engine::krc::{KrcConfig, KrcEngine, KrlConvention};
 use outrigger_core::engine::{Event, Input, LinkId, Output};
-use outrigger_core::law::Law;
+use outrigger_core::law::{Law, Start};
 use outrigger_core::mode::{Mode, Transition};
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_sim::krc::{Krc, Options, Sender};
 use outrigger_sim::time::SimTime;
@@ -43,11 +44,13 @@ impl Swing {
     }
 }
 
+impl Checkpoint for Swing {}
+
 impl Law<7> for Swing {
-    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
+    fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
         self.time = 0.0;
         // Back to where it began, so that many beginnings do not lead out of range.
-        let [first, ..] = state.positions.0;
+        let [first, ..] = start.state.positions.0;
         self.side = if first > *self.home.get_or_insert(first) { -1.0 } else { 1.0 };
         Ok(())
     }
@@ -88,9 +91,11 @@ impl Restless {
     }
 }
 
+impl Checkpoint for Restless {}
+
 impl Law<7> for Restless {
-    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
-        self.home.get_or_insert(state.positions.0);
+    fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
+        self.home.get_or_insert(start.state.positions.0);
         self.left = 0.0;
         Ok(())
     }

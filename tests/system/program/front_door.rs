@@ -10,8 +10,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration as StdDuration;
 
 use outrigger::{
-    Duration, Ended, Failure, JointVelocities, Law, Mode, Reason, ReleasedBy, Robot, Samples, Seen, Sensor, SourceId,
-    State,
+    Checkpoint, Duration, Ended, Failure, JointVelocities, Law, Mode, Reason, ReleasedBy, Robot, Samples, Seen, Sensor,
+    SourceId, Start, State,
 };
 use outrigger_emulated::clock::Clock;
 use outrigger_emulated::standstill::TELLING;
@@ -32,6 +32,8 @@ const LOOK: StdDuration = StdDuration::from_millis(20);
 /// Turns the last joint until the sensor reads 50 mm.
 struct Follow;
 
+impl Checkpoint for Follow {}
+
 impl Law<6> for Follow {
     fn step(&mut self, _: &State<6>, samples: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
         let error = samples.first(SourceId(0))? - 0.050;
@@ -41,6 +43,8 @@ impl Law<6> for Follow {
 
 /// Turns the last joint for ever.
 struct Turn;
+
+impl Checkpoint for Turn {}
 
 impl Law<6> for Turn {
     fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {
@@ -164,9 +168,11 @@ struct Seeing<L> {
     moved: Arc<AtomicBool>,
 }
 
+impl<L> Checkpoint for Seeing<L> {}
+
 impl<L: Law<6>> Law<6> for Seeing<L> {
-    fn arm(&mut self, state: &State<6>) -> Result<(), Reason> {
-        self.law.arm(state)
+    fn arm(&mut self, start: &Start<'_, 6>) -> Result<(), Reason> {
+        self.law.arm(start)
     }
 
     fn step(&mut self, state: &State<6>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<6>, Reason> {

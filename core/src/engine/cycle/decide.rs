@@ -126,7 +126,7 @@ impl<const N: usize> CycleMemory<N> {
             Action::Move(authority) => {
                 let period = self.link.config().period;
                 let state = self.state.as_mut().ok_or(Reason::Internal)?;
-                let approved = self.stream.next(authority, law, state, period, now, events)?;
+                let approved = self.stream.next(authority, law, self.chain.as_ref(), state, period, now, events)?;
                 (self.sent, self.spoke_at) = (true, now);
                 let Some(approved) = approved else {
                     self.following.sent(&JointVelocities::ZERO);

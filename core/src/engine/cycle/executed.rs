@@ -42,7 +42,7 @@ impl<const N: usize> CycleMemory<N> {
     /// What the law had asked for is over: it begins anew from rest, and nobody has asked it to go on with anything.
     pub(in crate::engine) fn rest_law(&mut self) {
         if core::mem::take(&mut self.stream.begun) {
-            self.law_calls.suspend = true;
+            self.law_ended = true;
         }
         self.stream.resume = false;
         self.stream.governor.reset();

@@ -1,6 +1,5 @@
 //! Everything that a control cycle remembers, apart from the law.
 
-use super::LawCalls;
 use super::given::CycleConfig;
 use super::pendant::PendantRule;
 use super::stream::Stream;
@@ -54,7 +53,8 @@ pub struct CycleMemory<const N: usize> {
     pub(super) spoke_at: Instant,
     /// The controller's fastest target, while the arm is brought to rest \[rad/s\].
     pub(super) target_speed: f32,
-    pub(super) law_calls: LawCalls,
+    /// A transition has ended what the law was asked for; see [`suspend_ended`](Self::suspend_ended).
+    pub(super) law_ended: bool,
 }
 
 impl<const N: usize> CycleMemory<N> {
@@ -91,7 +91,7 @@ impl<const N: usize> CycleMemory<N> {
             judged_at: None,
             spoke_at: Instant::ZERO,
             target_speed: 0.0,
-            law_calls: LawCalls::default(),
+            law_ended: false,
         }
     }
 
@@ -189,7 +189,7 @@ impl<const N: usize> CycleMemory<N> {
         self.operator.start(now);
     }
 
-    /// The arm's kinematics, for the law from the next arming on.
+    /// Stores the arm's kinematics for the next time that the law begins.
     pub(in crate::engine) const fn set_chain(&mut self, chain: Option<KinematicChain<N>>) {
         self.chain = chain;
     }

@@ -138,7 +138,6 @@ impl<const N: usize> CycleMemory<N> {
             self.following.reset();
             self.stream.governor.reset();
             self.stream.pacer.restart();
-            self.law_calls.learn = true;
         }
         if transition.to != Mode::Command {
             self.pendant.begin();
@@ -146,7 +145,7 @@ impl<const N: usize> CycleMemory<N> {
             events.push(Event::PendantOverridden);
         }
         if transition.from == Mode::Command {
-            self.law_calls.suspend = true;
+            self.law_ended = true;
             #[cfg(feature = "programs")]
             self.guide.clear();
         }

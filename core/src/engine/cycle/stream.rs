@@ -3,7 +3,8 @@
 use super::given::CycleConfig;
 use crate::command::{Approved, Gathered, Governor, Limits, Sources};
 use crate::engine::event::{Event, Events};
-use crate::law::Law;
+use crate::kinematics::KinematicChain;
+use crate::law::{Law, Start};
 use crate::mode::Pacer;
 use crate::robot::{Authority, Reason};
 use outrigger_wire::robot::{ControllerTime, State};
@@ -57,17 +58,14 @@ impl<const N: usize> Stream<N> {
         &'c mut self,
         authority: Authority<'c>,
         law: &mut L,
+        kinematics: Option<&KinematicChain<N>>,
         state: &mut State<N>,
         period: Duration,
         now: Instant,
         events: &mut Events<E>,
     ) -> Result<Option<Approved<'c, N>>, Reason> {
         if !self.begun {
-            if self.resume {
-                law.resume(state)?;
-            } else {
-                law.arm(state)?;
-            }
+            law.arm(&Start { state, kinematics, resume: self.resume })?;
             self.begun = true;
             self.stepped_at = None;
         }
@@ -84,7 +82,9 @@ impl<const N: usize> Stream<N> {
         }
         if self.pacer.is_held()? {
             #[cfg(feature = "motions")]
-            law.stand(dt);
+            if let Some(motion) = law.motion_mut() {
+                motion.stand(dt);
+            }
             // Whatever goes on afterwards begins at rest.
             self.governor.reset();
             return Ok(None);

@@ -2,7 +2,7 @@
 
 use super::CycleMemory;
 use super::given::SideFacts;
-use crate::law::Law;
+use crate::law::{Law, Motion};
 use crate::link::{Answer, LinkMonitor};
 use crate::mode::{Held, Mode, ModeMachine, Pendant, PendantReading, Standstill};
 #[cfg(feature = "programs")]
@@ -116,7 +116,7 @@ impl<const N: usize> CycleMemory<N> {
             Mode::Command => Ok(()),
             Mode::Offline | Mode::Monitor | Mode::Arming | Mode::Stopping => {
                 self.stream.sources.fresh(law.sources(), now)?;
-                let Some((start, tolerance)) = law.begins_at() else { return Ok(()) };
+                let Some((start, tolerance)) = law.motion().and_then(Motion::begins_at) else { return Ok(()) };
                 let off = state.positions.zip_with(start.as_array(), |q, start| q - start).max_abs();
                 if off <= tolerance { Ok(()) } else { Err(Reason::PathTolerance) }
             }

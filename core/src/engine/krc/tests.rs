@@ -13,6 +13,7 @@ use crate::engine::{Event, Input, LinkId, Output};
 use crate::kinematics::Jacobian;
 use crate::law::Law;
 use crate::mode::Mode;
+use crate::recorder::Checkpoint;
 use crate::robot::{Authority, Reason};
 use outrigger_wire::WireErrorKind;
 use outrigger_wire::fri::{Command, Frame, Measurement, MeasurementRepr};
@@ -21,10 +22,9 @@ use outrigger_wire::time::{Duration, Instant};
 
 struct Still;
 
+impl Checkpoint for Still {}
+
 impl Law<7> for Still {
-    fn arm(&mut self, _: &State<7>) -> Result<(), Reason> {
-        Ok(())
-    }
     fn step(&mut self, _: &State<7>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<7>, Reason> {
         Ok(JointVelocities::ZERO)
     }

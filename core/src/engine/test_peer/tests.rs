@@ -7,8 +7,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::command::{JointMove, Limits, Samples};
 use crate::engine::{Controller as _, Event, Input, LinkId, Output};
-use crate::law::Law;
+use crate::law::{Law, Motion, MotionStatus, Start};
 use crate::mode::{Drive, Mirrored, Mode, MoveNumber, Transition};
+use crate::recorder::Checkpoint;
+#[cfg(feature = "record")]
+use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use outrigger_wire::robot::{JointPositions, JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
@@ -37,8 +40,8 @@ impl Spy {
 }
 
 impl Law<2> for Spy {
-    fn arm(&mut self, _: &State<2>) -> Result<(), Reason> {
-        self.call('A');
+    fn arm(&mut self, start: &Start<'_, 2>) -> Result<(), Reason> {
+        self.call(if start.resume { 'R' } else { 'A' });
         Ok(())
     }
 
@@ -47,28 +50,35 @@ impl Law<2> for Spy {
         Ok(JointVelocities([self.speed, 0.0]))
     }
 
+    fn suspend(&mut self) {
+        self.call('|');
+    }
+
+    fn motion(&self) -> Option<&dyn Motion<2>> {
+        Some(self)
+    }
+}
+
+impl Motion<2> for Spy {
     fn begins_at(&self) -> Option<(JointPositions<2>, f32)> {
         let begins = self.begins.filter(|_| self.calls.is_empty())?;
         Some((JointPositions([begins, 0.0]), 0.2))
     }
 
-    fn suspend(&mut self) {
-        self.call('|');
+    fn status(&self) -> MotionStatus {
+        MotionStatus::default()
     }
+}
 
-    fn resume(&mut self, _: &State<2>) -> Result<(), Reason> {
-        self.call('R');
-        Ok(())
+impl Checkpoint for Spy {
+    #[cfg(feature = "record")]
+    fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        to.put(self)
     }
 
     #[cfg(feature = "record")]
-    fn save(&self, out: &mut [u8]) -> Option<usize> {
-        postcard::to_slice(self, out).ok().map(|written| written.len())
-    }
-
-    #[cfg(feature = "record")]
-    fn restore(&mut self, saved: &[u8]) -> Option<()> {
-        *self = postcard::from_bytes(saved).ok()?;
+    fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
+        *self = from.take()?;
         Some(())
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
 use crate::law::{FeedError, Replaced};
 #[cfg(feature = "motions")]
 use crate::law::{Forward, ForwardError, Forwarded, Forwarding};
-use crate::law::{JointServo, JointServoConfig, Law as _, Reference};
+use crate::law::{JointServo, JointServoConfig, Law as _, Motion, Reference};
 use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
 use crate::robot::Reason;
@@ -141,14 +141,14 @@ fn waypoints_that_are_fed_are_part_of_the_recording_and_refused_ones_too() {
     bench.request();
     let mut next = 2;
     for _ in 0..7_500 {
-        while bench.engine.law().room() > 0 {
+        while bench.engine.motion_status().room > 0 {
             assert!(bench.engine.feed(&at(next - 1), false, bench.now).is_err(), "not later than the one before");
             bench.engine.feed(&at(next), next == 60, bench.now).unwrap();
             next += 1;
         }
         bench.run(1);
     }
-    assert_eq!((next, bench.engine.law().progress()), (61, Progress::Finished));
+    assert_eq!((next, bench.engine.motion_status().progress), (61, Progress::Finished));
     assert!(bench.replay().unwrap().texts > 10, "{:?}", bench.replay());
 
     // The same with the end missing: named, and at rest.
@@ -168,18 +168,21 @@ fn waypoints_that_are_fed_are_part_of_the_recording_and_refused_ones_too() {
 fn a_motion_that_takes_the_place_of_another_is_part_of_the_recording() {
     let mut bench = Bench::moving(5, 15);
     bench.run(500);
-    let (was, at) = (bench.engine.law().setpoint().unwrap().positions, bench.engine.law().elapsed());
+    let (was, at) = (
+        bench.engine.law().motion().and_then(Motion::setpoint).unwrap().positions,
+        bench.engine.motion_status().elapsed,
+    );
     let back = |millis| Waypoint {
         setpoint: Setpoint { positions: was.map(|q| q - 0.05), velocities: JointVelocities::ZERO },
         accelerations: None,
         at: Duration::from_millis(millis),
     };
     assert!(matches!(bench.engine.replace(&[back(1)], true), Err(FeedError::Beyond(_))), "sixty metres a second");
-    assert_eq!(bench.engine.law().elapsed(), at, "it goes on as before");
+    assert_eq!(bench.engine.motion_status().elapsed, at, "it goes on as before");
     let replaced = bench.engine.replace(&[back(1_500)], true).unwrap();
     assert_eq!(replaced, Replaced { progress: Progress::Running, elapsed: at });
     bench.run(3_000);
-    assert_eq!(bench.engine.law().progress(), Progress::Finished);
+    assert_eq!(bench.engine.motion_status().progress, Progress::Finished);
     assert!((bench.peer.q[0] - f64::from(was.0[0] - 0.05)).abs() < 2e-3, "{} from {was:?}", bench.peer.q[0]);
     assert!(bench.replay().unwrap().texts > 100, "{:?}", bench.replay());
     bench.input(Input::Release);
@@ -202,14 +205,14 @@ fn what_is_streamed_is_part_of_the_recording_and_what_is_refused_too() {
         bench.engine.forward(&speeds(0.2), bench.now).unwrap();
         assert!(matches!(bench.engine.forward(&speeds(9.0), bench.now), Err(ForwardError::Beyond(_))));
         bench.run(20);
-        assert_eq!(bench.engine.law().forwarding(), Forwarding::Speeds);
+        assert_eq!(bench.engine.motion_status().forwarding, Forwarding::Speeds);
     }
     let there = bench.peer.q[0];
     assert!(bench.replay().unwrap().texts > 100, "{:?}", bench.replay());
     bench.run(100);
-    assert_eq!(bench.engine.law().forwarding(), Forwarding::Lapsed);
+    assert_eq!(bench.engine.motion_status().forwarding, Forwarding::Lapsed);
     bench.run(400);
-    assert_eq!((bench.engine.law().forwarding(), bench.engine.mode()), (Forwarding::Idle, Mode::Command));
+    assert_eq!((bench.engine.motion_status().forwarding, bench.engine.mode()), (Forwarding::Idle, Mode::Command));
     assert!(bench.peer.q[0] > there && there > 0.1, "{there} rad");
     assert!(bench.replay().is_ok(), "{:?}", bench.replay());
     // In the middle of one.
@@ -219,7 +222,7 @@ fn what_is_streamed_is_part_of_the_recording_and_what_is_refused_too() {
     bench.input(Input::Release);
     assert_eq!(bench.engine.forward(&speeds(0.2), bench.now), Err(ForwardError::NotCommanding));
     bench.run(500);
-    assert_eq!((bench.engine.law().forwarding(), bench.engine.mode()), (Forwarding::Idle, Mode::Monitor));
+    assert_eq!((bench.engine.motion_status().forwarding, bench.engine.mode()), (Forwarding::Idle, Mode::Monitor));
     assert!(bench.replay().is_ok(), "{:?}", bench.replay());
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::kinematics::DhParameters;
+use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::plant::{CYCLE, Plant};
 use outrigger_wire::math::{dot, subtract};
 use outrigger_wire::robot::{JointPositions, Pose, RobotModel};
@@ -15,7 +15,7 @@ fn chain() -> KinematicChain<6> {
 
 fn law(frame: TwistFrame, input: TwistInput) -> CartesianTwist<6> {
     let mut law = CartesianTwist::new(CartesianTwistConfig::new(frame, input));
-    law.use_kinematics(&chain());
+    law.tool_space.set_chain(&chain());
     law
 }
 
@@ -27,7 +27,7 @@ fn linear(x: f32, y: f32, z: f32) -> TwistInput {
 fn moved_in_a_second(law: &mut CartesianTwist<6>) -> ([f32; 3], f32) {
     let mut plant = Plant::at(BENT);
     let before = chain().posture(&plant.state.positions).tcp;
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     for _ in 0..125 {
         plant.cycle(law, &Samples::NONE).unwrap();
     }
@@ -58,7 +58,7 @@ fn the_tool_turns_about_its_own_axes() {
     let mut law = law(TwistFrame::Tool, about_x);
     let mut plant = Plant::at(BENT);
     let before = chain().posture(&plant.state.positions).tcp;
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     for _ in 0..125 {
         plant.cycle(&mut law, &Samples::NONE).unwrap();
     }
@@ -86,7 +86,7 @@ fn no_joint_is_asked_to_exceed_its_speed() {
     for joint_speed in [0.02, 0.1, 10.0] {
         config.tool_space.joint_speed = joint_speed;
         let mut law = CartesianTwist::new(config);
-        law.use_kinematics(&chain());
+        law.tool_space.set_chain(&chain());
         let wanted = law.step(&state, &Samples::NONE, CYCLE).unwrap();
         let fastest = wanted.max_abs();
         assert!(fastest <= joint_speed * 1.000_001);
@@ -103,7 +103,7 @@ fn a_direction_the_arm_cannot_move_in_ends_commanding() {
     let out = chain().posture(&stretched.state.positions).tcp.position;
     let away = scale(out, 0.05 / norm(out));
     let mut law = law(TwistFrame::Base, linear(away[0], away[1], away[2]));
-    law.arm(&stretched.state).unwrap();
+    law.arm(&Start::at(&stretched.state)).unwrap();
     let ended = (0..500).find_map(|_| stretched.cycle(&mut law, &Samples::NONE).err());
     assert_eq!(ended, Some(Reason::Singular));
 }
@@ -111,9 +111,9 @@ fn a_direction_the_arm_cannot_move_in_ends_commanding() {
 #[test]
 fn unknown_kinematics_cannot_be_armed() {
     let mut law = CartesianTwist::<6>::new(CartesianTwistConfig::new(TwistFrame::Base, linear(0.0, 0.0, 0.0)));
-    assert_eq!(law.arm(&Plant::at(BENT).state), Err(Reason::KinematicsUnknown));
-    law.use_kinematics(&chain());
-    assert_eq!(law.arm(&Plant::at(BENT).state), Ok(()));
+    assert_eq!(law.arm(&Start::at(&Plant::at(BENT).state)), Err(Reason::KinematicsUnknown));
+    assert_eq!(law.arm(&Start::at(&Plant::at(BENT).state).with_kinematics(&chain())), Ok(()));
+    assert_eq!(law.arm(&Start::at(&Plant::at(BENT).state)), Ok(()), "it keeps them");
 }
 
 #[test]
@@ -140,6 +140,6 @@ fn a_state_with_nan_ends_commanding() {
     let mut state = Plant::at(BENT).state;
     state.positions.0[4] = f32::NAN;
     let mut law = law(TwistFrame::Base, linear(0.0, 0.0, 0.01));
-    assert_eq!(law.arm(&state), Err(Reason::NotFinite));
+    assert_eq!(law.arm(&Start::at(&state)), Err(Reason::NotFinite));
     assert_eq!(law.step(&state, &Samples::NONE, CYCLE), Err(Reason::NotFinite));
 }

@@ -44,7 +44,7 @@ fn home_error(plant: &Plant) -> f32 {
 fn arming_asks_for_no_motion() {
     let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
     let mut plant = Plant::at(HOME);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     assert_eq!(run(&mut law, &mut plant, 100), Ok(0.0));
     assert_eq!(law.progress(), Progress::Endless);
 }
@@ -52,7 +52,7 @@ fn arming_asks_for_no_motion() {
 #[test]
 fn a_push_is_brought_back_without_ringing() {
     let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
-    law.arm(&Plant::at(HOME).state).unwrap();
+    law.arm(&Start::at(&Plant::at(HOME).state)).unwrap();
     let mut pushed = Plant::at(HOME.map(|q| q + 0.05));
     run(&mut law, &mut pushed, 250).unwrap();
     assert!(home_error(&pushed) < 1e-4, "off by {} rad", home_error(&pushed));
@@ -63,7 +63,7 @@ fn half_a_turn_and_back_ends_where_it_began_with_feedback_and_drifts_without() {
     let end_error = |config| {
         let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), config);
         let mut plant = Plant::at(HOME);
-        law.arm(&plant.state).unwrap();
+        law.arm(&Start::at(&plant.state)).unwrap();
         run(&mut law, &mut plant, 250).unwrap();
         let middle = plant.state.positions.0[0] + core::f32::consts::PI - HOME[0];
         run(&mut law, &mut plant, 300).unwrap();
@@ -81,7 +81,7 @@ fn half_a_turn_and_back_ends_where_it_began_with_feedback_and_drifts_without() {
 #[cfg(feature = "programs")]
 fn about_a_rest_feedback_asks_for_no_more_than_the_path_grants() {
     let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
-    law.arm(&Plant::at(HOME).state).unwrap();
+    law.arm(&Start::at(&Plant::at(HOME).state)).unwrap();
     let off = Plant::at(HOME.map(|q| q + 0.001));
     let cycle = Duration::from_millis(8);
     for (most, speed) in [(f32::INFINITY, 0.02), (100.0, 0.02), (4.0, 0.004)] {
@@ -94,20 +94,20 @@ fn about_a_rest_feedback_asks_for_no_more_than_the_path_grants() {
 #[test]
 fn an_absolute_motion_refuses_to_begin_elsewhere() {
     let mut law = JointServo::new(Reference::Absolute(half_turn_and_back()), JointServoConfig::default());
-    assert_eq!(law.arm(&Plant::at(HOME).state), Err(Reason::PathTolerance));
+    assert_eq!(law.arm(&Start::at(&Plant::at(HOME).state)), Err(Reason::PathTolerance));
     assert_eq!(law.progress(), Progress::Waiting);
     assert_eq!(law.begins_at(), Some((JointPositions::ZERO, law.config.path_tolerance)));
-    assert_eq!(law.arm(&Plant::at([0.0; 6]).state), Ok(()));
+    assert_eq!(law.arm(&Start::at(&Plant::at([0.0; 6]).state)), Ok(()));
     assert_eq!(law.begins_at(), None, "it has begun");
     let anywhere = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
-    assert_eq!(Law::<6>::begins_at(&anywhere), None);
+    assert_eq!(Motion::begins_at(&anywhere), None);
     assert_eq!(law.progress(), Progress::Running);
 }
 
 #[test]
 fn an_arm_pushed_off_its_path_ends_commanding() {
     let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
-    law.arm(&Plant::at(HOME).state).unwrap();
+    law.arm(&Start::at(&Plant::at(HOME).state)).unwrap();
     let far = Plant::at(HOME.map(|q| q + 0.21));
     assert_eq!(law.step(&far.state, &Samples::NONE, Duration::ZERO), Err(Reason::PathTolerance));
 }
@@ -116,7 +116,7 @@ fn an_arm_pushed_off_its_path_ends_commanding() {
 fn a_paused_robot_is_waited_for() {
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     let mut plant = Plant::at(HOME);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 60).unwrap();
     plant.state.speed_scaling = Some(0.0);
     run(&mut law, &mut plant, 500).unwrap();
@@ -133,7 +133,7 @@ fn at_half_the_slider_the_arm_is_expected_to_move_half_as_fast() {
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), config);
     let mut state = Plant::at(HOME).state;
     state.speed_scaling = Some(0.5);
-    law.arm(&state).unwrap();
+    law.arm(&Start::at(&state)).unwrap();
     let cycle = Duration::from_millis(100);
     let reference = half_turn_and_back().at_nanos(50_000_000);
     state.positions = state.positions.zip_with(reference.positions.as_array(), |q, r| q + r);
@@ -147,17 +147,17 @@ fn at_half_the_slider_the_arm_is_expected_to_move_half_as_fast() {
 fn after_a_fallback_the_motion_waits_for_an_explicit_resume() {
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     let mut plant = Plant::at(HOME);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 60).unwrap();
     law.suspend();
     assert_eq!(law.progress(), Progress::Suspended);
 
     let stopped = plant.state.positions;
     let mut plant = Plant::at(stopped.0);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     assert_eq!(run(&mut law, &mut plant, 300), Ok(0.0), "armed again, it holds");
     law.suspend();
-    law.resume(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state).resuming()).unwrap();
     run(&mut law, &mut plant, 700).unwrap();
     assert_eq!(law.progress(), Progress::Finished);
     assert!(home_error(&plant).to_degrees() < 0.05);
@@ -166,10 +166,10 @@ fn after_a_fallback_the_motion_waits_for_an_explicit_resume() {
 #[test]
 fn resuming_without_a_motion_is_arming() {
     let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
-    law.arm(&Plant::at(HOME).state).unwrap();
+    law.arm(&Start::at(&Plant::at(HOME).state)).unwrap();
     law.suspend();
     let mut elsewhere = Plant::at(HOME.map(|q| q + 0.5));
-    law.resume(&elsewhere.state).unwrap();
+    law.arm(&Start::at(&elsewhere.state).resuming()).unwrap();
     assert_eq!(run(&mut law, &mut elsewhere, 50), Ok(0.0));
 }
 
@@ -179,7 +179,7 @@ fn feedback_does_not_push_a_joint_beyond_its_speed_nor_hide_a_reference_that_is_
         let config = JointServoConfig { joint_speed, correction_limit: 10.0, ..JointServoConfig::default() };
         let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), config);
         let mut plant = Plant::at(HOME);
-        law.arm(&plant.state).unwrap();
+        law.arm(&Start::at(&plant.state)).unwrap();
         let mut fastest = 0.0_f32;
         for _ in 0..200 {
             fastest = fastest.max(plant.cycle(&mut law, &Samples::NONE).unwrap().max_abs());
@@ -217,12 +217,12 @@ fn a_motion_beyond_the_limits_is_found_before_it_is_run() {
 fn resuming_far_away_is_refused() {
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     let mut plant = Plant::at(HOME);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 60).unwrap();
     law.suspend();
     let elsewhere = Plant::at(plant.state.positions.0.map(|q| q + 0.5));
-    law.arm(&elsewhere.state).unwrap();
-    assert_eq!(law.resume(&elsewhere.state), Err(Reason::PathTolerance));
+    law.arm(&Start::at(&elsewhere.state)).unwrap();
+    assert_eq!(law.arm(&Start::at(&elsewhere.state).resuming()), Err(Reason::PathTolerance));
     assert_eq!(law.progress(), Progress::Suspended);
 }
 
@@ -230,11 +230,11 @@ fn resuming_far_away_is_refused() {
 fn a_motion_that_is_over_is_not_gone_back_to() {
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     let mut plant = Plant::at(HOME);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 600).unwrap();
     law.suspend();
     let mut elsewhere = Plant::at(HOME.map(|q| q + 0.5));
-    law.arm(&elsewhere.state).unwrap();
+    law.arm(&Start::at(&elsewhere.state)).unwrap();
     assert_eq!(run(&mut law, &mut elsewhere, 50), Ok(0.0));
 }
 
@@ -245,7 +245,7 @@ fn a_sensor_adds_its_speeds_joint_by_joint() {
     let mut law = JointServo::new(Reference::Hold, JointServoConfig { sensor, ..JointServoConfig::default() });
     assert_eq!(Law::<6>::sources(&law), [source]);
     let state = Plant::at(HOME).state;
-    law.arm(&state).unwrap();
+    law.arm(&Start::at(&state)).unwrap();
     assert_eq!(law.step(&state, &Samples::NONE, Duration::ZERO), Err(Reason::SourceStale));
     let with = |numbers: &[f32]| {
         [Sample { source, value: SampleValue::new(numbers).unwrap(), seq: 0, taken_at: Instant::ZERO }]
@@ -259,11 +259,11 @@ fn a_sensor_adds_its_speeds_joint_by_joint() {
 fn a_state_with_nan_ends_commanding() {
     let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
     let good = Plant::at(HOME).state;
-    law.arm(&good).unwrap();
+    law.arm(&Start::at(&good)).unwrap();
     for joint in 0..6 {
         let mut bad = good;
         bad.positions.0[joint] = f32::NAN;
-        assert_eq!(law.arm(&bad), Err(Reason::NotFinite));
+        assert_eq!(law.arm(&Start::at(&bad)), Err(Reason::NotFinite));
         assert_eq!(law.step(&bad, &Samples::NONE, Duration::ZERO), Err(Reason::NotFinite));
         let mut bad = good;
         bad.velocities.0[joint] = f32::INFINITY;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::kinematics::DhParameters;
+use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::plant::{CYCLE, Plant};
 use outrigger_wire::math::{dot, subtract};
 use outrigger_wire::robot::{Pose, RobotModel};
@@ -18,7 +18,7 @@ fn chain() -> KinematicChain<6> {
 
 fn law(config: StandoffConfig) -> Standoff<6> {
     let mut law = Standoff::new(config);
-    law.use_kinematics(&chain());
+    law.tool_space.set_chain(&chain());
     law
 }
 
@@ -78,7 +78,7 @@ fn the_distance_is_reached_and_held_without_turning_or_drifting_aside() {
     for start in [0.2, 0.08] {
         let mut scene = Scene::new(|_, _| start);
         let mut law = law(StandoffConfig::new(SOURCE, WANTED));
-        law.arm(&scene.plant.state).unwrap();
+        law.arm(&Start::at(&scene.plant.state)).unwrap();
         scene.run(&mut law, 8.0).unwrap();
         assert!((scene.measure() - WANTED).abs() < 2e-4, "at {} m", scene.measure());
         assert!((law.error() - (scene.measure() - WANTED)).abs() < 1e-4);
@@ -93,7 +93,7 @@ fn nearing_is_slower_than_its_limit_and_so_is_retreating() {
     for (start, limit) in [(0.5, 0.05), (0.02, 0.1)] {
         let mut scene = Scene::new(|_, _| start);
         let mut law = law(StandoffConfig { range: [0.0, 1.0], ..StandoffConfig::new(SOURCE, WANTED) });
-        law.arm(&scene.plant.state).unwrap();
+        law.arm(&Start::at(&scene.plant.state)).unwrap();
         let fastest = (0..500).map(|_| scene.cycle(&mut law).unwrap().abs()).fold(0.0, f32::max);
         assert!(fastest <= limit * 1.01, "{fastest} m/s");
         assert!(fastest >= limit * 0.95, "the limit is used: {fastest} m/s");
@@ -104,7 +104,7 @@ fn nearing_is_slower_than_its_limit_and_so_is_retreating() {
 fn a_surface_is_not_run_into_while_settling() {
     let mut scene = Scene::new(|_, _| 0.3);
     let mut law = law(StandoffConfig::new(SOURCE, WANTED));
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     let nearest = (0..2_000).map(|_| {
         scene.cycle(&mut law).unwrap();
         scene.measure()
@@ -118,7 +118,7 @@ fn a_surface_that_recedes_steadily_is_followed_without_lag_by_the_integral() {
     let lag = |integral| {
         let mut scene = Scene::new(|seconds, _| WANTED + 0.01 * seconds);
         let mut law = law(StandoffConfig { integral, ..StandoffConfig::new(SOURCE, WANTED) });
-        law.arm(&scene.plant.state).unwrap();
+        law.arm(&Start::at(&scene.plant.state)).unwrap();
         scene.run(&mut law, 6.0).unwrap();
         scene.measure() - WANTED
     };
@@ -132,7 +132,7 @@ fn travelling_over_a_wavy_surface_keeps_the_distance() {
     let wave = |x: f32| 0.01 * (x * core::f32::consts::TAU / 0.2).sin();
     let mut scene = Scene::new(move |_, [x, _, _]| WANTED + wave(x));
     let mut law = law(StandoffConfig { travel: [0.02, 0.0], ..StandoffConfig::new(SOURCE, WANTED) });
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     scene.run(&mut law, 2.0).unwrap();
     let mut worst = 0.0_f32;
     for _ in 0..500 {
@@ -148,7 +148,7 @@ fn travelling_over_a_wavy_surface_keeps_the_distance() {
 fn travel_waits_until_the_distance_is_nearly_reached() {
     let mut scene = Scene::new(|_, _| 0.25);
     let mut law = law(StandoffConfig { travel: [0.02, 0.0], ..StandoffConfig::new(SOURCE, WANTED) });
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     scene.run(&mut law, 2.0).unwrap();
     let [x, ..] = scene.moved();
     assert!(x.abs() < 1e-4, "still approaching, already {x} m aside");
@@ -158,7 +158,7 @@ fn travel_waits_until_the_distance_is_nearly_reached() {
 fn a_paused_robot_winds_nothing_up() {
     let mut scene = Scene::new(|_, _| WANTED + 0.004);
     let mut law = law(StandoffConfig { travel: [0.02, 0.0], ..StandoffConfig::new(SOURCE, WANTED) });
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     scene.plant.state.speed_scaling = Some(0.0);
     scene.run(&mut law, 20.0).unwrap();
     assert_eq!((law.trend, law.travelled), (0.0, [0, 0]));
@@ -167,7 +167,7 @@ fn a_paused_robot_winds_nothing_up() {
 #[test]
 fn an_arm_pushed_off_its_line_or_turned_ends_commanding() {
     let mut law = law(StandoffConfig::new(SOURCE, WANTED));
-    law.arm(&Plant::at(BENT).state).unwrap();
+    law.arm(&Start::at(&Plant::at(BENT).state)).unwrap();
     let samples = [Sample { source: SOURCE, value: SampleValue::scalar(WANTED), seq: 0, taken_at: Instant::ZERO }];
     let mut step = |joint: usize, by: f32| {
         let mut q = BENT;
@@ -186,12 +186,12 @@ fn arming_again_begins_a_new_line() {
     // Over a surface that recedes while the line travels: everything the law accumulates is in use.
     let mut scene = Scene::new(|seconds, _| WANTED + 0.005 * seconds);
     let mut law = law(StandoffConfig { travel: [0.02, 0.01], ..StandoffConfig::new(SOURCE, WANTED) });
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     scene.run(&mut law, 3.0).unwrap();
     assert!(law.trend > 0.004 && law.travelled.iter().all(|nanometres| *nanometres > 10_000_000));
 
     let elsewhere = Plant::at(BENT.map(|q| q + 0.2));
-    law.arm(&elsewhere.state).unwrap();
+    law.arm(&Start::at(&elsewhere.state)).unwrap();
     law.config.travel = [0.0; 2];
     let samples = [Sample { source: SOURCE, value: SampleValue::scalar(WANTED), seq: 0, taken_at: Instant::ZERO }];
     let wanted = law.step(&elsewhere.state, &Samples::new(&samples), CYCLE).unwrap();
@@ -202,11 +202,11 @@ fn arming_again_begins_a_new_line() {
 fn without_kinematics_sample_or_numbers_there_is_no_motion() {
     let state = Plant::at(BENT).state;
     let mut blind = Standoff::<6>::new(StandoffConfig::new(SOURCE, WANTED));
-    assert_eq!(blind.arm(&state), Err(Reason::KinematicsUnknown));
+    assert_eq!(blind.arm(&Start::at(&state)), Err(Reason::KinematicsUnknown));
 
     let mut law = law(StandoffConfig::new(SOURCE, WANTED));
     assert_eq!(law.sources(), [SOURCE]);
-    law.arm(&state).unwrap();
+    law.arm(&Start::at(&state)).unwrap();
     assert_eq!(law.step(&state, &Samples::NONE, CYCLE), Err(Reason::SourceStale));
     for bad in [f32::NAN, f32::INFINITY] {
         let samples = [Sample { source: SOURCE, value: SampleValue::scalar(bad), seq: 0, taken_at: Instant::ZERO }];
@@ -241,7 +241,7 @@ fn a_beam_that_misses_ends_the_approach_after_a_bounded_way() {
         let mut scene = Scene::new(|seconds, [_, _, along]| if seconds < 0.2 { WANTED } else { 0.5 + along });
         let config = StandoffConfig { travel, ..StandoffConfig::new(SOURCE, WANTED) };
         let mut law = law(config);
-        law.arm(&scene.plant.state).unwrap();
+        law.arm(&Start::at(&scene.plant.state)).unwrap();
         assert_eq!(scene.run(&mut law, 10.0), Err(Reason::SourceOutOfRange));
         let [_, _, along] = scene.moved();
         let farthest = config.longest_approach + config.approach_limit * 3.0 * CYCLE.as_secs_f32();
@@ -253,7 +253,7 @@ fn a_beam_that_misses_ends_the_approach_after_a_bounded_way() {
 fn a_surface_that_comes_into_range_is_found_and_each_sight_begins_the_way_anew() {
     let mut scene = Scene::new(|_, _| WANTED + 0.24);
     let mut law = law(StandoffConfig::new(SOURCE, WANTED));
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     assert_eq!(scene.run(&mut law, 15.0), Ok(()));
     assert!((scene.measure() - WANTED).abs() < 1e-3, "{} m", scene.measure());
 }
@@ -262,6 +262,6 @@ fn a_surface_that_comes_into_range_is_found_and_each_sight_begins_the_way_anew()
 fn a_reading_below_the_range_ends_commanding() {
     let mut scene = Scene::new(|seconds, [_, _, along]| if seconds < 0.2 { WANTED } else { 0.03 + along });
     let mut law = law(StandoffConfig { range: [0.05, 0.3], ..StandoffConfig::new(SOURCE, WANTED) });
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     assert_eq!(scene.run(&mut law, 1.0), Err(Reason::SourceOutOfRange));
 }

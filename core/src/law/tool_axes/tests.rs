@@ -1,6 +1,8 @@
 use super::*;
-use crate::kinematics::DhParameters;
+use crate::kinematics::{DhParameters, KinematicChain};
 use crate::law::plant::{CYCLE, Plant};
+#[cfg(feature = "record")]
+use crate::recorder::{Checkpoint as _, Loader, Saver};
 use crate::robot::wording;
 use outrigger_wire::math::{Vector3, subtract};
 use outrigger_wire::robot::{Pose, RobotModel};
@@ -21,7 +23,7 @@ fn chain() -> KinematicChain<6> {
 fn law(config: ToolAxesConfig) -> ToolAxes<6> {
     config.check().unwrap();
     let mut law = ToolAxes::new(config);
-    law.use_kinematics(&chain());
+    law.tool_space.set_chain(&chain());
     law
 }
 
@@ -97,7 +99,7 @@ impl Scene {
 #[test]
 fn a_distance_a_force_and_a_tilt_are_reached_at_once_and_the_other_axes_stay() {
     let (mut scene, mut law) = (Scene::at(BENT), law(of_three()));
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     assert_eq!(Law::<6>::sources(&law), [FORCES, GAP, TILT]);
     for _ in 0..1_500 {
         scene.cycle(&mut law, &scene.read()).unwrap();
@@ -118,7 +120,7 @@ fn what_reads_its_target_at_arming_moves_nothing_there_and_after_arming_elsewher
     let readings = [sample(GAP, &[0.12]), sample(FORCES, &[-8.0, 0.0, 0.0]), sample(TILT, &[0.0, 0.0])];
     for q in [BENT, BENT.map(|q| q + 0.2)] {
         let state = Plant::at(q).state;
-        law.arm(&state).unwrap();
+        law.arm(&Start::at(&state)).unwrap();
         let wanted = law.step(&state, &Samples::new(&readings), CYCLE).unwrap();
         assert!(wanted.max_abs() < 1e-5, "{wanted:?}");
     }
@@ -131,7 +133,7 @@ fn a_force_that_meets_nothing_leads_no_farther_than_the_reach() {
             Scene::at(BENT),
             law(of(axis, AxisConfig { reach, speed_limit: 0.1, ..AxisConfig::new(FORCES, 10.0, 200.0) })),
         );
-        law.arm(&scene.plant.state).unwrap();
+        law.arm(&Start::at(&scene.plant.state)).unwrap();
         let ended = (0..2_000).find_map(|_| scene.cycle(&mut law, &[sample(FORCES, &[0.0])]).err());
         assert_eq!(ended, Some(Reason::PathTolerance));
         let farthest = scene.moved().into_iter().fold(0.0, f32::max);
@@ -143,7 +145,7 @@ fn a_force_that_meets_nothing_leads_no_farther_than_the_reach() {
 #[test]
 fn an_axis_that_is_held_and_pushed_off_ends_commanding() {
     let mut law = law(of(ToolAxis::Z, AxisConfig::new(GAP, 0.12, -1.0)));
-    law.arm(&Plant::at(BENT).state).unwrap();
+    law.arm(&Start::at(&Plant::at(BENT).state)).unwrap();
     let mut step = |joint: usize, by: f32| {
         let mut q = BENT;
         q[joint] += by;
@@ -159,7 +161,7 @@ fn an_axis_that_is_held_and_pushed_off_ends_commanding() {
 fn an_axis_that_a_sensor_turns_is_not_held_and_the_others_are() {
     let config = AxisConfig { reach: 0.5, ..AxisConfig::new(TILT, 0.0, 1.0) };
     let mut law = law(of(ToolAxis::Rz, config));
-    law.arm(&Plant::at(BENT).state).unwrap();
+    law.arm(&Start::at(&Plant::at(BENT).state)).unwrap();
     let mut step = |joint: usize, by: f32| {
         let mut q = BENT;
         q[joint] += by;
@@ -175,11 +177,11 @@ fn an_axis_that_a_sensor_turns_is_not_held_and_the_others_are() {
 fn without_kinematics_reading_or_number_there_is_no_motion() {
     let state = Plant::at(BENT).state;
     let mut blind = ToolAxes::<6>::new(of_three());
-    assert_eq!(blind.arm(&state), Err(Reason::KinematicsUnknown));
+    assert_eq!(blind.arm(&Start::at(&state)), Err(Reason::KinematicsUnknown));
 
     let mut law = law(of_three());
     assert_eq!(law.step(&state, &Samples::NONE, CYCLE), Err(Reason::Internal), "not armed");
-    law.arm(&state).unwrap();
+    law.arm(&Start::at(&state)).unwrap();
     let mut step = |gap: &[f32], forces: &[f32], tilt: &[f32]| {
         let samples = [sample(GAP, gap), sample(FORCES, forces), sample(TILT, tilt)];
         law.step(&state, &Samples::new(&samples), CYCLE).err()
@@ -244,7 +246,7 @@ fn settings_that_are_no_law_are_named() {
 #[cfg(feature = "programs")]
 fn no_axis_answers_its_error_with_more_than_is_granted() {
     let (state, mut law) = (Plant::at(BENT).state, law(of(ToolAxis::Z, AxisConfig::new(GAP, 0.12, -1.0))));
-    law.arm(&state).unwrap();
+    law.arm(&Start::at(&state)).unwrap();
     let readings = [sample(GAP, &[0.125])];
     let mut speed = |most| {
         let wanted = law.step(&state, &Samples::new(&readings).with_most_feedback(most), CYCLE).unwrap();
@@ -258,14 +260,16 @@ fn no_axis_answers_its_error_with_more_than_is_granted() {
 #[cfg(feature = "record")]
 fn what_was_saved_goes_on_with_the_same_bits() {
     let (mut scene, mut law) = (Scene::at(BENT), law(of_three()));
-    law.arm(&scene.plant.state).unwrap();
+    law.arm(&Start::at(&scene.plant.state)).unwrap();
     for _ in 0..50 {
         scene.cycle(&mut law, &scene.read()).unwrap();
     }
     let mut saved = [0; 1024];
-    let length = Law::<6>::save(&law, &mut saved).unwrap();
+    let mut saver = Saver::new(&mut saved);
+    law.save(&mut saver).unwrap();
+    let length = saver.written();
     let mut other = ToolAxes::<6>::new(of(ToolAxis::Y, AxisConfig::new(GAP, 0.0, 1.0)));
-    Law::<6>::restore(&mut other, &saved[..length]).unwrap();
+    other.load(&mut Loader::new(&saved[..length])).unwrap();
     assert_eq!(Law::<6>::sources(&other), [FORCES, GAP, TILT]);
     let readings = scene.read();
     let [one, two] = [&mut law, &mut other].map(|law| law.step(&scene.plant.state, &Samples::new(&readings), CYCLE));
@@ -293,7 +297,7 @@ proptest! {
         let target = target * slope.abs();
         let config = AxisConfig { reach: 0.1, ..AxisConfig::new(GAP, target, slope) };
         let (mut scene, mut law) = (Scene::at(BENT), law(of(axis, config)));
-        law.arm(&scene.plant.state).unwrap();
+        law.arm(&Start::at(&scene.plant.state)).unwrap();
         let at = ToolAxis::WORDS.iter().position(|(_, name)| *name == axis).unwrap();
         for _ in 0..1_200 {
             // It reads its target where the axis has come `far`.
@@ -320,7 +324,7 @@ proptest! {
         config.tool_space.joint_speed = 6.0;
         let (state, mut law) = (Plant::at(BENT).state, law(config));
         let posture = chain().posture(&state.positions);
-        law.arm(&state).unwrap();
+        law.arm(&Start::at(&state)).unwrap();
         for (gap, force, tilt) in readings {
             let samples = [sample(GAP, &[gap]), sample(FORCES, &[force, 0.0, 0.0]), sample(TILT, &[0.0, tilt])];
             let wanted = law.step(&state, &Samples::new(&samples), CYCLE).unwrap();

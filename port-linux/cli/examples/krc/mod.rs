@@ -65,7 +65,7 @@ impl Seen {
         Self {
             mode: engine.mode(),
             state: engine.state().copied(),
-            progress: engine.law().progress(),
+            progress: engine.motion_status().progress,
             counts: engine.peer().counts(),
             krl: engine.peer().krl().copied(),
             epoch: engine.mode_machine().epoch(),

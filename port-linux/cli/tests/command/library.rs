@@ -1,9 +1,11 @@
 //! Arguments of the library's front door that are rejected before anything is opened.
 
-use outrigger::{Duration, Failure, JointVelocities, Law, Reason, Robot, Samples, Sensor, State};
+use outrigger::{Checkpoint, Duration, Failure, JointVelocities, Law, Reason, Robot, Samples, Sensor, State};
 
 /// Holds the arm.
 struct Hold;
+
+impl Checkpoint for Hold {}
 
 impl Law<6> for Hold {
     fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {

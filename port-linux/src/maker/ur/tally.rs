@@ -24,7 +24,7 @@ impl Tally<6, Ur<'_>> for UrTally {
     fn observe<L: Law<6>>(&mut self, engine: &Engine<'_, 6, Ur<'_>, L>, _: Instant) {
         let law = engine.law();
         if let Some(state) = engine.state() {
-            self.tracking.observe(state, engine.mode(), law, law.progress());
+            self.tracking.observe(state, engine.mode(), law, engine.motion_status().progress);
         }
     }
 }
@@ -67,7 +67,7 @@ struct Members {
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+    use outrigger_core::law::{JointServo, JointServoConfig, Reference, Start};
     use outrigger_core::mode::Mode;
     use outrigger_core::trajectory::Progress;
     use outrigger_tests::require::committed::hold;
@@ -95,7 +95,7 @@ mod tests {
             positions: JointPositions([q; 6]),
             ..State::default()
         };
-        servo.arm(&state(1, 0.5)).expect("armed");
+        servo.arm(&Start::at(&state(1, 0.5))).expect("armed");
         followed.tracking.observe(&state(2, 0.5), Mode::Command, &servo, Progress::Running);
         let mut rested = UrTally { tracking: followed.tracking.clone(), ..UrTally::default() };
         rested.tracking.observe(&state(3, 0.25), Mode::Command, &servo, Progress::Finished);

@@ -1,6 +1,6 @@
 //! How well the joints followed their reference, from the states alone.
 
-use outrigger_core::law::Law;
+use outrigger_core::law::{Law, Motion};
 use outrigger_core::mode::Mode;
 use outrigger_core::trajectory::{Progress, Setpoint};
 use outrigger_wire::robot::{ControllerTime, JointPositions, State};
@@ -59,7 +59,7 @@ struct Reaction {
 impl Tracking {
     /// Looks at the newest state, after the law has answered it.
     pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, law: &impl Law<6>, progress: Progress) {
-        let Some(Setpoint { positions, velocities }) = law.setpoint() else { return };
+        let Some(Setpoint { positions, velocities }) = law.motion().and_then(Motion::setpoint) else { return };
         if self.newest == Some(state.controller_time) {
             return;
         }
@@ -197,7 +197,7 @@ impl Serialize for Summary {
 #[cfg(test)]
 mod tests {
     use outrigger_core::command::Samples;
-    use outrigger_core::law::{JointServo, JointServoConfig, Reference};
+    use outrigger_core::law::{JointServo, JointServoConfig, Reference, Start};
     use outrigger_core::trajectory::{Trajectory, Waypoint};
     use outrigger_wire::robot::JointVelocities;
 
@@ -224,7 +224,7 @@ mod tests {
         };
         let motion = Trajectory::through(&[at(0.0, 0), at(0.1, 1_000)]).expect("a motion");
         let mut servo = JointServo::new(Reference::Relative(motion), JointServoConfig::default());
-        servo.arm(&state(0, 0.0, 0.0, 0.0)).expect("armed");
+        servo.arm(&Start::at(&state(0, 0.0, 0.0, 0.0))).expect("armed");
         servo
     }
 

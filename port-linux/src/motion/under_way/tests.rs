@@ -5,6 +5,7 @@ use outrigger_core::engine::ur::{LINKS, Memory, UrConfig, UrEngine};
 use outrigger_core::engine::{Input, Output};
 use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
 use outrigger_core::mode::PendantStop;
+use outrigger_core::recorder::Checkpoint;
 use outrigger_tests::scripted::Peer as Robot;
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion, State};
 
@@ -18,6 +19,8 @@ fn hold() -> AnyLaw<6> {
 
 /// A law that follows no positions.
 struct Still;
+
+impl Checkpoint for Still {}
 
 impl Law<6> for Still {
     fn step(&mut self, _: &State<6>, _: &Samples<'_>, _: Duration) -> Result<JointVelocities<6>, Reason> {

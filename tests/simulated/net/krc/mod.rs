@@ -14,9 +14,10 @@ use outrigger_core::engine::krc::{
     Control, JointImpedance, KrcConfig, KrlConvention, MirroredFrame, TaskFrame, ToolImpedance,
 };
 use outrigger_core::kinematics::Posture;
-use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference};
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, Reference, Start};
 use outrigger_core::link::Grade;
 use outrigger_core::mode::{Contact, Epoch, Mode};
+use outrigger_core::recorder::Checkpoint;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_sim::krc::{
@@ -114,13 +115,15 @@ macro_rules! each {
     };
 }
 
+impl Checkpoint for Motion {}
+
 impl Law<7> for Motion {
     fn use_posture(&mut self, posture: &Posture<7>) {
         each!(self, law => law.use_posture(posture));
     }
 
-    fn arm(&mut self, state: &State<7>) -> Result<(), Reason> {
-        each!(self, law => law.arm(state))
+    fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
+        each!(self, law => law.arm(start))
     }
 
     fn step(
@@ -138,10 +141,6 @@ impl Law<7> for Motion {
 
     fn suspend(&mut self) {
         each!(self, law => law.suspend());
-    }
-
-    fn resume(&mut self, state: &State<7>) -> Result<(), Reason> {
-        each!(self, law => law.resume(state))
     }
 }
 

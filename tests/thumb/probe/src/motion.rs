@@ -3,7 +3,8 @@
 use outrigger_core::command::Samples;
 use outrigger_core::kinematics::{DampedLeastSquares, DhParameters, KinematicChain};
 use outrigger_core::law::{
-    AnyLaw, CartesianTwistConfig, JointServoConfig, Law, LawConfig, Reference, StandoffConfig, TwistFrame, TwistInput,
+    AnyLaw, CartesianTwistConfig, JointServoConfig, Law, LawConfig, MotionStatus, Reference, StandoffConfig, Start,
+    TwistFrame, TwistInput,
 };
 #[cfg(feature = "everything")]
 use outrigger_core::law::{AxisConfig, ToolAxesConfig};
@@ -81,12 +82,11 @@ fn law(config: LawConfig<6>, chain: &KinematicChain<6>, state: &State<6>) {
         Ok(law) => law,
         Err(error) => return shown(error),
     };
-    law.use_kinematics(any(chain));
-    used(law.arm(state));
+    used(law.arm(&Start::at(state).with_kinematics(any(chain))));
     let now = any(Instant::from_micros(1));
     let value = SampleValue::new(any::<&[f32]>(&[0.0; 6])).unwrap_or(SampleValue::scalar(any(0.1)));
     let samples = [Sample { source: any(SourceId(1)), value, seq: any(1), taken_at: now }];
     used(law.step(state, &Samples::new(any(&samples)), any(Duration::from_millis(2))));
     law.suspend();
-    used((law.resume(state), law.progress(), law.sources().len()));
+    used((law.arm(&Start::at(state).resuming()), MotionStatus::of(&law).progress, law.sources().len()));
 }

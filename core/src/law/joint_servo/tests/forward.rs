@@ -35,7 +35,7 @@ impl Cell {
     fn new() -> Self {
         let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
         let plant = Plant::at(HOME).held_to(limits());
-        law.arm(&plant.state).unwrap();
+        law.arm(&Start::at(&plant.state)).unwrap();
         Self { law, plant }
     }
 
@@ -136,7 +136,7 @@ fn live(cell: &mut Cell, happens: Happens) {
             assert_eq!(cell.law.forwarding(), Forwarding::Idle);
             let state = cell.plant.state;
             cell.plant = Plant::at(state.positions.0).held_to(limits());
-            cell.law.arm(&cell.plant.state).unwrap();
+            cell.law.arm(&Start::at(&cell.plant.state)).unwrap();
             assert_eq!(cell.law.forwarding(), Forwarding::Idle);
         }
     }
@@ -208,7 +208,7 @@ fn positions_are_followed_within_their_limits_and_the_arm_stays_at_the_last() {
 fn a_law_with_a_sensor_and_one_without_feedback_refuse_what_they_cannot_follow() {
     let config = |config: JointServoConfig| {
         let mut law = JointServo::new(Reference::Hold, config);
-        law.arm(&Plant::at(HOME).state).unwrap();
+        law.arm(&Start::at(&Plant::at(HOME).state)).unwrap();
         law
     };
     let state = Plant::at(HOME).state;

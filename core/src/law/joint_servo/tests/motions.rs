@@ -20,11 +20,11 @@ fn a_motion_that_is_fed_goes_to_its_end_and_one_that_starves_ends_commanding() {
         let beginning = Trajectory::beginning(&[at(0), at(100)]).unwrap();
         let mut law = JointServo::new(Reference::Relative(beginning), JointServoConfig::default());
         let mut plant = Plant::at(HOME);
-        law.arm(&plant.state).unwrap();
+        law.arm(&Start::at(&plant.state)).unwrap();
         let mut next = 2;
         let mut ended = Ok(0.0);
         for _ in 0..550 {
-            while law.room() > 0 && next <= feeds {
+            while law.status().room > 0 && next <= feeds {
                 law.feed(&at(100 * next), next == 40, &limits).unwrap();
                 next += 1;
             }
@@ -90,7 +90,7 @@ fn a_motion_is_finished_once_its_goal_is_reached_and_ends_by_name_where_it_is_no
         let mut law = falling_short(within_half_a_second_of(goal));
         let mut plant = Plant::at(HOME);
         plant.state.speed_scaling = Some(scaling);
-        law.arm(&plant.state).unwrap();
+        law.arm(&Start::at(&plant.state)).unwrap();
         let cycles: Option<u32> =
             (1..2_000).find(|_| run(&mut law, &mut plant, 1).is_err() || law.progress() == Progress::Finished);
         (law, plant, cycles.unwrap())
@@ -108,13 +108,13 @@ fn a_motion_is_finished_once_its_goal_is_reached_and_ends_by_name_where_it_is_no
 fn an_arm_that_was_stopped_before_it_came_to_its_goal_is_not_done_and_goes_there_when_resumed() {
     let mut law = falling_short(within_half_a_second_of(0.01));
     let mut plant = Plant::at(HOME);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 280).unwrap();
     law.suspend();
     assert_eq!(law.progress(), Progress::Suspended);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     assert_eq!(run(&mut law, &mut plant, 50), Ok(0.0), "asked for anew, it holds");
-    law.resume(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state).resuming()).unwrap();
     assert_eq!(law.progress(), Progress::Running);
     plant.state.positions.0[0] += 0.01;
     law.step(&plant.state, &Samples::NONE, Duration::from_secs(1)).unwrap();
@@ -131,22 +131,22 @@ fn each_joint_has_its_own_tolerance_on_the_path_and_where_the_motion_is_begun_an
         let mut law = servo(Reference::Absolute(half_turn_and_back()));
         let mut state = Plant::at([0.0; 6]).state;
         state.positions.0[joint] = off;
-        law.arm(&state)
+        law.arm(&Start::at(&state))
     };
     assert_eq!([begun_off_by(0, 0.1), begun_off_by(1, 0.009)], [Ok(()); 2]);
     assert_eq!([begun_off_by(0, 0.21), begun_off_by(1, -0.011)], [Err(Reason::PathTolerance); 2]);
 
     let mut law = servo(Reference::Relative(half_turn_and_back()));
     let mut plant = Plant::at(HOME);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 60).unwrap();
     let mut pushed = plant.state;
     pushed.positions.0[1] += 0.011;
     assert_eq!(law.clone().step(&pushed, &Samples::NONE, Duration::ZERO), Err(Reason::PathTolerance));
     law.suspend();
-    assert_eq!(law.resume(&pushed), Err(Reason::PathTolerance));
+    assert_eq!(law.arm(&Start::at(&pushed).resuming()), Err(Reason::PathTolerance));
     assert_eq!(law.progress(), Progress::Suspended);
-    assert_eq!(law.resume(&plant.state), Ok(()));
+    assert_eq!(law.arm(&Start::at(&plant.state).resuming()), Ok(()));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn another_motion_goes_on_from_where_the_first_one_wants_the_joints_and_as_fast(
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     let mut plant = Plant::at(HOME).held_to(limits);
     assert_eq!(law.replace(&[at(0.0, 3_000)], true, &limits), Err(FeedError::NotCommanding), "it waits");
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 100).unwrap();
     let before = law.clone();
     let was = *law.setpoint().unwrap();
@@ -193,11 +193,11 @@ fn a_motion_that_nobody_goes_on_with_is_given_up_for_another_from_where_the_arm_
     let limits = Limits { velocity: JointVelocities([3.0; 6]), ..Limits::default() };
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     let mut plant = Plant::at(HOME);
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 100).unwrap();
     law.suspend();
     plant.state.velocities = JointVelocities::ZERO;
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     let (held, elapsed) = (plant.state.positions, law.elapsed());
     let to = held.map(|q| q - 0.1);
     let there = Waypoint {
@@ -219,7 +219,7 @@ fn a_cancelled_motion_comes_to_rest_within_the_acceleration_limit_and_is_over() 
     let mut law = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     let mut plant = Plant::at(HOME);
     assert_eq!(law.cancel(&limits), Err(FeedError::NotCommanding), "it waits");
-    law.arm(&plant.state).unwrap();
+    law.arm(&Start::at(&plant.state)).unwrap();
     run(&mut law, &mut plant, 100).unwrap();
     let was = *law.setpoint().unwrap();
     let elapsed = law.elapsed();
