@@ -334,15 +334,14 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Judges the newest of the states that arrived.
     fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.cycle.take_arrival() else { return };
-        let mut facts = self.with_peer(now, P::facts);
-        if P::DELEGATES {
-            facts.executed = self.cycle.awaiting().map(|state| self.peer.executed(state, now));
-        }
+        let facts = self.with_peer(now, P::facts);
+        let awaiting = self.cycle.awaiting().filter(|_| P::DELEGATES);
+        let executed = awaiting.map(|state| self.peer.executed(state, now));
         if let Some(posture) = self.peer.posture() {
             self.law.use_posture(posture);
         }
         self.cycle.suspend_ended(&mut self.law);
-        let acknowledged = self.cycle.judge(&self.law, &facts, arrival, now, &mut self.events);
+        let acknowledged = self.cycle.judge(&self.law, &facts, executed, arrival, now, &mut self.events);
         self.judged = Some(arrival);
         if acknowledged {
             self.acknowledged(now);

@@ -1,7 +1,7 @@
 //! The decision about one state: mode machine first, then law and governor.
 
 use super::gather::gather;
-use super::given::SideFacts;
+use super::given::{Executed, SideFacts};
 use super::{CycleMemory, Verdict};
 use crate::command::JointMove;
 #[cfg(feature = "programs")]
@@ -19,14 +19,15 @@ impl<const N: usize> CycleMemory<N> {
         &mut self,
         law: &L,
         facts: &SideFacts,
+        executed: Option<Executed>,
         arrival: Instant,
         now: Instant,
         events: &mut Events<E>,
     ) -> bool {
-        let Some(watched) = self.watch(law, facts, arrival, now) else { return false };
+        let Some(watched) = self.watch(law, facts, executed.as_ref(), arrival, now) else { return false };
         let Some(state) = &self.state else { return false };
         let inputs = state.digital_inputs;
-        self.evidence = gather(state, facts, &watched, self, now);
+        self.evidence = gather(state, facts, executed.as_ref(), &watched, self, now);
         if self.mode.mode() == Mode::Offline {
             let transition = self.mode.established(now);
             self.after(transition, events);
@@ -34,7 +35,7 @@ impl<const N: usize> CycleMemory<N> {
         if let Err(reason) = self.link.staying(now) {
             self.fault(now, reason, events);
         }
-        let transition = if facts.executed.is_some() {
+        let transition = if executed.is_some() {
             self.mode.observe(now, &self.evidence)
         } else {
             self.mode.observe_streamed(now, &self.evidence)

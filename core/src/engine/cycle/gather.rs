@@ -1,7 +1,7 @@
 //! The evidence of one state, put together: no decision is made here, and nothing is remembered.
 
 use super::CycleMemory;
-use super::given::SideFacts;
+use super::given::{Executed, SideFacts};
 use super::watch::Watched;
 use crate::mode::{Acceptance, Activity, Evidence, Held, PeerGate};
 use outrigger_wire::robot::{ProgramState, Safety, State};
@@ -11,6 +11,7 @@ use outrigger_wire::time::Instant;
 pub(super) fn gather<const N: usize>(
     state: &State<N>,
     facts: &SideFacts,
+    executed: Option<&Executed>,
     watched: &Watched,
     memory: &CycleMemory<N>,
     now: Instant,
@@ -20,7 +21,6 @@ pub(super) fn gather<const N: usize>(
         None if facts.path_open => memory.pendant.gate(),
         None => PeerGate::No,
     };
-    let executed = facts.executed.as_ref();
     let slider_down = state.speed_slider.is_some_and(|slider| slider < memory.stream.pacer.config().zero_below);
     let from_packet = state.program_state.filter(|_| watched.speaks).and_then(activity);
     Evidence {

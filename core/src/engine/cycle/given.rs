@@ -31,8 +31,6 @@ pub struct SideFacts {
     /// What is known of a program of ours that carries the commands, where one is to.
     #[cfg(feature = "programs")]
     pub(in crate::engine) resident: Option<Resident>,
-    /// Motion that the controller executes, where it can.
-    pub(in crate::engine) executed: Option<Executed>,
 }
 
 /// A program of ours that carries the commands.

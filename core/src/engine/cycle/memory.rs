@@ -58,6 +58,7 @@ pub struct CycleMemory<const N: usize> {
 }
 
 impl<const N: usize> CycleMemory<N> {
+    #[inline(always)]
     pub(in crate::engine) fn new(
         config: CycleConfig,
         standstill: StandstillConfig,

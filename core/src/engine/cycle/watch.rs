@@ -1,7 +1,7 @@
 //! The watchers of a state: standstill, tracking, pendant, sensors.
 
 use super::CycleMemory;
-use super::given::SideFacts;
+use super::given::{Executed, SideFacts};
 use crate::law::{Law, Motion};
 use crate::link::{Answer, LinkMonitor};
 use crate::mode::{Held, Mode, ModeMachine, Pendant, PendantReading, Standstill};
@@ -43,6 +43,7 @@ impl<const N: usize> CycleMemory<N> {
         &mut self,
         law: &L,
         facts: &SideFacts,
+        executed: Option<&Executed>,
         arrival: Instant,
         now: Instant,
     ) -> Option<Watched> {
@@ -66,7 +67,7 @@ impl<const N: usize> CycleMemory<N> {
         let fresh = self.link.answer(now) == Answer::Moving;
         let timely = fresh && gets_through;
         let at_rest = measured_rest(&mut self.standstill, &self.link, &self.mode, state, fresh, arrival, now);
-        let follows = match &facts.executed {
+        let follows = match executed {
             // Where a hand or a force takes the arm nobody knows beforehand.
             #[cfg(feature = "programs")]
             Some(_) if self.mode.executes_move() && self.guide.is_on() => true,

@@ -182,6 +182,7 @@ impl Ur<'_> {
     }
 
     /// Takes note of the newest state, which arrived at `arrival` and was judged.
+    #[inline(never)]
     fn judged(&mut self, arrival: Instant, cx: &mut Cx<'_, '_>) {
         if let Some(program) = exclusive(&mut self.program)
             && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
@@ -287,6 +288,7 @@ impl<'m> ControllerKind for Ur<'m> {
 impl PositionControl<6> for Ur<'_> {}
 
 impl<'m> Controller<6> for Ur<'m> {
+    #[inline(always)]
     fn new(config: &UrConfig, memory: Memory<'m>) -> Result<(Self, CycleMemory<6>), ConfigError> {
         config.check()?;
         let too_small = |field, found, expected| ConfigError::Memory { field, found, expected };
@@ -446,7 +448,6 @@ impl<'m> Controller<6> for Ur<'m> {
             unacked: self.unacked_age(cx.now),
             #[cfg(feature = "programs")]
             resident: shared(&self.program).and_then(|program| program.resident(cx.now)),
-            executed: None,
         }
     }
 
