@@ -2,6 +2,7 @@
 
 use super::gather::gather;
 use super::given::{Executed, SideFacts};
+use super::stream::Newest;
 use super::{CycleMemory, Verdict};
 use crate::command::JointMove;
 #[cfg(feature = "programs")]
@@ -127,7 +128,8 @@ impl<const N: usize> CycleMemory<N> {
             Action::Move(authority) => {
                 let period = self.link.config().period;
                 let state = self.state.as_mut().ok_or(Reason::Internal)?;
-                let approved = self.stream.next(authority, law, self.chain.as_ref(), state, period, now, events)?;
+                let newest = Newest { state, kinematics: self.chain.as_ref(), period, now };
+                let approved = self.stream.next(authority, law, newest, events)?;
                 (self.sent, self.spoke_at) = (true, now);
                 let Some(approved) = approved else {
                     self.following.sent(&JointVelocities::ZERO);

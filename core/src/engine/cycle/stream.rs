@@ -10,6 +10,16 @@ use crate::robot::{Authority, Reason};
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
 
+/// The newest state, and its surroundings.
+pub(super) struct Newest<'a, const N: usize> {
+    pub(super) state: &'a mut State<N>,
+    /// The arm's kinematics, where they are known.
+    pub(super) kinematics: Option<&'a KinematicChain<N>>,
+    /// The period of the states.
+    pub(super) period: Duration,
+    pub(super) now: Instant,
+}
+
 /// Everything that streaming remembers from state to state, apart from the law.
 #[derive(Debug)]
 pub(super) struct Stream<const N: usize> {
@@ -50,7 +60,7 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns the approved speeds for `state`, of which one comes each `period`; `None` while the robot's speed scaling holds the arm.
+    /// Returns the approved speeds for the `newest` state; `None` while the robot's speed scaling holds the arm.
     ///
     /// # Errors
     /// The reason why law, sensor or governor refuse.
@@ -58,12 +68,10 @@ impl<const N: usize> Stream<N> {
         &'c mut self,
         authority: Authority<'c>,
         law: &mut L,
-        kinematics: Option<&KinematicChain<N>>,
-        state: &mut State<N>,
-        period: Duration,
-        now: Instant,
+        newest: Newest<'_, N>,
         events: &mut Events<E>,
     ) -> Result<Option<Approved<'c, N>>, Reason> {
+        let Newest { state, kinematics, period, now } = newest;
         if !self.begun {
             law.arm(&Start { state, kinematics, resume: self.resume })?;
             self.begun = true;
