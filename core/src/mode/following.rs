@@ -229,6 +229,11 @@ impl<const N: usize> Following<N> {
         if !target.is_finite() {
             return f32::INFINITY;
         }
+        // Mostly the newest command alone allows it.
+        if scaling_floor.to_bits() == 1.0_f32.to_bits() && self.repeated & 1 == 0 && self.allows(&self.newest(), target)
+        {
+            return 0.0;
+        }
         let mut worst = 0.0_f32;
         for (joint, target) in target.iter().enumerate() {
             let excess = self.excess_of_joint(joint, target, scaling_floor);
@@ -239,7 +244,16 @@ impl<const N: usize> Following<N> {
         worst
     }
 
-    /// The same for one joint, zero or less where it is within: older commands only widen what it may be, so nothing
+    /// Whether every joint's target is within the tolerance of `sent`, at its full size.
+    fn allows(&self, sent: &JointVelocities<N>, target: &JointVelocities<N>) -> bool {
+        sent.iter().zip(target.iter()).all(|(sent, target)| {
+            let tolerance = self.tolerance_at(sent.abs());
+            // As in `excess_of_joint`, where the two bounds are this one command: to the same rounding.
+            sent - tolerance - target <= 0.0 && target - sent - tolerance <= 0.0
+        })
+    }
+
+    /// The excess of one joint, zero or less where it is within: older commands only widen what it may be, so nothing
     /// is asked beyond the one that allows it. Comparisons, for `f32::min` is a call on a microcontroller.
     fn excess_of_joint(&self, joint: usize, target: f32, scaling_floor: f32) -> f32 {
         // Hull of the commands in the window, each between its full and its scaled size.

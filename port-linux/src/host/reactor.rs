@@ -52,11 +52,28 @@ struct Turn {
     awake: Option<(StdInstant, StdInstant)>,
     /// The last sleep was none, and the kernel was not asked.
     skipped: bool,
+    /// Counts polls of the future.
+    number: u64,
+    /// A waker was used, or may have been, since the poll before; `true` outside of [`block_on`].
+    woken: bool,
+    /// Where the entries of [`asked`](Self::asked) begin that a further one is joined with.
+    joins: usize,
 }
 
 thread_local! {
     static TURN: RefCell<Turn> =
-        const { RefCell::new(Turn { asked: Vec::new(), ready: Vec::new(), due: None, awake: None, skipped: false }) };
+        const {
+            RefCell::new(Turn {
+                asked: Vec::new(),
+                ready: Vec::new(),
+                due: None,
+                awake: None,
+                skipped: false,
+                number: 0,
+                woken: true,
+                joins: 0,
+            })
+        };
 }
 
 /// Runs `future` on this thread to its end. What it waits for is of this module, or wakes as channels do.
@@ -71,13 +88,18 @@ pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
     loop {
         TURN.with_borrow_mut(|turn| {
             turn.asked.clear();
-            turn.due = None;
+            (turn.due, turn.number) = (None, turn.number.wrapping_add(1));
             turn.ask(bell.event.descriptor(), For::Reading);
         });
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+        let polled = future.as_mut().poll(&mut context);
+        let slept = TURN.with_borrow_mut(|turn| {
+            turn.woken = true;
+            if polled.is_pending() { turn.sleep(&bell) } else { Ok(()) }
+        });
+        if let Poll::Ready(output) = polled {
             return Ok(output);
         }
-        TURN.with_borrow_mut(|turn| turn.sleep(&bell))?;
+        slept?;
     }
 }
 
@@ -103,7 +125,7 @@ impl Wake for Bell {
 
 impl Turn {
     fn ask(&mut self, fd: Descriptor, flags: For) {
-        let known = self.asked.iter_mut().find(|known| known.fd == fd);
+        let known = self.asked.iter_mut().skip(self.joins).find(|known| known.fd == fd);
         match known {
             Some(known) => known.events |= flags.flags(),
             None => self.asked.push(pollfd { fd, events: flags.flags(), revents: 0 }),
@@ -140,10 +162,12 @@ impl Turn {
                 }
                 Err(error) => return Err(error),
             }
-            if self.take(bell.event.descriptor(), For::Reading) {
+            let by_event = self.take(bell.event.descriptor(), For::Reading);
+            if by_event {
                 bell.event.clear();
                 bell.rung.store(false, Ordering::SeqCst);
             }
+            self.woken = rung || by_event;
             return Ok(());
         }
     }
@@ -164,6 +188,72 @@ impl Turn {
             }
             (due, _, now) => (due.map(|due| due.saturating_duration_since(now)), true),
         }
+    }
+}
+
+/// Descriptors that [`when_called`] remembers of a future.
+const REMEMBERED: usize = 8;
+
+/// What a future waited for when it was polled last, beside wakers.
+struct Waits {
+    /// The poll of all that this was part of.
+    number: u64,
+    asked: [pollfd; REMEMBERED],
+    count: usize,
+    due: Option<StdInstant>,
+}
+
+/// Waits for `future` and polls it only where something of its own has happened: a waker was used, the kernel has named one of its
+/// descriptors, or its time has come.
+///
+/// The future must wait for nothing else. It is polled as before where it was not polled the last time.
+pub(crate) async fn when_called<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let mut waits: Option<Waits> = None;
+    poll_fn(|context| {
+        if let Some(waits) = &mut waits
+            && TURN.with_borrow_mut(|turn| turn.still_waits(waits))
+        {
+            return Poll::Pending;
+        }
+        let (due, joins) = TURN.with_borrow_mut(|turn| {
+            let joins = std::mem::replace(&mut turn.joins, turn.asked.len());
+            (turn.due.take(), joins)
+        });
+        let polled = future.as_mut().poll(context);
+        waits = TURN.with_borrow_mut(|turn| turn.waits(due, joins));
+        polled
+    })
+    .await
+}
+
+impl Turn {
+    /// Whether nothing has happened that `waits` is about; then it is waited for once more.
+    fn still_waits(&mut self, waits: &mut Waits) -> bool {
+        let asked = waits.asked.get(..waits.count).unwrap_or_default();
+        let named = |ready: &pollfd| ready.revents != 0 && asked.iter().any(|asked| asked.fd == ready.fd);
+        if self.woken
+            || waits.number.wrapping_add(1) != self.number
+            || self.ready.iter().any(named)
+            || waits.due.is_some_and(|due| std_now() >= due)
+        {
+            return false;
+        }
+        self.asked.extend_from_slice(asked);
+        self.due = self.due.into_iter().chain(waits.due).min();
+        waits.number = self.number;
+        true
+    }
+
+    /// Returns what was asked for since `joins` was replaced, where it can be remembered, and puts `due` and `joins` back.
+    fn waits(&mut self, due: Option<StdInstant>, joins: usize) -> Option<Waits> {
+        let from = std::mem::replace(&mut self.joins, joins);
+        let own = self.due;
+        self.due = own.into_iter().chain(due).min();
+        let entries = self.asked.get(from..).unwrap_or_default();
+        let mut asked = [pollfd { fd: 0, events: 0, revents: 0 }; REMEMBERED];
+        asked.get_mut(..entries.len())?.copy_from_slice(entries);
+        Some(Waits { number: self.number, asked, count: entries.len(), due: own })
     }
 }
 
@@ -372,6 +462,56 @@ mod tests {
             assert!(turns > 2, "{turns}");
         })
         .expect("a reactor");
+    }
+
+    #[test]
+    fn a_future_is_polled_only_for_what_is_its_own() {
+        let clock = Clock::start();
+        let [own, other] = [(); 2].map(|()| Datagrams::bind(HERE).expect("a socket"));
+        let near = std::net::UdpSocket::bind(HERE).expect("a socket");
+        let send = |to: &Datagrams| near.send_to(&[7], to.local_addr().expect("an address")).expect("room");
+        let (tell, mut told) = unbounded_channel();
+        let mut polls = 0;
+        block_on(async {
+            let mut room = [0; 8];
+            let own_turn = async {
+                let later = clock.now() + Duration::from_millis(40);
+                for word in ["datagram", "word", "time"] {
+                    tokio::select! {
+                        got = own.next(&mut room) => assert_eq!((got.expect("a datagram").0, word), (1, "datagram")),
+                        Some(()) = told.recv() => assert_eq!(word, "word"),
+                        () = sleep_until(clock, later) => assert_eq!(word, "time"),
+                    }
+                }
+            };
+            let mut own_turn = pin!(own_turn);
+            let mut watched = pin!(when_called(poll_fn(|context| {
+                polls += 1;
+                own_turn.as_mut().poll(context)
+            })));
+            let mut turns = 0;
+            let rest = async {
+                let mut room = [0; 8];
+                loop {
+                    match turns {
+                        10 => drop(send(&own)),
+                        20 => tell.send(()).expect("heard"),
+                        _ => {}
+                    }
+                    turns += 1;
+                    send(&other);
+                    assert_eq!(other.next(&mut room).await.expect("a datagram").0, 1);
+                }
+            };
+            tokio::select! {
+                biased;
+                () = &mut watched => {}
+                () = rest => {}
+            }
+            assert!(turns > 30, "{turns}");
+        })
+        .expect("a reactor");
+        assert!((3..15).contains(&polls), "{polls}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::feed::Feed;
 use crate::feed::notice::Remark;
 use crate::host::clock::{Clock, utc_now};
 use crate::host::machine;
-use crate::host::reactor::yield_once;
+use crate::host::reactor::{when_called, yield_once};
 use crate::json;
 use crate::law::{BoxedLaw, axis_error, sensed};
 use crate::maker::{Maker, Shows, Summary, Tally};
@@ -263,6 +263,38 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         }
     }
 
+    /// The next input of anybody beside the robot. Dropping the future loses nothing.
+    async fn next_input(&mut self) -> Input {
+        loop {
+            if let Some(input) = self.inputs.pop_front() {
+                self.releases.pass_on(&input, self.ending.map(Ending::by));
+                self.desk.iter_mut().for_each(|desk| desk.taken_over(&input));
+                return input;
+            }
+            if let Some(input) = self.desk.as_mut().and_then(Desk::release) {
+                self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));
+                return input;
+            }
+            let input = tokio::select! {
+                wish = self.panel.next() => self.wished(wish),
+                Some(arrival) = self.sources.next() => self.arrival(arrival),
+                input = next_asked(&mut self.desk) => {
+                    self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));
+                    Some(input)
+                }
+                report = next_report(&mut self.recordings) => { self.recorded(&report); None }
+                text = next_news(&mut self.pendant) => { self.panel.say("pendant", text, vec![]); None }
+                text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
+                (kind, text) = next_remark(&mut self.companions) => { self.panel.say(kind, text, vec![]); None }
+            };
+            if let Some(input) = input {
+                return input;
+            }
+            // Whoever has much to say keeps neither the robot nor a time waiting.
+            yield_once().await;
+        }
+    }
+
     /// Hands over what the recorder holds, to be written to a file of its own.
     fn write_recording<P: Controller<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
@@ -328,34 +360,8 @@ where
     T: Tally<N, P> + Summary<Event = M::Event>,
 {
     async fn next(&mut self) -> Input {
-        loop {
-            if let Some(input) = self.inputs.pop_front() {
-                self.releases.pass_on(&input, self.ending.map(Ending::by));
-                self.desk.iter_mut().for_each(|desk| desk.taken_over(&input));
-                return input;
-            }
-            if let Some(input) = self.desk.as_mut().and_then(Desk::release) {
-                self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));
-                return input;
-            }
-            let input = tokio::select! {
-                wish = self.panel.next() => self.wished(wish),
-                Some(arrival) = self.sources.next() => self.arrival(arrival),
-                input = next_asked(&mut self.desk) => {
-                    self.releases.pass_on(&input, self.desk.as_ref().and_then(Desk::releases));
-                    Some(input)
-                }
-                report = next_report(&mut self.recordings) => { self.recorded(&report); None }
-                text = next_news(&mut self.pendant) => { self.panel.say("pendant", text, vec![]); None }
-                text = next_of(&mut self.remarks) => { self.panel.say("rtde", text, vec![]); None }
-                (kind, text) = next_remark(&mut self.companions) => { self.panel.say(kind, text, vec![]); None }
-            };
-            if let Some(input) = input {
-                return input;
-            }
-            // Whoever has much to say keeps neither the robot nor a time waiting.
-            yield_once().await;
-        }
+        // A state is no reason to look at all of it.
+        when_called(self.next_input()).await
     }
 
     fn handed_over(&mut self) {

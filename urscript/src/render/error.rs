@@ -150,7 +150,9 @@ impl Range {
     /// The same for each element of an array, named by its index.
     pub(super) fn check_each(self, argument: fn(u8) -> Argument, values: &[f32]) -> Result<(), RenderError> {
         for (index, &found) in (0..).zip(values) {
-            self.check(argument(index), found)?;
+            if !(found >= self.min && found <= self.max) {
+                return self.check(argument(index), found);
+            }
         }
         Ok(())
     }

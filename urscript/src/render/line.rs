@@ -74,18 +74,34 @@ impl<'a> Line<'a> {
     /// A finite number below 2³² in magnitude, rounded to [`DECIMALS`] digits, half away from zero. Zero has no sign.
     #[inline]
     pub(super) fn number(&mut self, value: f32) {
-        let (whole, fraction) = fixed_point(value);
-        if value.is_sign_negative() && whole | fraction != 0 {
+        let Some(millionths) = millionths(value) else { return self.large(value) };
+        if value.is_sign_negative() && millionths != 0 {
             self.put(b"-");
         }
-        let (a, b, c) = (fraction / 10_000, fraction / 100 % 100, fraction % 100);
-        let [d0, d1, d2, d3, d4, d5] = [a / 10, a % 10, b / 10, b % 10, c / 10, c % 10].map(digit_of);
-        if whole < 10 {
-            self.put(&[digit_of(whole), b'.', d0, d1, d2, d3, d4, d5]);
-        } else {
-            self.integer(whole);
-            self.put(&[b'.', d0, d1, d2, d3, d4, d5]);
+        let upper = millionths / 10_000;
+        let lower = millionths.wrapping_sub(upper.wrapping_mul(10_000));
+        let [tens, ones, ..] = four_digits(upper).to_le_bytes();
+        if tens != b'0' {
+            self.put(&[tens]);
         }
+        let before = four_digits(upper) & 0xffff_0000 | u32::from(b'.') << 8 | u32::from(ones);
+        let text = u64::from(four_digits(lower)) << 32 | u64::from(before);
+        self.put(&text.to_le_bytes());
+    }
+
+    /// Writes a number of 16 or more.
+    #[cold]
+    #[inline(never)]
+    fn large(&mut self, value: f32) {
+        let (whole, fraction) = fixed_point(value);
+        if value.is_sign_negative() {
+            self.put(b"-");
+        }
+        self.integer(whole);
+        let upper = fraction / 10_000;
+        let [_, _, d0, d1] = four_digits(upper).to_le_bytes();
+        let [d2, d3, d4, d5] = four_digits(fraction.wrapping_sub(upper.wrapping_mul(10_000))).to_le_bytes();
+        self.put(&[b'.', d0, d1, d2, d3, d4, d5]);
     }
 
     /// `[a,b,c]`.
@@ -105,6 +121,41 @@ impl<'a> Line<'a> {
 fn digit_of(value: u32) -> u8 {
     // Callers pass 0..=9; the mask states it where it costs nothing.
     b'0' | (value & 0x0f) as u8
+}
+
+/// The decimal digits of a number below 10⁴, first one in the lowest byte: halves, then digits, are split at the same time.
+#[inline]
+fn four_digits(value: u32) -> u32 {
+    // A reciprocal with so few bits gives every quotient exactly up to 9999, or up to 99.
+    let hundreds = value.wrapping_mul(5_243) >> 19;
+    let pairs = (value << 16).wrapping_sub(hundreds.wrapping_mul((100 << 16) - 1));
+    let tens = pairs.wrapping_mul(103) >> 10 & 0x000f_000f;
+    let digits = (pairs << 8).wrapping_sub(tens.wrapping_mul((10 << 8) - 1));
+    digits | 0x3030_3030
+}
+
+/// The magnitude in millionths where it is below 16.
+#[inline]
+fn millionths(value: f32) -> Option<u32> {
+    let bits = value.to_bits();
+    // Subnormals are below any millionth, as in `fixed_point`.
+    let mantissa = u64::from((bits & 0x007f_ffff) | 0x0080_0000);
+    // |value| in millionths = mantissa · 15 625 / 2^shift, since 10⁶ is 15 625 · 2⁶.
+    let shift = 144_u32.wrapping_sub((bits >> 23) & 0xff);
+    match shift {
+        // Brought to a common power, so that the quotient is the upper word of the product.
+        14..=32 => {
+            let factor = u64::from(15_625_u32.wrapping_shl(32_u32.wrapping_sub(shift)));
+            Some((mantissa.wrapping_mul(factor).wrapping_add(1 << 31) >> 32) as u32)
+        }
+        33..=39 => {
+            let half = 1_u64.wrapping_shl(shift.wrapping_sub(1));
+            Some(mantissa.wrapping_mul(15_625).wrapping_add(half).wrapping_shr(shift) as u32)
+        }
+        // Less than 2³⁸ · 2⁻⁴⁰: rounds to zero.
+        40..=144 => Some(0),
+        _ => None,
+    }
 }
 
 /// The magnitude as whole part and millionths. Values of 2³² and above saturate.
@@ -182,6 +233,33 @@ mod tests {
         line.put(b"abc");
         line.number(-1.0);
         assert_eq!(line.finish(), Err(RenderError::BufferTooSmall { need: 12, have: 4 }));
+    }
+
+    #[test]
+    fn four_digits_are_those_of_every_number() {
+        for value in 0..10_000 {
+            assert_eq!(four_digits(value).to_le_bytes().as_slice(), format!("{value:04}").as_bytes());
+        }
+    }
+
+    #[test]
+    fn small_numbers_are_those_of_the_general_conversion() {
+        // Every exponent, with mantissas about each place where the rounding could turn.
+        for exponent in 0..=0xff_u32 {
+            for place in 0..23 {
+                for near in [0, 1, 2, 0x7f_ffff, 0x40_0000, 0x55_5555, 0x2a_aaaa] {
+                    for mantissa in [near, near ^ 1 << place, near ^ ((1 << place) - 1)] {
+                        let value = f32::from_bits(exponent << 23 | mantissa & 0x7f_ffff);
+                        let general = fixed_point(value);
+                        let small = millionths(value);
+                        assert_eq!(small.is_some(), value < 16.0, "{value:e}");
+                        if let Some(small) = small {
+                            assert_eq!((small / ONE, small % ONE), general, "{value:e}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 //!
 //! A microcontroller without a double-precision unit calls a routine for everything it does to a double, 30 to 100
 //! instructions each, and there are some forty doubles in every packet. These take half of that, and link none of the
-//! routines.
+//! routines. A processor with such a unit rounds by itself, to the same bits.
 //!
 //! ```
 //! use outrigger_wire::math::double::{is_nan, scaled, to_f32};
@@ -24,10 +24,32 @@ const INFINITY: u64 = f64::INFINITY.to_bits();
 /// Binary places of a fraction.
 const PLACES: u32 = 44;
 
+/// A double-precision unit that every processor of the target has.
+const HAS_UNIT: bool = cfg!(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon")
+));
+
 /// The nearest `f32`, the even one of two: the bits that `as` gives, except that every NaN is the same.
 #[must_use]
 #[inline]
 pub const fn to_f32(value: f64) -> f32 {
+    if HAS_UNIT { by_unit(value) } else { by_integers(value) }
+}
+
+/// [`to_f32`] by the processor's own conversion.
+#[inline]
+const fn by_unit(value: f64) -> f32 {
+    if value.is_nan() {
+        let sign = (value.to_bits() >> 32) as u32 & 1 << 31;
+        return f32::from_bits(sign | f32::NAN.to_bits());
+    }
+    value as f32
+}
+
+/// [`to_f32`] by integer arithmetic.
+#[inline]
+const fn by_integers(value: f64) -> f32 {
     // In two words of 32 bits, because a shift of 64 is some ten instructions.
     let bits = value.to_bits();
     let (high, low) = ((bits >> 32) as u32, bits as u32);
@@ -144,11 +166,45 @@ mod tests {
         assert_eq!([f64::INFINITY, f64::NAN, 1e300].map(|v| scaled(v, 1)), [u64::MAX; 3]);
     }
 
+    #[test]
+    fn both_conversions_agree_in_every_class() {
+        // What is dropped of the mantissa: nothing, just under a half, a half, just over it, nearly one; with what is kept.
+        let half = 1_u64 << (DROPPED - 1);
+        let dropped = [0, 1, half - 1, half, half + 1, 2 * half - 1];
+        let kept = [0_u64, 1, 2, 3, 0x2a_aaaa, 0x3f_ffff, 0x40_0000, 0x7f_fffe, 0x7f_ffff];
+        // Every exponent: zero and subnormal doubles, subnormal and full `f32`, what is too large, infinities and NaN.
+        for exponent in 0..=0x7ff_u64 {
+            for kept in kept {
+                // A subnormal `f32` drops more: the same patterns about each bit that is the last one kept.
+                for more in 0..=23 {
+                    for dropped in dropped.map(|dropped| dropped << more & ((1 << MANTISSA) - 1)) {
+                        for sign in [0, 1 << 63] {
+                            let bits = sign | exponent << MANTISSA | (kept << DROPPED) ^ dropped;
+                            let value = f64::from_bits(bits);
+                            assert_eq!(by_unit(value).to_bits(), by_integers(value).to_bits(), "{bits:#x}");
+                            if !value.is_nan() {
+                                assert_eq!(by_integers(value).to_bits(), (value as f32).to_bits(), "{bits:#x}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn the_nearest_f32_has_the_bits_that_a_cast_gives(value in doubles()) {
-            let (ours, cast) = (to_f32(value), value as f32);
-            prop_assert!(ours.to_bits() == cast.to_bits() || (ours.is_nan() && cast.is_nan()), "{value:e}: {ours:e} {cast:e}");
+            for ours in [by_integers(value), by_unit(value), to_f32(value)] {
+                let cast = value as f32;
+                prop_assert!(ours.to_bits() == cast.to_bits() || (ours.is_nan() && cast.is_nan()), "{value:e}: {ours:e} {cast:e}");
+            }
+        }
+
+        #[test]
+        fn both_conversions_give_the_same_bits(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assert_eq!(by_unit(value).to_bits(), by_integers(value).to_bits(), "{:#x}", bits);
         }
 
         #[test]

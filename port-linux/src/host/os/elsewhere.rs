@@ -12,6 +12,11 @@ pub(crate) const ENDING: i16 = 0;
 /// Processors are numbered below this.
 pub(crate) const MOST_PROCESSORS: usize = 1_024;
 
+/// No clock but that of the standard library.
+pub(crate) const fn monotonic_nanos() -> Option<u64> {
+    None
+}
+
 /// Why an arm is not commanded from here.
 pub(super) fn only_on_linux() -> io::Error {
     let system = if cfg!(windows) { "Windows" } else { "macOS" };

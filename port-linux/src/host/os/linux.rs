@@ -97,6 +97,16 @@ pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
     Ok(usize::try_from(bytes).unwrap_or(0))
 }
 
+/// The nanoseconds of the system's monotonic clock, for [`Clock`](crate::host::clock::Clock) alone: the one that
+/// [`std::time::Instant`] reads, as a number.
+pub(crate) fn monotonic_nanos() -> Option<u64> {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one `timespec`, which outlives it.
+    let refused = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let secs = u64::try_from(now.tv_sec).ok().filter(|_| refused == 0)?;
+    secs.checked_mul(1_000_000_000)?.checked_add(u64::try_from(now.tv_nsec).ok()?)
+}
+
 /// Waits until one of `descriptors` is ready, or for so long; without end where no time is given. How many are ready.
 ///
 /// # Errors
