@@ -97,7 +97,7 @@ impl Snapshot {
 pub enum LawError {
     /// The largest difference of a joint from where it is to be \[rad\].
     Joint(f32),
-    /// Of the numbers that the law shows, the largest, whatever their units.
+    /// The largest of the numbers that the law shows, whatever their units.
     Value(Value),
 }
 
