@@ -193,18 +193,18 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
-    /// What of a stream is under way.
+    /// Returns the stage of a stream.
     #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
     }
 
-    /// How much of the motion's time has passed.
+    /// Returns the time of the motion that has passed.
     fn elapsed(&self) -> Duration {
         self.motion.as_ref().map_or(Duration::ZERO, |motion| motion.sampler.elapsed())
     }
 
-    /// How far the motion has come.
+    /// Returns the progress of the motion.
     fn progress(&self) -> Progress {
         match self.motion.as_ref().map_or(Progress::Endless, |motion| motion.sampler.progress()) {
             Progress::Finished if !self.has_arrived() => Progress::Running,

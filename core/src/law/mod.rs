@@ -40,6 +40,7 @@ mod standoff;
 mod survey;
 mod tool_axes;
 mod tool_space;
+mod values;
 
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 #[cfg(feature = "motions")]
@@ -52,6 +53,7 @@ pub use standoff::{Standoff, StandoffConfig};
 pub use survey::{Excess, FeedError, Quantity, survey};
 pub use tool_axes::{AxisConfig, PerAxis, ToolAxes, ToolAxesConfig, ToolAxis};
 pub use tool_space::ToolSpaceConfig;
+pub use values::{MAX_VALUES, Unit, Value, Values};
 
 use crate::command::Samples;
 use crate::kinematics::{KinematicChain, Posture};
@@ -69,7 +71,7 @@ pub struct Start<'a, const N: usize> {
     pub state: &'a State<N>,
     /// The arm's kinematics, where they are known by now. A law without them keeps those of an earlier start.
     pub kinematics: Option<&'a KinematicChain<N>>,
-    /// Whether a person asked to go on with a suspended motion. A law that has none begins anew.
+    /// Set where a person asked to go on with a suspended motion. A law that has none begins anew.
     pub resume: bool,
 }
 
@@ -132,25 +134,19 @@ pub trait Law<const N: usize>: Checkpoint {
     /// Commanding ended: a motion with an end is kept where it is.
     fn suspend(&mut self) {}
 
-    /// The motion of a law that follows a trajectory or positions and speeds that somebody streams.
+    /// Returns the motion of a law that follows a trajectory, or positions and speeds that somebody streams.
     fn motion(&self) -> Option<&dyn Motion<N>> {
         None
     }
 
-    /// The same motion, to be fed, replaced or ended.
+    /// Returns the [motion](Self::motion) to be fed, replaced or ended.
     fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
         None
     }
 
-    /// Measured minus wanted distance of the tool to the workpiece at the last step \[m\]; `None` for a law that holds none.
-    fn standoff_error(&self) -> Option<f32> {
-        None
-    }
-
-    /// How far the tool has yet to go along and about each axis, by its sensor at the last step \[m, rad\]; `None` for an axis that
-    /// no sensor moves.
-    fn axis_errors(&self) -> PerAxis<Option<f32>> {
-        [None; 6]
+    /// Returns the numbers that are shown of the law while it commands, as of the last step.
+    fn values(&self) -> Values {
+        Values::NONE
     }
 }
 
@@ -323,12 +319,8 @@ impl<const N: usize> Law<N> for AnyLaw<N> {
         each!(self, law => law.motion_mut())
     }
 
-    fn standoff_error(&self) -> Option<f32> {
-        each!(self, law => Law::<N>::standoff_error(law))
-    }
-
-    fn axis_errors(&self) -> PerAxis<Option<f32>> {
-        each!(self, law => Law::<N>::axis_errors(law))
+    fn values(&self) -> Values {
+        each!(self, law => Law::<N>::values(law))
     }
 }
 

@@ -12,14 +12,14 @@ use outrigger_wire::robot::JointPositions;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::Duration;
 
-/// What became of a motion that another took the place of.
+/// The state in which a motion was replaced.
 #[cfg(feature = "trajectories")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Replaced {
-    /// How far it had come.
+    /// The progress that it had made.
     pub progress: Progress,
-    /// How much of its own time had passed.
+    /// The part of its own time that had passed.
     pub elapsed: Duration,
 }
 
@@ -27,13 +27,13 @@ pub struct Replaced {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MotionStatus {
-    /// How far a motion with an end has come.
+    /// The progress of a motion with an end.
     pub progress: Progress,
-    /// How much of its time has passed, at the motion's own speed.
+    /// The part of its time that has passed, at the motion's own speed.
     pub elapsed: Duration,
-    /// How many waypoints can be fed now.
+    /// The number of waypoints that can be fed now.
     pub room: usize,
-    /// What of a stream of speeds or positions is under way.
+    /// The stage of a stream of speeds or positions.
     #[cfg(feature = "motions")]
     pub forwarding: Forwarding,
 }

@@ -15,7 +15,7 @@
 use super::closing::closing_speed;
 use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
-use super::{Law, Start, ToolSpaceConfig};
+use super::{Law, Start, ToolSpaceConfig, Unit, Value, Values};
 use crate::command::Samples;
 use crate::kinematics::Posture;
 use crate::robot::{BadValue, Range, Reason, range_of, settings};
@@ -202,8 +202,9 @@ impl<const N: usize> Law<N> for Standoff<N> {
         core::slice::from_ref(&self.config.source)
     }
 
-    fn standoff_error(&self) -> Option<f32> {
-        Some(self.error)
+    fn values(&self) -> Values {
+        let value = Value { name: "standoff_error", part: None, unit: Unit::Metre, value: Some(self.error) };
+        Values::from_iter([value])
     }
 }
 

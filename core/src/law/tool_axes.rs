@@ -22,7 +22,7 @@ use heapless::Vec;
 use super::closing::closing_speed;
 use super::hold::{Displacement, Hold};
 use super::tool_space::ToolSpace;
-use super::{Law, Start, ToolSpaceConfig};
+use super::{Law, Start, ToolSpaceConfig, Unit, Value, Values};
 use crate::command::{MAX_SOURCES, Samples};
 use crate::kinematics::Posture;
 use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
@@ -274,8 +274,13 @@ impl<const N: usize> Law<N> for ToolAxes<N> {
         &self.sources
     }
 
-    fn axis_errors(&self) -> PerAxis<Option<f32>> {
-        self.ways
+    fn values(&self) -> Values {
+        let axes = ToolAxis::WORDS.iter().zip(self.ways).filter(|(_, way)| way.is_some());
+        let shown = axes.map(|((part, axis), value)| {
+            let unit = if axis.turns() { Unit::Radian } else { Unit::Metre };
+            Value { name: "axis_errors", part: Some(part), unit, value }
+        });
+        shown.collect()
     }
 }
 

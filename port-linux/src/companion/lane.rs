@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use outrigger_core::command::MAX_SOURCES;
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Controller, Engine, Event, Input};
-use outrigger_core::law::{Law, Motion};
+use outrigger_core::law::{Law, Motion, Values};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
@@ -179,8 +179,7 @@ impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
         let frame = Frame {
             commanded: engine.commanded(),
             wanted: law.motion().and_then(Motion::setpoint).filter(|_| commands).map(|setpoint| setpoint.positions),
-            standoff_error: law.standoff_error().filter(|_| commands),
-            axis_errors: law.axis_errors().map(|error| error.filter(|_| commands)),
+            values: if commands { law.values() } else { Values::NONE },
             samples,
             held_by: engine.held_by(),
         };

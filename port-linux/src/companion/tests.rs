@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use outrigger_core::command::SourceConfig;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
+use outrigger_core::law::{Unit, Value, Values};
 use outrigger_core::robot::Reason;
 use outrigger_tests::require::committed::hold;
 use outrigger_wire::robot::{JointPositions, Pose, RobotModel, State};
@@ -157,8 +158,10 @@ fn the_objects_of_a_session_are_those_that_are_committed() {
     let snapshot = Snapshot::of(Arm::new(&state, vec![]));
     let nothing = SessionView::<7> { snapshot: snapshot.clone(), frame: Frame::default(), settled: Settled::default() };
     let (mut frame, mut settled) = (Frame::<6>::default(), Settled::default());
-    (frame.wanted, frame.standoff_error) = (Some(JointPositions([0.25; 6])), Some(f32::NAN));
-    (frame.axis_errors[2], frame.held_by) = (Some(-1e-5), Some(Reason::ProgramPaused));
+    let value = |name, part, value| Value { name, part, unit: Unit::Metre, value: Some(value) };
+    frame.wanted = Some(JointPositions([0.25; 6]));
+    frame.values = Values::from_iter([value("standoff_error", None, f32::NAN), value("axis_errors", Some("z"), -1e-5)]);
+    frame.held_by = Some(Reason::ProgramPaused);
     let value = SampleValue::new(&[0.1, 0.2]).expect("two numbers");
     frame.samples[0] = Some(Sample { source: SourceId(0), value, seq: 3, taken_at: Instant::from_micros(1_500) });
     settled.chain = Some(KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose::default()));

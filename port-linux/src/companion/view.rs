@@ -2,13 +2,14 @@
 
 use outrigger_core::command::{MAX_SOURCES, SourceConfig};
 use outrigger_core::kinematics::KinematicChain;
-use outrigger_core::law::PerAxis;
+use outrigger_core::law::{PerAxis, ToolAxis, Values};
 use outrigger_core::robot::Reason;
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::sensor::Sample;
 use outrigger_wire::time::Duration;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use crate::law::{ScriptValue, named};
 use crate::show::Snapshot;
 
 /// A session at one instant: what is shown of it everywhere, and what only a picture of the arm needs.
@@ -35,10 +36,10 @@ pub struct Frame<const N: usize> {
     pub commanded: JointVelocities<N>,
     /// The joint positions that the law wants \[rad\], while it commands.
     pub wanted: Option<JointPositions<N>>,
-    /// The error of a law that holds a distance \[m\], while it commands.
-    pub standoff_error: Option<f32>,
-    /// The errors of a law that moves axes of the tool by sensors \[m, rad\], while it commands.
-    pub axis_errors: PerAxis<Option<f32>>,
+    /// The numbers that the law shows, while it commands. In JSON they are `values`, and those of the laws that hold a distance
+    /// or move axes of the tool are `standoff_error` and `axis_errors` as well.
+    #[serde(flatten, serialize_with = "law_values")]
+    pub values: Values,
     /// The newest sample of each source, by its number.
     pub samples: [Option<Sample>; MAX_SOURCES],
     /// The reason that holds the motion while commanding lasts.
@@ -57,4 +58,19 @@ pub struct Settled<const N: usize> {
     pub oldest_state: Duration,
     /// The limit of each joint's speed \[rad/s\].
     pub fastest: JointVelocities<N>,
+}
+
+fn law_values<S: Serializer>(values: &Values, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct OfLaw {
+        standoff_error: Option<f32>,
+        axis_errors: PerAxis<Option<f32>>,
+        values: Vec<ScriptValue>,
+    }
+    let mut axis_errors = [None; 6];
+    for (error, (axis, _)) in axis_errors.iter_mut().zip(ToolAxis::WORDS) {
+        *error = named(values, "axis_errors").find(|(part, _)| *part == Some(*axis)).map(|(_, error)| error);
+    }
+    let standoff_error = named(values, "standoff_error").next().map(|(_, error)| error);
+    OfLaw { standoff_error, axis_errors, values: ScriptValue::all(values) }.serialize(serializer)
 }

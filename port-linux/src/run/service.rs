@@ -31,7 +31,7 @@ use crate::host::clock::{Clock, utc_now};
 use crate::host::machine;
 use crate::host::reactor::{when_called, yield_once};
 use crate::json;
-use crate::law::{BoxedLaw, axis_error, sensed};
+use crate::law::{BoxedLaw, lines};
 use crate::maker::{Maker, Shows, Summary, Tally};
 use crate::motion::{Standing, UnderWay};
 use crate::panel::Ends;
@@ -488,16 +488,10 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
 
 /// What the law has to show: an error only while it is measured, in every cycle.
 fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode, standing: Option<Standing>) -> Vec<(String, String)> {
-    match law.standoff_error() {
-        Some(_) if mode != Mode::Command => vec![],
-        Some(error) => vec![("standoff error".into(), format!("{:+.3} mm", error * 1e3))],
-        None if sensed(law.axis_errors()).next().is_some() => {
-            let errors: Vec<_> = sensed(law.axis_errors()).map(axis_error).collect();
-            if mode == Mode::Command { vec![("errors of the axes".into(), errors.join(", "))] } else { vec![] }
-        }
-        None => Standing::word(standing, MotionStatus::of(law).progress)
-            .into_iter()
-            .map(|word| ("motion".into(), word.into()))
-            .collect(),
+    let values = law.values();
+    if values.iter().next().is_some() {
+        return if mode == Mode::Command { lines(&values) } else { vec![] };
     }
+    let word = Standing::word(standing, MotionStatus::of(law).progress);
+    word.into_iter().map(|word| ("motion".into(), word.into())).collect()
 }

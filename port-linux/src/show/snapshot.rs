@@ -1,6 +1,6 @@
 //! What is shown of a session: everything an output needs, taken from the engine at one instant.
 
-use outrigger_core::law::{Law, Motion, ToolAxis};
+use outrigger_core::law::{Law, Motion, Value};
 use outrigger_core::link::{Bin, Figures, SequenceTotals};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -11,7 +11,6 @@ use serde::{Serialize, Serializer};
 use super::words::{self, Observer};
 use super::{States, Terminals, Variables, grade};
 use crate::json::{self, Number};
-use crate::law::sensed;
 
 /// A session at one instant.
 #[derive(Clone, Debug)]
@@ -96,12 +95,10 @@ impl Snapshot {
 /// How far the arm is from what a law wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LawError {
-    /// Measured minus wanted distance to the workpiece \[m\].
-    Distance(f32),
     /// The largest difference of a joint from where it is to be \[rad\].
     Joint(f32),
-    /// Of the tool's axes that sensors move, the one that has furthest to go \[m, rad\], a radian as far as a metre.
-    Axis(ToolAxis, f32),
+    /// The largest of the numbers that the law shows, whatever their units.
+    Value(Value),
 }
 
 impl LawError {
@@ -118,11 +115,11 @@ impl LawError {
                 .map(|(to, is)| is - to);
             differences.max_by(|one, other| one.abs().total_cmp(&other.abs())).map(Self::Joint)
         };
-        let axes = || {
-            let furthest = sensed(law.axis_errors()).max_by(|(_, one), (_, other)| one.abs().total_cmp(&other.abs()));
-            furthest.map(|(axis, error)| Self::Axis(axis, error))
-        };
-        law.standoff_error().map(Self::Distance).or_else(axes).or_else(joints)
+        let size = |value: &Value| value.value.unwrap_or(0.0).abs();
+        let values = law.values();
+        let known = values.iter().filter(|value| value.value.is_some());
+        let largest = known.max_by(|one, other| size(one).total_cmp(&size(other)));
+        largest.copied().map(Self::Value).or_else(joints)
     }
 }
 

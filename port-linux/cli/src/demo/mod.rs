@@ -46,7 +46,7 @@ use outrigger::host::reactor;
 use outrigger::host::signals::Leaves;
 use outrigger::host::target::Target;
 use outrigger::host::worker::{writable_within, write_within};
-use outrigger::law::BoxedLaw;
+use outrigger::law::{BoxedLaw, lines};
 use outrigger::maker::Vendor as _;
 use outrigger::maker::ur::{self, UrController};
 use outrigger::panel::{Operators, Panel, Wish};
@@ -347,10 +347,9 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
         }
         let slowed = self.pace.0.slowed();
         self.panel.observe(engine, now, || {
-            let error = engine.law().standoff_error().filter(|_| engine.mode() == Mode::Command);
-            let error = error.map(|error| ("standoff error".into(), format!("{:+.3} mm", error * 1e3)));
+            let values = if engine.mode() == Mode::Command { lines(&engine.law().values()) } else { vec![] };
             let time = (slowed > 1).then(|| ("time passes".into(), format!("{slowed} times slower")));
-            error.into_iter().chain(time).collect()
+            values.into_iter().chain(time).collect()
         });
     }
 }

@@ -18,7 +18,7 @@ use super::outline::{outline, tool_axis};
 use outrigger::companion::{Frame, SessionView, Settled, Views};
 use outrigger::feed::{Item, Reader, What};
 use outrigger::json::{self, Number};
-use outrigger::law::sensed;
+use outrigger::law::{ScriptValue, named};
 use outrigger::show::{Arm, Notice, Snapshot, words};
 
 /// Events that whoever comes later is told.
@@ -188,6 +188,8 @@ struct Live<'l> {
     standoff_error: Option<Number<f32>>,
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "json::members")]
     axis_errors: Vec<(&'static str, Number<f32>)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values: Vec<ScriptValue>,
     sources: Vec<Source<'l>>,
     #[serde(flatten)]
     arm: Option<OfArm>,
@@ -274,8 +276,11 @@ impl<'l> Live<'l> {
             held_by: frame.held_by.map(words::of_hold),
             latched: latched.map(why),
             not_met: not_met.map(why).collect(),
-            standoff_error: frame.standoff_error.map(Number),
-            axis_errors: sensed(frame.axis_errors).map(|(axis, error)| (axis.name(), Number(error))).collect(),
+            standoff_error: named(&frame.values, "standoff_error").next().map(|(_, error)| Number(error)),
+            axis_errors: named(&frame.values, "axis_errors")
+                .filter_map(|(axis, error)| Some((axis?, Number(error))))
+                .collect(),
+            values: ScriptValue::all(&frame.values),
             sources: of_sources
                 .map(|(number, (config, newest))| Source {
                     name: sources.get(number).map_or_else(|| format!("source {number}").into(), Into::into),

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use outrigger_wire::time::{Duration, Instant};
 
+use outrigger::law::shown;
 use outrigger::show::{LawError, Snapshot};
 
 /// Time of one column \[ms\].
@@ -114,7 +115,7 @@ fn note_six(courses: &mut [Course; 6], at: Instant, values: Option<([f32; 3], [f
 /// An error in the unit that it is shown in.
 pub(super) fn shown_error(error: LawError) -> f32 {
     match error {
-        LawError::Distance(way) | LawError::Axis(_, way) => way * 1e3,
+        LawError::Value(value) => value.value.unwrap_or(f32::NAN) * shown(value.unit).0,
         LawError::Joint(angle) => angle.to_degrees(),
     }
 }

@@ -2,6 +2,7 @@
 
 use outrigger_core::command::SourceConfig;
 use outrigger_core::kinematics::DhParameters;
+use outrigger_core::law::{Unit, Value, Values};
 use outrigger_core::robot::ReasonSet;
 use outrigger_emulated::require::committed::hold;
 use outrigger_wire::robot::{Payload, Pose, ProgramState, RobotModel, State, Wrench};
@@ -43,8 +44,13 @@ fn numbers<const N: usize>(chain: Option<KinematicChain<N>>) -> (Frame<N>, Settl
     let (mut frame, mut settled) = (Frame::default(), Settled::default());
     frame.commanded.0 = [0.125; N];
     frame.wanted = Some(JointPositions([0.5; N]));
-    (frame.standoff_error, frame.held_by) = (Some(-1e-5), Some(Reason::ProgramPaused));
-    frame.axis_errors = [None, Some(0.1), None, None, Some(f32::NAN), None];
+    frame.held_by = Some(Reason::ProgramPaused);
+    let value = |name, part, unit, value| Value { name, part, unit, value: Some(value) };
+    frame.values = Values::from_iter([
+        value("standoff_error", None, Unit::Metre, -1e-5),
+        value("axis_errors", Some("y"), Unit::Metre, 0.1),
+        value("axis_errors", Some("ry"), Unit::Radian, f32::NAN),
+    ]);
     let config = |number, most| SourceConfig::new(SourceId(number), 1, -0.5, most);
     settled.sources[0] = Some(config(0, 1.0));
     settled.sources[1] = Some(SourceConfig { max_age: Duration::from_micros(12_500), ..config(1, f32::INFINITY) });

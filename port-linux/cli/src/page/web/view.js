@@ -60,6 +60,14 @@ const whole = () => [latest() - LONGEST, latest()];
 function show(span, still = false) { seconds = span[1] - span[0]; hold(still || held !== null ? span[1] : null); }
 function redraw() { plots.forEach(plot => { plot.dirty = true; }); Arm.redraw(); }
 
+const scaled = value => (value.unit === 'm' || value.unit === 'rad' ? 1e3 : 1);
+const symbol = value => (scaled(value) === 1 ? value.unit : `m${value.unit}`);
+// The largest of the numbers that the law shows, whatever their units.
+function largest(values) {
+  const known = (values || []).filter(value => value.value !== null);
+  return known.reduce((most, value) => (Number.isNaN(most) || Math.abs(value.value * scaled(value)) > Math.abs(most) ? value.value * scaled(value) : most), NaN);
+}
+
 function build(about) {
   joints = about.joints;
   $('plots').textContent = '';
@@ -70,7 +78,7 @@ function build(about) {
   plots = [
     Object.assign(lane, { of: s => [MODES.indexOf(s.mode), LINK.indexOf(s.grade)] }),
     Object.assign(new Plot('Age of the newest state', 'ms', 1, 100, { floor: 0 }).add('age', '--c0'), { of: (s, l) => [s.age_ms], limit: (s, l) => [[l.age_limit_ms, `limit ${l.age_limit_ms} ms`]] }),
-    Object.assign(new Plot('Error of the law', 'mm', 2, 110, { room: 1 }).add('distance', '--c1'), { of: (s, l) => [l.standoff_error === undefined ? NaN : l.standoff_error * 1e3], zero: true }),
+    Object.assign(new Plot('Error of the law', 'mm', 2, 110, { room: 1 }).add('distance', '--c1'), { of: (s, l) => [largest(l.values)], zero: true }),
     Object.assign(new Plot('Distance from the motion', '°', 2, 110, { room: 0.05 }), { joints: true }),
     Object.assign(new Plot('Sensor', 'mm', 1, 100).add('sensor', '--c4'), { sensor: 0 }),
     each(new Plot('Joint angles', '°', 1, 160), s => s.q_actual && s.q_actual.map(degrees)),
@@ -302,8 +310,10 @@ function table() {
     tool.push(`rotation vector  ${status.tcp_pose.slice(3).map(v => v.toFixed(3)).join('  ')} rad`);
   }
   if (live.tcp_force) tool.push(`force  ${live.tcp_force.map(v => v.toFixed(1)).join('  ')} N`);
-  if (live.standoff_error !== undefined) tool.push(`error of the law  ${(live.standoff_error * 1e3).toFixed(2)} mm`);
-  if (live.axis_errors) tool.push(`errors of the axes  ${Object.entries(live.axis_errors).map(([axis, way]) => `${axis} ${(way * 1e3).toFixed(2)} ${axis.length > 1 ? 'mrad' : 'mm'}`).join('  ')}`);
+  for (const name of new Set((live.values || []).map(value => value.name))) {
+    const parts = live.values.filter(value => value.name === name && value.value !== null);
+    if (parts.length) tool.push(`${name.replaceAll('_', ' ')}  ${parts.map(value => `${value.part ? `${value.part} ` : ''}${(value.value * scaled(value)).toFixed(2)} ${symbol(value)}`).join('  ')}`);
+  }
   live.sources.forEach(source => tool.push(`sensor “${source.name}”  ${source.value ? (source.max <= 5 && source.value.length === 1 ? `${(source.value[0] * 1e3).toFixed(1)} mm` : source.value.map(v => v.toFixed(4)).join('  ')) : 'no reading yet'}${source.value ? `, ${source.age_ms.toFixed(0)} ms old (limit ${source.max_age_ms} ms)` : ''}`));
   text('tool-words', tool.join('\n') || '–');
 }

@@ -11,7 +11,7 @@ use ratatui::widgets::Widget as _;
 use super::{joints, link};
 use crate::screen::history::{History, shown_error};
 use crate::screen::paint::{SOFT, Standing, badge, is_within, panel, value, wrapped};
-use outrigger::law::axis_error;
+use outrigger::law::{label, worded};
 use outrigger::show::{LawError, Snapshot, words};
 
 /// Rows of the panels of mode and link.
@@ -67,9 +67,11 @@ fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &m
     let inner = block.inner(area);
     block.render(area, buffer);
     let text = error.map(|error| match error {
-        LawError::Distance(_) => format!("{:+.3} mm to the workpiece", shown_error(error)),
         LawError::Joint(_) => format!("{:+.4} ° at the worst joint", shown_error(error)),
-        LawError::Axis(axis, way) => format!("{} to go", axis_error((axis, way))),
+        LawError::Value(value) => {
+            let text = worded(&value).unwrap_or_default();
+            if value.part.is_some() { text } else { format!("{} {text}", label(&value)) }
+        }
     });
     let [text_area, course] = Layout::horizontal([Constraint::Length(32), Constraint::Fill(1)]).areas(inner);
     Line::from(value(text)).render(text_area, buffer);

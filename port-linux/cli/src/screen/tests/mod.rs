@@ -18,8 +18,14 @@ use ratatui::backend::TestBackend;
 use super::place::Turn;
 
 use super::*;
+use outrigger::core::law::{Unit, Value};
 use outrigger::json::text;
 use outrigger::show::{Arm, LawError, States, Word, words};
+
+/// The error of a law that holds a distance \[m\].
+fn distance(error: f32) -> LawError {
+    LawError::Value(Value { name: "standoff_error", part: None, unit: Unit::Metre, value: Some(error) })
+}
 
 fn figures() -> Figures {
     let answers = AnswerFigures {
@@ -352,6 +358,6 @@ fn the_angles_of_all_joints_are_on_the_first_page_of_the_smallest_usual_screen()
     shows(&rows, &["joints: angle °"]);
     shows(&rows, &degrees);
     // An error of the law takes rows as well.
-    let with_error = Snapshot { law_error: Some(LawError::Distance(0.0)), ..snapshot(lwr()) };
+    let with_error = Snapshot { law_error: Some(distance(0.0)), ..snapshot(lwr()) };
     shows(&drawn("run", Some(with_error), 80, 24), &degrees);
 }

@@ -113,7 +113,7 @@ fn at_work() -> Snapshot {
         values: vec![("standoff error".into(), "+0.120 mm".into())],
         terminals: Some(terminals()),
         temperatures: Some(vec![27.1, 28.4, 27.9, 30.2, 31.0, 30.4]),
-        law_error: Some(LawError::Distance(0.000_12)),
+        law_error: Some(distance(0.000_12)),
         ..snapshot(arm)
     }
 }
@@ -122,7 +122,7 @@ fn at_work() -> Snapshot {
 fn holding_its_distance() -> Scene {
     Scene::new("run", 30, at_work(), |seconds, look| {
         let wave = (seconds / 4.0).sin();
-        look.law_error = Some(LawError::Distance(wave * 0.0004 + 0.000_12));
+        look.law_error = Some(distance(wave * 0.0004 + 0.000_12));
         if let Some(arm) = &mut look.state {
             arm.joints[1].angle += wave * 0.1;
             arm.joints[2].angle -= wave * 0.2;

@@ -1,0 +1,78 @@
+//! Numbers that a law shows: names, units and values, drawn by terminals and pages that know no law.
+
+/// The unit of a [`Value`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// A number without a unit.
+    One,
+    /// Metres.
+    Metre,
+    /// Radians.
+    Radian,
+    /// Newtons.
+    Newton,
+    /// Newton metres.
+    NewtonMetre,
+}
+
+impl Unit {
+    /// Returns the unit's symbol.
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::One => "",
+            Self::Metre => "m",
+            Self::Radian => "rad",
+            Self::Newton => "N",
+            Self::NewtonMetre => "Nm",
+        }
+    }
+}
+
+/// A number that a law shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// The name, in lower case with underscores.
+    pub name: &'static str,
+    /// The part of it, where several values have one name: an axis of the tool, or a joint.
+    pub part: Option<&'static str>,
+    /// The unit.
+    pub unit: Unit,
+    /// The number; `None` while it is not known.
+    pub value: Option<f32>,
+}
+
+/// The most values that a law shows.
+pub const MAX_VALUES: usize = 8;
+
+/// The values that a law shows, in the order in which they are drawn.
+///
+/// ```
+/// use outrigger_core::law::{Unit, Value, Values};
+///
+/// let offset = Value { name: "seam_offset", part: None, unit: Unit::Metre, value: Some(0.002) };
+/// let values = Values::from_iter([offset]);
+/// assert_eq!(values.iter().next(), Some(&offset));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Values([Option<Value>; MAX_VALUES]);
+
+impl Values {
+    /// No values.
+    pub const NONE: Self = Self([None; MAX_VALUES]);
+
+    /// Returns the values in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &Value> {
+        self.0.iter().flatten()
+    }
+}
+
+impl FromIterator<Value> for Values {
+    /// Takes the first [`MAX_VALUES`] and leaves out the others.
+    fn from_iter<T: IntoIterator<Item = Value>>(values: T) -> Self {
+        let mut taken = Self::NONE;
+        taken.0.iter_mut().zip(values).for_each(|(place, value)| *place = Some(value));
+        taken
+    }
+}
