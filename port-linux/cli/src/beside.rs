@@ -263,7 +263,8 @@ fn companions<const N: usize, C: Controller<N>>(
         Some(file) => companions.push(Arc::new(Recording::new(file.clone(), run.record_variables.clone()))),
         None if run.record_variables.is_empty() => {}
         None => {
-            let what = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
+            let what =
+                "run.expert.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
             return Err(Failure::BadInput(what.into()));
         }
     }

@@ -59,7 +59,13 @@ fn shown(block: &str) -> Vec<Shown> {
         let (assigned, last) = (line.trim_start_matches("# "), shown.last_mut());
         if let Some(header) = line.strip_prefix('[') {
             let name = header.trim_start_matches('[').split(']').next().unwrap_or_default();
-            table = if header.starts_with('[') { format!("{name}[].") } else { format!("{name}.") };
+            let array = table.split("expert.").next().and_then(|table| table.strip_suffix("[]."));
+            let is_of_array = array.is_some_and(|array| name.strip_suffix(".expert") == Some(array));
+            table = match name.strip_suffix(".expert").filter(|_| is_of_array) {
+                Some(array) => format!("{array}[].expert."),
+                None if header.starts_with('[') => format!("{name}[]."),
+                None => format!("{name}."),
+            };
         } else if let (true, Some(last)) = (line.starts_with(' '), last) {
             last.line.push_str(line);
             last.at = *last.at.start()..=number;
@@ -136,7 +142,7 @@ fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered()
 #[test]
 fn every_group_of_claims_is_offered_and_taken() {
     let shown: Vec<_> = PAGES.into_iter().flat_map(blocks).flat_map(shown).collect();
-    let claim = shown.iter().find(|shown| shown.name == "outputs.claim").expect("it is shown");
+    let claim = shown.iter().find(|shown| shown.name == "outputs.expert.claim").expect("it is shown");
     let list = claim.line.split("meanwhile:").nth(1).and_then(|rest| rest.split(" force = ").next()).expect("a list");
     let offered: BTreeSet<_> = list.split([',', '#', ' ']).filter(|word| !word.is_empty()).collect();
     // What a program gets its orders in is claimed by itself.
@@ -144,7 +150,7 @@ fn every_group_of_claims_is_offered_and_taken() {
     assert_eq!(offered, claims.map(Claim::name).collect());
     let file = files().into_iter().next().expect("a host's file");
     for word in offered {
-        assert_eq!(accepted(&file.with("outputs.claim", &format!("{word:?}")).text()), Ok(()), "{word}");
+        assert_eq!(accepted(&file.with("outputs.expert.claim", &format!("{word:?}")).text()), Ok(()), "{word}");
     }
 }
 
