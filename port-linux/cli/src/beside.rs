@@ -455,7 +455,7 @@ pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
             check::on_board(krc::checked(&engine, &listen), &law, &sources, &device)
         }
     };
-    check::say(&args.config, &lines)
+    check::say(&args.config, &lines, &check::expert(&args.config))
 }
 
 /// `outrigger replay`.

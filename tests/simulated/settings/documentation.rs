@@ -97,6 +97,31 @@ fn check<const N: usize>(law: &LawConfig<N>) -> Result<(), String> {
     AnyLaw::new(law.clone()).map(drop).map_err(|error| error.to_string())
 }
 
+/// What a page says that the reader takes where a key is absent, of every key that is shown: the value in its comment where that
+/// begins with one, else the value shown.
+pub(super) fn defaults() -> BTreeMap<String, String> {
+    let mut defaults = BTreeMap::new();
+    for shown in PAGES.into_iter().flat_map(blocks).flat_map(shown) {
+        let (value, comment) = shown.line.split_once('#').unwrap_or((&shown.line, ""));
+        let comment = comment.trim();
+        let first = comment.split([' ', ';', ':', ',']).next().unwrap_or_default();
+        let named = comment.split_once(';').map_or(comment, |(value, _)| value);
+        let is_value = named.parse::<f64>().is_ok()
+            || matches!(named, "true" | "false")
+            || (named.starts_with('"') && named.ends_with('"') && named.matches('"').count() == 2);
+        let default = match first {
+            "none" | "needed" => "none".to_owned(),
+            "required" => "required".to_owned(),
+            _ if is_value => named.to_owned(),
+            _ => value.trim().to_owned(),
+        };
+        defaults.entry(shown.name).or_insert(default);
+    }
+    // It stands in a comment: as many sources as there are.
+    defaults.entry("outputs.expert.force".into()).or_insert_with(|| "none".into());
+    defaults
+}
+
 #[test]
 fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered() {
     let (mut wrong, mut offered, mut taken) = (vec![], BTreeSet::new(), BTreeSet::new());

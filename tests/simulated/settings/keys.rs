@@ -17,7 +17,7 @@ const DEVICE: &str =
     "device.address = \"192.0.2.60/24\"; source[].input = \"uart\"; source[].listen =; source[].from =";
 
 /// Every row: its key, a value, and the file and what is beside it.
-fn rows() -> Vec<(&'static str, &'static str, File)> {
+pub(super) fn rows() -> Vec<(&'static str, &'static str, File)> {
     fn engine<S>(rows: &'static [Row<S>]) -> impl Iterator<Item = (&'static str, &'static str, File)> {
         rows.iter().map(|row| (row.key, row.value, File::new(row.file).with_all(row.beside)))
     }
