@@ -8,7 +8,7 @@
 pub struct ExpertKey {
     /// Its name without the table `expert`, e.g. `session.hold` or `source[].stuck_after`.
     pub name: &'static str,
-    /// What a wrong value can break.
+    /// The damage that a wrong value can do.
     pub breaks: &'static str,
 }
 

@@ -132,7 +132,7 @@ pub(crate) struct Section<'d, 'i> {
     table: Option<&'d DeTable<'i>>,
     /// Its table `expert`.
     expert: Option<&'d DeTable<'i>>,
-    /// Whether it is in a table `expert` itself.
+    /// `true` in a table `expert` itself.
     is_in_expert: bool,
     known: Vec<String>,
     known_expert: Vec<String>,
@@ -163,7 +163,7 @@ impl<'d, 'i> Section<'d, 'i> {
         Self { document, path, prefix: "", doc: "", at, table, expert, is_in_expert, known, known_expert, refused }
     }
 
-    /// Whether the section has `key`. Does not count as reading it.
+    /// Returns whether the section has `key`. Does not count as reading it.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
@@ -173,7 +173,7 @@ impl<'d, 'i> Section<'d, 'i> {
         !self.is_in_expert && !self.path.is_empty() && is_expert(&without_indices(&format!("{}.{key}", self.path)))
     }
 
-    /// What stands at `key`, in the table that is for it.
+    /// Returns the value at `key`, from the table that is for it.
     fn get(&self, key: &str) -> Option<&'d Spanned<DeValue<'i>>> {
         let table = if self.is_expert(key) { self.expert } else { self.table };
         table.and_then(|table| table.get(key))

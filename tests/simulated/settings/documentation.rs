@@ -97,7 +97,7 @@ fn check<const N: usize>(law: &LawConfig<N>) -> Result<(), String> {
     AnyLaw::new(law.clone()).map(drop).map_err(|error| error.to_string())
 }
 
-/// What a page says that the reader takes where a key is absent, of every key that is shown: the value in its comment where that
+/// Returns the default of every key that a page shows: the value in its comment where that
 /// begins with one, else the value shown.
 pub(super) fn defaults() -> BTreeMap<String, String> {
     let mut defaults = BTreeMap::new();
