@@ -149,11 +149,11 @@ const ON_EACH_WAY: u64 = 120;
 
 /// Keys that no accepted configuration of the sweep needs to have, and why.
 const NOT_SWEPT: &[(&str, &str)] = &[
-    ("operator.expert.request_input", "no input of the robot is wired in the sweep"),
-    ("operator.expert.acknowledge_input", "no input of the robot is wired in the sweep"),
-    ("operator.expert.stop_input", "no input of the robot is wired in the sweep"),
+    ("operator.request_input", "no input of the robot is wired in the sweep"),
+    ("operator.acknowledge_input", "no input of the robot is wired in the sweep"),
+    ("operator.stop_input", "no input of the robot is wired in the sweep"),
     ("robot.handshake", "the KRL program of the plant speaks the one of the default"),
-    ("robot.expert.superpose", "the KRL program of the plant moves nothing by itself"),
+    ("robot.superpose", "the KRL program of the plant moves nothing by itself"),
 ];
 
 /// Fails where a key stood in no accepted configuration, or one that is not swept is none.

@@ -26,7 +26,7 @@ use arm::Arm;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worse {
     Nothing,
-    /// The stop that is sent is weaker than `limits.expert.braking`.
+    /// The stop that is sent is weaker than `limits.braking`.
     Stop,
     /// So is the one that the controller chooses.
     OwnStop,
@@ -34,7 +34,7 @@ pub(crate) enum Worse {
     Ramp,
     /// Text is longer on its way, and acknowledgements do not tell.
     Latency,
-    /// The drives lag more than `limits.expert.reaction`.
+    /// The drives lag more than `limits.reaction`.
     Reaction,
     /// Text holds for longer.
     Hold,
