@@ -554,7 +554,7 @@ fn after_a_release_or_a_refusal_and_an_acknowledge_nothing_arms_whatever_the_law
     const OLD_REQUEST: Input = Input::Request(Epoch::from_number(999));
     let laws = [
         "kind = \"joint-servo\"",
-        "kind = \"twist\"\ntwist = [0, 0, 0.005, 0, 0, 0]",
+        "kind = \"twist\"\nexpert.twist = [0, 0, 0.005, 0, 0, 0]",
         "kind = \"standoff\"\nsource = \"s\"\ndistance = 0.1",
         "kind = \"axes\"\n[[law.axis]]\nalong = \"z\"\nsource = \"s\"\ntarget = 0.1\nslope = -1",
     ];

@@ -20,7 +20,7 @@ for feedback in true false; do
         for motion in there back; do
             base=$((base + 20))
             # By states from 30003 alone a stop at the pendant would be overridden.
-            { echo 'session.pendant_stop = "overridden"'; sed "s/^feedback = true/feedback = $feedback/" "$work/$motion.toml"; } > "$work/run.toml"
+            { echo 'session.expert.pendant_stop = "overridden"'; sed "s/^kind = \"joint-servo\"/&\nexpert.feedback = $feedback/" "$work/$motion.toml"; } > "$work/run.toml"
             "$outrigger" sim ur --software "$software" --port-base "$base" --seconds 30 > "$work/sim" &
             simulator=$!
             while ! [ -s "$work/sim" ]; do sleep 0.1; done

@@ -133,7 +133,7 @@ pub(crate) struct RunArgs {
     /// Write everything the robot sends, and what is sent to it, to this file; instead of run.record
     #[arg(long, value_name = "FILE.mcap")]
     pub record: Option<PathBuf>,
-    /// Where states come from: auto, realtime (30003) or rtde (30004); instead of the configuration's connect.states
+    /// The source of states: auto, realtime (30003) or rtde (30004); instead of the configuration's connect.expert.states
     #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
     pub states: Option<StatesFrom>,
     /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
@@ -192,7 +192,7 @@ pub(crate) struct ExportArgs {
     /// Write the bytes of one port as they came; '-' for standard output
     #[arg(long, value_name = "FILE.bin|-")]
     pub raw: Option<PathBuf>,
-    /// Which port, or `variables` for those of run.record_variables; a table is made of 30004 where it was recorded, otherwise
+    /// The port, or `variables` for those of run.expert.record_variables; a table is made of 30004 where it was recorded, otherwise
     /// of 30003
     #[arg(long, value_name = "PORT", value_parser = parse_feed_port)]
     pub port: Option<u16>,
@@ -240,7 +240,7 @@ pub(crate) struct WatchArgs {
 /// `outrigger decode`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DecodeArgs {
-    /// The port the bytes come from: 30001 to 30004, `variables` for those of run.record_variables on 30004,
+    /// The port the bytes come from: 30001 to 30004, `variables` for those of run.expert.record_variables on 30004,
     /// or `fri` for datagrams of KUKA's Fast Research Interface; 30011 to 30013 are the same as 30001 to 30003
     #[arg(long, value_name = "PORT", value_parser = WireFormat::named)]
     pub port: WireFormat,

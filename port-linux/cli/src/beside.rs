@@ -263,7 +263,8 @@ fn companions<const N: usize, C: Vendor<N>>(
         Some(file) => companions.push(Arc::new(Recording::new(file.clone(), run.record_variables.clone()))),
         None if run.record_variables.is_empty() => {}
         None => {
-            let what = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
+            let what =
+                "run.expert.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
             return Err(Failure::BadInput(what.into()));
         }
     }
@@ -454,7 +455,7 @@ pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
             check::on_board(krc::checked(&engine, &listen), &law, &sources, &device)
         }
     };
-    check::say(&args.config, &lines)
+    check::say(&args.config, &lines, &check::expert(&args.config))
 }
 
 /// `outrigger replay`.

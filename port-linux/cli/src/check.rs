@@ -5,7 +5,7 @@ use std::path::Path;
 
 use outrigger_config::{
     BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SourceInput,
-    SourceSettings, Start, Surface,
+    SourceSettings, Start, Surface, expert_keys, files,
 };
 use outrigger_core::law::{AxisConfig, LawConfig, StandoffConfig, ToolAxesConfig, ToolAxis};
 use outrigger_core::mode::RequestAs;
@@ -17,9 +17,20 @@ use outrigger::maker::lines::Line;
 ///
 /// # Errors
 /// [`Failure::BadInput`](outrigger::exit::Failure::BadInput) where that cannot be written.
-pub(crate) fn say(file: &Path, Lines(lines): &Lines) -> Outcome {
-    let text = format!("{} is valid\n{lines}", file.display());
+pub(crate) fn say(file: &Path, Lines(lines): &Lines, Lines(warnings): &Lines) -> Outcome {
+    let text = format!("{} is valid\n{lines}{warnings}", file.display());
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
+}
+
+/// A warning for each expert key that the configuration `file` sets, with what it can break.
+pub(crate) fn expert(file: &Path) -> Lines {
+    let mut lines = Lines::default();
+    // The file was read before: what is wrong with it has been said.
+    let text = files::read_text(file, files::CONFIGURATION).unwrap_or_default();
+    for (line, name, key) in expert_keys(&text).unwrap_or_default() {
+        lines.say("warning", format!("line {line}: {name} is set: {}", key.breaks));
+    }
+    lines
 }
 
 /// What is valid and better changed.

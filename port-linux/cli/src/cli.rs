@@ -183,7 +183,7 @@ commanding, and nothing resumes by itself after that: acknowledge, then request.
 controller makes a motion, only holds the arm for up to 10 s.
 Lines on standard input: request, resume, release, acknowledge, quit; `request 3` names the epoch that
 a script has read. A request that was typed before the arm stopped is refused. On a terminal: keys r, c, s, a, q.
-Other processes of this user ask it by `outrigger ask`, unless run.requests = false.
+Other processes of this user ask it by `outrigger ask`, unless run.expert.requests = false.
 With robot.kind = \"krc\" in CONFIG it listens for the measurements of a KUKA KRC (Fast Research Interface) and \
 answers each, and at the end says how the link was: shares of grades, fallbacks, round trips and jitter.
 SIGINT, SIGTERM and SIGHUP (a closed terminal) stop the arm and confirm standstill; a second SIGINT or SIGTERM, a \
@@ -213,7 +213,7 @@ Each joint has to be within 0.02 rad of where the motion begins; if the first wa
 With --to, the controller moves the arm to one place by itself: by movej, at the joint speed given, or with --linear by movel, the tool on a \
 straight line at its own speed. What limits can be checked for a pose or a line is checked before anything moves, and the rest is watched; a \
 pose out of reach is refused. With --mode player it makes the motion of the file by itself.
-With --to and --mode servo, buffered or player, the controller connects to this host (program.port, 50001): a firewall has to let it in.
+With --to and --mode servo, buffered or player, the controller connects to this host (program.expert.port, 50001): a firewall has to let it in.
 Beside a KUKA LWR give a configuration: q0,...,q6, at any period from 1 to 100 ms.
 The result is one line, alone on standard output; --json makes it one object. Progress and all else are on standard error, and so is \
 the reason of a motion that is not done, which follows the result.

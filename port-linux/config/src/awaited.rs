@@ -117,7 +117,7 @@ mod tests {
         input = "udp"
         listen = "0.0.0.0:5005"
         scale = 0.001
-        offset = 0.01
+        expert.offset = 0.01
     "#;
 
     #[test]

@@ -257,8 +257,8 @@ mod tests {
 [robot]
 kind = "krc"
 peer = "192.168.0.20"
-control = "joint-impedance"
-stiffness = [800, 800, 800, 800, 300, 300, 300]
+expert.control = "joint-impedance"
+expert.stiffness = [800, 800, 800, 800, 300, 300, 300]
 handshake = "isir"
 
 [limits]
@@ -307,8 +307,8 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
         };
         assert!(told("[run]\nend = \"done\"\n").contains("for a host's file"));
         assert!(told("[serve]\nlisten = \"127.0.0.1:5555\"\n").contains("for a host's file"));
-        let text = told("brake_release_pin = true\n");
-        let expected = "device.brake_release_pin: found true, expected false: a KRC has no dashboard server";
+        let text = told("expert.brake_release_pin = true\n");
+        let expected = "device.expert.brake_release_pin: found true, expected false: a KRC has no dashboard server";
         assert!(text.contains(expected), "{text}");
         let elsewhere = FILE.replace("peer =", "listen = \"192.168.0.61:49938\"\npeer =");
         assert!(KrcBoard::parse(&format!("{elsewhere}{device}")).is_err(), "an address that the board has not");
@@ -319,7 +319,7 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
         let read = |more: &str| KrcConfiguration::parse(&format!("{FILE}{more}"));
         let nobody = read("").expect("a configuration").serve;
         assert_eq!((nobody.listen, nobody.readers), (None, 32));
-        let serve = read("[serve]\nlisten = \"127.0.0.1:5555\"\nreaders = 3\n").expect("a configuration").serve;
+        let serve = read("[serve]\nlisten = \"127.0.0.1:5555\"\nexpert.readers = 3\n").expect("a configuration").serve;
         assert_eq!((serve.listen.map(|at| at.port()), serve.readers), (Some(5_555), 3));
         assert!(read("[serve]\nlisten = \"5555\"\n").is_err(), "no address");
     }
@@ -338,10 +338,10 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
             let problems = KrcConfiguration::parse(file).expect_err("something is wrong");
             problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
         };
-        let text = told(&FILE.replace("control = \"joint-impedance\"\n", ""));
-        assert!(text.contains("robot.stiffness") && text.contains("joint-impedance"), "{text}");
-        let text = told(&FILE.replace("handshake =", "mirrored_frame = \"measured\"\nhandshake ="));
-        assert!(text.contains("robot.mirrored_frame") && text.contains("tool-impedance"), "{text}");
+        let text = told(&FILE.replace("expert.control = \"joint-impedance\"\n", ""));
+        assert!(text.contains("robot.expert.stiffness") && text.contains("joint-impedance"), "{text}");
+        let text = told(&FILE.replace("handshake =", "expert.mirrored_frame = \"measured\"\nhandshake ="));
+        assert!(text.contains("robot.expert.mirrored_frame") && text.contains("tool-impedance"), "{text}");
         let text = told(&FILE.replace("degrees = [10, 0, 0, 0, 0, 0, 0]", "degrees = [10, 0, 0, 0, 0, 0]"));
         assert!(text.contains("one number or 7"), "{text}");
         let text = told(&FILE.replace("handshake = \"isir\"", "handshake = \"ros\""));

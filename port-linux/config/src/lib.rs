@@ -10,6 +10,7 @@ mod any;
 mod awaited;
 mod control;
 mod device;
+mod expert;
 pub mod files;
 pub mod firmware;
 mod host;
@@ -40,6 +41,7 @@ pub use any::{AnyConfiguration, RunsOn, Vendor};
 pub use awaited::{Awaited, Place};
 pub use control::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
+pub use expert::{EXPERT, ExpertKey, placed};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
@@ -52,7 +54,7 @@ pub use sources::{Format, SourceInput, SourceSettings};
 pub use variables::VariableSettings;
 
 use self::any::vendor;
-use self::reader::{Document, Section};
+use self::reader::{Document, Section, without_indices};
 
 /// Why a file is no configuration.
 #[derive(Debug, thiserror::Error)]
@@ -216,6 +218,22 @@ fn refuse_tables_of_hosts(root: &mut Section<'_, '_>) {
 /// # Errors
 /// Where it is no TOML, or for neither kind of robot.
 pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
+    Ok(examined(source)?.into_keys())
+}
+
+/// The keys of tables `expert` that stand in `source`, in its order: the line of each, its full name and the key.
+///
+/// # Errors
+/// Where it is no TOML, or for neither kind of robot.
+pub fn expert_keys(source: &str) -> Result<Vec<(usize, String, &'static ExpertKey)>, Vec<Problem>> {
+    let stand = examined(source)?.into_experts().into_iter();
+    Ok(stand
+        .filter_map(|(line, name)| Some((line, name.clone(), ExpertKey::named(&without_indices(&name))?)))
+        .collect())
+}
+
+/// A document whose every key was looked for.
+fn examined(source: &str) -> Result<Document<'_>, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();
     match (vendor(source)?, root.has("device")) {
@@ -225,7 +243,7 @@ pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
         (Vendor::Krc, true) => drop(KrcBoard::read(&mut root)),
     }
     drop(root);
-    Ok(document.into_keys())
+    Ok(document)
 }
 
 /// What a board's build script compiles in.

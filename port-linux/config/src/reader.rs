@@ -5,7 +5,7 @@ mod nearest;
 mod takes;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::net::Ipv4Addr;
 use std::ops::Range;
@@ -15,6 +15,8 @@ use outrigger_core::robot::{Key as Setting, Range as CoreRange, Table};
 use outrigger_wire::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+use crate::expert::{is_expert, placed};
 
 pub(crate) use self::nearest::nearest;
 use self::nearest::one_of;
@@ -52,6 +54,8 @@ pub(crate) struct Document<'i> {
     table: DeTable<'i>,
     problems: RefCell<Vec<(usize, Problem)>>,
     keys: RefCell<BTreeSet<Key>>,
+    /// The keys of tables `expert` that stand in the document, by where each does.
+    experts: RefCell<BTreeMap<usize, String>>,
 }
 
 impl<'i> Document<'i> {
@@ -62,7 +66,8 @@ impl<'i> Document<'i> {
     pub(crate) fn parse(source: &'i str) -> Result<Self, Problem> {
         match DeTable::parse(source) {
             Ok(table) => {
-                Ok(Self { source, table: table.into_inner(), problems: RefCell::default(), keys: RefCell::default() })
+                let (problems, keys, experts) = Default::default();
+                Ok(Self { source, table: table.into_inner(), problems, keys, experts })
             }
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
@@ -77,16 +82,7 @@ impl<'i> Document<'i> {
 
     /// The document's top level.
     pub(crate) fn root(&self) -> Section<'_, 'i> {
-        Section {
-            document: self,
-            path: String::new(),
-            prefix: "",
-            doc: "",
-            at: 0..0,
-            table: Some(&self.table),
-            known: Vec::new(),
-            refused: Vec::new(),
-        }
+        Section::new(self, String::new(), 0..0, Some(&self.table), false)
     }
 
     /// Every problem so far, in the order of the document.
@@ -99,6 +95,12 @@ impl<'i> Document<'i> {
     /// Every key that was looked for, whether or not it is there.
     pub(crate) fn into_keys(self) -> Vec<Key> {
         self.keys.into_inner().into_iter().collect()
+    }
+
+    /// The keys of tables `expert` that stand in the document and were asked for, in its order, each with its line.
+    pub(crate) fn into_experts(self) -> Vec<(usize, String)> {
+        let experts = self.experts.into_inner();
+        experts.into_iter().map(|(at, name)| (line_of(self.source, at), name)).collect()
     }
 
     fn complain(&self, at: &Range<usize>, key: String, found: String, expected: String) {
@@ -128,19 +130,62 @@ pub(crate) struct Section<'d, 'i> {
     doc: &'static str,
     at: Range<usize>,
     table: Option<&'d DeTable<'i>>,
+    /// Its table `expert`.
+    expert: Option<&'d DeTable<'i>>,
+    /// `true` in a table `expert` itself.
+    is_in_expert: bool,
     known: Vec<String>,
+    known_expert: Vec<String>,
     refused: Vec<String>,
 }
 
+/// The table of a section for the keys that few files need.
+const EXPERT: &str = "expert";
+
 impl<'d, 'i> Section<'d, 'i> {
-    /// Whether the table has `key`. Does not count as reading it.
+    fn new(
+        document: &'d Document<'i>,
+        path: String,
+        at: Range<usize>,
+        table: Option<&'d DeTable<'i>>,
+        is_in_expert: bool,
+    ) -> Self {
+        let within = table.filter(|_| !is_in_expert && !path.is_empty()).and_then(|table| table.get(EXPERT));
+        let expert = within.and_then(|value| {
+            let table = value.get_ref().as_table();
+            if table.is_none() {
+                let (found, name) = (document.text(&value.span()), format!("{path}.{EXPERT}"));
+                document.complain(&value.span(), name, found, "a table".into());
+            }
+            table
+        });
+        let (known, known_expert, refused) = Default::default();
+        Self { document, path, prefix: "", doc: "", at, table, expert, is_in_expert, known, known_expert, refused }
+    }
+
+    /// Returns whether the section has `key`. Does not count as reading it.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.table.is_some_and(|table| table.get(key).is_some())
+        self.get(key).is_some()
+    }
+
+    /// Returns whether `key` stands in the table `expert` of this section.
+    fn is_expert(&self, key: &str) -> bool {
+        !self.is_in_expert && !self.path.is_empty() && is_expert(&without_indices(&format!("{}.{key}", self.path)))
+    }
+
+    /// Returns the value at `key`, from the table that is for it.
+    fn get(&self, key: &str) -> Option<&'d Spanned<DeValue<'i>>> {
+        let table = if self.is_expert(key) { self.expert } else { self.table };
+        table.and_then(|table| table.get(key))
     }
 
     /// The full name of `key`.
     fn name(&self, key: &str) -> String {
-        if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
+        match (self.path.as_str(), self.is_expert(key)) {
+            ("", _) => key.into(),
+            (path, true) => format!("{path}.{EXPERT}.{key}"),
+            (path, false) => format!("{path}.{key}"),
+        }
     }
 
     /// Reads a setting by its full name in this table.
@@ -156,18 +201,24 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     fn take_within(&mut self, key: &str, takes: Takes, range: Option<Written>) -> Option<&'d Spanned<DeValue<'i>>> {
-        let name = without_indices(&self.name(key));
-        self.document.keys.borrow_mut().insert(Key { name, takes, range, doc: self.doc });
-        self.descend(key)
+        let (full, is_expert) = (self.name(key), self.is_in_expert || self.is_expert(key));
+        let value = self.descend(key);
+        if let Some(value) = value.filter(|_| is_expert) {
+            self.document.experts.borrow_mut().insert(value.span().start, full.clone());
+        }
+        self.document.keys.borrow_mut().insert(Key { name: without_indices(&full), takes, range, doc: self.doc });
+        value
     }
 
     fn descend(&mut self, key: &str) -> Option<&'d Spanned<DeValue<'i>>> {
-        self.known.push(key.to_owned());
-        self.table.and_then(|table| table.get(key))
+        let known = if self.is_expert(key) { &mut self.known_expert } else { &mut self.known };
+        known.push(key.to_owned());
+        self.get(key)
     }
 
     /// Complains about what stands at `path`, e.g. `command.hold`, or at the nearest table above it.
     pub(crate) fn complain_at(&self, path: &str, expected: impl Into<String>) {
+        let path = placed(path);
         let mut table = self.table;
         let (mut at, mut found) = (self.at.clone(), "nothing".to_owned());
         for key in path.split('.') {
@@ -176,16 +227,15 @@ impl<'d, 'i> Section<'d, 'i> {
             table = value.get_ref().as_table();
             found = if table.is_some() { "nothing".into() } else { self.document.text(&value.span()) };
         }
-        self.document.complain(&at, path.into(), found, expected.into());
+        self.document.complain(&at, path, found, expected.into());
     }
 
     /// Returns whether the document has `path`, a key of one of its tables, e.g. `session.hold`.
     pub(crate) fn stands(&self, path: &str) -> bool {
-        let value = |path: &str| {
-            let (section, key) = path.split_once('.')?;
-            self.table?.get(section)?.get_ref().as_table()?.get(key)
-        };
-        value(path).is_some()
+        let path = placed(path);
+        let (tables, key) = path.rsplit_once('.').unwrap_or(("", &path));
+        let table = tables.split('.').try_fold(self.table, |table, name| Some(table?.get(name)?.get_ref().as_table()));
+        table.flatten().is_some_and(|table| table.get(key).is_some())
     }
 
     /// Complains about a limit that another setting would break, at whichever of both stands in the document.
@@ -193,8 +243,10 @@ impl<'d, 'i> Section<'d, 'i> {
         let Conflict { key, joint, found, most, unit, other, why } = conflict;
         let joint = joint + 1;
         if self.stands(key) || !self.stands(other) {
+            let other = placed(other);
             self.complain_at(key, format!("at most {most} {unit} for joint {joint}: {other}, {why}"));
         } else {
+            let (key, other) = (placed(key), *other);
             self.complain_at(
                 other,
                 format!("at least {found} {unit}: {key} of joint {joint} is that, and this is {why}"),
@@ -204,9 +256,9 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// Complains about the value of `key`, or about its absence.
     pub(crate) fn complain(&self, key: &str, expected: impl Into<String>) {
-        let value = self.table.and_then(|table| table.get(key));
-        let (at, found) =
-            value.map_or_else(|| (self.at.clone(), "nothing".into()), |v| (v.span(), self.document.text(&v.span())));
+        let (at, found) = self
+            .get(key)
+            .map_or_else(|| (self.at.clone(), "nothing".into()), |v| (v.span(), self.document.text(&v.span())));
         self.document.complain(&at, self.name(key), found, expected.into());
     }
 
@@ -217,7 +269,7 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// Complains about `key` where it is there: it is known, and belongs elsewhere.
     pub(crate) fn refuse(&mut self, key: &str, expected: &str) {
-        if let Some(value) = self.table.and_then(|table| table.get(key)) {
+        if let Some(value) = self.get(key) {
             self.refused.push(key.to_owned());
             self.document.complain(&value.span(), self.name(key), "a table".into(), expected.into());
         }
@@ -225,7 +277,7 @@ impl<'d, 'i> Section<'d, 'i> {
 
     /// The table `key`; an absent one reads as empty.
     pub(crate) fn section(&mut self, key: &str) -> Self {
-        let path = self.name(key);
+        let (path, is_in_expert) = (self.name(key), self.is_in_expert || self.is_expert(key));
         let (table, at) = match self.descend(key) {
             None => (None, self.at.clone()),
             Some(value) => match value.get_ref() {
@@ -236,7 +288,7 @@ impl<'d, 'i> Section<'d, 'i> {
                 }
             },
         };
-        Self { document: self.document, path, prefix: "", doc: "", at, table, known: Vec::new(), refused: Vec::new() }
+        Self::new(self.document, path, at, table, is_in_expert)
     }
 
     /// The tables of the array `key`; an absent one reads as empty.
@@ -250,16 +302,10 @@ impl<'d, 'i> Section<'d, 'i> {
         let mut sections = Vec::new();
         for (index, item) in items.iter().enumerate() {
             match item.get_ref() {
-                DeValue::Table(table) => sections.push(Self {
-                    document: self.document,
-                    path: format!("{path}[{index}]"),
-                    prefix: "",
-                    doc: "",
-                    at: item.span(),
-                    table: Some(table),
-                    known: Vec::new(),
-                    refused: Vec::new(),
-                }),
+                DeValue::Table(table) => {
+                    let path = format!("{path}[{index}]");
+                    sections.push(Self::new(self.document, path, item.span(), Some(table), false));
+                }
                 _ => self.mistyped(key, item, format!("an array of tables: [[{path}]]")),
             }
         }
@@ -465,17 +511,60 @@ impl<'d, 'i> Section<'d, 'i> {
         settings
     }
 
-    /// Complains about every key that was not asked for, with the nearest name that exists.
+    /// Complains about every key that was not asked for, with its place where it has another one, or the nearest name that exists.
     pub(crate) fn finish(self) {
-        let Some(table) = self.table else { return };
-        for (key, _) in table.iter() {
+        let mut known = self.known.clone();
+        if !self.known_expert.is_empty() {
+            known.push(EXPERT.into());
+        }
+        self.unknown((&self.path, self.table), &known, |name| {
+            let is_expert = self.known_expert.iter().any(|known| known == name);
+            is_expert.then(|| format!("{}.{EXPERT}.{name}", self.path))
+        });
+        if !self.known_expert.is_empty() {
+            self.unknown((&format!("{}.{EXPERT}", self.path), self.expert), &self.known_expert, |name| {
+                self.known.iter().any(|known| known == name).then(|| format!("{}.{name}", self.path))
+            });
+        }
+    }
+
+    /// Complains about every key of `table` that is not `known`; `moved` says where another one stands.
+    fn unknown(
+        &self,
+        (path, table): (&str, Option<&DeTable<'i>>),
+        known: &[String],
+        moved: impl Fn(&str) -> Option<String>,
+    ) {
+        for (key, value) in table.into_iter().flat_map(|table| table.iter()) {
             let name: &str = key.get_ref();
-            if self.known.iter().any(|known| known == name) || self.refused.iter().any(|refused| refused == name) {
+            if known.iter().chain(&self.refused).any(|known| known == name) {
                 continue;
             }
-            let names: Vec<_> = self.known.iter().map(|known| format!("`{known}`")).collect();
-            let expected = one_of(&names, nearest(name, self.known.iter().map(String::as_str)));
-            self.document.complain(&key.span(), self.name(name), "an unknown key".into(), expected);
+            let full = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            if let Some(place) = moved(name) {
+                self.moved(&full, &key.span(), value.get_ref(), &place);
+                continue;
+            }
+            let names: Vec<_> = known.iter().map(|known| format!("`{known}`")).collect();
+            let near = nearest(name, known.iter().chain(&self.known_expert).map(String::as_str));
+            let near = near.map(|near| {
+                if known.iter().any(|known| known == near) { near.into() } else { format!("{EXPERT}.{near}") }
+            });
+            let expected = one_of(&names, near.as_deref());
+            self.document.complain(&key.span(), full, "an unknown key".into(), expected);
+        }
+    }
+
+    /// Complains about a key that stands at another place than `place`; of a table about each of its keys.
+    fn moved(&self, old: &str, at: &Range<usize>, value: &DeValue<'_>, place: &str) {
+        match value {
+            DeValue::Table(table) if !table.is_empty() => {
+                for (key, value) in table.iter() {
+                    let name: &str = key.get_ref();
+                    self.moved(&format!("{old}.{name}"), &key.span(), value.get_ref(), &format!("{place}.{name}"));
+                }
+            }
+            _ => self.document.complain(at, old.into(), "a key that has moved".into(), place.into()),
         }
     }
 }
@@ -522,7 +611,7 @@ impl Table for Section<'_, '_> {
 }
 
 /// `source[].name` for `source[3].name`.
-fn without_indices(name: &str) -> String {
+pub(crate) fn without_indices(name: &str) -> String {
     let mut parts = name.split('[');
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |name, part| name + "[" + part.trim_start_matches(|c: char| c.is_ascii_digit()))

@@ -10,6 +10,7 @@ use outrigger_core::mode::{ModeTuning, OperatorConfig, RequestAs, StandstillConf
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
+use crate::expert::placed;
 use crate::reader::Section;
 
 /// How the session connects, judges the controller and writes to it; absent is the core's default.
@@ -170,7 +171,10 @@ pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
             let others = BOUND.iter().find(|(key, _)| *key == path).map_or(&[][..], |(_, others)| others);
             match others.iter().find(|other| root.stands(other)) {
                 Some(other) if !root.stands(&path) => {
-                    root.complain_at(other, format!("one that goes with {path}, which is {}", error.expected));
+                    root.complain_at(
+                        other,
+                        format!("one that goes with {}, which is {}", placed(&path), error.expected),
+                    );
                 }
                 _ => root.complain_at(&path, error.expected),
             }
@@ -190,7 +194,7 @@ pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) 
         let key = if operator.request_pin { "device.request_pin" } else { "operator.request_input" };
         root.complain_at(
             "run.request",
-            format!("\"operator\" beside {key}: a request line that is held starts by itself"),
+            format!("\"operator\" beside {}: a request line that is held starts by itself", placed(key)),
         );
     }
 }

@@ -103,14 +103,14 @@ pub(crate) fn admits(
         };
         return refused(format!(
             "{by}, and {interface} is not this machine's own: a node there is announced to its network. Set \
-             ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET, or leave --interface (ros.interface) out"
+             ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET, or leave --interface (ros.expert.interface) out"
         ));
     }
     let elsewhere = peers.iter().find(|peer| !is_here(peer));
     match elsewhere {
         Some(peer) if interface.is_loopback() => refused(format!(
-            "{peer} is named as a peer, and a node at {interface} is reached from nowhere else: say --interface (ros.interface) \
-             with this machine's address in the network of that host, or take it out of --peer, ros.peers or ROS_STATIC_PEERS"
+            "{peer} is named as a peer, and a node at {interface} is reached from nowhere else: say --interface (ros.expert.interface) \
+             with this machine's address in the network of that host, or take it out of --peer, ros.expert.peers or ROS_STATIC_PEERS"
         )),
         _ => Ok(()),
     }

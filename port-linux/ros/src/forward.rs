@@ -9,7 +9,7 @@ use outrigger_ros2_messages::{JointTrajectory, Message, Numbers};
 pub static VELOCITY: &Heard = &Heard {
     name: "forward_velocity_controller/commands",
     message: <Numbers as Message>::TYPE,
-    does: "a speed for each joint, rad/s, which holds for `ros.forward_timeout`; then the arm comes to rest; while commanding",
+    does: "a speed for each joint, rad/s, which holds for `ros.expert.forward_timeout`; then the arm comes to rest; while commanding",
 };
 /// Positions.
 pub static POSITION: &Heard = &Heard {

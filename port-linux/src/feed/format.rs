@@ -5,7 +5,7 @@ use outrigger_wire::frame::Framing;
 /// The number that stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
 pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;
 
-/// The number that stands for the connection to 30004 that brings the variables of `run.record_variables`: with the session's own
+/// The number that stands for the connection to 30004 that brings the variables of `run.expert.record_variables`: with the session's own
 /// under one number, names and types of one would be taken for those of the other. No port of a controller.
 pub const VARIABLES: u16 = 0;
 
@@ -21,7 +21,7 @@ pub enum WireFormat {
     Realtime,
     /// Packages of RTDE.
     Rtde,
-    /// Packages of RTDE on the connection for `run.record_variables`.
+    /// Packages of RTDE on the connection for `run.expert.record_variables`.
     Variables,
     /// Datagrams of KUKA's Fast Research Interface, in either direction.
     Fri,

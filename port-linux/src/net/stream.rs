@@ -293,9 +293,9 @@ const FIRST: u16 = 30_003;
 /// Why nobody can be waited for, and what to do.
 fn cannot_listen(at: SocketAddr, error: &io::Error) -> String {
     let advice = match error.kind() {
-        io::ErrorKind::AddrInUse => "another program has this port: end it, or choose another by `program.port`",
+        io::ErrorKind::AddrInUse => "another program has this port: end it, or choose another by `program.expert.port`",
         io::ErrorKind::PermissionDenied => {
-            "ports below 1024 are for the administrator: choose another by `program.port`"
+            "ports below 1024 are for the administrator: choose another by `program.expert.port`"
         }
         _ if is_too_few_files(error) => TOO_FEW_FILES,
         _ => "check this machine's own network settings",

@@ -123,7 +123,7 @@ impl Robot<6, Ur<'static>> {
         Ok(Self::new(address.to_string(), UrConfig::default(), ur(target)))
     }
 
-    /// Records these variables of RTDE as well, e.g. `["target_moment"]`, as `run.record_variables` does: over a connection of
+    /// Records these variables of RTDE as well, e.g. `["target_moment"]`, as `run.expert.record_variables` does: over a connection of
     /// its own, into the file of [`recording_to`](Self::recording_to). What the controller's software lacks is told and left out.
     ///
     /// # Errors

@@ -50,7 +50,7 @@ impl<const N: usize> Plan<N> {
         Self { robot, sources, variables, run, host, text, format, seconds, asked: false, companions }
     }
 
-    /// Accepts requests of other processes if `asked` and `run.requests`.
+    /// Accepts requests of other processes if `asked` and `run.expert.requests`.
     pub fn asked(self, asked: bool) -> Self {
         Self { asked, ..self }
     }

@@ -46,14 +46,14 @@ fn value(metric: Metric, value: u32) -> String {
 pub(crate) fn key(cause: &GradeCause) -> Option<String> {
     let field = match cause.metric {
         Metric::Samples | Metric::Epoch => return None,
-        Metric::Age => return Some("session.stale_after".into()),
-        Metric::LocalStall => return Some("session.stall".into()),
+        Metric::Age => return Some("session.expert.stale_after".into()),
+        Metric::LocalStall => return Some("session.expert.stall".into()),
         Metric::Received | Metric::Answered => "received",
         Metric::Delay => "delay",
         Metric::Jitter => "jitter",
         Metric::Misses | Metric::Unanswered => "misses",
     };
-    Some(format!("session.grade.{}.{field}", cause.grade.name().to_lowercase()))
+    Some(format!("session.expert.grade.{}.{field}", cause.grade.name().to_lowercase()))
 }
 
 /// A moment, as the first column of a line has it.
@@ -519,7 +519,7 @@ mod tests {
         assert!(told.starts_with(expected), "{told}");
         let text = fixes(&fallen);
         assert!(text.starts_with(&format!("1 thing to fix before commanding:\n  - {expected}")), "{text}");
-        assert!(text.contains("; the limit is session.grade.bad."), "{text}");
+        assert!(text.contains("; the limit is session.expert.grade.bad."), "{text}");
     }
 
     #[test]

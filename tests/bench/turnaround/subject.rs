@@ -213,7 +213,7 @@ impl Programs {
     /// A motion to and fro, and where readers are served.
     fn configuration(&self, port: &str, listened_to: bool) -> (PathBuf, Option<u16>) {
         let mut text = format!(
-            "[robot]\naddress = \"127.0.0.1:{port}\"\n[session]\npendant_stop = \"overridden\"\n[run]\nrequest = \"start\"\n[law]\nkind = \"joint-servo\"\n\
+            "[robot]\naddress = \"127.0.0.1:{port}\"\n[session]\nexpert.pendant_stop = \"overridden\"\n[run]\nrequest = \"start\"\n[law]\nkind = \"joint-servo\"\n\
              relative = true\n"
         );
         for number in 0..16 {

@@ -25,7 +25,7 @@ fn of_a_file(law: &str, run: &str) -> (UrConfig, LawConfig<6>) {
     (configuration.control.engine(), configuration.control.law)
 }
 
-const TWIST: &str = "[law]\nkind = \"twist\"\ntwist = [0, 0, 0.01, 0, 0, 0]\n";
+const TWIST: &str = "[law]\nkind = \"twist\"\nexpert.twist = [0, 0, 0.01, 0, 0, 0]\n";
 const STANDOFF: &str = "[law]\nkind = \"standoff\"\nsource = \"s\"\ndistance = 0.1\n";
 const AXES: &str = "[law]\nkind = \"axes\"\n[[law.axis]]\nalong = \"z\"\nsource = \"s\"\ntarget = 0.1\nslope = -1\n";
 const AT_START: &str = "[run]\nrequest = \"start\"\n";

@@ -59,7 +59,13 @@ fn shown(block: &str) -> Vec<Shown> {
         let (assigned, last) = (line.trim_start_matches("# "), shown.last_mut());
         if let Some(header) = line.strip_prefix('[') {
             let name = header.trim_start_matches('[').split(']').next().unwrap_or_default();
-            table = if header.starts_with('[') { format!("{name}[].") } else { format!("{name}.") };
+            let array = table.split("expert.").next().and_then(|table| table.strip_suffix("[]."));
+            let is_of_array = array.is_some_and(|array| name.strip_suffix(".expert") == Some(array));
+            table = match name.strip_suffix(".expert").filter(|_| is_of_array) {
+                Some(array) => format!("{array}[].expert."),
+                None if header.starts_with('[') => format!("{name}[]."),
+                None => format!("{name}."),
+            };
         } else if let (true, Some(last)) = (line.starts_with(' '), last) {
             last.line.push_str(line);
             last.at = *last.at.start()..=number;
@@ -89,6 +95,31 @@ fn accepted(file: &str) -> Result<(), String> {
 
 fn check<const N: usize>(law: &LawConfig<N>) -> Result<(), String> {
     AnyLaw::new(law.clone()).map(drop).map_err(|error| error.to_string())
+}
+
+/// Returns the default of every key that a page shows: the value in its comment where that
+/// begins with one, else the value shown.
+pub(super) fn defaults() -> BTreeMap<String, String> {
+    let mut defaults = BTreeMap::new();
+    for shown in PAGES.into_iter().flat_map(blocks).flat_map(shown) {
+        let (value, comment) = shown.line.split_once('#').unwrap_or((&shown.line, ""));
+        let comment = comment.trim();
+        let first = comment.split([' ', ';', ':', ',']).next().unwrap_or_default();
+        let named = comment.split_once(';').map_or(comment, |(value, _)| value);
+        let is_value = named.parse::<f64>().is_ok()
+            || matches!(named, "true" | "false")
+            || (named.starts_with('"') && named.ends_with('"') && named.matches('"').count() == 2);
+        let default = match first {
+            "none" | "needed" => "none".to_owned(),
+            "required" => "required".to_owned(),
+            _ if is_value => named.to_owned(),
+            _ => value.trim().to_owned(),
+        };
+        defaults.entry(shown.name).or_insert(default);
+    }
+    // It stands in a comment: as many sources as there are.
+    defaults.entry("outputs.expert.force".into()).or_insert_with(|| "none".into());
+    defaults
 }
 
 #[test]
@@ -136,7 +167,7 @@ fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered()
 #[test]
 fn every_group_of_claims_is_offered_and_taken() {
     let shown: Vec<_> = PAGES.into_iter().flat_map(blocks).flat_map(shown).collect();
-    let claim = shown.iter().find(|shown| shown.name == "outputs.claim").expect("it is shown");
+    let claim = shown.iter().find(|shown| shown.name == "outputs.expert.claim").expect("it is shown");
     let list = claim.line.split("meanwhile:").nth(1).and_then(|rest| rest.split(" force = ").next()).expect("a list");
     let offered: BTreeSet<_> = list.split([',', '#', ' ']).filter(|word| !word.is_empty()).collect();
     // What a program gets its orders in is claimed by itself.
@@ -144,7 +175,7 @@ fn every_group_of_claims_is_offered_and_taken() {
     assert_eq!(offered, claims.map(Claim::name).collect());
     let file = files().into_iter().next().expect("a host's file");
     for word in offered {
-        assert_eq!(accepted(&file.with("outputs.claim", &format!("{word:?}")).text()), Ok(()), "{word}");
+        assert_eq!(accepted(&file.with("outputs.expert.claim", &format!("{word:?}")).text()), Ok(()), "{word}");
     }
 }
 

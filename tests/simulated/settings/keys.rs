@@ -17,7 +17,7 @@ const DEVICE: &str =
     "device.address = \"192.0.2.60/24\"; source[].input = \"uart\"; source[].listen =; source[].from =";
 
 /// Every row: its key, a value, and the file and what is beside it.
-fn rows() -> Vec<(&'static str, &'static str, File)> {
+pub(super) fn rows() -> Vec<(&'static str, &'static str, File)> {
     fn engine<S>(rows: &'static [Row<S>]) -> impl Iterator<Item = (&'static str, &'static str, File)> {
         rows.iter().map(|row| (row.key, row.value, File::new(row.file).with_all(row.beside)))
     }
@@ -31,59 +31,60 @@ fn rows() -> Vec<(&'static str, &'static str, File)> {
     accepting.chain(named).chain(ur).chain(krc).chain(process).chain(device).chain(input).chain(bridges).collect()
 }
 
-const ASKED: &str = "device.requests = 47001; device.key_file = \"key\"";
+const ASKED: &str = "device.expert.requests = 47001; device.expert.key_file = \"key\"";
 
 /// Settings of a board alone. Each is compiled into the firmware, which reads every one of them.
 const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.address", "\"192.0.2.61/24\"", ""),
-    ("device.gateway", "\"192.0.2.9\"", ""),
-    ("device.mac", "\"02:00:00:00:00:07\"", ""),
+    ("device.expert.gateway", "\"192.0.2.9\"", ""),
+    ("device.expert.mac", "\"02:00:00:00:00:07\"", ""),
     ("device.telemetry", "\"192.0.2.9:47001\"", ""),
-    ("device.telemetry_also", "\"192.0.2.10:47001\"", "device.telemetry = \"192.0.2.9:47000\""),
-    ("device.telemetry_period", "0.5", "device.telemetry = \"192.0.2.9:47000\""),
+    ("device.expert.telemetry_also", "\"192.0.2.10:47001\"", "device.telemetry = \"192.0.2.9:47000\""),
+    ("device.expert.telemetry_period", "0.5", "device.telemetry = \"192.0.2.9:47000\""),
     ("device.request_pin", "true", ""),
-    ("device.request_pin_as", "\"edge\"", "device.request_pin = true; device.stop_pin = true"),
+    ("device.expert.request_pin_as", "\"edge\"", "device.request_pin = true; device.stop_pin = true"),
     ("device.acknowledge_pin", "true", ""),
     ("device.stop_pin", "true", ""),
-    ("device.pin_filter", "0.05", ""),
-    ("device.brake_release_pin", "true", ""),
-    ("device.requests", "47002", ASKED),
-    ("device.key_file", "\"other\"", ASKED),
-    ("device.recorder", "65536", ""),
+    ("device.expert.pin_filter", "0.05", ""),
+    ("device.expert.brake_release_pin", "true", ""),
+    ("device.expert.requests", "47002", ASKED),
+    ("device.expert.key_file", "\"other\"", ASKED),
+    ("device.expert.recorder", "65536", ""),
 ];
 
 /// Names by which a run beside a KRC is asked, and nothing else.
-const NAME_ROWS: &[(&str, &str, &str)] = &[("variable[].name", "\"gripper\"", "variable[].at = \"bool.16\"")];
+const NAME_ROWS: &[(&str, &str, &str)] =
+    &[("variable[].expert.name", "\"gripper\"", "variable[].expert.at = \"bool.16\"")];
 
 /// UrSettings that decide what else is accepted: nothing runs otherwise, but without them the rest is refused.
 const ACCEPTING_ROWS: &[(&str, &str, &str)] =
-    &[("session.own_stop", "4.0", "limits.braking = 4.0; session.form = \"bare\"")];
+    &[("session.expert.own_stop", "4.0", "limits.expert.braking = 4.0; session.expert.form = \"bare\"")];
 
 /// UrSettings of a board's sensors.
 const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].input", "\"adc\"", ""),
     ("source[].baud", "9600", ""),
-    ("source[].rate", "50", "source[].input = \"adc\""),
-    ("source[].port", "2", "source[].input = \"adc\""),
+    ("source[].expert.rate", "50", "source[].input = \"adc\""),
+    ("source[].expert.port", "2", "source[].input = \"adc\""),
     ("source[].format", "\"postcard\"", ""),
     ("source[].scale", "2.0", ""),
-    ("source[].offset", "2.0", ""),
+    ("source[].expert.offset", "2.0", ""),
 ];
 
 /// Settings of a force/torque sensor at a board, read through an ADS131M06.
 const BRIDGES_ROWS: &[(&str, &str)] = &[
     (
-        "source[].matrix",
+        "source[].expert.matrix",
         "[[9, 0, 0, 0, 0, 0], [0, 8, 0, 0, 0, 0], [0, 0, 7, 0, 0, 0], [0, 0, 0, 6, 0, 0], [0, 0, 0, 0, 5, 0], [0, 0, 0, 0, 0, 4]]",
     ),
-    ("source[].unloaded", "[0.1, 0, 0, 0, 0, -0.1]"),
+    ("source[].expert.unloaded", "[0.1, 0, 0, 0, 0, -0.1]"),
 ];
 
 /// A board that has one for the law's twist.
 fn bridges() -> File {
     let (one_source, _) = laws::TWIST.split_once("[[source]]\nname = \"other\"").expect("another source");
     let rows = "[[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]";
-    let sensor = File::new(one_source).with("source[].input", "\"ads131m06\"").with("source[].matrix", rows);
+    let sensor = File::new(one_source).with("source[].input", "\"ads131m06\"").with("source[].expert.matrix", rows);
     sensor.with("device.address", "\"192.0.2.60/24\"")
 }
 
@@ -92,7 +93,7 @@ fn board() -> File {
 }
 
 /// Files of every kind, with every choice that brings further keys; each once, though many rows begin with the same.
-fn files() -> Vec<File> {
+pub(super) fn files() -> Vec<File> {
     let krc_board = File::new(SWING).with_all("device.address = \"192.0.2.60/24\"");
     let of_laws = LawKind::ALL.iter().map(|kind| File::new(laws::of(*kind)));
     let bases = of_laws.chain([SWING, process::SHORT, process::SENSOR].map(File::new));

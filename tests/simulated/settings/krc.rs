@@ -57,42 +57,48 @@ scenes! { KrcScene, KRC_CALM;
 pub(crate) const ROWS: &[Row<KrcScene>] = &[
     row("robot.peer", "\"192.0.2.7\"", KRC_CALM, "Foreign"),
     row("robot.handshake", "\"isir\"", KRC_CALM, "Monitor"),
-    row("robot.control", "\"joint-impedance\"", STIFF, "Scheme"),
-    row("robot.stiffness", "300", STIFF, "Command").beside("robot.control = \"joint-impedance\""),
-    row("robot.damping", "0.3", STIFF, "Command").beside("robot.control = \"joint-impedance\""),
-    row("robot.torque", "5", STIFF, "Command").beside("robot.control = \"joint-impedance\""),
-    row("robot.wrench", "5", SOFT_TOOL, "Command").beside("robot.control = \"tool-impedance\""),
-    row("robot.left_to_krl", "[\"stiffness\"]", STIFF, "Command")
-        .beside("robot.control = \"joint-impedance\"; robot.stiffness = 300"),
-    row("robot.superpose", "true", STRIDES, "Arming"),
-    row("robot.mirrored_frame", "\"measured\"", RESUMED, "Command").beside("robot.control = \"tool-impedance\""),
-    row("robot.task_frame", "\"tool\"", SOFT_TOOL, "Command").beside("robot.control = \"tool-impedance\""),
-    row("robot.silence", "0.3", QUIET150, "Silent"),
-    row("variable[].at", "\"bool.16\"", KRC_CALM, "Monitor")
-        .beside("variable[].at = \"bool.15\"; variable[].start = true"),
-    row("variable[].start", "true", KRC_CALM, "Monitor").beside("variable[].at = \"bool.16\""),
-    row("variable[].echoed", "true", SET, "Output").beside("variable[].at = \"bool.12\""),
+    row("robot.expert.control", "\"joint-impedance\"", STIFF, "Scheme"),
+    row("robot.expert.stiffness", "300", STIFF, "Command").beside("robot.expert.control = \"joint-impedance\""),
+    row("robot.expert.damping", "0.3", STIFF, "Command").beside("robot.expert.control = \"joint-impedance\""),
+    row("robot.expert.torque", "5", STIFF, "Command").beside("robot.expert.control = \"joint-impedance\""),
+    row("robot.expert.wrench", "5", SOFT_TOOL, "Command").beside("robot.expert.control = \"tool-impedance\""),
+    row("robot.expert.left_to_krl", "[\"stiffness\"]", STIFF, "Command")
+        .beside("robot.expert.control = \"joint-impedance\"; robot.expert.stiffness = 300"),
+    row("robot.expert.superpose", "true", STRIDES, "Arming"),
+    row("robot.expert.mirrored_frame", "\"measured\"", RESUMED, "Command")
+        .beside("robot.expert.control = \"tool-impedance\""),
+    row("robot.expert.task_frame", "\"tool\"", SOFT_TOOL, "Command")
+        .beside("robot.expert.control = \"tool-impedance\""),
+    row("robot.expert.silence", "0.3", QUIET150, "Silent"),
+    row("variable[].expert.at", "\"bool.16\"", KRC_CALM, "Monitor")
+        .beside("variable[].expert.at = \"bool.15\"; variable[].expert.start = true"),
+    row("variable[].expert.start", "true", KRC_CALM, "Monitor").beside("variable[].expert.at = \"bool.16\""),
+    row("variable[].expert.echoed", "true", SET, "Output").beside("variable[].expert.at = \"bool.12\""),
     row("limits.position_min", "[0.15, -2, -2, -2, -2, -2, -2]", KRC_CALM, "PositionLimit"),
     row("limits.position_max", "[0.25, 2, 2, 2, 2, 2, 2]", KRC_CALM, "PositionLimit"),
     row("limits.acceleration", "0.8", KRC_CALM, "Command"),
-    row("limits.braking", "0.1", KRC_CALM, "PositionLimit").beside("limits.position_max = [0.35, 2, 2, 2, 2, 2, 2]"),
-    row("limits.reaction", "1.0", KRC_CALM, "PositionLimit").beside("limits.position_max = [0.31, 2, 2, 2, 2, 2, 2]"),
-    row("limits.tracking_error", "0.002", STIFF, "TrackingError").beside("robot.control = \"joint-impedance\""),
-    row("limits.tool_tracking_error", "0.001", SOFT_TOOL, "TrackingError").beside("robot.control = \"tool-impedance\""),
-    row("limits.tool_turn_tracking_error", "0.001", SOFT_TOOL, "TrackingError")
-        .beside("robot.control = \"tool-impedance\""),
-    row("session.entry", "\"Perfect\"", LOSS, "GradeLow"),
-    row("session.margin", "0.002", LATE3, "StateStale"),
-    row("session.good_cycles", "300", KRC_CALM, "Command"),
-    row("session.state_timeout", "0.2", QUIET150, "StateStale")
-        .beside("session.stale_after = 0.5; session.max_misses = 1000"),
-    row("session.stop_timeout", "1.0", LATE3, "StopTimeout"),
-    row("session.acceptance_unknown", "true", ISIR, "Command"),
-    row("session.require_remote", "true", KRC_CALM, "EvidenceMissing"),
-    row("session.rise_time", "1.0", KRC_CALM, "Samples"),
-    row("session.leak_ppm", "10000", LATE3, "StateStale"),
-    row("session.grade.ok.misses", "0", LOSS, "").beside("session.grade.perfect.misses = 0"),
-    row("session.grade.ok.jitter", "0.0001", JITTER, "").beside("session.grade.perfect.jitter = 0.0001"),
-    row("standstill.window", "1.0", RELEASED, ""),
-    row("operator.request_input", "0", BITS, ""),
+    row("limits.expert.braking", "0.1", KRC_CALM, "PositionLimit")
+        .beside("limits.position_max = [0.35, 2, 2, 2, 2, 2, 2]"),
+    row("limits.expert.reaction", "1.0", KRC_CALM, "PositionLimit")
+        .beside("limits.position_max = [0.31, 2, 2, 2, 2, 2, 2]"),
+    row("limits.expert.tracking_error", "0.002", STIFF, "TrackingError")
+        .beside("robot.expert.control = \"joint-impedance\""),
+    row("limits.expert.tool_tracking_error", "0.001", SOFT_TOOL, "TrackingError")
+        .beside("robot.expert.control = \"tool-impedance\""),
+    row("limits.expert.tool_turn_tracking_error", "0.001", SOFT_TOOL, "TrackingError")
+        .beside("robot.expert.control = \"tool-impedance\""),
+    row("session.expert.entry", "\"Perfect\"", LOSS, "GradeLow"),
+    row("session.expert.margin", "0.002", LATE3, "StateStale"),
+    row("session.expert.good_cycles", "300", KRC_CALM, "Command"),
+    row("session.expert.state_timeout", "0.2", QUIET150, "StateStale")
+        .beside("session.expert.stale_after = 0.5; session.expert.max_misses = 1000"),
+    row("session.expert.stop_timeout", "1.0", LATE3, "StopTimeout"),
+    row("session.expert.acceptance_unknown", "true", ISIR, "Command"),
+    row("session.expert.require_remote", "true", KRC_CALM, "EvidenceMissing"),
+    row("session.expert.rise_time", "1.0", KRC_CALM, "Samples"),
+    row("session.expert.leak_ppm", "10000", LATE3, "StateStale"),
+    row("session.expert.grade.ok.misses", "0", LOSS, "").beside("session.expert.grade.perfect.misses = 0"),
+    row("session.expert.grade.ok.jitter", "0.0001", JITTER, "").beside("session.expert.grade.perfect.jitter = 0.0001"),
+    row("standstill.expert.window", "1.0", RELEASED, ""),
+    row("operator.expert.request_input", "0", BITS, ""),
 ];

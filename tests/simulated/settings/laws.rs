@@ -7,19 +7,19 @@ pub(crate) const SERVO: &str = r#"
 [robot]
 address = "192.0.2.1"
 [session]
-pendant_stop = "overridden"
+expert.pendant_stop = "overridden"
 [law]
 kind = "joint-servo"
 relative = true
 sensor = "push"
-sensor_gain = 0.1
+expert.sensor_gain = 0.1
 [[law.waypoint]]
 at = 0
 joints = 0
 [[law.waypoint]]
 at = 2.0
 joints = [0.3, 0.2, 0, 0.1, 0, 0]
-velocities = 0.05
+expert.velocities = 0.05
 [[law.waypoint]]
 at = 5.0
 joints = 0.1

@@ -4,6 +4,7 @@
 //! where their settings are, so a key that nothing is told of makes no difference, and fails here too.
 
 mod documentation;
+mod expert;
 mod keys;
 #[macro_use]
 mod row;

@@ -58,16 +58,16 @@ joints = 0
 at = 0.5
 joints = 0.02
 [session]
-good_cycles = 20
-entry = "Bad"
-stale_after = 0.5
-max_misses = 1000
-margin = 0.1
-evidence_age = 2.0
-state_timeout = 0.5
-hold = 0.5
-following_patience = 1000
-following_late_patience = 1000
+expert.good_cycles = 20
+expert.entry = "Bad"
+expert.stale_after = 0.5
+expert.max_misses = 1000
+expert.margin = 0.1
+expert.evidence_age = 2.0
+expert.state_timeout = 0.5
+expert.hold = 0.5
+expert.following_patience = 1000
+expert.following_late_patience = 1000
 "#;
 
 /// Seven joints on a motion.
@@ -85,7 +85,7 @@ joints = 0
 [[law.waypoint]]
 at = 1.5
 joints = [0.3, 0.2, 0, 0.1, 0, 0, 0]
-velocities = 0.05
+expert.velocities = 0.05
 [[law.waypoint]]
 at = 4.0
 joints = 0.1
@@ -112,7 +112,8 @@ pub(crate) fn base(key: &str) -> File {
     })
 }
 
-const SINE: &str = "source[].input = \"simulated\"; source[].listen =; source[].mean = 0.1; source[].amplitude = 0.1";
+const SINE: &str =
+    "source[].input = \"simulated\"; source[].listen =; source[].expert.mean = 0.1; source[].expert.amplitude = 0.1";
 const DUMPS: &str = "run.recordings = \"FOLDER/dumps\"";
 const BY_ITSELF: &str = "run.request = \"start\"";
 const ENDS: &str = "run.request = \"start\"; run.end = \"done\"";
@@ -122,33 +123,33 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("robot.address", "\"OTHER\"", "", Shown::Identity),
     row("robot.listen", "\"127.0.0.1:47118\"", "", Shown::Listens),
     row("run.request", "\"start\"", "", Shown::ByItself),
-    row("run.start_within", "0.1", BY_ITSELF, Shown::ByItself),
+    row("run.expert.start_within", "0.1", BY_ITSELF, Shown::ByItself),
     row("run.end", "\"done\"", BY_ITSELF, Shown::Ending),
-    row("run.settle", "2.0", ENDS, Shown::Held),
-    row("run.requests", "false", "", Shown::Asked),
-    row("run.lock_pendant", "true", "", Shown::Locked),
+    row("run.expert.settle", "2.0", ENDS, Shown::Held),
+    row("run.expert.requests", "false", "", Shown::Asked),
+    row("run.expert.lock_pendant", "true", "", Shown::Locked),
     row("run.recordings", "\"FOLDER/dumps\"", "", Shown::Recordings),
-    row("run.recordings_kept", "2", DUMPS, Shown::Kept),
-    row("run.recordings_bytes", "16000000", DUMPS, Shown::Kept),
+    row("run.expert.recordings_kept", "2", DUMPS, Shown::Kept),
+    row("run.expert.recordings_bytes", "16000000", DUMPS, Shown::Kept),
     row("run.record", "\"FOLDER/all.mcap\"", "", Shown::Recorded),
-    row("run.record_variables", "[\"target_moment\"]", "run.record = \"FOLDER/all.mcap\"", Shown::Variables),
+    row("run.expert.record_variables", "[\"target_moment\"]", "run.record = \"FOLDER/all.mcap\"", Shown::Variables),
     row("serve.listen", "\"127.0.0.1:0\"", "", Shown::Served),
-    row("serve.readers", "2", "serve.listen = \"127.0.0.1:0\"", Shown::Readers),
-    row("ros.command", "true", "", Shown::Node),
-    row("ros.goals_request", "true", "", Shown::Node),
-    row("ros.forward_timeout", "0.1", "", Shown::Node),
-    row("ros.interface", "\"127.0.0.2\"", "", Shown::Node),
-    row("ros.surface", "\"native\"", "", Shown::Node),
-    row("ros.offer_reliable", "false", "", Shown::Node),
-    row("ros.legacy_names", "true", "", Shown::Node),
-    row("ros.peers", "[\"192.168.1.30\"]", "", Shown::Node),
-    row("ros.namespace", "\"/cell\"", "", Shown::Node),
-    row("ros.tf_prefix", "\"left_\"", "", Shown::Node),
+    row("serve.expert.readers", "2", "serve.listen = \"127.0.0.1:0\"", Shown::Readers),
+    row("ros.expert.command", "true", "", Shown::Node),
+    row("ros.expert.goals_request", "true", "", Shown::Node),
+    row("ros.expert.forward_timeout", "0.1", "", Shown::Node),
+    row("ros.expert.interface", "\"127.0.0.2\"", "", Shown::Node),
+    row("ros.expert.surface", "\"native\"", "", Shown::Node),
+    row("ros.expert.offer_reliable", "false", "", Shown::Node),
+    row("ros.expert.legacy_names", "true", "", Shown::Node),
+    row("ros.expert.peers", "[\"192.168.1.30\"]", "", Shown::Node),
+    row("ros.expert.namespace", "\"/cell\"", "", Shown::Node),
+    row("ros.expert.tf_prefix", "\"left_\"", "", Shown::Node),
     row("host.scheduling", "\"fifo\"", "", Shown::InForce),
-    row("host.priority", "7", "host.scheduling = \"fifo\"", Shown::InForce),
-    row("host.lock_memory", "true", "", Shown::InForce),
+    row("host.expert.priority", "7", "host.scheduling = \"fifo\"", Shown::InForce),
+    row("host.expert.lock_memory", "true", "", Shown::InForce),
     row("host.cpu", "0", "", Shown::InForce),
-    row("host.busy_poll", "10000", "", Shown::Sleeps),
+    row("host.expert.busy_poll", "10000", "", Shown::Sleeps),
     row(
         "source[].name",
         "\"other\"",
@@ -167,7 +168,7 @@ device = \"/nowhere\"",
     row("source[].format", "\"postcard\"", "", Shown::First),
     row("source[].values", "2", "", Shown::First),
     row("source[].scale", "0.5", "", Shown::First),
-    row("source[].offset", "0.5", "", Shown::First),
+    row("source[].expert.offset", "0.5", "", Shown::First),
     row(
         "source[].device",
         "\"/elsewhere\"",
@@ -180,8 +181,8 @@ device = \"/nowhere\"",
         "source[].input = \"serial\"; source[].listen =; source[].device = \"PTY\"",
         Shown::Speed,
     ),
-    row("source[].mean", "0.7", SINE, Shown::Sine),
-    row("source[].amplitude", "0.7", SINE, Shown::Sine),
-    row("source[].period", "0.5", SINE, Shown::Sine),
-    row("source[].rate", "4.0", SINE, Shown::Sine),
+    row("source[].expert.mean", "0.7", SINE, Shown::Sine),
+    row("source[].expert.amplitude", "0.7", SINE, Shown::Sine),
+    row("source[].expert.period", "0.5", SINE, Shown::Sine),
+    row("source[].expert.rate", "4.0", SINE, Shown::Sine),
 ];

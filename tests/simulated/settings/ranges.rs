@@ -45,7 +45,7 @@ joints = 0
 const STANDOFF: &str = "law.kind = \"standoff\"; law.source = \"d\"; law.distance = 0.05";
 const AXES: &str = "law.kind = \"axes\"; law.axis[].along = \"z\"; law.axis[].source = \"d\"; law.axis[].target = 0.05; \
     law.axis[].slope = -1";
-const TWIST: &str = "law.kind = \"twist\"; law.twist = [0.01, 0, 0, 0, 0, 0]";
+const TWIST: &str = "law.kind = \"twist\"; law.expert.twist = [0.01, 0, 0, 0, 0, 0]";
 const SERVO: &str = "law.sensor = \"d\"; source[].values = 6";
 const UDP: &str = "source[].name = \"d\"; source[].input = \"udp\"; source[].listen = \"0.0.0.0:5005\"";
 const SERIAL: &str = "source[].name = \"d\"; source[].input = \"serial\"; source[].device = \"/dev/ttyACM0\"";
@@ -53,9 +53,9 @@ const SIMULATED: &str = "source[].name = \"d\"; source[].input = \"simulated\"";
 const UART: &str = "source[].name = \"d\"; source[].input = \"uart\"";
 const ADC: &str = "source[].name = \"d\"; source[].input = \"adc\"";
 const ADS131M06: &str = "source[].name = \"d\"; source[].input = \"ads131m06\"; source[].values = 6; \
-    source[].matrix = [[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]";
+    source[].expert.matrix = [[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]";
 const BOARD: &str = "device.address = \"192.168.56.60/24\"; device.telemetry = \"192.168.56.1:47000\"; \
-    device.requests = 47001; device.key_file = \"key\"";
+    device.expert.requests = 47001; device.expert.key_file = \"key\"";
 
 /// A motion is of a servo alone.
 fn without_motion(base: &str) -> String {
@@ -78,8 +78,8 @@ pub(super) fn files() -> Vec<File> {
         krc_still.with_all(AXES).with_all(UDP),
         host_still.with_all(AXES).with_all(ADC).with_all(BOARD),
         host.with_all("law.sensor = \"d\"").with_all(ADS131M06).with_all(BOARD),
-        krc.with_all("robot.control = \"joint-impedance\""),
-        krc.with_all("robot.control = \"tool-impedance\""),
+        krc.with_all("robot.expert.control = \"joint-impedance\""),
+        krc.with_all("robot.expert.control = \"tool-impedance\""),
     ];
     for base in [host_still, krc_still] {
         files.extend([UDP, SERIAL, SIMULATED].map(|input| base.with_all(STANDOFF).with_all(input)));
@@ -114,7 +114,7 @@ pub(super) const fn numeric(key: &Key) -> bool {
 /// The value of a key of this shape: one number stands for all, but where two are a low and a high one.
 fn value(key: &Key, number: &str) -> Vec<String> {
     match (key.name.as_str(), &key.takes, &key.range) {
-        ("source[].range" | "law.range" | "law.axis[].range", _, Some(Written { least, most, .. })) => {
+        ("source[].range" | "law.expert.range" | "law.axis[].range", _, Some(Written { least, most, .. })) => {
             vec![format!("[{number}, {most}]"), format!("[{least}, {number}]")]
         }
         (_, Takes::Numbers(count), _) => vec![format!("[{}]", vec![number; *count].join(", "))],
@@ -142,31 +142,35 @@ fn problems(file: &File) -> Vec<(String, String)> {
 
 /// Ends that do not go with the defaults of other settings, and what goes with them; each is refused without.
 const BESIDE: &[(&str, End, With)] = &[
-    ("host.priority", Least, Beside("host.scheduling = \"fifo\"")),
-    ("host.priority", Most, Beside("host.scheduling = \"fifo\"")),
+    ("host.expert.priority", Least, Beside("host.scheduling = \"fifo\"")),
+    ("host.expert.priority", Most, Beside("host.scheduling = \"fifo\"")),
     ("law.axis[].value", Most, Beside("source[].values = 6")),
     ("law.waypoint[].at", Least, Never("the motion begins before the waypoint in its middle")),
     ("law.waypoint[].at", Most, Never("the motion ends after the waypoint in its middle")),
     ("law.waypoint[].degrees", Least, Beside("law.waypoint[].joints =; law.relative = true")),
     ("law.waypoint[].joints", Least, Beside("law.relative = true")),
-    ("law.waypoint[].velocities", Least, Never("no joint may be as fast: limits.velocity")),
+    ("law.waypoint[].expert.velocities", Least, Never("no joint may be as fast: limits.velocity")),
     ("law.waypoint[].degrees", Most, Beside("law.waypoint[].joints =; law.relative = true")),
     ("law.waypoint[].joints", Most, Beside("law.relative = true")),
-    ("law.waypoint[].velocities", Most, Never("no joint may be as fast: limits.velocity")),
-    ("limits.acceleration", Most, Beside("session.acceleration = 50")),
-    ("limits.braking", Most, Beside("session.stop_acceleration = 50; session.own_stop = 50")),
+    ("law.waypoint[].expert.velocities", Most, Never("no joint may be as fast: limits.velocity")),
+    ("limits.acceleration", Most, Beside("session.expert.acceleration = 50")),
+    ("limits.expert.braking", Most, Beside("session.expert.stop_acceleration = 50; session.expert.own_stop = 50")),
     ("limits.position_max", Least, Never("the lowest angle is below it")),
     ("limits.position_min", Most, Never("the highest angle is above it")),
-    ("robot.torque", Least, Never("the last joints have less")),
-    ("robot.torque", Most, Never("the last joints have less")),
-    ("session.acceleration", Least, Never("limits.acceleration is 0.01 at least")),
-    ("session.arming_timeout", Least, Never("one good cycle of the slowest controller takes longer")),
-    ("session.good_cycles", Most, Never("session.arming_timeout is 60 s at most, and longer than they take")),
-    ("session.hold", Least, Never("it is at least session.stale_after")),
-    ("session.margin", Most, Never("a period and it are at most session.stale_after")),
-    ("session.stale_after", Least, Never("two periods of the fastest controller are longer")),
-    ("session.stall", Least, Never("two periods of the fastest controller are longer")),
-    ("session.stop_timeout", Least, Never("the stop itself takes longer")),
+    ("robot.expert.torque", Least, Never("the last joints have less")),
+    ("robot.expert.torque", Most, Never("the last joints have less")),
+    ("session.expert.acceleration", Least, Never("limits.acceleration is 0.01 at least")),
+    ("session.expert.arming_timeout", Least, Never("one good cycle of the slowest controller takes longer")),
+    (
+        "session.expert.good_cycles",
+        Most,
+        Never("session.expert.arming_timeout is 60 s at most, and longer than they take"),
+    ),
+    ("session.expert.hold", Least, Never("it is at least session.expert.stale_after")),
+    ("session.expert.margin", Most, Never("a period and it are at most session.expert.stale_after")),
+    ("session.expert.stale_after", Least, Never("two periods of the fastest controller are longer")),
+    ("session.expert.stall", Least, Never("two periods of the fastest controller are longer")),
+    ("session.expert.stop_timeout", Least, Never("the stop itself takes longer")),
 ];
 
 /// What an end asks for.

@@ -28,7 +28,9 @@ impl File {
     /// The same with `key`, e.g. `limits.velocity`, or `source[].name` of the table in the middle of an array: a motion's
     /// ends are at rest.
     pub fn with(&self, key: &str, value: &str) -> Self {
-        let (table, key) = key.rsplit_once('.').expect("a table and a key");
+        // A key of a table `expert` stands in its section, as `expert.hold`.
+        let within = key.find(".expert.").map(|at| (&key[..at], &key[at + 1..]));
+        let (table, key) = within.or_else(|| key.rsplit_once('.')).expect("a table and a key");
         let header = table.strip_suffix("[]").map_or_else(|| format!("[{table}]"), |array| format!("[[{array}]]"));
         let mut file = self.clone();
         if !file.0.iter().any(|(known, _)| *known == header) {

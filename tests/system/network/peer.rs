@@ -72,7 +72,7 @@ impl Beside {
         let robot = match self {
             Self::Rtde => format!("address = \"{there}\""),
             Self::Realtime => format!(
-                "address = \"{there}\"\n\n[session]\npendant_stop = \"overridden\"\n\n[connect]\nstates = \"realtime\""
+                "address = \"{there}\"\n\n[session]\nexpert.pendant_stop = \"overridden\"\n\n[connect]\nexpert.states = \"realtime\""
             ),
             Self::Krc => format!(
                 "kind = \"krc\"\nlisten = \"{here}:{FRI}\"\npeer = \"{there}\"\nhandshake = \"ros-control\"\n\n\

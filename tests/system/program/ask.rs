@@ -334,7 +334,8 @@ fn a_program_that_stays_is_sent_and_handed_back_on_request() {
         let (arm, robot, _) = arm(57_000);
         let port =
             UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr()).expect("a port").port();
-        let stays = format!("[session]\npath = \"reverse-speedj\"\n[program]\nresident = true\nport = {port}\n");
+        let stays =
+            format!("[session]\npath = \"reverse-speedj\"\n[program]\nexpert.resident = true\nexpert.port = {port}\n");
         let (run, clock) = (Run::start(&folder, &robot, &(configuration(&robot) + &stays)), Clock::start());
         let status = run.ready();
         let other = (epoch_of(&status) + 7).to_string();
@@ -370,7 +371,7 @@ fn nobody_is_asked_where_the_configuration_says_so() {
     let folder = folder("ask-off");
     let (_arm, robot, seat) = arm(56_000);
     let file = folder.join("off.toml");
-    std::fs::write(&file, format!("{}[run]\nrequests = false\n", configuration(&robot))).expect("a file");
+    std::fs::write(&file, format!("{}[run]\nexpert.requests = false\n", configuration(&robot))).expect("a file");
     let mut child = Command::new(outrigger_system::program())
         .arg("run")
         .arg(&file)
@@ -402,7 +403,7 @@ fn a_run_beside_a_krc_is_asked_by_its_configuration_and_a_stale_socket_is_replac
     let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
     let seat = format!("127.0.0.1:{port}");
     let text = format!(
-        "[robot]\nkind = \"krc\"\nlisten = \"{seat}\"\n[law]\nkind = \"joint-servo\"\n[run]\nrequests = true\n"
+        "[robot]\nkind = \"krc\"\nlisten = \"{seat}\"\n[law]\nkind = \"joint-servo\"\n[run]\nexpert.requests = true\n"
     );
     let file = folder.join("asked.toml");
     let mut first = Run::start(&folder, file.to_str().expect("a path"), &text);
@@ -425,7 +426,7 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
         let (arm, robot, seat) = arm(51_000);
         let port =
             UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr()).expect("a port").port();
-        let player = format!("[session]\npath = \"player\"\n[program]\nport = {port}\n");
+        let player = format!("[session]\npath = \"player\"\n[program]\nexpert.port = {port}\n");
         let (mut run, clock) = (Run::start(&folder, &robot, &(configuration(&robot) + &player)), Clock::start());
         run.ready();
         let refused = run.refused(&["freedrive", "--seconds", "1"], 4);

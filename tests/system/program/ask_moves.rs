@@ -29,7 +29,7 @@ fn arm(major: u8, minor: u8) -> (Running, String) {
 fn configuration(robot: &str, path: &str) -> String {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
     let session = PATIENT.replace("[session]\n", &format!("[session]\npath = \"{path}\"\n"));
-    format!("robot.address = \"{robot}\"\nlaw.kind = \"joint-servo\"\nprogram.port = {port}\n{session}")
+    format!("robot.address = \"{robot}\"\nlaw.kind = \"joint-servo\"\nprogram.expert.port = {port}\n{session}")
 }
 
 fn file(folder: &Path, name: &str, table: &str) -> String {
@@ -343,7 +343,7 @@ fn a_law_that_follows_no_joints_is_given_no_motion_and_neither_is_a_hand_s_arm()
     let joints = configuration(&robot, "text");
     let twist = joints
         .replace("\"joint-servo\"", "\"twist\"")
-        .replace("program.", "law.twist = [0, 0, 0.0001, 0, 0, 0]\nprogram.");
+        .replace("program.", "law.expert.twist = [0, 0, 0.0001, 0, 0, 0]\nprogram.");
     let run = Run::start(&folder, &robot, &format!("robot.model = \"ur5e\"\n{twist}"));
     run.command_arm();
     let table = file(&folder, "slow.csv", &slow(20).replace("0,0,", "1,0,").replace("20,1,", "21,1,"));

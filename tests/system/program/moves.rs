@@ -52,18 +52,18 @@ fn swing_from(waypoints: u32, base: f64) -> String {
 /// These tests are about motions, not about this machine's punctuality: it may stand still for a fifth of a second.
 pub(crate) const PATIENT: &str = r"
 [session]
-hold = 0.2
-stale_after = 0.2
-state_timeout = 0.2
-stall = 1.0
+expert.hold = 0.2
+expert.stale_after = 0.2
+expert.state_timeout = 0.2
+expert.stall = 1.0
 
-[session.grade.ok]
+[session.expert.grade.ok]
 received = 0.5
 delay = 0.02
 jitter = 0.02
 misses = 90
 
-[session.grade.bad]
+[session.expert.grade.bad]
 received = 0.4
 delay = 0.03
 jitter = 0.03
@@ -136,7 +136,7 @@ fn a_program_on_the_controller_follows_it_as_well() {
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
         let server = serve();
-        let config = patient(&server, "servo", &format!("program.port = {port}"));
+        let config = patient(&server, "servo", &format!("program.expert.port = {port}"));
         let motion = file("servo.csv", &swing(100));
         let done = sent_to(&config, &[motion.to_str().expect("text"), "--mode", "servo"]);
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
@@ -268,7 +268,7 @@ fn with_player(software: SoftwareVersion) -> (Running, PathBuf) {
     let controller = Controller::new(Options::for_software(software)).expect("a controller");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 54_000).expect("free ports");
     let server = server.spawn().expect("a thread");
-    let config = patient(&server, "player", &format!("program.port = {port}"));
+    let config = patient(&server, "player", &format!("program.expert.port = {port}"));
     (server, config)
 }
 
@@ -403,7 +403,7 @@ fn the_controller_makes_a_whole_motion_by_itself_on_each_generation() {
 fn with_player_that_is_stopped() -> (Running, PathBuf) {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
     let server = stopped_on_the_way();
-    let config = patient(&server, "player-stopped", &format!("program.port = {port}"));
+    let config = patient(&server, "player-stopped", &format!("program.expert.port = {port}"));
     (server, config)
 }
 

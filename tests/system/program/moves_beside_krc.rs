@@ -36,7 +36,7 @@ fn file(port: u16, name: &str, text: &str) -> PathBuf {
 
 /// These tests are about motions, not about this machine's punctuality. How long states may be missing stays as it is: so far the
 /// arm is reckoned to coast, and it must have room for that.
-const PATIENT: &str = "session.stall = 0.2
+const PATIENT: &str = "session.expert.stall = 0.2
 ";
 
 fn configuration(port: u16) -> PathBuf {

@@ -1,4 +1,4 @@
-//! `run.lock_pendant` beside a simulated CB3: locked while commanded, and given back on every way out.
+//! `run.expert.lock_pendant` beside a simulated CB3: locked while commanded, and given back on every way out.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -11,7 +11,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::ask::{Run, configuration, folder};
 
-const LOCKS: &str = "[run]\nlock_pendant = true\n";
+const LOCKS: &str = "[run]\nexpert.lock_pendant = true\n";
 
 fn arm(base: u16) -> (Running, String) {
     let controller = Controller::new(Options::for_software(SoftwareVersion::new(3, 15))).expect("a CB3");

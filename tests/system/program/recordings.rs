@@ -188,7 +188,7 @@ fn a_grade_that_is_too_low_is_told_in_the_same_words_by_run_doctor_and_replay() 
     let configuration = configuration(&folder);
     let text = std::fs::read_to_string(&configuration).expect("written");
     // No link has less jitter than none.
-    let never = "session.entry = \"Perfect\"\nsession.grade.perfect.jitter = 0.0\n";
+    let never = "session.expert.entry = \"Perfect\"\nsession.expert.grade.perfect.jitter = 0.0\n";
     std::fs::write(&configuration, format!("{never}{text}")).expect("room");
     let mut run = Run::start_with(&configuration, controller.port_base(), &["--verbose", "--record", shown(&file)]);
     run.until(&["Offline → Monitor"]);

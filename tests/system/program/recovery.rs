@@ -22,25 +22,25 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A machine that runs tests is busy, and its link worse than what is asked of one before an arm is moved.
 const BUSY_MACHINE: &str = "
 [session]
-entry = \"Bad\"
-margin = 0.1
-stall = 1.0
-hold = 0.5
-stale_after = 0.5
-state_timeout = 0.5
-max_misses = 250
-evidence_age = 2.0
-following_patience = 250
-following_late_patience = 250
+expert.entry = \"Bad\"
+expert.margin = 0.1
+expert.stall = 1.0
+expert.hold = 0.5
+expert.stale_after = 0.5
+expert.state_timeout = 0.5
+expert.max_misses = 250
+expert.evidence_age = 2.0
+expert.following_patience = 250
+expert.following_late_patience = 250
 
-[session.grade.bad]
+[session.expert.grade.bad]
 received = 0.1
 delay = 0.2
 jitter = 0.2
 misses = 100
 
 [standstill]
-max_gap = 0.5
+expert.max_gap = 0.5
 ";
 
 /// Lines that `...` stands for at most.

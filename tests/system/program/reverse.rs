@@ -23,7 +23,7 @@ address = "127.0.0.1:PORT_BASE"
 [run]
 request = "start"
 end = "done"
-settle = 0.3
+expert.settle = 0.3
 record = "RECORDING"
 
 [limits]

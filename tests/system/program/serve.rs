@@ -17,7 +17,7 @@ use outrigger_sim::udp;
 
 /// A run that waits for its operator, with readers.
 const CONFIGURATION: &str = "robot.address = \"127.0.0.1\"\nlaw.kind = \"joint-servo\"\n\
-                             [serve]\nlisten = \"127.0.0.1:0\"\nreaders = 21\n";
+                             [serve]\nlisten = \"127.0.0.1:0\"\nexpert.readers = 21\n";
 
 /// The text of `key` in a line of JSON.
 fn text_of(line: &str, key: &str) -> Option<String> {
@@ -207,7 +207,7 @@ fn served_of_a_krc() {
     let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
     let text = format!(
         "[robot]\nkind = \"krc\"\nlisten = \"127.0.0.1:{port}\"\n[law]\nkind = \"joint-servo\"\n\
-         [serve]\nlisten = \"127.0.0.1:0\"\nreaders = 21\n"
+         [serve]\nlisten = \"127.0.0.1:0\"\nexpert.readers = 21\n"
     );
     std::fs::write(&configuration, text).expect("a file");
     let Serving { mut child, mut operator, said, address } =

@@ -162,9 +162,9 @@ fn doctor_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sources_o
     let old = Options { software: SoftwareVersion::new(3, 1), model: RobotModel::Ur5, ..Options::default() };
     let (_realtime, shows_not) = simulated_with(Options { state: StartState::PowerOff, ..old });
     let file = open_to_anybody("pendant-doctor.toml", "limits.velocity = 0.5\n");
-    let allowed = "connect.states = \"realtime\"\nsession.pendant_stop = \"overridden\"\n";
+    let allowed = "connect.expert.states = \"realtime\"\nsession.expert.pendant_stop = \"overridden\"\n";
     let allowed = open_to_anybody("pendant-doctor-allowed.toml", allowed);
-    let by_30003 = open_to_anybody("pendant-doctor-30003.toml", "connect.states = \"realtime\"\n");
+    let by_30003 = open_to_anybody("pendant-doctor-30003.toml", "connect.expert.states = \"realtime\"\n");
     let (rtde, realtime) = ("states by RTDE (30004)", "states by the real-time interface (30003)");
     for (robot, file, from, pendant) in [
         (&shows, None, rtde, ENDS),

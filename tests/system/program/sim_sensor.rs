@@ -119,7 +119,7 @@ fn a_run_reads_from_its_own_configuration_what_the_script_says() {
     let text = format!(
         "robot.address = \"127.0.0.1\"\nlaw = {{ kind = \"standoff\", source = \"gap\", distance = 0.05 }}\n\
          [[source]]\nname = \"gap\"\ninput = \"udp\"\nlisten = \"0.0.0.0:{port}\"\nformat = \"postcard\"\n\
-         scale = -0.001\noffset = 0.25\n"
+         scale = -0.001\nexpert.offset = 0.25\n"
     );
     let config = file("host.toml", &text);
     let mut sources = Sources::open(&sources_of(&text), Clock::start(), false).expect("a free port");

@@ -31,10 +31,10 @@ fn shown(path: &Path) -> &str {
 }
 
 /// What is judged here is the recording: of a link that a busy machine makes worse, other tests say what it does.
-const PATIENT: &str = "session.entry = \"Bad\"\nsession.stall = 0.3\nsession.max_misses = 1000\nsession.hold = 0.2\n\
-    session.stale_after = 0.19\nsession.state_timeout = 0.19\nsession.following_patience = 400\n\
-    session.following_late_patience = 400\nsession.grade.bad.received = 0\nsession.grade.bad.delay = 1.0\n\
-    session.grade.bad.jitter = 1.0\nsession.grade.bad.misses = 1000";
+const PATIENT: &str = "session.expert.entry = \"Bad\"\nsession.expert.stall = 0.3\nsession.expert.max_misses = 1000\nsession.expert.hold = 0.2\n\
+    session.expert.stale_after = 0.19\nsession.expert.state_timeout = 0.19\nsession.expert.following_patience = 400\n\
+    session.expert.following_late_patience = 400\nsession.expert.grade.bad.received = 0\nsession.expert.grade.bad.delay = 1.0\n\
+    session.expert.grade.bad.jitter = 1.0\nsession.expert.grade.bad.misses = 1000";
 
 /// A folder of a test's own, empty, and in it the example with more in its table `[run]` and before it.
 fn configuration(name: &str, before: &str, run: &str) -> (PathBuf, PathBuf) {
@@ -81,7 +81,7 @@ fn is_replayed(recording: &Path) {
 }
 
 /// States by 30003 alone, by which no stop at the pendant is seen.
-const BY_30003: &str = "connect.states = \"realtime\"\nsession.pendant_stop = \"overridden\"";
+const BY_30003: &str = "connect.expert.states = \"realtime\"\nsession.expert.pendant_stop = \"overridden\"";
 
 #[test]
 fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_told_by_name() {
@@ -167,12 +167,12 @@ fn a_loss_of_their_connection_ends_no_commanding_and_the_recording_says_the_gap(
 fn they_are_refused_without_a_recording_and_a_controller_without_rtde_is_told_of() {
     let (folder, file) = configuration(
         "variables-refused",
-        "session.pendant_stop = \"overridden\"",
+        "session.expert.pendant_stop = \"overridden\"",
         "record_variables = [\"target_moment\"]",
     );
     let refused = outrigger(&["run", shown(&file)]);
     assert_eq!(refused.status.code(), Some(1));
-    let why = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
+    let why = "run.expert.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
     assert!(text(&refused.stderr).contains(why), "{}", text(&refused.stderr));
     let checked = outrigger(&["check-config", shown(&file)]);
     let said = text(&checked.stdout);

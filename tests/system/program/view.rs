@@ -239,7 +239,7 @@ fn a_run_with_a_page_shows_its_law_and_its_sensors() {
     let (_server, robot) = controller(RobotModel::Ur5e, SoftwareVersion::new(5, 15), 53_200);
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page.toml");
     let configuration = "robot.address = \"127.0.0.1\"\nlaw.kind = \"standoff\"\nlaw.source = \"gap\"\nlaw.distance = 0.05\n\
-                         run.requests = false\n[[source]]\nname = \"gap\"\ninput = \"udp\"\nlisten = \"127.0.0.1:0\"\n\
+                         run.expert.requests = false\n[[source]]\nname = \"gap\"\ninput = \"udp\"\nlisten = \"127.0.0.1:0\"\n\
                          from = \"127.0.0.1\"\nrange = [0.0, 0.5]\n";
     std::fs::write(&file, configuration).expect("a file");
     let page = paged(&["run", file.to_str().expect("a path"), "--robot", &robot]);

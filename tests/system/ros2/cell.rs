@@ -27,11 +27,11 @@ pub(crate) type Found = BTreeMap<String, String>;
 pub(crate) const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
 
 /// What is judged here is the node: of a link that a busy machine makes worse, other tests say what it does.
-pub(crate) const PATIENT: &str = "session.entry = \"Bad\"\nsession.stall = 0.3\nsession.max_misses = 1000\nsession.grade.bad.received = 0\nsession.grade.bad.delay = 1.0\n\
-    session.grade.bad.jitter = 1.0\nsession.grade.bad.misses = 1000";
+pub(crate) const PATIENT: &str = "session.expert.entry = \"Bad\"\nsession.expert.stall = 0.3\nsession.expert.max_misses = 1000\nsession.expert.grade.bad.received = 0\nsession.expert.grade.bad.delay = 1.0\n\
+    session.expert.grade.bad.jitter = 1.0\nsession.expert.grade.bad.misses = 1000";
 /// The same of what only a UR has.
-const PATIENT_UR: &str = "session.hold = 0.2\nsession.stale_after = 0.19\nsession.state_timeout = 0.19\n\
-    session.following_patience = 400\nsession.following_late_patience = 400";
+const PATIENT_UR: &str = "session.expert.hold = 0.2\nsession.expert.stale_after = 0.19\nsession.expert.state_timeout = 0.19\n\
+    session.expert.following_patience = 400\nsession.expert.following_late_patience = 400";
 
 /// Half of what a state may be old there: who stands still for so long at a stretch may be too late by that.
 const ENDING: Duration = Duration::from_millis(95);
@@ -156,10 +156,10 @@ impl Cell {
         drop(listener);
         let (major, minor) = (software.major, software.minor);
         // States of some come by 30003 alone.
-        let pendant = if path == "text" { "session.pendant_stop = \"overridden\"" } else { "" };
+        let pendant = if path == "text" { "session.expert.pendant_stop = \"overridden\"" } else { "" };
         let text = format!(
-            "{pendant}\nrobot.address = \"{robot}\"\nprogram.port = {port}\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
-             limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\ncommand = true\nlegacy_names = true\n"
+            "{pendant}\nrobot.address = \"{robot}\"\nprogram.expert.port = {port}\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
+             limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\nexpert.command = true\nexpert.legacy_names = true\n"
         );
         let file = file(".toml");
         std::fs::write(&file, text).expect("room");

@@ -47,8 +47,8 @@ fn goals_move_an_lwr() {
     let path = file(".toml");
     let text = format!(
         "robot.kind = \"krc\"\nrobot.listen = \"{here}\"\n{PATIENT}\n\
-         session.stale_after = 0.25\nsession.state_timeout = 0.25\n[law]\n\
-         kind = \"joint-servo\"\n[ros]\ncommand = true\n"
+         session.expert.stale_after = 0.25\nsession.expert.state_timeout = 0.25\n[law]\n\
+         kind = \"joint-servo\"\n[ros]\nexpert.command = true\n"
     );
     std::fs::write(&path, text).expect("room");
     let domain = domain();

@@ -32,7 +32,7 @@ impl From<Refusal> for Unfit {
                 write!(text, "they are of format {found}, and this firmware reads format {expected}")
             }
             Refusal::OtherKind { .. } => text.write_str("they are for another kind of controller than this firmware"),
-            Refusal::NoRequests => text.write_str("device.requests: this firmware was built without"),
+            Refusal::NoRequests => text.write_str("device.expert.requests: this firmware was built without"),
             Refusal::NoMotion => text.write_str("law.waypoint: more than this firmware can feed"),
             _ => text.write_str("they are damaged, or of another version than this firmware"),
         };
@@ -124,7 +124,7 @@ pub(super) fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S
     if settings.needs_dashboard() && !built.dashboard {
         let mut text = Text::new();
         // It has room.
-        let _ = text.write_str("device.brake_release_pin: this firmware was built without");
+        let _ = text.write_str("device.expert.brake_release_pin: this firmware was built without");
         return Err(Unfit { why: Refusal::Unfit, text });
     }
     settings.check(&built.ports).map_err(|error| {

@@ -316,7 +316,7 @@ fn a_sensor_without_a_port_is_refused_by_its_place_in_the_file() {
 fn a_contact_for_the_brakes_is_refused_by_a_firmware_without() {
     let told = judged::<Any>(&image(b"brakes"), BUILT).map(drop);
     let Err(Unfit { why: Refusal::Unfit, text }) = told else { panic!("{told:?}") };
-    assert_eq!(text, "device.brake_release_pin: this firmware was built without");
+    assert_eq!(text, "device.expert.brake_release_pin: this firmware was built without");
     assert_eq!(judged::<Any>(&image(b"brakes"), Built { dashboard: true, ..BUILT }).map(drop), Ok(()));
 }
 

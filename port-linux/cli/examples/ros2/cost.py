@@ -19,7 +19,7 @@ from ros2 import Node
 CONFIGURATION = """
 robot.address = "127.0.0.1:43000"
 run.request = "start"
-session.entry = "Bad"
+session.expert.entry = "Bad"
 [law]
 kind = "joint-servo"
 relative = true

@@ -28,8 +28,8 @@ Examples:
 The file is checked as by `outrigger check-config`, and once more by the board before it writes anything: what its firmware \
 cannot run is refused with the key that is wrong, and what ran before goes on. A board that commands the arm refuses. The \
 flash has two copies; where the power goes at any time, the board runs what it ran before, or all of the new file.
-The key of device.key_file is sent too: who has this line has the board.
-A firmware is for one kind of controller, and takes requests (device.requests) only where it was built from a file with them.
+The key of device.expert.key_file is sent too: who has this line has the board.
+A firmware is for one kind of controller, and takes requests (device.expert.requests) only where it was built from a file with them.
 Exit codes: 0 the board runs it, 1 the file, 3 nobody answers, 4 the board refuses or was interrupted.
 
 Examples:

@@ -26,7 +26,7 @@ pub(super) fn failure(why: Refusal, text: &str) -> Failure {
             "found {found} bytes, expected at most {expected}: fewer waypoints, or a firmware with the file compiled in"
         )),
         Refusal::NoRequests => bad(
-            "device.requests: the board's firmware was built without; flash one that was built from a file with device.requests, or \
+            "device.expert.requests: the board's firmware was built without; flash one that was built from a file with device.expert.requests, or \
              leave it out"
                 .into(),
         ),
@@ -101,7 +101,7 @@ mod tests {
             ),
             (Refusal::OtherFormat { found: 8, expected: 9 }, 1, "found settings of format 8, expected 9"),
             (Refusal::TooLong { found: 5000, expected: 4096 }, 1, "found 5000 bytes, expected at most 4096"),
-            (Refusal::NoRequests, 1, "device.requests: "),
+            (Refusal::NoRequests, 1, "device.expert.requests: "),
             (Refusal::NoMotion, 1, "law.waypoint: "),
             (Refusal::Unfit, 1, "the board cannot run it: limits.velocity: expected more"),
             (Refusal::NoSettings, 1, "the board does not know these settings"),

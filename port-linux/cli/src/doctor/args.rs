@@ -24,7 +24,7 @@ pub(crate) struct DoctorArgs {
     /// A configuration for this robot: judged by its limits and session settings, and what check-config warns of is told
     #[arg(long, value_name = "CONFIG.toml")]
     pub config: Option<PathBuf>,
-    /// Where states come from: auto, realtime (30003) or rtde (30004); default auto, or the configuration's connect.states
+    /// The source of states: auto, realtime (30003) or rtde (30004); default auto, or the configuration's connect.expert.states
     #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
     pub states: Option<StatesFrom>,
     /// The arm, e.g. ur10e: for the worst-case travel of its tool

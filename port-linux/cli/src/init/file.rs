@@ -84,7 +84,7 @@ impl First {
                 text,
                 "# A stop pressed at the pendant cannot be seen with this software, or without RTDE. Without this line nothing is commanded by `text`; with\n\
                  # it the next command overrides such a stop. On 3.0 and later `path` has ways on which a stop there always ends it.\n\
-                 {chosen}pendant_stop = \"overridden\"\n"
+                 {chosen}expert.pendant_stop = \"overridden\"\n"
             );
         }
         text.push('\n');
@@ -139,8 +139,8 @@ impl First {
                  # travel = [0.01, 0.0]    # speed along the tool's x and y axes while the distance is held [m/s]\n",
                 self.distance
             ),
-            Task::Force => "[law]\nkind = \"twist\"            # moves the tool as six values say: vx vy vz [m/s] wx wy wz [rad/s]\n\
-                 frame = \"tool\"\nsource = \"force\"\nlinear_limit = 0.05       # [m/s]\nangular_limit = 0.2       # [rad/s]\n"
+            Task::Force => "[law]\nkind = \"twist\"            # moves the tool as six values say: vx vy vz [m/s] wx wy wz [rad/s], along its own axes\n\
+                 source = \"force\"\nlinear_limit = 0.05       # [m/s]\nangular_limit = 0.2       # [rad/s]\n"
                 .to_owned(),
             Task::Servo => "[law]\nkind = \"joint-servo\"      # joints on a motion, corrected by what is measured\n\
                  relative = true           # from wherever the arm stands\npath_tolerance = 0.1      # farther off than this it stops [rad]\n\n\

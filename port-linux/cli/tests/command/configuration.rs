@@ -81,12 +81,13 @@ fn check_config_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sou
     for (software, expected) in [("3.1.0", REFUSED), ("3.15.0", ENDS), ("5.15.0", ENDS)] {
         assert!(of(&either, software).contains(expected), "{either}");
     }
-    let by_30003 = said("connect.states = \"realtime\"\nsession.software = \"5.15\"\n");
+    let by_30003 = said("connect.expert.states = \"realtime\"\nsession.software = \"5.15\"\n");
     assert!(of(&by_30003, "5.15.0").contains(REFUSED) && !by_30003.contains("3.1.0"), "{by_30003}");
     let whole = said("session.path = \"player\"\nsession.software = \"5.15\"\n");
     assert!(of(&whole, "5.15.0").contains("a whole motion is held by a pause, and goes on when resumed"), "{whole}");
-    let allowed =
-        said("connect.states = \"realtime\"\nsession.software = \"5.15\"\nsession.pendant_stop = \"overridden\"\n");
+    let allowed = said(
+        "connect.expert.states = \"realtime\"\nsession.software = \"5.15\"\nsession.expert.pendant_stop = \"overridden\"\n",
+    );
     assert!(of(&allowed, "5.15.0").contains(OVERRIDDEN), "{allowed}");
 }
 #[test]

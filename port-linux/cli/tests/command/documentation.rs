@@ -41,8 +41,21 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         "[limits]\n",
         "[session]\n",
         "[standstill]\n",
-        "[session.grade]\n",
-        "[session.grade.ok]\n",
+        "[[law.axis]]\n[law.axis.expert]\n",
+        "[limits.expert]\n",
+        "[session.expert]\n",
+        "[program.expert]\n",
+        "[standstill.expert]\n",
+        "[connect.expert]\n",
+        "[operator.expert]\n",
+        "[outputs.expert]\n",
+        "[run.expert]\n",
+        "[ros.expert]\n",
+        "[host.expert]\n",
+        "[serve.expert]\n",
+        "[device]\n[device.expert]\n",
+        "[session.expert.grade]\n",
+        "[session.expert.grade.ok]\n",
         "[connect]\n",
         "[operator]\n",
         "[run]\n",
@@ -71,6 +84,7 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
             let shown = page.lines().any(|line| {
                 line.trim_start_matches('[').starts_with(&format!("{key} ="))
                     || line.starts_with(&format!("[{key}]"))
+                    || line.starts_with(&format!("[{key}.expert]"))
                     || [
                         format!("`{key}`"),
                         format!("`{key} ="),

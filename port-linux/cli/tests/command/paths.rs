@@ -35,7 +35,7 @@ fn checked(software: &str, path: CommandPath, orders: Orders) -> Vec<String> {
     let file = folder("paths").join(format!("{software}-{path}-{orders}.toml"));
     let lines = format!(
         "robot.address = \"127.0.0.1\"\nrobot.model = \"ur5\"\nlimits.velocity = 0.8\nlaw.kind = \"joint-servo\"\n\
-         session = {{ software = \"{software}\", path = \"{path}\", pendant_stop = \"overridden\" }}\nprogram.orders = \"{orders}\"\n"
+         session = {{ software = \"{software}\", path = \"{path}\", expert.pendant_stop = \"overridden\" }}\nprogram.expert.orders = \"{orders}\"\n"
     );
     std::fs::write(&file, lines).expect("room");
     let output = outrigger(&["check-config", file.to_str().expect("a path")], b"");

@@ -107,9 +107,9 @@ fn a_recording_is_never_overwritten_and_what_is_none_is_neither_read_nor_replaye
 fn variables_of_a_run_without_a_recording_are_refused_and_check_config_says_where_they_would_go() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/half-turn.toml");
     let example = std::fs::read_to_string(example).expect("the example");
-    let run = "[run]\nrecord_variables = [\"target_moment\"]\n";
+    let run = "[run]\nexpert.record_variables = [\"target_moment\"]\n";
     let config = file(&folder("variables"), "run.toml", &example.replace("[run]\n", run));
-    let why = "run.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
+    let why = "run.expert.record_variables is for a recording: say run.record = FILE, or run with --record FILE";
     refused(&["run", &config], 1, why);
     let checked = outrigger(&["check-config", &config], b"");
     let said = text(&checked.stdout);

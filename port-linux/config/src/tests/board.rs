@@ -33,7 +33,8 @@ fn compiled(source: &str) -> UrSettings {
 
 #[test]
 fn the_file_and_the_firmware_say_the_same() {
-    let device = "gateway = \"10.0.2.1\"\ntelemetry = \"10.0.2.2:47000\"\nrequest_pin = true\nrecorder = 65536\n";
+    let device =
+        "expert.gateway = \"10.0.2.1\"\ntelemetry = \"10.0.2.2:47000\"\nrequest_pin = true\nexpert.recorder = 65536\n";
     let settings = compiled(&format!("{BOARD}{device}"));
     let mut bytes = vec![0; 16 << 10];
     let length = settings.to_postcard(&mut bytes).expect("room");
@@ -133,12 +134,14 @@ const WRENCH: &str = r#"[[source]]
 name = "wrench"
 input = "ads131m06"
 values = 6
-matrix = [[9, 0, 0, 0, 0, 0], [0, 8, 0, 0, 0, 0], [0, 0, 7, 0, 0, 0], [0, 0, 0, 6, 0, 0], [0, 0, 0, 0, 5, 0], [0, 0, 0, 0, 1, 4]]
+expert.matrix = [[9, 0, 0, 0, 0, 0], [0, 8, 0, 0, 0, 0], [0, 0, 7, 0, 0, 0], [0, 0, 0, 6, 0, 0], [0, 0, 0, 0, 5, 0], [0, 0, 0, 0, 1, 4]]
 "#;
 
 #[test]
 fn a_force_sensor_has_its_matrix_row_by_row_and_six_values() {
-    let sensors = compiled(&format!("{BOARD}{WRENCH}rate = 500\nunloaded = [0.1, 0, 0, 0, 0, -0.1]\n")).device.sensors;
+    let sensors = compiled(&format!("{BOARD}{WRENCH}expert.rate = 500\nexpert.unloaded = [0.1, 0, 0, 0, 0, -0.1]\n"))
+        .device
+        .sensors;
     let Some(SensorInput::Ads131m06 { rate, bridges }) = sensors[1].map(|sensor| sensor.input) else {
         panic!("{sensors:?}")
     };
@@ -148,21 +151,25 @@ fn a_force_sensor_has_its_matrix_row_by_row_and_six_values() {
     );
     for (from, to, said) in [
         ("values = 6\n", "", "source[1].values: found nothing, expected 6: three forces"),
-        ("values = 6\n", "values = 6\nrate = 300\n", "source[1].rate: found 300, expected 250, 500 or 1000"),
         (
             "values = 6\n",
-            "values = 6\nrate = 250\nmax_age = 0.01\n",
+            "values = 6\nexpert.rate = 300\n",
+            "source[1].expert.rate: found 300, expected 250, 500 or 1000",
+        ),
+        (
+            "values = 6\n",
+            "values = 6\nexpert.rate = 250\nmax_age = 0.01\n",
             "source[1].max_age: found 0.01, expected at least 0.012",
         ),
-        ("[9, 0, 0, 0, 0, 0], ", "", "source[1].matrix: found [[0, 8"),
+        ("[9, 0, 0, 0, 0, 0], ", "", "source[1].expert.matrix: found [[0, 8"),
         ("[9, 0, 0, 0, 0, 0]", "[9, 0, 0, 0, 0]", "expected six rows (Fx Fy Fz"),
-        ("[9, 0", "[nan, 0", "source[1].matrix: found [[nan"),
+        ("[9, 0", "[nan, 0", "source[1].expert.matrix: found [[nan"),
         ("[9, 0", "[1e10, 0", "expected finite factors of -1e9 to 1e9"),
         ("[9, 0, 0,", "[0, 8, 0,", "six rows that measure six different things"),
         (
             "values = 6\n",
-            "values = 6\nunloaded = 1.3\n",
-            "source[1].unloaded: found 1.3, expected one number or 6 in -1.2 to 1.2 V",
+            "values = 6\nexpert.unloaded = 1.3\n",
+            "source[1].expert.unloaded: found 1.3, expected one number or 6 in -1.2 to 1.2 V",
         ),
     ] {
         let found = problems(&format!("{BOARD}{}", WRENCH.replacen(from, to, 1)));
@@ -175,7 +182,7 @@ fn a_force_sensor_has_its_matrix_row_by_row_and_six_values() {
 fn analogue_inputs_have_numbers_and_a_sensor_each() {
     let second = |port| {
         format!(
-            "{BOARD}[[source]]\nname = \"a\"\ninput = \"adc\"\n[[source]]\nname = \"b\"\ninput = \"adc\"\nport = {port}\n"
+            "{BOARD}[[source]]\nname = \"a\"\ninput = \"adc\"\n[[source]]\nname = \"b\"\ninput = \"adc\"\nexpert.port = {port}\n"
         )
     };
     let sensors = compiled(&second(2)).device.sensors;
@@ -183,7 +190,7 @@ fn analogue_inputs_have_numbers_and_a_sensor_each() {
     assert_eq!(ports, [Some((PortKind::Serial, 1)), Some((PortKind::Analog, 1)), Some((PortKind::Analog, 2)), None]);
     let [problem] = problems(&second(1)).try_into().expect("one problem");
     assert!(
-        problem.contains("source[2].port: found 1, expected another one than that of \"a\": each analogue"),
+        problem.contains("source[2].expert.port: found 1, expected another one than that of \"a\": each analogue"),
         "{problem}"
     );
 }
@@ -200,14 +207,14 @@ fn what_a_board_cannot_do_without_is_said() {
 #[test]
 fn addresses_that_are_none_are_refused() {
     for (line, key) in [
-        ("gateway = \"10.0.3.1\"", "gateway"),
-        ("gateway = \"x\"", "gateway"),
-        ("mac = \"01:00:00:00:00:01\"", "mac"),
-        ("mac = \"02:00:00:00:00\"", "mac"),
-        ("mac = \"02:00:00:00:00:+1\"", "mac"),
+        ("expert.gateway = \"10.0.3.1\"", "expert.gateway"),
+        ("expert.gateway = \"x\"", "expert.gateway"),
+        ("expert.mac = \"01:00:00:00:00:01\"", "expert.mac"),
+        ("expert.mac = \"02:00:00:00:00\"", "expert.mac"),
+        ("expert.mac = \"02:00:00:00:00:+1\"", "expert.mac"),
         ("telemetry = \"10.0.2.2\"", "telemetry"),
         ("telemetry = \"10.0.2.2:0\"", "telemetry"),
-        ("recorder = 100", "recorder"),
+        ("expert.recorder = 100", "expert.recorder"),
     ] {
         let [problem] = problems(&format!("{BOARD}{line}\n")).try_into().expect("one problem");
         assert!(problem.starts_with(&format!("line 13: device.{key}: found ")), "{problem}");
@@ -233,40 +240,45 @@ fn compiling_says_the_file_and_everything_wrong_with_it() {
         panic!("it is for another robot")
     };
     assert_eq!(UrSettings::from_postcard(&bytes).expect("settings").robot, Ipv4Addr::new(10, 0, 2, 2));
-    std::fs::write(&file, format!("{BOARD}gatway = \"x\"\nrecorder = 1\n")).expect("written");
+    std::fs::write(&file, format!("{BOARD}gatway = \"x\"\nexpert.recorder = 1\n")).expect("written");
     let failure = compile(&file).expect_err("faulty").to_string();
     let lines: Vec<_> = failure.lines().collect();
     assert!(lines[0].contains("board.toml: line 13: device.gatway: found an unknown key"), "{failure}");
-    assert!(lines[1].contains("board.toml: line 14: device.recorder"), "{failure}");
+    assert!(lines[1].contains("board.toml: line 14: device.expert.recorder"), "{failure}");
     std::fs::remove_dir_all(&folder).expect("removed");
     assert!(compile(&file).expect_err("gone").to_string().starts_with("cannot read "));
 }
 
 #[test]
 fn a_boards_edge_needs_something_else_that_releases() {
-    let edge = "request_pin = true\nrequest_pin_as = \"edge\"\n";
+    let edge = "request_pin = true\nexpert.request_pin_as = \"edge\"\n";
     let [problem] = problems(&format!("{BOARD}{edge}")).try_into().expect("one problem");
     assert!(
-        problem.starts_with("line 14: device.request_pin_as: found \"edge\", expected \"held\", or device.stop_pin"),
+        problem.starts_with(
+            "line 14: device.expert.request_pin_as: found \"edge\", expected \"held\", or device.stop_pin"
+        ),
         "{problem}"
     );
-    let operator = compiled(&format!("{BOARD}{edge}stop_pin = true\npin_filter = 0.05\n")).config.operator;
+    let operator = compiled(&format!("{BOARD}{edge}stop_pin = true\nexpert.pin_filter = 0.05\n")).config.operator;
     assert_eq!((operator.stop_pin, operator.pin_filter.as_millis()), (true, 50));
-    let input = "[operator]\nrequest_input = 0\nrequest_as = \"edge\"\n";
+    let input = "[operator]\nexpert.request_input = 0\nexpert.request_as = \"edge\"\n";
     let [problem] = problems(&format!("{BOARD}{input}")).try_into().expect("one problem");
-    assert!(problem.starts_with("line 15: operator.request_as: found \"edge\""), "{problem}");
-    let stopped = compiled(&format!("{BOARD}{input}stop_input = 2\n")).config.operator;
+    assert!(problem.starts_with("line 15: operator.expert.request_as: found \"edge\""), "{problem}");
+    let stopped = compiled(&format!("{BOARD}{input}expert.stop_input = 2\n")).config.operator;
     assert!(stopped.can_release() && !stopped.is_held());
 }
 
 #[test]
 fn a_contact_for_the_brakes_is_told_to_the_firmware_and_is_no_operators() {
     let without = compiled(BOARD);
-    let with = compiled(&format!("{BOARD}brake_release_pin = true\n"));
+    let with = compiled(&format!("{BOARD}expert.brake_release_pin = true\n"));
     assert_eq!((without.device.brake_release_pin, with.device.brake_release_pin), (false, true));
     assert_eq!(with.config.operator, without.config.operator);
-    let [problem] = problems(&format!("{BOARD}brake_release_pin = 1\n")).try_into().expect("one problem");
-    assert!(problem.starts_with("line 13: device.brake_release_pin: found 1, expected true or false"), "{problem}");
+    let [problem] = problems(&format!("{BOARD}expert.brake_release_pin = 1\n")).try_into().expect("one problem");
+    assert!(
+        problem.starts_with("line 13: device.expert.brake_release_pin: found 1, expected true or false"),
+        "{problem}"
+    );
 }
 
 #[test]
@@ -274,17 +286,18 @@ fn a_port_for_requests_needs_a_key_and_the_key_stands_in_no_settings() {
     let requests = |keys: &str| Board::parse(&format!("{BOARD}{keys}")).expect("valid").device.requests;
     assert_eq!(requests(""), None);
     let expected = RequestPort { port: 47_001, key_file: "bench.key".into() };
-    assert_eq!(requests("requests = 47001\nkey_file = \"bench.key\"\n"), Some(expected));
-    let without = problems(&format!("{BOARD}requests = 47001\n"));
+    assert_eq!(requests("expert.requests = 47001\nexpert.key_file = \"bench.key\"\n"), Some(expected));
+    let without = problems(&format!("{BOARD}expert.requests = 47001\n"));
     assert!(without[0].contains("key_file") && without[0].contains("without one nobody may ask"), "{without:?}");
-    let without = problems(&format!("{BOARD}key_file = \"bench.key\"\n"));
+    let without = problems(&format!("{BOARD}expert.key_file = \"bench.key\"\n"));
     assert!(without[0].contains("requests = PORT"), "{without:?}");
-    assert_eq!(problems(&format!("{BOARD}requests = 70000\nkey_file = \"bench.key\"\n")).len(), 1);
+    assert_eq!(problems(&format!("{BOARD}expert.requests = 70000\nexpert.key_file = \"bench.key\"\n")).len(), 1);
 
     let folder = std::env::temp_dir().join(format!("outrigger-board-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let (file, key) = (folder.join("board.toml"), folder.join("bench.key"));
-    std::fs::write(&file, format!("{BOARD}requests = 47001\nkey_file = \"bench.key\"\n")).expect("a file");
+    std::fs::write(&file, format!("{BOARD}expert.requests = 47001\nexpert.key_file = \"bench.key\"\n"))
+        .expect("a file");
     assert!(compile(&file).expect_err("no key").to_string().contains("bench.key"));
     std::fs::write(&key, "0123456789abcdef".repeat(4)).expect("a file");
     #[cfg(unix)]

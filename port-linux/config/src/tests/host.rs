@@ -182,7 +182,7 @@ fn a_motion_is_judged_by_the_core_and_given_in_one_unit() {
         "{problem}"
     );
     // What is left of a speed at an end counts as none; more is told by waypoint and joint.
-    let ends = |speed: f32| format!("{valid}velocities = [0, {speed}, 0, 0, 0, 0]\n");
+    let ends = |speed: f32| format!("{valid}expert.velocities = [0, {speed}, 0, 0, 0, 0]\n");
     let configuration = Configuration::parse(&ends(1e-4)).expect("valid");
     let LawConfig::JointServo { reference: Reference::Relative(motion), .. } = configuration.control.law else {
         panic!("another law")
@@ -321,7 +321,7 @@ fn what_is_wrong_with_an_axis_is_told_with_its_key() {
 fn when_to_begin_and_end_is_the_operators_and_never_unless_said() {
     let quiet = Configuration::parse(ROBOT).expect("valid");
     assert_eq!((quiet.run.request, quiet.run.end, quiet.run.recordings), (Start::Operator, End::Never, None));
-    let run = "[run]\nrequest = \"start\"\nend = \"done\"\nsettle = 0.5\nrecordings = \"dumps\"\n";
+    let run = "[run]\nrequest = \"start\"\nend = \"done\"\nexpert.settle = 0.5\nrecordings = \"dumps\"\n";
     let eager = Configuration::parse(&format!("{ROBOT}{run}")).expect("valid");
     assert_eq!((eager.run.request, eager.run.end), (Start::Start, End::Done));
     assert_eq!((eager.run.settle.as_millis(), eager.run.recordings), (500, Some("dumps".into())));
@@ -332,8 +332,8 @@ fn when_to_begin_and_end_is_the_operators_and_never_unless_said() {
 #[test]
 fn the_engine_is_told_what_the_file_says() {
     let source = format!(
-        "{ROBOT}[session]\nsoftware = \"3.15\"\ntake_over = true\nform = \"bare\"\nhold = 0.06\nstale_after = 0.03\n\
-         [limits]\nvelocity = 0.5\n[[source]]\nname = \"d\"\ninput = \"stdin\"\nrange = [0, 1]\nstuck_after = 2\n"
+        "{ROBOT}[session]\nsoftware = \"3.15\"\nexpert.take_over = true\nexpert.form = \"bare\"\nexpert.hold = 0.06\nexpert.stale_after = 0.03\n\
+         [limits]\nvelocity = 0.5\n[[source]]\nname = \"d\"\ninput = \"stdin\"\nrange = [0, 1]\nexpert.stuck_after = 2\n"
     );
     let config = Configuration::parse(&source).expect("valid").control.engine();
     assert_eq!(config.peer.software, Some(SoftwareVersion::new(3, 15)));
@@ -348,14 +348,14 @@ fn the_engine_is_told_what_the_file_says() {
 #[test]
 fn every_threshold_of_the_core_can_be_set() {
     let source = format!(
-        "{ROBOT}[session]\noffline_after = 3\nrise_time = 0.2\nleak_ppm = 100\n\
-         shift_hold = 1\nburst = 0.001\nfollowing_late_patience = 300\nfollowing_relative = 0.1\n\
-         following_ramp = 2\nfollowing_scaling_rate = 5\nscaling_zero_below = 0.002\nscaling_free_from = 0.02\n\
-         scaling_held_states = 5\nscaling_begin_speed = 0.01\nscaling_begin_time = 0.2\n\
-         scaling_held_timeout = 20\npendant_stop = \"overridden\"\npendant_at_once = true\npendant_left = 4\n\
-         pendant_flicker = 3\n[session.grade.ok]\nreceived = 0.9\njitter = 0.003\n\
-         [session.grade.bad]\nreceived = 0.8\njitter = 0.005\nmisses = 40\n\
-         [operator]\nrequest_input = 0\nacknowledge_input = 17\n"
+        "{ROBOT}[session]\nexpert.offline_after = 3\nexpert.rise_time = 0.2\nexpert.leak_ppm = 100\n\
+         expert.shift_hold = 1\nexpert.burst = 0.001\nexpert.following_late_patience = 300\nexpert.following_relative = 0.1\n\
+         expert.following_ramp = 2\nexpert.following_scaling_rate = 5\nexpert.scaling_zero_below = 0.002\nexpert.scaling_free_from = 0.02\n\
+         expert.scaling_held_states = 5\nexpert.scaling_begin_speed = 0.01\nexpert.scaling_begin_time = 0.2\n\
+         expert.scaling_held_timeout = 20\nexpert.pendant_stop = \"overridden\"\nexpert.pendant_at_once = true\nexpert.pendant_left = 4\n\
+         expert.pendant_flicker = 3\n[session.expert.grade.ok]\nreceived = 0.9\njitter = 0.003\n\
+         [session.expert.grade.bad]\nreceived = 0.8\njitter = 0.005\nmisses = 40\n\
+         [operator]\nexpert.request_input = 0\nexpert.acknowledge_input = 17\n"
     );
     let config = Configuration::parse(&source).expect("valid").control.engine();
     let period = Duration::from_millis(2);
@@ -393,54 +393,69 @@ fn more_sensors_than_the_engine_watches_are_refused() {
 
 #[test]
 fn what_the_core_refuses_is_reported_at_the_key_it_came_from() {
-    let [problem] =
-        problems(&format!("{ROBOT}[session]\nevidence_age = 0.3\nstate_timeout = 0.5\n")).try_into().expect("one");
-    assert_eq!(problem, "line 5: session.state_timeout: found 0.5, expected two cycles to evidence_age");
-    let [problem] = problems(&format!("{ROBOT}[session]\nhold = 0.1\nstate_timeout = 0.5\n")).try_into().expect("one");
-    assert!(problem.starts_with("line 4: session.hold: found 0.1, expected at least stale_after"), "{problem}");
-    let [problem] = problems(&format!("{ROBOT}[session]\nstale_after = 3.0\n")).try_into().expect("one");
-    assert!(problem.starts_with("line 4: session.stale_after: found 3.0, expected one that goes with"), "{problem}");
-    let same = "[operator]\nrequest_input = 3\nacknowledge_input = 3\n";
+    let [problem] = problems(&format!("{ROBOT}[session]\nexpert.evidence_age = 0.3\nexpert.state_timeout = 0.5\n"))
+        .try_into()
+        .expect("one");
+    assert_eq!(problem, "line 5: session.expert.state_timeout: found 0.5, expected two cycles to evidence_age");
+    let [problem] = problems(&format!("{ROBOT}[session]\nexpert.hold = 0.1\nexpert.state_timeout = 0.5\n"))
+        .try_into()
+        .expect("one");
+    assert!(problem.starts_with("line 4: session.expert.hold: found 0.1, expected at least stale_after"), "{problem}");
+    let [problem] = problems(&format!("{ROBOT}[session]\nexpert.stale_after = 3.0\n")).try_into().expect("one");
+    assert!(
+        problem.starts_with("line 4: session.expert.stale_after: found 3.0, expected one that goes with"),
+        "{problem}"
+    );
+    let same = "[operator]\nexpert.request_input = 3\nexpert.acknowledge_input = 3\n";
     let [problem] = problems(&format!("{ROBOT}{same}")).try_into().expect("one");
-    assert_eq!(problem, "line 5: operator.acknowledge_input: found 3, expected another input than request_input");
-    let looser = "[session.grade.perfect]\njitter = 0.9\n[session.grade.ok]\njitter = 0.5\n";
+    assert_eq!(
+        problem,
+        "line 5: operator.expert.acknowledge_input: found 3, expected another input than request_input"
+    );
+    let looser = "[session.expert.grade.perfect]\njitter = 0.9\n[session.expert.grade.ok]\njitter = 0.5\n";
     let [problem] = problems(&format!("{ROBOT}{looser}")).try_into().expect("one");
-    assert!(problem.starts_with("line 3: session.grade"), "{problem}");
-    let [problem] =
-        problems(&format!("{ROBOT}[connect]\nback_off_min = 10\nback_off_max = 5\n")).try_into().expect("one");
-    assert_eq!(problem, "line 4: connect.back_off_min: found 10, expected at most back_off_max");
+    assert!(problem.starts_with("line 3: session.expert.grade"), "{problem}");
+    let [problem] = problems(&format!("{ROBOT}[connect]\nexpert.back_off_min = 10\nexpert.back_off_max = 5\n"))
+        .try_into()
+        .expect("one");
+    assert_eq!(problem, "line 4: connect.expert.back_off_min: found 10, expected at most back_off_max");
 }
 
 #[test]
 fn a_default_that_another_key_bounds_follows_it() {
     let session = |lines: &str| Configuration::parse(&format!("{ROBOT}[session]\n{lines}\n")).expect(lines).control;
     let follows = |lines: &str| session(lines).session.text.hold.as_micros();
-    assert_eq!([follows("stale_after = 0.1"), follows("state_timeout = 0.3"), follows("")], [100_000, 300_000, 40_000]);
-    let short = session("hold = 0.02").session;
+    assert_eq!(
+        [follows("expert.stale_after = 0.1"), follows("expert.state_timeout = 0.3"), follows("")],
+        [100_000, 300_000, 40_000]
+    );
+    let short = session("expert.hold = 0.02").session;
     assert_eq!((short.link.stale_after, short.mode.state_timeout), (Some(short.text.hold), Some(short.text.hold)));
-    assert_eq!(session("own_stop = 0.5").limits.braking.0, [0.5; 6], "an arm that brakes less needs more room");
+    assert_eq!(session("expert.own_stop = 0.5").limits.braking.0, [0.5; 6], "an arm that brakes less needs more room");
     // A KRC's period is not known before it sends.
     let krc = |stale_after: &str| {
-        let text =
-            format!("robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\n[session]\nstale_after = {stale_after}\n");
+        let text = format!(
+            "robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\n[session]\nexpert.stale_after = {stale_after}\n"
+        );
         KrcConfiguration::parse(&text).map_err(|problems| problems[0].to_string())
     };
     assert!(krc("0.02").is_ok() && krc("0.15").is_ok());
     let refused = krc("0.0015").expect_err("a millisecond is the shortest period");
-    assert_eq!(refused, "line 4: session.stale_after: found 0.0015, expected at least two periods");
+    assert_eq!(refused, "line 4: session.expert.stale_after: found 0.0015, expected at least two periods");
 }
 
 #[test]
 fn who_asks_at_the_start_is_one_alone() {
-    let input = "[operator]\nrequest_input = 0\n";
+    let input = "[operator]\nexpert.request_input = 0\n";
     let start = "[run]\nrequest = \"start\"\n";
     let [problem] = problems(&format!("{ROBOT}{input}{start}")).try_into().expect("one problem");
     assert!(
-        problem
-            .starts_with("line 6: run.request: found \"start\", expected \"operator\" beside operator.request_input"),
+        problem.starts_with(
+            "line 6: run.request: found \"start\", expected \"operator\" beside operator.expert.request_input"
+        ),
         "{problem}"
     );
-    let edge = format!("{ROBOT}{input}request_as = \"edge\"\n{start}start_within = 5\n");
+    let edge = format!("{ROBOT}{input}expert.request_as = \"edge\"\n{start}expert.start_within = 5\n");
     let operator = Configuration::parse(&edge).expect("valid").control.engine().operator;
     assert_eq!((operator.start_within, operator.is_held()), (Some(Duration::from_secs(5)), false));
     let quiet = Configuration::parse(&format!("{ROBOT}{input}")).expect("valid").control.engine().operator;
@@ -452,14 +467,15 @@ fn who_asks_at_the_start_is_one_alone() {
 
 #[test]
 fn a_pendant_can_be_locked_on_a_cb3_only() {
-    let lock = "[run]\nlock_pendant = true\n";
+    let lock = "[run]\nexpert.lock_pendant = true\n";
     for more in ["", "[session]\nsoftware = \"3.1\"\n", "[session]\nsoftware = \"3.15\"\n"] {
         assert!(Configuration::parse(&format!("{ROBOT}{lock}{more}")).expect("valid").run.lock_pendant);
     }
     for (software, found) in [("3.0", "3.0.0"), ("1.8", "1.8.0"), ("5.15", "5.15.0"), ("10.11", "10.11.0")] {
         let [problem] =
             problems(&format!("{ROBOT}{lock}[session]\nsoftware = \"{software}\"\n")).try_into().expect("one");
-        let expected = format!("run.lock_pendant: found true, expected false: software {found} has no user roles");
+        let expected =
+            format!("run.expert.lock_pendant: found true, expected false: software {found} has no user roles");
         assert!(problem.contains(&expected), "{problem}");
     }
     let arm =
@@ -470,12 +486,13 @@ fn a_pendant_can_be_locked_on_a_cb3_only() {
     let krc = format!("robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\n{lock}");
     let problem =
         KrcConfiguration::parse(&krc).expect_err("no roles").iter().map(ToString::to_string).collect::<String>();
-    assert!(problem.contains("run.lock_pendant") && problem.contains("beside a KRC"), "{problem}");
+    assert!(problem.contains("run.expert.lock_pendant") && problem.contains("beside a KRC"), "{problem}");
 }
 
 #[test]
 fn every_time_of_an_operator_can_be_set() {
-    let more = "[operator]\nstop_input = 5\nlow_for = 0.1\nreleased_for = 2\nlow_states = 4\n";
+    let more =
+        "[operator]\nexpert.stop_input = 5\nexpert.low_for = 0.1\nexpert.released_for = 2\nexpert.low_states = 4\n";
     let operator = Configuration::parse(&format!("{ROBOT}{more}")).expect("valid").control.engine().operator;
     assert_eq!((operator.stop_input, operator.low_states), (Some(5), 4));
     assert_eq!((operator.low_for.as_millis(), operator.released_for.as_millis()), (100, 2_000));
@@ -495,7 +512,7 @@ fn a_sensor_that_anybody_may_feign_is_warned_of_with_what_to_add() {
 
 #[test]
 fn what_the_core_refuses_is_offered_by_no_key_and_each_range_is_the_cores() {
-    let told = |line: &str| problems(&format!("{ROBOT}[session]\n{line}\n"));
+    let told = |line: &str| problems(&format!("{ROBOT}[session.expert]\n{line}\n"));
     let [problem] = told("entry = \"Unacceptable\"").try_into().expect("one problem");
     assert!(problem.contains("expected one of \"Bad\", \"Ok\", \"Perfect\""), "{problem}");
     for (line, key) in [
@@ -508,7 +525,7 @@ fn what_the_core_refuses_is_offered_by_no_key_and_each_range_is_the_cores() {
         ("good_cycles = 0", "good_cycles"),
     ] {
         let [problem] = told(line).try_into().expect("one problem");
-        assert!(problem.starts_with(&format!("line 4: session.{key}: found ")), "{problem}");
+        assert!(problem.starts_with(&format!("line 4: session.expert.{key}: found ")), "{problem}");
     }
 }
 
@@ -521,7 +538,7 @@ proptest::proptest! {
 
 #[test]
 fn further_variables_are_those_that_a_controller_sends_each_once_and_none_beside_a_krc() {
-    let of = |list: &str| format!("{ROBOT}run.record_variables = {list}\n");
+    let of = |list: &str| format!("{ROBOT}run.expert.record_variables = {list}\n");
     let read = Configuration::parse(&of("[\"target_moment\", \"output_int_register_3\"]")).expect("two variables");
     assert_eq!(read.run.record_variables, ["target_moment", "output_int_register_3"]);
     assert_eq!(Configuration::parse(&of("[]")).expect("none").run.record_variables, [""; 0]);
@@ -536,7 +553,7 @@ fn further_variables_are_those_that_a_controller_sends_each_once_and_none_beside
             "found 3, expected variables of RTDE that the controller sends, e.g. \"target_moment\", as a string".into(),
             format!("found \"speed_slider_mask\", {variable}; did you mean \"speed_scaling\"?"),
         ]
-        .map(|problem: String| format!("line 3: run.record_variables: {problem}"))
+        .map(|problem: String| format!("line 3: run.expert.record_variables: {problem}"))
     );
     let [problem] = problems(&of("\"actual_q\"")).try_into().expect("one problem");
     assert!(problem.ends_with("as an array of strings"), "{problem}");
@@ -552,7 +569,7 @@ fn further_variables_are_those_that_a_controller_sends_each_once_and_none_beside
     assert!(length(fit) <= 2048 && length(fit + 1) > 2048, "{fit} of {}", names.len());
     assert!(found[0].ends_with("expected fewer variables: a request holds 2048 bytes of names"), "{}", found[0]);
 
-    let krc = "robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\nrun.record_variables = [\"actual_q\"]\n";
+    let krc = "robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\nrun.expert.record_variables = [\"actual_q\"]\n";
     let problems = KrcConfiguration::parse(krc).expect_err("a KRC has no RTDE");
     let [problem] = problems.try_into().expect("one problem");
     assert!(problem.to_string().contains("no such key beside a KRC: these are variables of RTDE"), "{problem}");

@@ -82,7 +82,7 @@ fn the_page_names_the_inputs_that_each_board_has() {
 fn what_the_page_of_inputs_says_is_said_is_what_is_said() {
     let law = "law.kind = \"joint-servo\"\nrobot.address = \"10.0.0.1\"\n";
     let board = format!("{law}device.address = \"10.0.0.2/24\"\n");
-    let adc = "[[source]]\nname = \"NAME\"\ninput = \"adc\"\nport = 1\n";
+    let adc = "[[source]]\nname = \"NAME\"\ninput = \"adc\"\nexpert.port = 1\n";
     let uart = "[[source]]\nname = \"NAME\"\ninput = \"uart\"\n";
     let udp = "[[source]]\nname = \"NAME\"\ninput = \"udp\"\nlisten = \"0.0.0.0:5005\"\n";
     let named = |text: &str| ["first", "second"].map(|name| text.replace("NAME", name)).concat();
@@ -93,11 +93,14 @@ fn what_the_page_of_inputs_says_is_said_is_what_is_said() {
         let (_, said) = text.split_once(": ").expect("the line before");
         assert!(PAGE.contains(&format!("| `{said}` |")), "{said}");
     }
-    let singular = "[[source]]\nname = \"w\"\ninput = \"ads131m06\"\nvalues = 6\nmatrix = [\n";
+    let singular = "[[source]]\nname = \"w\"\ninput = \"ads131m06\"\nvalues = 6\nexpert.matrix = [\n";
     let singular = format!("{board}{singular}{}]\n", "[1, 2, 3, 4, 5, 6],\n".repeat(6));
     let problems = AnyConfiguration::parse(&singular).expect_err("six times the same");
     let [problem] = &problems[..] else { panic!("{problems:?}") };
-    assert!(PAGE.contains(&format!("| `source[0].matrix: found […, expected {}` |", problem.expected)), "{problem}");
+    assert!(
+        PAGE.contains(&format!("| `source[0].expert.matrix: found […, expected {}` |", problem.expected)),
+        "{problem}"
+    );
     let none = NoPort { source: 0, kind: PortKind::Spi, number: 1, has: 0 };
     assert!(PAGE.contains(&format!("| `{none}` |")), "{none}");
 }

@@ -155,7 +155,7 @@ impl PeerEvent for KrcEvent {
             Self::Quality(quality) => ("krc-quality", format!("KRC: quality {quality}")),
             Self::Scheme(scheme) => ("krc-scheme", format!("KRC: control scheme {scheme}")),
             Self::OtherScheme { krc, ours } => {
-                ("krc-other-scheme", format!("the KRC commands in {krc}, `robot.control` asks for {ours}"))
+                ("krc-other-scheme", format!("the KRC commands in {krc}, `robot.expert.control` asks for {ours}"))
             }
             Self::Power(true) => ("krc-power", "KRC: drives on".into()),
             Self::Power(false) => ("krc-power", "KRC: drives off".into()),

@@ -17,7 +17,7 @@ pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
     let unseen = match config.coast_without_us(software) {
         Some(coast) => format!("if this process dies {}", words(&coast, reach.as_ref())),
         None => "if this process dies NOTHING stops the arm: the text is bare, and this software is not recorded to \
-                 stop at its end; use session.form = \"self-ending\""
+                 stop at its end; use session.expert.form = \"self-ending\""
             .into(),
     };
     let missing = if reach.is_some() {
@@ -50,7 +50,7 @@ pub(crate) fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> &'s
         "a stop or pause at the pendant ends commanding, unless arming finds that the program flickers: that is said then"
     } else if config.mode.pendant.stop == PendantStop::Seen {
         "a stop pressed at the pendant cannot be seen here, and nothing is commanded: choose another session.path, or allow that it is \
-         overridden by session.pendant_stop = \"overridden\""
+         overridden by session.expert.pendant_stop = \"overridden\""
     } else {
         "a stop pressed at the pendant is overridden by the next command: use a stop input or the emergency stop"
     }
@@ -104,9 +104,9 @@ mod tests {
                 config.peer.tcp = Some(Pose { position: [0.0, 0.0, 0.3], ..Pose::default() });
             }),
             ("limits.velocity", |config| config.limits.velocity.0[1] *= 2.0),
-            ("limits.reaction", |config| config.limits.reaction = Duration::from_millis(150)),
-            ("session.hold", |config| config.peer.text.hold = Duration::from_millis(150)),
-            ("session.own_stop", |config| config.peer.text.own_stop /= 2.0),
+            ("limits.expert.reaction", |config| config.limits.reaction = Duration::from_millis(150)),
+            ("session.expert.hold", |config| config.peer.text.hold = Duration::from_millis(150)),
+            ("session.expert.own_stop", |config| config.peer.text.own_stop /= 2.0),
         ];
         for (key, change) in changes {
             let mut changed = config;

@@ -96,7 +96,7 @@ impl Examined<6, Ur<'_>> for UrExamined {
         judge_link(&self.figures, self.unmet, "", sheet);
         sheet.line(format!("self-stop: {}", self_stop(config, software)));
         if config.coast_without_us(software).is_none() {
-            sheet.fix("nothing stops the arm if this process dies: set session.form = \"self-ending\"");
+            sheet.fix("nothing stops the arm if this process dies: set session.expert.form = \"self-ending\"");
         }
         let acceptance = match (self.program_told, self.packet_tells) {
             (true, _) => "isProgramRunning, ten times a second",
@@ -147,7 +147,7 @@ impl UrExamined {
 /// Which form of text is in force, and why.
 fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
     if config.peer.path.is_resident() {
-        return "the program on the controller ends in stopj when nothing comes for session.hold";
+        return "the program on the controller ends in stopj when nothing comes for session.expert.hold";
     }
     let path = TextPath::new(config.peer.text, software);
     match (path.is_self_ending(), path.ends_without_us()) {

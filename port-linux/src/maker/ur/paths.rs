@@ -8,8 +8,13 @@ use outrigger_wire::time::Duration;
 use super::coast;
 
 /// What stands over the columns.
-const HEAD: [&str; 5] =
-    ["session.path, program.orders", "fits", "goes on by", "pendant: stop, pause, speed slider", "what goes there"];
+const HEAD: [&str; 5] = [
+    "session.path, program.expert.orders",
+    "fits",
+    "goes on by",
+    "pendant: stop, pause, speed slider",
+    "what goes there",
+];
 
 /// One line for each way on a controller with this `software`, whose states come `by_rtde` or over 30003, under a title and a head: whether
 /// it fits, how far the arm goes on when nobody speaks any more, and what a person at the pendant can do. * marks the one of `config`.
@@ -60,7 +65,7 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
     let period = Duration::from_micros(software.generation().period_micros());
     let allowed = config.mode.pendant.stop == PendantStop::Overridden || config.sees_pendant_stops(by_rtde, period);
     if !allowed {
-        let refused = "no: a stop at the pendant cannot be seen, see session.pendant_stop";
+        let refused = "no: a stop at the pendant cannot be seen, see session.expert.pendant_stop";
         return [name, refused.into(), "-".into(), "-".into(), about];
     }
     let pendant = pendant(&config, by_rtde, period);

@@ -18,8 +18,8 @@ use crate::maker::Sight;
 #[test]
 fn of_a_file_is_taken_what_judges_and_nothing_that_asks_or_claims() {
     let file = Configuration::parse(
-        "robot.address = \"a\"\nlaw.kind = \"joint-servo\"\nlimits.velocity = 0.5\nsession.pendant_stop = \"overridden\"\n\
-         operator.request_input = 0\noutputs.claim = \"digital-out\"\noutputs.force = \"f\"\n\
+        "robot.address = \"a\"\nlaw.kind = \"joint-servo\"\nlimits.velocity = 0.5\nsession.expert.pendant_stop = \"overridden\"\n\
+         operator.expert.request_input = 0\noutputs.expert.claim = \"digital-out\"\noutputs.expert.force = \"f\"\n\
          [[source]]\nname = \"f\"\ninput = \"stdin\"\nvalues = 6\n",
     );
     let config = judging_as(file.expect("a configuration").control.engine());

@@ -31,8 +31,8 @@ fn scripts_and_people_are_told_the_fall_and_not_what_is_met_by_now() {
         r#""grade_text":"link quality Bad, needs Ok: missed 12 cycles in a row (Ok allows 5) while this process was not "#,
         r#"scheduled for 24 ms at 12.340 s; recovering: Ok after 100 clean cycles","grade_fell_at":12.34,"#,
         r#""grade_needed":"Ok","grade_cause":"misses","grade_measured":"12","grade_limit":"5","grade_limit_of":"Ok","#,
-        r#""grade_key":"session.grade.ok.misses","grade_late":"24 ms","next_grade":"Ok","next_cause":"misses","#,
-        r#""next_measured":"0","next_limit":"4","next_key":"session.grade.ok.misses""#
+        r#""grade_key":"session.expert.grade.ok.misses","grade_late":"24 ms","next_grade":"Ok","next_cause":"misses","#,
+        r#""next_measured":"0","next_limit":"4","next_key":"session.expert.grade.ok.misses""#
     );
     assert!(json.contains(expected), "{json}");
     let (why, advice) = low().why(Reason::GradeLow);

@@ -117,7 +117,7 @@ reset at once, and one that looks into registers does not; where `servoj` gets n
 before the time-out. Software that a path does not fit stands without it: commanding is refused there (`PathUnfit`).
 
 Worst case: what `outrigger check-config` prints for `limits.velocity = {SPEED}`. It also has the longest way of a command, and before 3.2,
-and wherever the controller may choose the stop itself, `session.own_stop` (2 rad/s²) in place of the stop that is simulated.
+and wherever the controller may choose the stop itself, `session.expert.own_stop` (2 rad/s²) in place of the stop that is simulated.
 
 {}",
         markdown(&columns, &rows)

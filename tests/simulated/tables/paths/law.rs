@@ -165,6 +165,6 @@ Software 5.15, cycles of 2 ms, every law with its default settings.
 * *error of the distance*: the tool comes down to a still surface by 0.2 m and is held 0.1 m over it by a distance sensor, read
   every 10 ms; mean / largest error in the last two of 14 s.
 
-`buffered` waits for 40 ms, which is the lag that it is to have (`program.lag`).
+`buffered` waits for 40 ms, which is the lag that it is to have (`program.expert.lag`).
 
 ";

@@ -113,7 +113,7 @@ fn configuration() -> String {
         let speed = if number == 0 || number == WAYPOINTS { 0.0 } else { WAY * 0.5 * turn * (turn * at).sin() };
         writeln!(
             text,
-            "[[law.waypoint]]\nat = {at:.3}\njoints = [{:.6}, 0, 0, 0, 0, 0]\nvelocities = [{speed:.6}, 0, 0, 0, 0, 0]\n",
+            "[[law.waypoint]]\nat = {at:.3}\njoints = [{:.6}, 0, 0, 0, 0, 0]\nexpert.velocities = [{speed:.6}, 0, 0, 0, 0, 0]\n",
             planned(at)
         )
         .expect("room");

@@ -28,7 +28,7 @@ fn by_program(machine: Machine, software: SoftwareVersion, orders: &'static str)
             Some((before, behind)) => format!("{before}[session]\n{path}\n{behind}"),
             None => format!("{text}\n[session]\n{path}\n"),
         };
-        let text = format!("{text}\n[program]\norders = \"{orders}\"\n");
+        let text = format!("{text}\n[program]\nexpert.orders = \"{orders}\"\n");
         let name = format!("outrigger-{orders}-{}-{software}-{}.toml", std::process::id(), machine.name());
         let file = std::env::temp_dir().join(name);
         std::fs::write(&file, text).expect("room for a file");

@@ -139,7 +139,7 @@ fn connect_within(directories: &[PathBuf], seat: SocketAddr) -> Result<Answering
     }
     Err(Failure::Connection(format!(
         "nobody runs beside the robot at {seat} and takes requests (no answer at {}): start `outrigger run CONFIG.toml` as this \
-         user, with run.requests = true, which is the default",
+         user, with run.expert.requests = true, which is the default",
         tried.join(", ")
     )))
 }

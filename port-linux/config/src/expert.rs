@@ -1,0 +1,317 @@
+//! The keys that few files need: each stands in the table `expert` of its section, with a sentence about what it can break.
+//!
+//! [`EXPERT`] is the one table: its names are those of the keys in their section, which is where files of earlier releases have them,
+//! and [`placed`] makes of each the name that files have now.
+
+/// A key that stands in the table `expert` of its section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpertKey {
+    /// Its name without the table `expert`, e.g. `session.hold` or `source[].stuck_after`.
+    pub name: &'static str,
+    /// The damage that a wrong value can do.
+    pub breaks: &'static str,
+}
+
+impl ExpertKey {
+    /// Returns its name in a file, e.g. `session.expert.hold`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        placed(self.name)
+    }
+
+    /// Returns the key with this name, with or without the table `expert` in it.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        let name = name.replace(".expert.", ".");
+        EXPERT.iter().find(|key| key.name == name)
+    }
+}
+
+/// Returns the name in a file of the key `name`, e.g. `session.expert.hold` for `session.hold`. A key that every file may have stays
+/// what it is.
+#[must_use]
+pub fn placed(name: &str) -> String {
+    if !is_expert(name) {
+        return name.into();
+    }
+    // The section is the last table of an array, or the table of the document.
+    let section = name.rfind("[]").map_or_else(|| name.find('.').unwrap_or(name.len()), |at| at + "[]".len());
+    let (section, key) = name.split_at(section);
+    format!("{section}.expert{key}")
+}
+
+/// Returns `true` for a key of a table `expert`, and for a table in it, such as `session.grade`.
+pub(crate) fn is_expert(name: &str) -> bool {
+    let below =
+        |key: &ExpertKey| key.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    // Tables of the document and tables of an array have a table `expert`, and are in none.
+    let parent = name.rsplit_once('.').filter(|_| !name.ends_with("[]"));
+    parent.is_some_and(|(parent, _)| EXPERT.iter().any(below) || is_expert(parent))
+}
+
+const fn expert(name: &'static str, breaks: &'static str) -> ExpertKey {
+    ExpertKey { name, breaks }
+}
+
+const GRADE_PERFECT: &str = "looser, a link is called Perfect that is not; tighter, none is";
+const GRADE_OK: &str = "looser, commanding begins over a worse link; tighter, it may never begin";
+const GRADE_BAD: &str = "looser, commanding goes on over a link that loses states; tighter, it ends for nothing";
+const JITTER_LATE: &str = "a longer time accepts states that are too old to be commanded by; a shorter one ends commanding on a usual network";
+const SIMULATED: &str = "a made-up reading moves a real arm where the file is used beside one";
+const FOLLOWING: &str =
+    "looser, another commander or a killed program is seen later; tighter, commanding ends in ordinary motion";
+const BACK_OFF: &str = "shorter, a controller that restarts is flooded with attempts; longer, the session returns late";
+const IMPEDANCE: &str = "a wrong value makes the arm yield, sag or swing under its load";
+const SUPERIMPOSED: &str = "the arm is pushed by this much as soon as it is commanded";
+const PORT: &str = "another port than the one the program or the firewall expects: the program never connects";
+const FORMAT: &str = "voltages become forces by it: a wrong value moves the arm by forces that are not there";
+
+/// Every key that stands in a table `expert`, in the order of sections.
+pub const EXPERT: &[ExpertKey] = &[
+    expert(
+        "robot.control",
+        "a scheme that the KRL program has not chosen is refused by the KRC, or makes the arm yield",
+    ),
+    expert("robot.stiffness", IMPEDANCE),
+    expert("robot.damping", IMPEDANCE),
+    expert("robot.torque", SUPERIMPOSED),
+    expert("robot.wrench", SUPERIMPOSED),
+    expert("robot.left_to_krl", "a field that nobody decides keeps the value it had last"),
+    expert("robot.superpose", "the law no longer sees the motion that the KRL program makes, and adds to it"),
+    expert(
+        "robot.mirrored_frame",
+        "a frame that the KRC does not expect makes it refuse to start, or jump when it does",
+    ),
+    expert("robot.task_frame", "stiffness and wrench act along the axes of another frame"),
+    expert("robot.silence", JITTER_LATE),
+    expert("limits.braking", "higher than what the arm reaches, it overruns its position limits"),
+    expert(
+        "limits.velocity_margin",
+        "higher, a law that asks for far too much is scaled down in place of being refused",
+    ),
+    expert("limits.reaction", "shorter than the drives' lag, the arm overruns its position limits"),
+    expert("limits.longest_step", "longer, the speed may jump after a pause between two commands"),
+    expert("limits.tracking_error", "higher, an arm that is held or collides is pushed on for longer"),
+    expert("limits.tool_tracking_error", "higher, a tool that is held or collides is pushed on for longer"),
+    expert("limits.tool_turn_tracking_error", "higher, a tool that is held or collides is turned on for longer"),
+    expert("law.range", "wider, a reading of something else counts as the surface"),
+    expert("law.integral", "higher, the tool swings about the distance"),
+    expert("law.deceleration", "higher than what the arm reaches, the tool overshoots towards the surface"),
+    expert("law.travel_window", "wider, the tool travels on while it is at the wrong distance"),
+    expert("law.hold_gain", "higher, the tool swings across its line"),
+    expert("law.line_tolerance", "wider, the tool leaves its line farther before commanding ends"),
+    expert("law.turn_tolerance", "wider, the tool turns farther before commanding ends"),
+    expert("law.hold_tolerance", "wider, the tool drifts farther before commanding ends"),
+    expert("law.damping", "lower, joints are fast near a singular pose; higher, the tool lags behind its law"),
+    expert(
+        "law.length",
+        "another weight between turning and moving: the tool turns where it should move, or the reverse",
+    ),
+    expert("law.unreached_limit", "higher, the tool leaves its path near a singular pose before commanding ends"),
+    expert(
+        "law.joint_speed",
+        "higher than limits.velocity, wishes of the law are cut joint by joint and the tool leaves its path",
+    ),
+    expert("law.derivative", "higher, noise of the measured speeds shakes the arm"),
+    expert("law.feed_forward", "below 1 the arm lags behind its motion"),
+    expert("law.feedback", "without it the arm drifts by what its drives get wrong"),
+    expert("law.correction_limit", "higher, the arm hurries back to its motion after it was held"),
+    expert("law.correction_deceleration", "higher than what the arm reaches, joints overshoot their motion"),
+    expert("law.resume_ramp", "shorter, a suspended motion resumes with a jerk"),
+    expert("law.sensor_gain", "a wrong sign or size moves the arm against what its sensor asks for"),
+    expert("law.frame", "the twist acts along the axes of another frame"),
+    expert("law.twist", "the tool moves by it without a sensor, until a limit or somebody stops it"),
+    expert("law.axis[].proportional", "higher, the axis swings about its target"),
+    expert("law.axis[].deceleration", "higher than what the arm reaches, the axis overshoots its target"),
+    expert(
+        "law.waypoint[].velocities",
+        "a speed that does not fit the neighbours makes the motion swing between its waypoints",
+    ),
+    expert("source[].offset", "readings are wrong by it"),
+    expert("source[].max_rate", "lower than what the sensor can show, its good readings are a fault"),
+    expert("source[].stuck_after", "shorter than the sensor repeats itself at rest, commanding ends for nothing"),
+    expert("source[].mean", SIMULATED),
+    expert("source[].amplitude", SIMULATED),
+    expert("source[].period", SIMULATED),
+    expert("source[].rate", "faster than the sensor or its bus, readings are lost; slower, they are old"),
+    expert("source[].port", "the law is led by another input than the sensor's"),
+    expert("source[].matrix", FORMAT),
+    expert("source[].unloaded", FORMAT),
+    expert(
+        "session.form",
+        "a form of text that the software does not know is ignored, or moves the arm on after the last command",
+    ),
+    expert("session.acceleration", "lower than limits.acceleration, the arm lags behind what it is told"),
+    expert("session.stop_acceleration", "lower, the arm goes on farther after a stop; higher, it stops with a jerk"),
+    expert("session.own_stop", "higher than what the controller reaches, the arm overruns its position limits"),
+    expert("session.hold", "longer, the arm moves on for longer when nothing of ours arrives any more"),
+    expert("session.entry", "\"Bad\" begins commanding over a link that loses states; \"Perfect\" may never begin"),
+    expert("session.stale_after", JITTER_LATE),
+    expert("session.max_misses", "more, commanding goes on without states; fewer, it ends on a usual network"),
+    expert("session.margin", JITTER_LATE),
+    expert("session.stall", "longer, a standstill of this process passes for one of the network"),
+    expert("session.clock_jump", "shorter, a long pause passes for a restart of the controller"),
+    expert("session.good_cycles", "fewer, commanding begins over a link that nobody has judged"),
+    expert("session.arming_timeout", "shorter than the controller takes, a request is never granted"),
+    expert("session.evidence_age", "longer, a fact that no longer holds lets the arm be commanded"),
+    expert("session.state_timeout", JITTER_LATE),
+    expert("session.stop_cycles", "fewer, a lost packet leaves the arm moving until its text runs out"),
+    expert("session.stop_timeout", "shorter than the arm takes to rest, every stop is latched as MotionUnknown"),
+    expert(
+        "session.program_timeout",
+        "longer, a killed program is seen later; shorter, commanding ends on old software",
+    ),
+    expert("session.take_over", "a program that somebody else runs is ended when commanding begins"),
+    expert("session.acceptance_unknown", "the arm may take no command, and nothing shows it"),
+    expert(
+        "session.require_remote",
+        "no controller gives evidence of remote control in a session: nothing is commanded",
+    ),
+    expert("session.offline_after", "shorter, a session is given up in a pause of the network"),
+    expert(
+        "session.rise_time",
+        "shorter, the grade flickers, and commanding begins over a link that has just been bad",
+    ),
+    expert("session.burst", "longer, jitter is not seen; shorter, states in one packet pass for jitter"),
+    expert("session.leak_ppm", "lower than the drift of both clocks, states pass for older and older"),
+    expert("session.shift_hold", "shorter, states that are late for a while pass for timely"),
+    expert("session.following_delay", FOLLOWING),
+    expert("session.following_patience", FOLLOWING),
+    expert("session.following_late_patience", FOLLOWING),
+    expert("session.following_tolerance", FOLLOWING),
+    expert("session.following_relative", FOLLOWING),
+    expert("session.following_ramp", FOLLOWING),
+    expert("session.following_scaling_rate", FOLLOWING),
+    expert("session.scaling_zero_below", "higher, the arm is held while its slider is only low"),
+    expert(
+        "session.scaling_free_from",
+        "near scaling_zero_below, law and arm begin and end with every flicker of the slider",
+    ),
+    expert(
+        "session.scaling_held_states",
+        "fewer, one wrong state holds the arm; more, the law runs on while the arm stands",
+    ),
+    expert("session.scaling_begin_speed", "higher, the arm leaves rest with a jerk"),
+    expert("session.scaling_begin_time", "longer, a law runs on although the arm is held"),
+    expert("session.scaling_held_timeout", "longer, the arm moves again after a long hold without anybody asking"),
+    expert("session.pendant_stop", "\"overridden\": a stop pressed at the pendant is overridden by the next command"),
+    expert("session.pendant_at_once", "a single state without a program ends commanding"),
+    expert("session.pendant_left", "fewer, a stop at the pendant is seen late; more, commanding has gaps"),
+    expert("session.pendant_flicker", "higher, a stop at the pendant passes for a flicker"),
+    expert("session.grade.perfect.received", GRADE_PERFECT),
+    expert("session.grade.perfect.delay", GRADE_PERFECT),
+    expert("session.grade.perfect.jitter", GRADE_PERFECT),
+    expert("session.grade.perfect.misses", GRADE_PERFECT),
+    expert("session.grade.ok.received", GRADE_OK),
+    expert("session.grade.ok.delay", GRADE_OK),
+    expert("session.grade.ok.jitter", GRADE_OK),
+    expert("session.grade.ok.misses", GRADE_OK),
+    expert("session.grade.bad.received", GRADE_BAD),
+    expert("session.grade.bad.delay", GRADE_BAD),
+    expert("session.grade.bad.jitter", GRADE_BAD),
+    expert("session.grade.bad.misses", GRADE_BAD),
+    expert("standstill.window", "shorter, an arm that only pauses counts as at rest"),
+    expert("standstill.speed", "higher, a moving arm counts as at rest; below its noise, it never rests"),
+    expert("standstill.travel", "higher, a creeping arm counts as at rest"),
+    expert("standstill.target_speed", "higher, an arm that is still told to move counts as at rest"),
+    expert("standstill.max_gap", "longer, rest is believed of states that nobody has seen"),
+    expert("program.by", "a way that the robot is not set up for: the program never arrives"),
+    expert("program.orders", "\"registers\" collides with another client of registers 24 to 31"),
+    expert("program.port", PORT),
+    expert("program.script_port", PORT),
+    expert("program.trajectory_port", PORT),
+    expert("program.command_port", PORT),
+    expert("program.resident", "the program stays on the controller, and no other can be started there"),
+    expert("program.address", "an address that the robot cannot reach: the program never connects"),
+    expert("program.start_timeout", "shorter than the controller takes, the program is sent again and again"),
+    expert("program.unanswered", "fewer, orders are held back on a slow controller"),
+    expert("program.divergence", "wider, an arm that is held is pushed on for longer"),
+    expert("program.lookahead", "shorter, the arm follows with jerks; longer, it lags"),
+    expert("program.gain", "lower, the arm lags behind its target"),
+    expert("program.lag", "shorter, jitter of the network reaches the arm; longer, it stops later"),
+    expert("program.end_timeout", "shorter, a program that is about to end is ended by stopj"),
+    expert("connect.states", "\"realtime\" cannot see a stop at the pendant; \"rtde\" does not exist before 3.4"),
+    expert("connect.primary_required", "no session where a firewall closes 30001 and 30002"),
+    expert("connect.open_timeout", BACK_OFF),
+    expert("connect.first_message_timeout", BACK_OFF),
+    expert("connect.silence_timeout", BACK_OFF),
+    expert("connect.back_off_min", BACK_OFF),
+    expert("connect.back_off_max", BACK_OFF),
+    expert("connect.settled_after", BACK_OFF),
+    expert("connect.abort_after", "longer, old commands wait in a dead connection; shorter, a lost packet closes it"),
+    expert("outputs.by", "outputs that no interface is left for are refused"),
+    expert("outputs.claim", "a second client that owns the same inputs ends the session, or loses its own"),
+    expert("outputs.force", "a program on the controller regulates by this sensor in place of the robot's own"),
+    expert("operator.request_input", "whoever drives this input moves the arm"),
+    expert("operator.request_as", "\"edge\": letting go of the line does not stop the arm"),
+    expert("operator.acknowledge_input", "whoever drives this input clears the reason of a stop"),
+    expert("operator.stop_input", "an input that nothing is connected to refuses every request"),
+    expert("operator.low_for", "shorter, a chattering contact asks again"),
+    expert("operator.released_for", "shorter, a chattering contact asks again after a release"),
+    expert("operator.low_states", "more, letting go of the line stops the arm later; fewer, a flicker does"),
+    expert("variable[].name", "a request with this name sets another variable than its sender means"),
+    expert("variable[].at", "the KRL program reads another variable than the one that is set"),
+    expert("variable[].start", "the KRL program acts on it with the first command"),
+    expert("variable[].echoed", "where the KRL program does not copy it, no request for it is ever confirmed"),
+    expert("run.start_within", "longer, the arm begins to move by itself when nobody expects it any more"),
+    expert("run.settle", "shorter, the run ends before the arm has settled at the end of its motion"),
+    expert("run.requests", "false: `outrigger ask` can neither stop the arm nor see how it stands"),
+    expert("run.lock_pendant", "a process that is killed leaves the pendant locked"),
+    expert("run.recordings_kept", "fewer, the recording of the stop that matters is gone"),
+    expert("run.recordings_bytes", "less, the recording of the stop that matters is gone; more, the disk fills"),
+    expert("run.record_variables", "an RTDE connection more; a controller that is short of them closes one"),
+    expert("serve.readers", "more readers take more memory and time of this machine"),
+    expert("ros.command", "whoever can send on this network can move the arm"),
+    expert("ros.goals_request", "a goal alone begins to command"),
+    expert("ros.forward_timeout", "longer, the arm moves on for longer after its last streamed speed"),
+    expert("ros.interface", "everybody on that network sees the node"),
+    expert("ros.surface", "programs that expect the other names find nothing"),
+    expert("ros.offer_reliable", "RViz hears no native states"),
+    expert("ros.legacy_names", "two sets of names for one thing"),
+    expert("ros.peers", "a host that is not named does not find the node where multicast does not reach it"),
+    expert("ros.namespace", "two arms with one namespace hear each other's goals"),
+    expert("ros.tf_prefix", "two arms with one prefix share frames"),
+    expert("host.priority", "above that of the network's interrupts the loop waits for packets that nobody fetches"),
+    expert("host.lock_memory", "a limit on locked memory refuses the start"),
+    expert("host.busy_poll", "a processor is busy for this part of every cycle"),
+    expert("device.gateway", "a wrong one: robot or listener in another network is never reached"),
+    expert("device.mac", "two devices with one address: both lose packets"),
+    expert("device.telemetry_also", "each listener takes its share of the board's network"),
+    expert("device.telemetry_period", "shorter, telemetry takes its share of the board's network"),
+    expert("device.request_pin_as", "\"edge\": opening the contact does not stop the arm"),
+    expert("device.pin_filter", "shorter, a chattering contact counts; longer, a stop is seen later"),
+    expert("device.brake_release_pin", "a closed contact releases the brakes of an idle arm"),
+    expert("device.requests", "whoever has the key can move the arm over the network"),
+    expert("device.key_file", "whoever has the key can move the arm over the network"),
+    expert("device.recorder", "too much, and the firmware has no memory left; too little, and a recording is short"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_placed_in_its_own_section() {
+        for (name, place) in [
+            ("session.hold", "session.expert.hold"),
+            ("session.grade.ok.delay", "session.expert.grade.ok.delay"),
+            ("session.grade", "session.expert.grade"),
+            ("source[].stuck_after", "source[].expert.stuck_after"),
+            ("law.axis[].deceleration", "law.axis[].expert.deceleration"),
+            ("limits.velocity", "limits.velocity"),
+            ("session", "session"),
+            ("law.axis", "law.axis"),
+        ] {
+            assert_eq!(placed(name), place);
+        }
+    }
+
+    #[test]
+    fn each_name_stands_once_and_says_what_it_breaks() {
+        for (number, key) in EXPERT.iter().enumerate() {
+            assert!(EXPERT[..number].iter().all(|other| other.name != key.name), "{} stands twice", key.name);
+            assert!(key.breaks.len() > 10 && !key.breaks.ends_with('.'), "{}: {}", key.name, key.breaks);
+            assert_eq!(ExpertKey::named(&key.place()), Some(key));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The keys of tables `expert`: how few the others are, where each was, and the page that has all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use outrigger_config::{AnyConfiguration, EXPERT, ExpertKey, Key, keys};
+use outrigger_emulated::require::committed;
+
+use super::documentation::defaults;
+use super::{keys as known, ranges};
+
+/// The most keys that files have beside those of tables `expert`.
+const MOST: usize = 60;
+
+/// Defaults that the pages tell in words, beside an example or a key that they follow.
+const IN_WORDS: &[(&str, &str)] = &[
+    ("limits.expert.braking", "2.0, or as low as the stop of the controller"),
+    ("limits.expert.tracking_error", "0.1, 0.3 with impedance"),
+    ("robot.expert.control", "`\"position\"`"),
+    ("robot.expert.stiffness", "1000, of the tool 2000 and 200"),
+    ("robot.expert.left_to_krl", "none"),
+    ("session.expert.own_stop", "2.0"),
+    ("source[].expert.rate", "200, of a board's `adc` 500 and `ads131m06` 1000"),
+    ("variable[].expert.name", "none"),
+];
+
+fn in_words(key: &str) -> Option<&'static str> {
+    IN_WORDS.iter().find(|(name, _)| *name == key).map(|(_, words)| *words)
+}
+
+fn all() -> BTreeSet<Key> {
+    let files = ranges::files().into_iter().chain(known::files());
+    files.flat_map(|file| keys(&file.text()).expect("a file of a kind")).collect()
+}
+
+/// `cargo test -p outrigger-tests --test runs -- --nocapture at_most_sixty_keys` counts them.
+#[test]
+fn at_most_sixty_keys_stand_in_no_table_expert() {
+    let all: BTreeSet<_> = all().into_iter().map(|key| key.name).collect();
+    let (expert, others): (BTreeSet<_>, BTreeSet<_>) = all.iter().partition(|name| name.contains(".expert."));
+    println!("{} keys, and {} in tables `expert`", others.len(), expert.len());
+    assert!(others.len() <= MOST, "{others:?}");
+    let listed: BTreeSet<_> = EXPERT.iter().map(ExpertKey::place).collect();
+    assert_eq!(expert.into_iter().cloned().collect::<BTreeSet<_>>(), listed);
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../port-linux/cli/examples");
+    for entry in std::fs::read_dir(examples).expect("the examples") {
+        let path = entry.expect("an example").path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let text = std::fs::read_to_string(&path).expect("an example");
+            assert!(!text.contains("expert"), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_key_in_its_old_place_is_refused_with_its_line_and_its_new_name() {
+    let mut tried = BTreeSet::new();
+    for (key, value, file) in known::rows() {
+        let Some(expert) = ExpertKey::named(key) else { continue };
+        assert_eq!(key, expert.place());
+        // Beside its new place, so that nothing else is missing.
+        let text = file.with(key, value).with(expert.name, value).text();
+        let problems = AnyConfiguration::parse(&text).expect_err("its old place");
+        let moved = problems.iter().find(|problem| {
+            problem.found == "a key that has moved" && without_indices(&problem.expected) == expert.place()
+        });
+        let moved = moved.unwrap_or_else(|| panic!("{key}: {problems:?}\n{text}"));
+        let line = text.lines().nth(moved.line - 1).expect("a line");
+        let name = expert.name.rsplit('.').next().expect("a name");
+        assert!(line.contains(name), "{line}\n{moved}");
+        tried.insert(expert.name);
+    }
+    let all: BTreeSet<_> = EXPERT.iter().map(|key| key.name).collect();
+    assert_eq!(tried, all);
+}
+
+/// Each default that the page says is one: set, it changes nothing. Those of `[session.expert]` follow the controller's period, and
+/// are held by the documentation's own tests.
+#[test]
+fn a_default_on_the_page_changes_nothing() {
+    let (defaults, mut wrong) = (defaults(), BTreeSet::new());
+    for (key, _, file) in known::rows() {
+        let default = defaults.get(key).filter(|default| !["none", "required"].contains(&default.as_str()));
+        let Some(default) =
+            default.filter(|_| key.contains(".expert.") && !key.starts_with("session.") && in_words(key).is_none())
+        else {
+            continue;
+        };
+        let bare = file.with_all(&format!("{key} ="));
+        let meaning = |text: &str| AnyConfiguration::parse(text).map(|read| format!("{read:?}")).ok();
+        let (without, with) = (meaning(&bare.text()), meaning(&bare.with(key, default).text()));
+        if without.is_some() && with.is_some() && without != with {
+            wrong.insert(format!("{key} = {default}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn without_indices(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_ascii_digit() || !name.contains('[')).collect()
+}
+
+/// The page is made of the declarations; `OUTRIGGER_BLESS=1` makes it anew.
+#[test]
+fn the_page_of_expert_keys_is_made_of_their_declarations() {
+    let mut ranges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for key in all() {
+        let range = key.range.map(|range| range.text);
+        ranges.entry(key.name).or_default().extend(range);
+    }
+    let defaults = defaults();
+    let mut page = String::from(
+        "# Expert keys\n\nKeys that few files need, each in the table `expert` of its section, with its default, what a number there may \
+         be, and what a wrong value can break. What each is for stands in [configuration.md](configuration.md) and, beside a KRC, in \
+         [kuka-lwr.md](kuka-lwr.md). `outrigger check-config FILE` prints a warning for each that is set.\n\nThis page is made of the \
+         declarations in the code: `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs -- settings::expert`.\n\n\
+         | key | default | range, unit | what it can break |\n|---|---|---|---|\n",
+    );
+    for key in EXPERT {
+        let place = key.place();
+        let range = ranges.get(&place).map(|ranges| ranges.iter().cloned().collect::<Vec<_>>().join("; "));
+        let default = defaults.get(&place).unwrap_or_else(|| panic!("{place} has no default on a page"));
+        let default = if default == "none" || default == "required" { default.clone() } else { format!("`{default}`") };
+        let default = in_words(&place).map_or(default, str::to_owned);
+        let _ = writeln!(page, "| `{place}` | {default} | {} | {} |", range.unwrap_or_default(), key.breaks);
+    }
+    committed::hold("port-linux/docs/expert-keys.md", &page);
+}
