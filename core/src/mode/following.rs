@@ -244,7 +244,7 @@ impl<const N: usize> Following<N> {
         worst
     }
 
-    /// Whether every joint's target is within the tolerance of `sent`, at its full size.
+    /// Returns whether every joint's target is within the tolerance of `sent`, at its full size.
     fn allows(&self, sent: &JointVelocities<N>, target: &JointVelocities<N>) -> bool {
         sent.iter().zip(target.iter()).all(|(sent, target)| {
             let tolerance = self.tolerance_at(sent.abs());
