@@ -229,8 +229,11 @@ impl<const N: usize> Following<N> {
         if !target.is_finite() {
             return f32::INFINITY;
         }
-        // Mostly the newest command alone allows it.
-        if scaling_floor.to_bits() == 1.0_f32.to_bits() && self.repeated & 1 == 0 && self.allows(&self.newest(), target)
+        // Mostly the newest command alone allows it. A board has no room for it.
+        if cfg!(not(target_os = "none"))
+            && scaling_floor.to_bits() == 1.0_f32.to_bits()
+            && self.repeated & 1 == 0
+            && self.allows(&self.newest(), target)
         {
             return 0.0;
         }
