@@ -229,8 +229,11 @@ impl<const N: usize> Following<N> {
         if !target.is_finite() {
             return f32::INFINITY;
         }
-        // Mostly the newest command alone allows it.
-        if scaling_floor.to_bits() == 1.0_f32.to_bits() && self.repeated & 1 == 0 && self.allows(&self.newest(), target)
+        // Mostly the newest command alone allows it. A board has no room for it.
+        if cfg!(not(target_os = "none"))
+            && scaling_floor.to_bits() == 1.0_f32.to_bits()
+            && self.repeated & 1 == 0
+            && self.allows(&self.newest(), target)
         {
             return 0.0;
         }
@@ -244,7 +247,7 @@ impl<const N: usize> Following<N> {
         worst
     }
 
-    /// Whether every joint's target is within the tolerance of `sent`, at its full size.
+    /// Returns whether every joint's target is within the tolerance of `sent`, at its full size.
     fn allows(&self, sent: &JointVelocities<N>, target: &JointVelocities<N>) -> bool {
         sent.iter().zip(target.iter()).all(|(sent, target)| {
             let tolerance = self.tolerance_at(sent.abs());

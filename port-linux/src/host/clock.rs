@@ -15,7 +15,7 @@ const LOOKS: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch: StdInstant,
-    /// The same as a number, just before it and never after; `None` where the system has none.
+    /// The epoch as a number, just before it and never after; `None` where the system has none.
     epoch_nanos: Option<u64>,
     /// Time that passes at another pace than the system's.
     pace: Option<&'static dyn Pace>,

@@ -56,7 +56,7 @@ struct Turn {
     number: u64,
     /// A waker was used, or may have been, since the poll before; `true` outside of [`block_on`].
     woken: bool,
-    /// Where the entries of [`asked`](Self::asked) begin that a further one is joined with.
+    /// The first entry of [`asked`](Self::asked) that a further one is joined with.
     joins: usize,
 }
 
@@ -194,7 +194,7 @@ impl Turn {
 /// Descriptors that [`when_called`] remembers of a future.
 const REMEMBERED: usize = 8;
 
-/// What a future waited for when it was polled last, beside wakers.
+/// The descriptors and the time that a future waited for when it was polled last.
 struct Waits {
     /// The poll of all that this was part of.
     number: u64,
@@ -228,7 +228,7 @@ pub(crate) async fn when_called<F: Future>(future: F) -> F::Output {
 }
 
 impl Turn {
-    /// Whether nothing has happened that `waits` is about; then it is waited for once more.
+    /// Returns `true` where nothing of `waits` has happened, and asks for it once more.
     fn still_waits(&mut self, waits: &mut Waits) -> bool {
         let asked = waits.asked.get(..waits.count).unwrap_or_default();
         let named = |ready: &pollfd| ready.revents != 0 && asked.iter().any(|asked| asked.fd == ready.fd);
