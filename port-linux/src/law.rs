@@ -4,17 +4,12 @@ use std::fmt;
 
 use outrigger_core::command::Samples;
 use outrigger_core::kinematics::Posture;
-use outrigger_core::law::{
-    AnyLaw, JointServo, JointServoConfig, Law, LawConfig, Motion, Reference, Start, Unit, Value, Values,
-};
+use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Law, LawConfig, Motion, Reference, Start, Values};
 use outrigger_core::recorder::{Checkpoint, Loader, Saver};
 use outrigger_core::robot::{BadValue, Reason};
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
-use serde::Serialize;
-
-use crate::json::Number;
 
 /// A law on the heap.
 pub struct BoxedLaw<const N: usize> {
@@ -57,73 +52,6 @@ impl BoxedLaw<7> {
     /// The first setting that the law cannot work with.
     pub fn configured(config: LawConfig<7>) -> Result<Self, BadValue> {
         AnyLaw::new(config).map(Self::new)
-    }
-}
-
-/// Returns a value's name for people, `standoff error`.
-#[must_use]
-pub fn label(value: &Value) -> String {
-    value.name.replace('_', " ")
-}
-
-/// Returns a number in the unit that people are shown, and that unit's symbol.
-#[must_use]
-pub const fn shown(unit: Unit) -> (f32, &'static str) {
-    match unit {
-        Unit::Metre => (1e3, "mm"),
-        Unit::Radian => (1e3, "mrad"),
-        _ => (1.0, unit.symbol()),
-    }
-}
-
-/// Returns a value for people, with its part: `+0.120 mm`, `rx -1.200 mrad`; `None` while it is not known.
-#[must_use]
-pub fn worded(value: &Value) -> Option<String> {
-    let (factor, symbol) = shown(value.unit);
-    let number = format!("{:+.3} {symbol}", value.value? * factor);
-    Some(value.part.map_or_else(|| number.trim_end().to_owned(), |part| format!("{part} {}", number.trim_end())))
-}
-
-/// Returns the values for people, those of one name on one line.
-#[must_use]
-pub fn lines(values: &Values) -> Vec<(String, String)> {
-    let mut lines: Vec<(String, String)> = vec![];
-    for value in values.iter() {
-        let (name, Some(text)) = (label(value), worded(value)) else { continue };
-        match lines.last_mut().filter(|(last, _)| *last == name) {
-            Some((_, all)) => *all = format!("{all}, {text}"),
-            None => lines.push((name, text)),
-        }
-    }
-    lines
-}
-
-/// Returns the numbers of this name, with their parts.
-pub fn named<'v>(values: &'v Values, name: &'static str) -> impl Iterator<Item = (Option<&'static str>, f32)> + 'v {
-    values.iter().filter(move |value| value.name == name).filter_map(|value| Some((value.part, value.value?)))
-}
-
-/// A value as an object for scripts.
-#[derive(Debug, Serialize)]
-pub struct ScriptValue {
-    name: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<&'static str>,
-    unit: &'static str,
-    value: Option<Number<f32>>,
-}
-
-impl ScriptValue {
-    /// Returns the objects of these values.
-    #[must_use]
-    pub fn all(values: &Values) -> Vec<Self> {
-        let object = |value: &Value| Self {
-            name: value.name,
-            part: value.part,
-            unit: value.unit.symbol(),
-            value: value.value.map(Number),
-        };
-        values.iter().map(object).collect()
     }
 }
 

@@ -39,7 +39,7 @@ const ENGINE_FLOORS: Floors = &[
     (7, &["replay"]),
     (6, &["guide", "motion", "record", "view", "krc", "test_peer", "ur"]),
     (5, &["mod"]),
-    (4, &["peer", "settings"]),
+    (4, &["controller", "settings"]),
     (3, &["config"]),
     (2, &["cycle"]),
     (1, &["coast", "event", "io", "keep"]),

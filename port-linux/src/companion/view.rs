@@ -9,8 +9,8 @@ use outrigger_wire::sensor::Sample;
 use outrigger_wire::time::Duration;
 use serde::{Serialize, Serializer};
 
-use crate::law::{ScriptValue, named};
 use crate::show::Snapshot;
+use crate::show::values::{ScriptValue, named};
 
 /// A session at one instant: what is shown of it everywhere, and what only a picture of the arm needs.
 ///

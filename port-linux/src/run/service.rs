@@ -31,7 +31,7 @@ use crate::host::clock::{Clock, utc_now};
 use crate::host::machine;
 use crate::host::reactor::{when_called, yield_once};
 use crate::json;
-use crate::law::{BoxedLaw, lines};
+use crate::law::BoxedLaw;
 use crate::maker::{Maker, Shows, Summary, Tally};
 use crate::motion::{Standing, UnderWay};
 use crate::panel::Ends;
@@ -41,6 +41,7 @@ use crate::released::ReleasedBy;
 use crate::requests::{Desk, next_asked};
 use crate::sensor::{Arrival, Sources};
 use crate::show::events::PeerEvent as _;
+use crate::show::values::lines;
 use crate::show::{Format, words};
 
 /// What is not a reading is said once per this time and source.

@@ -16,6 +16,7 @@ pub mod snapshot;
 mod states;
 mod straight;
 mod terminals;
+pub mod values;
 mod variables;
 pub mod words;
 

@@ -46,11 +46,12 @@ use outrigger::host::reactor;
 use outrigger::host::signals::Leaves;
 use outrigger::host::target::Target;
 use outrigger::host::worker::{writable_within, write_within};
-use outrigger::law::{BoxedLaw, lines};
+use outrigger::law::BoxedLaw;
 use outrigger::maker::Vendor as _;
 use outrigger::maker::ur::{self, UrController};
 use outrigger::panel::{Operators, Panel, Wish};
 use outrigger::sensor::{Arrival, Sources};
+use outrigger::show::values::lines;
 use outrigger::show::{Format, tell};
 
 const DISTANCE: f32 = 0.05;

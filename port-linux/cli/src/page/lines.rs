@@ -18,7 +18,7 @@ use super::outline::{outline, tool_axis};
 use outrigger::companion::{Frame, SessionView, Settled, Views};
 use outrigger::feed::{Item, Reader, What};
 use outrigger::json::{self, Number};
-use outrigger::law::{ScriptValue, named};
+use outrigger::show::values::{ScriptValue, named};
 use outrigger::show::{Arm, Notice, Snapshot, words};
 
 /// Events that whoever comes later is told.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use outrigger_wire::time::{Duration, Instant};
 
-use outrigger::law::shown;
+use outrigger::show::values::shown;
 use outrigger::show::{LawError, Snapshot};
 
 /// Time of one column \[ms\].

@@ -11,7 +11,7 @@ use ratatui::widgets::Widget as _;
 use super::{joints, link};
 use crate::screen::history::{History, shown_error};
 use crate::screen::paint::{SOFT, Standing, badge, is_within, panel, value, wrapped};
-use outrigger::law::{label, worded};
+use outrigger::show::values::{label, worded};
 use outrigger::show::{LawError, Snapshot, words};
 
 /// Rows of the panels of mode and link.
