@@ -399,6 +399,9 @@ where
                 if links {
                     // The links that carry the control cycle are opened last, and go first.
                     for (index, phase) in (0..LinkId::MOST as u8).zip(phases.iter()).rev() {
+                        if *phase == Phase::Closed {
+                            continue;
+                        }
                         let Some(link) = LinkId::new(index) else { continue };
                         if let Poll::Ready(woken) = poll_link(link, *phase, sockets, engine, context) {
                             return Poll::Ready(woken);
