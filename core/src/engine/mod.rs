@@ -74,7 +74,7 @@ pub(crate) mod tests;
 use core::net::SocketAddr;
 
 use self::controller::{Context, Received, Waiting};
-use self::cycle::{CycleMemory, Verdict};
+use self::cycle::{CycleMemory, Executed, Verdict};
 use self::event::Events;
 #[cfg(feature = "record")]
 use self::keep::Keeper;
@@ -335,8 +335,10 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     fn judge(&mut self, now: Instant) {
         let Some(arrival) = self.cycle.take_arrival() else { return };
         let facts = self.with_peer(now, P::facts);
-        let awaiting = self.cycle.awaiting().filter(|_| P::DELEGATES);
-        let executed = awaiting.map(|state| self.peer.executed(state, now));
+        let executed = P::DELEGATES.then(|| match self.cycle.awaiting() {
+            Some(state) => self.peer.executed(state, now),
+            None => Executed::default(),
+        });
         if let Some(posture) = self.peer.posture() {
             self.law.use_posture(posture);
         }

@@ -53,7 +53,6 @@ pub fn bounded(value: f32, low: f32, high: f32) -> f32 {
 
 /// Sine and cosine of an angle \[rad\]; NaN beyond ±12 800 rad, where no joint angle lies.
 #[must_use]
-#[inline]
 pub fn sin_cos(angle: f32) -> (f32, f32) {
     if angle.is_nan() || angle.abs() > LARGEST_ANGLE {
         return (f32::NAN, f32::NAN);

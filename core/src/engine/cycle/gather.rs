@@ -8,6 +8,7 @@ use outrigger_wire::robot::{ProgramState, Safety, State};
 use outrigger_wire::time::Instant;
 
 /// Puts together the evidence about `state`: the state's own, else the facts beside it; and what the watchers found.
+#[inline(always)]
 pub(super) fn gather<const N: usize>(
     state: &State<N>,
     facts: &SideFacts,

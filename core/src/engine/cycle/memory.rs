@@ -218,6 +218,7 @@ impl<const N: usize> CycleMemory<N> {
 
     /// Completes the newest state by the speed `slider`, where the packet does not have it: the packet alone has at most the limiter's
     /// share. Returns the slider where it was used.
+    #[inline(always)]
     pub(in crate::engine) fn complete_slider(&mut self, slider: Option<Held<f32>>) -> Option<Held<f32>> {
         let state = self.state.as_mut().filter(|state| state.speed_slider.is_none());
         let (slider, state) = slider.zip(state)?;

@@ -127,6 +127,7 @@ impl<const N: usize> CycleMemory<N> {
 
 /// Shows the state to the measurement of rest. A state that is late by less than a gap that is allowed for is a measurement all the
 /// same, of then; but a peer that mirrors leaves by itself where its link is late.
+#[inline(never)]
 fn measured_rest<const N: usize>(
     standstill: &mut Standstill<N>,
     link: &LinkMonitor,

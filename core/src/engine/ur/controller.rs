@@ -182,7 +182,6 @@ impl Ur<'_> {
     }
 
     /// Takes note of the newest state, which arrived at `arrival` and was judged.
-    #[inline(never)]
     fn judged(&mut self, arrival: Instant, cx: &mut Cx<'_, '_>) {
         if let Some(program) = exclusive(&mut self.program)
             && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
