@@ -34,7 +34,7 @@ use crate::robot::Authority;
 #[derive(Debug)]
 #[must_use]
 pub enum Verdict<'m, const N: usize> {
-    /// Nothing.
+    /// No command.
     Silent,
     /// The measured position, unchanged: to a controller that wants an answer to every state.
     Mirror,

@@ -81,7 +81,7 @@ impl Pacer {
         wanted.map(|v| v * self.share)
     }
 
-    /// Everything that decides what follows, except the thresholds.
+    /// Returns all that decides what follows, except the thresholds.
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> (Scaling, f32) {

@@ -241,7 +241,7 @@ pub trait Vendor<const N: usize>:
 /// What a recorder takes beside the engine's links.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// Everything there is, in place of the link [`Vendor::APART`].
+    /// All items, in place of the link [`Vendor::APART`].
     Everything,
     /// These variables, beside it: into [`VARIABLES`](crate::feed::VARIABLES).
     Variables(Vec<String>),

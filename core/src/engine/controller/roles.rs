@@ -51,7 +51,7 @@ pub struct LinkRoles {
 /// The output that waits for the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// Nothing.
+    /// No output.
     Nothing,
     /// Bytes.
     Bytes,

@@ -1,4 +1,4 @@
-//! Everything that a control cycle remembers, apart from the law.
+//! The memory of the control cycle, apart from the law.
 
 use super::given::CycleConfig;
 use super::pendant::PendantRule;
@@ -42,14 +42,14 @@ pub struct CycleMemory<const N: usize> {
     pub(super) chain: Option<KinematicChain<N>>,
     pub(super) evidence: Evidence,
     pub(super) state: Option<State<N>>,
-    /// When the newest of the states arrived that wait to be judged, because more is likely to wait behind them.
+    /// The arrival of the newest state that waits to be judged, because more is likely to wait behind it.
     pub(super) arrived: Option<Instant>,
     /// States seen since the last one that was judged.
     pub(super) unjudged: u32,
-    /// Whether anything went out since the last state that was judged.
+    /// A command went out since the last state that was judged.
     pub(super) sent: bool,
     pub(super) judged_at: Option<ControllerTime>,
-    /// When something went out last.
+    /// The time of the last command.
     pub(super) spoke_at: Instant,
     /// The controller's fastest target, while the arm is brought to rest \[rad/s\].
     pub(super) target_speed: f32,
@@ -116,7 +116,7 @@ impl<const N: usize> CycleMemory<N> {
         self.after(transition, events);
     }
 
-    /// What the arm may do from now on.
+    /// Sets the limits of every later command.
     pub(in crate::engine) const fn set_limits(&mut self, limits: Limits<N>) {
         self.stream.governor.set_limits(limits);
     }
@@ -150,7 +150,7 @@ impl<const N: usize> CycleMemory<N> {
         &self.evidence
     }
 
-    /// Whether the request that was granted last is to go on with a suspended motion.
+    /// Returns `true` where the request that was granted last goes on with a suspended motion.
     pub(in crate::engine) const fn goes_on(&self) -> bool {
         self.stream.resume
     }
@@ -160,7 +160,7 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.governor.last()
     }
 
-    /// What the robot's speed scaling lets go out.
+    /// The pace that the robot's speed scaling allows.
     pub(in crate::engine) const fn pace(&self) -> Pace {
         self.stream.pacer.pace()
     }
@@ -176,7 +176,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Everything a request would be refused for now.
+    /// The reasons for which a request would be refused now.
     pub(in crate::engine) fn unmet(&self, now: Instant) -> ReasonSet {
         self.mode.unmet(&self.evidence, now).union(self.operator.unmet())
     }
@@ -199,7 +199,7 @@ impl<const N: usize> CycleMemory<N> {
         self.chain.as_ref()
     }
 
-    /// Whether a program runs, as far as the evidence says.
+    /// Returns `true` where the evidence says that a program runs.
     pub(in crate::engine) fn program_runs(&self, now: Instant) -> bool {
         self.evidence.acceptance.program(now, self.mode.config().evidence_age) == Some(true)
     }
@@ -237,12 +237,12 @@ impl<const N: usize> CycleMemory<N> {
         self.state.as_ref().filter(|_| self.unjudged > 0)
     }
 
-    /// Whether states wait to be judged.
+    /// Returns `true` while states wait to be judged.
     pub(in crate::engine) const fn is_awaited(&self) -> bool {
         self.arrived.is_some()
     }
 
-    /// When the states arrived that are judged now; none wait any more.
+    /// Returns the arrival of the states that are judged now; none wait any more.
     pub(in crate::engine) const fn take_arrival(&mut self) -> Option<Instant> {
         self.arrived.take()
     }
@@ -252,19 +252,19 @@ impl<const N: usize> CycleMemory<N> {
         self.pendant.overrides() && matches!(self.mode.mode(), Mode::Command)
     }
 
-    /// What was decided is on its way out: when the state arrived that it answers, where it answers one.
+    /// Takes note that the command is on its way out. Returns the arrival of the state that it answers, where it answers one.
     pub(in crate::engine) fn answered(&mut self) -> Option<Instant> {
         self.link.answered()
     }
 
-    /// It has been written at `now`; from the arrival of its state to there, where it answers one.
+    /// Takes note that the command was written at `now`. Returns the time since the `arrival` of the state that it answers.
     pub(in crate::engine) fn written(&mut self, arrival: Option<Instant>, now: Instant) -> Option<Duration> {
         let turnaround = now.since(arrival?);
         self.link.written(turnaround);
         Some(turnaround)
     }
 
-    /// When to wake up at the latest.
+    /// The latest time at which it is to be woken.
     pub(in crate::engine) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
         #[cfg(feature = "programs")]

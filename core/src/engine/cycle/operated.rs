@@ -75,7 +75,7 @@ impl<const N: usize> CycleMemory<N> {
         self.after(transition, events);
     }
 
-    /// The same, and nobody's request is heard any more.
+    /// Releases the command and rejects all later requests.
     pub(in crate::engine) fn end<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let transition = self.operator.end(&mut self.mode, now);
         self.after(transition, events);
@@ -89,7 +89,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// What lines have said; whether they have acknowledged.
+    /// Carries out the outcome of the request lines. Returns `true` where they acknowledged.
     pub(super) fn carry_out<E>(&mut self, outcome: &Outcome, now: Instant, events: &mut Events<E>) -> bool {
         self.after(outcome.stopped, events);
         if let Some(Err(refusal)) = outcome.acknowledged {

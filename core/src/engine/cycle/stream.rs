@@ -20,7 +20,7 @@ pub(super) struct Newest<'a, const N: usize> {
     pub(super) now: Instant,
 }
 
-/// Everything that streaming remembers from state to state, apart from the law.
+/// The memory of streamed motion, apart from the law.
 #[derive(Debug)]
 pub(super) struct Stream<const N: usize> {
     pub(super) governor: Governor<N>,
