@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::engine::krc::{KrcEvent, KrcSettings, KrcStatus};
 use outrigger_core::engine::ur::{UrEvent, UrSettings, UrStatus};
-use outrigger_core::engine::{Data, ControllerStatus};
+use outrigger_core::engine::{ControllerStatus, Data};
 use outrigger_remote::telemetry::{DATAGRAM_MAX, Datagram, MAGIC};
 
 fn a_datagram<const N: usize, S: ControllerStatus, E: Data>(bytes: &[u8]) {
