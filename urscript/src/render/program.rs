@@ -10,11 +10,13 @@
 //! | a line that begins with `#` | nothing, except `# HEADER_BEGIN` and `# HEADER_END` |
 //! | blanks at the beginning of a line | one: a controller takes `def` without any for the beginning of a program |
 //! | empty lines | nothing |
+//! | a control character but tab, line feed and carriage return | in the templates of this crate: a frequent word |
 
 use core::net::Ipv4Addr;
 
 use super::error::Range;
 use super::line::Line;
+use super::templates::word;
 use super::version::Version;
 
 /// Longest number or address: ten digits before the point, sign, point, decimals.
@@ -237,14 +239,23 @@ impl<'a> ScriptText<'a> {
                 }
             }
             let mut scratch = [0; SCRATCH];
-            let copied = if let Some(place) = self.rest.strip_prefix(b"{{") {
+            let value;
+            // What is copied as one, what follows it, and whether it ends the line.
+            let whole = if let Some(place) = self.rest.strip_prefix(b"{{") {
                 let refused = ScriptError::Place { line: self.line };
-                let (value, rest) = self.value(place).ok_or(refused)?;
-                let bytes = value.bytes(&mut scratch).get(self.within..).unwrap_or_default();
+                let rest;
+                (value, rest) = self.value(place).ok_or(refused)?;
+                Some((value.bytes(&mut scratch), rest, false))
+            } else {
+                let frequent = self.rest.split_first().and_then(|(byte, rest)| Some((word(*byte)?, rest)));
+                frequent.map(|(word, rest)| (word, rest, word.ends_with(b"\n")))
+            };
+            let copied = if let Some((whole, rest, ends_line)) = whole {
+                let bytes = whole.get(self.within..).unwrap_or_default();
                 let copied = copy(bytes, room);
                 self.within = self.within.saturating_add(copied);
                 if copied == bytes.len() {
-                    (self.rest, self.within) = (rest, 0);
+                    (self.rest, self.within, self.fresh) = (rest, 0, ends_line);
                 }
                 copied
             } else {
@@ -304,7 +315,7 @@ impl<'a> ScriptText<'a> {
             if keeps {
                 return Ok(Some(indented));
             }
-            let end = self.rest.iter().position(|b| *b == b'\n').map_or(self.rest.len(), |at| at.saturating_add(1));
+            let end = self.rest.iter().position(|b| ends_line(*b)).map_or(self.rest.len(), |at| at.saturating_add(1));
             self.rest = self.rest.get(end..).unwrap_or_default();
             self.line = self.line.saturating_add(1);
             indented = self.indents;
@@ -320,9 +331,17 @@ fn copy(from: &[u8], to: &mut [u8]) -> usize {
     from.len().min(to.len())
 }
 
-/// Copies up to a place or through the end of the line, as far as there is room.
+/// Returns `true` for a line feed and for a word with one.
+fn ends_line(byte: u8) -> bool {
+    byte == b'\n' || word(byte).is_some_and(|word| word.ends_with(b"\n"))
+}
+
+/// Copies up to a place or a frequent word, or through the end of the line, as far as there is room.
 fn copy_line(from: &[u8], to: &mut [u8]) -> usize {
-    let end = from.windows(2).position(|pair| pair == b"{{" || pair.first() == Some(&b'\n'));
+    let ends = |at: usize, byte: u8| {
+        byte == b'\n' || word(byte).is_some() || from.get(at..).is_some_and(|from| from.starts_with(b"{{"))
+    };
+    let end = (0..).zip(from).find_map(|(at, byte)| ends(at, *byte).then_some(at));
     let end = end.map_or(from.len(), |at| if from.get(at) == Some(&b'\n') { at.saturating_add(1) } else { at });
     copy(from.get(..end).unwrap_or_default(), to)
 }
@@ -391,6 +410,22 @@ mod tests {
     fn comments_and_blanks_are_not_sent_and_the_marks_of_a_header_are() {
         let template = "# What it does.\n\n  # HEADER_BEGIN\n\tdef f():\n    x = 1\n  end\n# HEADER_END\n#f()\nf()\n";
         assert_eq!(rendered(template, &[], ANY), " # HEADER_BEGIN\n def f():\n x = 1\n end\n# HEADER_END\nf()\n");
+    }
+
+    #[test]
+    fn a_control_character_stands_for_a_word_wherever_it_is() {
+        for byte in (1..=8).chain(14..=31) {
+            let of = word(byte).and_then(|word| str::from_utf8(word).ok()).unwrap();
+            let (template, one) = (format!("f({}", char::from(byte)), format!("f({of}"));
+            assert!(of.len() > 1 && of.is_ascii());
+            assert_eq!(rendered(&template, &[], ANY), one);
+            assert_eq!(rendered(&format!("{template}{template}"), &[], ANY), format!("{one}{one}"));
+        }
+        let lines = (1..=31).filter(|byte| *byte != b'\n' && ends_line(*byte));
+        for byte in lines.map(char::from) {
+            assert_eq!(rendered(&format!("$<5.0 f({byte} $>=5.0 g\n"), &[], ANY), " g\n");
+        }
+        assert_eq!(rendered("a\tb\r\n", &[], ANY), "a\tb\r\n");
     }
 
     #[test]

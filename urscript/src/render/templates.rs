@@ -1,8 +1,50 @@
 //! The templates of Outrigger's own programs, as a build carries them: what a [`ScriptText`] leaves out is left out by the
-//! compiler already, a quarter of the text.
+//! compiler already, a quarter of the text, and a byte stands for each of the most frequent words ([`word`]).
 //!
 //! [`ScriptText`]: super::program::ScriptText
 #![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "all of it is evaluated by the compiler")]
+
+/// Makes of the frequent words a list for the compiler and one text that a build carries.
+macro_rules! words {
+    ($($word:literal)*) => {
+        const WORDS: &[&str] = &[$($word),*];
+        const JOINED: &str = concat!($($word, "\0"),*);
+    };
+}
+
+// Control characters other than tab and the ends of lines: 1 to 8, and 14 to 31. A longer word stands before its beginning.
+words! {
+    "socket_send_int(" "0.0, 0.0, 0.0" " / 1000000" "_critical\n" "z,z,z,z," "global " "return " "False\n"
+    "local " "while " " and " "joint" "norm(" " == " "end\n" "what" " * " " + " " = " "if " "ing" ")\n" ", "
+    ":\n" "er" "st"
+}
+
+/// Returns the word that a byte of a template stands for, if any.
+pub(super) fn word(byte: u8) -> Option<&'static [u8]> {
+    let index = match byte {
+        1..=8 => byte.checked_sub(1)?,
+        14..=31 => byte.checked_sub(6)?,
+        _ => return None,
+    };
+    JOINED.as_bytes().split(|b| *b == 0).nth(index.into())
+}
+
+/// Returns the byte for the first of the words that `text[at..end]` begins with, and the length of that word.
+const fn packed(text: &[u8], at: usize, end: usize) -> Option<(u8, usize)> {
+    let mut index = 0;
+    while index < WORDS.len() {
+        let word = WORDS[index].as_bytes();
+        let mut same = 0;
+        while same < word.len() && at + same < end && text[at + same] == word[same] {
+            same += 1;
+        }
+        if same == word.len() {
+            return Some((index as u8 + if index < 8 { 1 } else { 6 }, same));
+        }
+        index += 1;
+    }
+    None
+}
 
 /// How many bytes of a template stay, which are written to `out`, as many as it has room for.
 const fn strip<const N: usize>(template: &[u8], out: &mut [u8; N]) -> usize {
@@ -20,11 +62,24 @@ const fn strip<const N: usize>(template: &[u8], out: &mut [u8; N]) -> usize {
             if indented {
                 len = put(b' ', out, len);
             }
-            while at < end {
-                len = put(template[at], out, len);
-                at += 1;
+            // The end of the line may belong to a word; conditions on the software and places for values belong to none.
+            let after = if end < template.len() { end + 1 } else { end };
+            let (mut gate, mut place) = (template[at] == b'$', false);
+            while at < after {
+                place = place || template[at] == b'{';
+                let word = if gate || place { None } else { packed(template, at, after) };
+                let (byte, taken) = match word {
+                    Some(word) => word,
+                    None => (template[at], 1),
+                };
+                gate = gate && !(byte == b' ' && template[at + 1] != b'$');
+                place = place && byte != b'}';
+                len = put(byte, out, len);
+                at += taken;
             }
-            len = put(b'\n', out, len);
+            if after == end {
+                len = put(b'\n', out, len);
+            }
         }
         at = end + 1;
     }
