@@ -23,7 +23,7 @@ use crate::command::Guidance;
 use crate::command::JointMove;
 #[cfg(feature = "motions")]
 use crate::command::{Destination, LocateError, MoveTarget};
-use crate::kinematics::Posture;
+use crate::kinematics::{KinematicChain, Posture};
 use crate::law::FeedError;
 use crate::mode::MoveNumber;
 #[cfg(feature = "programs")]
@@ -62,7 +62,7 @@ pub trait ControllerKind: Sized + sealed::Sealed {
 /// One kind of controller: [`Ur`](super::ur::Ur) or [`Krc`](super::krc::Krc).
 ///
 /// Sealed: an engine trusts its controller with the bytes that move an arm.
-pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + PositionControl<N> + Recorded<N> {
+pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N> + Recorded<N> {
     /// A controller that nothing was sent to yet, and the cycle's memory with the thresholds for it. Where moves are
     /// [delegated](ControllerKind::DELEGATES), their thresholds are checked here.
     ///
@@ -241,8 +241,14 @@ pub trait Delegated<const N: usize>: ControllerKind {
     }
 }
 
-/// The facts of a controller that is commanded by positions and measures where its tool is.
-pub trait PositionControl<const N: usize>: ControllerKind {
+/// The facts about the arm that only some kinds of controller have.
+pub trait ArmFacts<const N: usize>: ControllerKind {
+    /// The arm's kinematics, as far as they are known by now.
+    fn kinematics(&self, config: &Config<N, Self::Options>) -> Option<KinematicChain<N>> {
+        let _ = config;
+        None
+    }
+
     /// Tool and Jacobian of the newest state, where the controller measures them.
     fn posture(&self) -> Option<&Posture<N>> {
         None

@@ -90,7 +90,7 @@ use outrigger_wire::time::{Duration, Instant, earliest};
 
 pub use coast::Coast;
 pub use config::{Config, ConfigError, Conflict, Data, Options};
-pub use controller::{Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, LinkSet, PositionControl};
+pub use controller::{ArmFacts, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, LinkSet};
 pub use event::Event;
 #[cfg(feature = "programs")]
 pub use guide::GuideError;
@@ -311,9 +311,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     #[inline(always)]
     fn with_peer<T>(&mut self, now: Instant, call: impl FnOnce(&mut P, &mut Context<'_, N, P>) -> T) -> T {
         let running = self.lifecycle == Lifecycle::Running;
-        let Self { config, peer, law, cycle, events, .. } = self;
-        let needs_kinematics = law.needs_kinematics();
-        call(peer, &mut Context { now, config, cycle, events, running, needs_kinematics })
+        let Self { config, peer, cycle, events, .. } = self;
+        call(peer, &mut Context { now, config, cycle, events, running })
     }
 
     fn pass_on(&mut self, input: Input, now: Instant) {
@@ -352,6 +351,10 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     /// Finishes a call: writes the command, advances a shutdown, recomputes the next deadline.
     fn settle(&mut self, now: Instant) {
+        // Where no law needs kinematics there is no code for them.
+        if self.law.needs_kinematics() && self.cycle.take_learned() {
+            self.cycle.set_chain(self.peer.kinematics(&self.config));
+        }
         self.answer(now);
         if let Lifecycle::ShuttingDown(rest) = self.lifecycle {
             let rests = matches!(self.mode(), Mode::Offline | Mode::Monitor);

@@ -18,8 +18,6 @@ pub struct Context<'c, const N: usize, C: Controller<N>> {
     pub(in crate::engine) events: &'c mut Events<C::Event>,
     /// The engine was started and is not shutting down.
     pub(in crate::engine) running: bool,
-    /// The law works with the arm's kinematics.
-    pub(in crate::engine) needs_kinematics: bool,
 }
 
 /// Bytes that were received.

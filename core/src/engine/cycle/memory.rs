@@ -55,6 +55,8 @@ pub struct CycleMemory<const N: usize> {
     pub(super) target_speed: f32,
     /// A transition has ended what the law was asked for; see [`suspend_ended`](Self::suspend_ended).
     pub(super) law_ended: bool,
+    /// The arm's kinematics may be known better than before, within one call of the engine.
+    learned: bool,
 }
 
 impl<const N: usize> CycleMemory<N> {
@@ -93,6 +95,7 @@ impl<const N: usize> CycleMemory<N> {
             spoke_at: Instant::ZERO,
             target_speed: 0.0,
             law_ended: false,
+            learned: false,
         }
     }
 
@@ -188,6 +191,16 @@ impl<const N: usize> CycleMemory<N> {
     /// This device has started.
     pub(in crate::engine) fn start(&mut self, now: Instant) {
         self.operator.start(now);
+    }
+
+    /// Takes note that the arm's kinematics may be known better.
+    pub(in crate::engine) const fn learn(&mut self) {
+        self.learned = true;
+    }
+
+    /// Returns `true` once after [`learn`](Self::learn).
+    pub(in crate::engine) const fn take_learned(&mut self) -> bool {
+        core::mem::replace(&mut self.learned, false)
     }
 
     /// Stores the arm's kinematics for the next time that the law begins.

@@ -9,7 +9,7 @@ use super::event::{KrcCounts, KrcEvent, KrcReport};
 use super::target::Target;
 use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::controller::{
-    Context, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, PositionControl, Received, Waiting,
+    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, Received, Waiting,
     sealed::Sealed,
 };
 #[cfg(feature = "record")]
@@ -169,7 +169,7 @@ impl ControllerKind for Krc {
 /// A KRC is given no moves.
 impl Delegated<7> for Krc {}
 
-impl PositionControl<7> for Krc {
+impl ArmFacts<7> for Krc {
     fn posture(&self) -> Option<&Posture<7>> {
         self.talk.newest.as_ref().filter(|_| self.talk.period.is_some()).map(|newest| &newest.posture)
     }

@@ -6,7 +6,7 @@ use super::message::{LONGEST, Message, POINTS, SHOWN_LEN, Shown};
 use crate::command::{JointMove, Limits, MAX_SOURCES};
 use crate::engine::config::{Config, ConfigError, Options};
 use crate::engine::controller::{
-    Context, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, PositionControl, Received, Waiting,
+    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, Received, Waiting,
     sealed::Sealed,
 };
 #[cfg(feature = "record")]
@@ -230,7 +230,7 @@ impl ControllerKind for TestPeer {
     const DELEGATES: bool = true;
 }
 
-impl PositionControl<2> for TestPeer {}
+impl ArmFacts<2> for TestPeer {}
 
 impl Delegated<2> for TestPeer {
     fn executed(&mut self, state: &State<2>, _: Instant) -> Executed {

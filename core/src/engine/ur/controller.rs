@@ -22,12 +22,13 @@ use super::rtde::{Attached, StateLink, attached};
 use crate::client::rtde::Claim;
 use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::controller::{
-    Context, Controller, ControllerKind, ControllerStatus, LinkRoles, LinkSet, PositionControl, Received, Waiting,
+    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, LinkRoles, LinkSet, Received, Waiting,
     sealed::Sealed,
 };
 use crate::engine::cycle::{CycleMemory, SideFacts, Verdict};
 use crate::engine::event::Events;
 use crate::engine::io::{Input, LinkId, Output};
+use crate::kinematics::{DhParameters, KinematicChain};
 use crate::link::{Unacked, UnackedConfig};
 use crate::mode::{Held, Mode, Pace, PeerGate, Pendant};
 use crate::robot::Reason;
@@ -284,7 +285,18 @@ impl<'m> ControllerKind for Ur<'m> {
     const DELEGATES: bool = cfg!(feature = "programs");
 }
 
-impl PositionControl<6> for Ur<'_> {}
+impl ArmFacts<6> for Ur<'_> {
+    /// The arm's own calibrated geometry, else the one that the controller is configured for, else the configured model's.
+    fn kinematics(&self, config: &UrConfig) -> Option<KinematicChain<6>> {
+        let (facts, options) = (self.primary.facts(), &config.peer);
+        let configured = facts.configuration.as_ref().map(|configuration| &configuration.geometry);
+        let sent = facts.geometry.as_ref().or(configured);
+        let parameters = sent.and_then(|g| DhParameters::from_arrays(g.theta, g.a, g.d, g.alpha).ok());
+        let parameters = parameters.or(options.model.map(DhParameters::of));
+        let tcp = options.tcp.or(facts.tcp_offset).unwrap_or_default();
+        parameters.map(|parameters| KinematicChain::new(parameters, &tcp))
+    }
+}
 
 impl<'m> Controller<6> for Ur<'m> {
     #[inline(always)]

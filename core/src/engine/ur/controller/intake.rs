@@ -12,7 +12,6 @@ use super::super::rtde::StateEvent;
 use super::{Cx, Ur, arrived};
 use crate::client::rtde::Input as RtdeInput;
 use crate::engine::io::{Endpoint, LinkId};
-use crate::kinematics::{DhParameters, KinematicChain};
 
 use crate::link::Unacked;
 use crate::mode::Mode;
@@ -130,7 +129,7 @@ impl Ur<'_> {
             self.connector.greeted(link, cx.now);
             self.compare_software(cx);
             self.other = self.mismatch(cx.config).is_some();
-            self.learn_kinematics(cx);
+            cx.cycle.learn();
             let known = Known {
                 identity: self.identity,
                 facts: self.primary.facts(),
@@ -157,20 +156,6 @@ impl Ur<'_> {
         if cx.cycle.mode_now() == Mode::Monitor && software.is_some_and(|software| software != identity.software) {
             self.lost(LinkId::REALTIME, DownCause::OtherController, cx);
         }
-    }
-
-    /// The arm's own calibrated geometry, else what the controller is configured for, else the configured model's.
-    pub(super) fn learn_kinematics(&self, cx: &mut Cx<'_, '_>) {
-        if !cx.needs_kinematics {
-            return;
-        }
-        let (facts, options) = (self.primary.facts(), &cx.config.peer);
-        let configured = facts.configuration.as_ref().map(|configuration| &configuration.geometry);
-        let sent = facts.geometry.as_ref().or(configured);
-        let parameters = sent.and_then(|g| DhParameters::from_arrays(g.theta, g.a, g.d, g.alpha).ok());
-        let parameters = parameters.or(options.model.map(DhParameters::of));
-        let tcp = options.tcp.or(facts.tcp_offset).unwrap_or_default();
-        cx.cycle.set_chain(parameters.map(|parameters| KinematicChain::new(parameters, &tcp)));
     }
 
     pub(super) fn take_realtime(&mut self, count: usize, arrival: Instant, cx: &mut Cx<'_, '_>) -> bool {
@@ -314,7 +299,7 @@ impl Ur<'_> {
             }
         }
         self.connector.greeted(states, cx.now);
-        self.learn_kinematics(cx);
+        cx.cycle.learn();
         cx.events.push_peer(UrEvent::Established(identity));
         cx.cycle.set_limits(cx.config.limits_on(software, period));
         cx.cycle.establish(cx.config.cycle(period, states == LinkId::RTDE), cx.now, cx.events);
