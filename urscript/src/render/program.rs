@@ -414,14 +414,14 @@ mod tests {
 
     #[test]
     fn a_control_character_stands_for_a_word_wherever_it_is() {
-        for byte in (1..=8).chain(14..=31) {
+        for byte in (1..=8).chain(11..=12).chain(14..=31).chain([127]) {
             let of = word(byte).and_then(|word| str::from_utf8(word).ok()).unwrap();
             let (template, one) = (format!("f({}", char::from(byte)), format!("f({of}"));
             assert!(of.len() > 1 && of.is_ascii());
             assert_eq!(rendered(&template, &[], ANY), one);
             assert_eq!(rendered(&format!("{template}{template}"), &[], ANY), format!("{one}{one}"));
         }
-        let lines = (1..=31).filter(|byte| *byte != b'\n' && ends_line(*byte));
+        let lines = (1..=127).filter(|byte| *byte != b'\n' && ends_line(*byte));
         for byte in lines.map(char::from) {
             assert_eq!(rendered(&format!("$<5.0 f({byte} $>=5.0 g\n"), &[], ANY), " g\n");
         }

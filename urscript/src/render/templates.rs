@@ -12,18 +12,23 @@ macro_rules! words {
     };
 }
 
-// Control characters other than tab and the ends of lines: 1 to 8, and 14 to 31. A longer word stands before its beginning.
+// Control characters other than tab, line feed and carriage return. A longer word is listed before its beginning.
 words! {
-    "socket_send_int(" "0.0, 0.0, 0.0" " / 1000000" "_critical\n" "z,z,z,z," "global " "return " "False\n"
-    "local " "while " " and " "joint" "norm(" " == " "end\n" "what" " * " " + " " = " "if " "ing" ")\n" ", "
-    ":\n" "er" "st"
+    "socket_send_int(" "0.0, 0.0, 0.0" "_positions(" " / 1000000" "_critical\n" "z,z,z,z," "global " "return "
+    "False\n" "local " "while " " and " "joint" "norm(" "shown" " == " "end\n" "what" " * " " + " " - " " = "
+    "if " "ing" ")\n" ", " ":\n" "er" "st"
 }
+
+// As many as there are bytes for them.
+const _: () = assert!(WORDS.len() == 29);
 
 /// Returns the word that a byte of a template stands for, if any.
 pub(super) fn word(byte: u8) -> Option<&'static [u8]> {
     let index = match byte {
         1..=8 => byte.checked_sub(1)?,
-        14..=31 => byte.checked_sub(6)?,
+        11..=12 => byte.checked_sub(3)?,
+        14..=31 => byte.checked_sub(4)?,
+        127 => 28,
         _ => return None,
     };
     JOINED.as_bytes().split(|b| *b == 0).nth(index.into())
@@ -39,7 +44,13 @@ const fn packed(text: &[u8], at: usize, end: usize) -> Option<(u8, usize)> {
             same += 1;
         }
         if same == word.len() {
-            return Some((index as u8 + if index < 8 { 1 } else { 6 }, same));
+            let byte = match index as u8 {
+                number @ 0..=7 => number + 1,
+                number @ 8..=9 => number + 3,
+                number @ 10..=27 => number + 4,
+                _ => 127,
+            };
+            return Some((byte, same));
         }
         index += 1;
     }

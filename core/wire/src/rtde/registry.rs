@@ -83,8 +83,9 @@ struct Row {
     data_type: DataType,
     input: bool,
     output: bool,
-    unit: &'static str,
-    since: Since,
+    /// Its place in [`UNITS`].
+    unit: u8,
+    since: &'static Since,
 }
 
 /// A variable of the table.
@@ -142,13 +143,18 @@ impl Variable {
     /// Its unit; a dash where it has none.
     #[must_use]
     pub const fn unit(self) -> &'static str {
-        self.row.unit
+        let (mut units, mut place) = (UNITS, self.row.unit);
+        while let [unit, rest @ ..] = units {
+            let Some(before) = place.checked_sub(1) else { return unit };
+            (units, place) = (rest, before);
+        }
+        ""
     }
 
     /// The first software that has it.
     #[must_use]
     pub const fn since(self) -> Since {
-        self.row.since
+        *self.row.since
     }
 
     /// Which register of its kind, where it is one.
@@ -234,6 +240,60 @@ const fn unconfirmed(reported: (u8, u8)) -> Since {
 const UNCONFIRMED: Since = Since::Unconfirmed { reported: None };
 const UPPER: Since = both((3, 9, 0), (5, 3, 0));
 
+/// The units of the table.
+const UNITS: &[&str] = &[
+    "-",
+    "0…1",
+    "N, Nm",
+    "s",
+    "rad",
+    "rad/s",
+    "rad/s²",
+    "A",
+    "Nm",
+    "m, rad",
+    "m/s, rad/s",
+    "m/s², rad/s²",
+    "°C",
+    "ms",
+    "m/s²",
+    "kg·m/s",
+    "V",
+    "m",
+    "m/s",
+    "mA or V",
+    "mA",
+    "N",
+    "≥ 0",
+    "kg",
+    "kg·m²",
+    "J",
+    "cycles",
+];
+
+/// Returns the place of a unit in [`UNITS`]; one that is missing there does not compile.
+#[expect(clippy::panic, reason = "it is evaluated by the compiler")]
+const fn unit_number(unit: &str) -> u8 {
+    let (mut units, mut place) = (UNITS, 0_u8);
+    while let [known, rest @ ..] = units {
+        if same(known.as_bytes(), unit.as_bytes()) {
+            return place;
+        }
+        (units, place) = (rest, place.saturating_add(1));
+    }
+    panic!("a unit that UNITS has not")
+}
+
+const fn same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([a, after @ ..], [b, behind @ ..]) = (one, other) {
+        if *a != *b {
+            return false;
+        }
+        (one, other) = (after, behind);
+    }
+    one.is_empty() && other.is_empty()
+}
+
 macro_rules! rows {
     ($($name:literal $([$first:literal ..= $last:literal])? $data_type:ident $direction:ident $unit:literal $(since $since:expr)?;)+) => {
         &[$(Row {
@@ -242,8 +302,8 @@ macro_rules! rows {
             data_type: $data_type,
             input: rows!(@input $direction),
             output: rows!(@output $direction),
-            unit: $unit,
-            since: rows!(@since $($since)?),
+            unit: const { unit_number($unit) },
+            since: const { &rows!(@since $($since)?) },
         }),+]
     };
     (@numbers) => { None };
