@@ -1,5 +1,5 @@
 //! The templates of Outrigger's own programs, as a build carries them: what a [`ScriptText`] leaves out is left out by the
-//! compiler already, a quarter of the text, and a byte stands for each of the most frequent words ([`word`]).
+//! compiler already, a quarter of the text, and a byte stands for each of the most frequent words (`word`).
 //!
 //! [`ScriptText`]: super::program::ScriptText
 #![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "all of it is evaluated by the compiler")]

@@ -2,10 +2,13 @@
 
 use super::CycleMemory;
 use crate::command::{JointMove, Limits};
+#[cfg(feature = "trajectories")]
+use crate::mode::Mode;
+use crate::mode::MoveNumber;
 #[cfg(feature = "programs")]
 use crate::mode::{Asker, GuideLimits, Mirrored};
-use crate::mode::{Mode, MoveNumber};
 use crate::robot::Reason;
+#[cfg(feature = "trajectories")]
 use outrigger_wire::robot::State;
 use outrigger_wire::time::Instant;
 
@@ -16,6 +19,7 @@ impl<const N: usize> CycleMemory<N> {
     }
 
     /// The newest state, while the law moves the arm; `None` at any other time.
+    #[cfg(feature = "trajectories")]
     pub(in crate::engine) fn streaming(&self) -> Option<&State<N>> {
         self.state.as_ref().filter(|_| self.stream.begun && self.mode.mode() == Mode::Command)
     }
