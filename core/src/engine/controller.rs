@@ -8,8 +8,8 @@
 //! | [`Controller::commit`] | `true` once the newest state can be judged |
 //! | [`Controller::facts`] | the facts that the state does not carry |
 //! | [`Controller::prepare`] | `true` where a command can be sent |
-//! | [`Controller::write`] | the bytes are made: the only place where that happens |
-//! | [`Controller::conclude`] | the output beside the command is made |
+//! | [`Controller::write`] | the command becomes bytes, or is noted for `conclude` |
+//! | [`Controller::conclude`] | the output beside the command is made; a KRC's one answer to the measurement |
 
 mod context;
 mod roles;
@@ -37,7 +37,7 @@ use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
 
-pub(super) use context::{Context, Received};
+pub(super) use context::{Context, Judged, Received};
 pub(super) use roles::Waiting;
 pub use roles::{LinkRoles, LinkSet};
 
@@ -55,7 +55,8 @@ pub trait ControllerKind: Sized + sealed::Sealed {
     /// `true` where one of its links waits for connections (datagrams aside). Otherwise a loop leaves out what only that needs.
     const LISTENS: bool = false;
 
-    /// `true` where the controller is given moves to execute by itself. Otherwise [`Delegated`] is never called and left out.
+    /// `true` where the controller is given moves to execute by itself. Otherwise its progress is never asked for, and requests are refused
+    /// by the defaults of [`Delegated`].
     const DELEGATES: bool = false;
 }
 
@@ -86,9 +87,10 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// Returns the facts that the newest state, which is judged now, does not carry.
     fn facts(&mut self, cx: &mut Context<'_, N, Self>) -> SideFacts;
 
-    /// Prepares the command path, and takes note of the newest state where one was just `judged`, by when that arrived. Returns
-    /// `false` if no command can be sent in this call. It is called a second time, without a state, where the command is refused.
-    fn prepare(&mut self, judged: Option<Instant>, cx: &mut Context<'_, N, Self>) -> bool;
+    /// Takes note of the newest state where one was just `judged`, then prepares the command path. Returns `false` if no command can be
+    /// sent in this call. It is called a second time, without a state, where the command is refused and the controller
+    /// [listens](ControllerKind::LISTENS).
+    fn prepare(&mut self, judged: Option<Judged>, cx: &mut Context<'_, N, Self>) -> bool;
 
     /// Makes bytes of the command. Returns `true` where there are any.
     ///

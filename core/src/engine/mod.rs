@@ -73,7 +73,7 @@ pub(crate) mod tests;
 
 use core::net::SocketAddr;
 
-use self::controller::{Context, Received, Waiting};
+use self::controller::{Context, Judged, Received, Waiting};
 use self::cycle::{CycleMemory, Executed, Verdict};
 use self::event::Events;
 #[cfg(feature = "record")]
@@ -120,8 +120,8 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     law: L,
     cycle: CycleMemory<N>,
     events: Events<P::Event>,
-    /// The arrival of the state that was judged in this call, until the controller has taken note of it.
-    judged: Option<Instant>,
+    /// The state that was judged in this call, until the controller has taken note of it.
+    judged: Option<Judged>,
     /// When the state arrived that is being answered, until the answer is written.
     answers: Option<Instant>,
     lifecycle: Lifecycle,
@@ -343,10 +343,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
         self.cycle.suspend_ended(&mut self.law);
         let acknowledged = self.cycle.judge(&self.law, &facts, executed, arrival, now, &mut self.events);
-        self.judged = Some(arrival);
-        if acknowledged {
-            self.acknowledged(now);
-        }
+        self.judged = Some(Judged { arrival, acknowledged });
     }
 
     /// Finishes a call: writes the command, advances a shutdown, recomputes the next deadline.

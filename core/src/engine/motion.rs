@@ -156,6 +156,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         #[cfg(feature = "record")]
         self.record_waypoint(now, waypoint, last);
         self.wake(now);
+        self.cycle.suspend_ended(&mut self.law);
         let limits = self.cycle.limits();
         let taken =
             self.law.motion_mut().ok_or(FeedError::NoMotion).and_then(|motion| motion.feed(waypoint, last, limits));

@@ -20,6 +20,15 @@ pub struct Context<'c, const N: usize, C: Controller<N>> {
     pub(in crate::engine) running: bool,
 }
 
+/// A state that was judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    /// The time at which the state was read.
+    pub(in crate::engine) arrival: Instant,
+    /// The robot's inputs acknowledged with it.
+    pub(in crate::engine) acknowledged: bool,
+}
+
 /// Bytes that were received.
 #[derive(Clone, Copy, Debug)]
 pub struct Received {

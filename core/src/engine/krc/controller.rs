@@ -9,7 +9,7 @@ use super::event::{KrcCounts, KrcEvent, KrcReport};
 use super::target::Target;
 use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::controller::{
-    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, Received, Waiting,
+    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, Delegated, Judged, LinkRoles, Received, Waiting,
     sealed::Sealed,
 };
 #[cfg(feature = "record")]
@@ -280,7 +280,7 @@ impl Controller<7> for Krc {
         }
     }
 
-    fn prepare(&mut self, judged: Option<Instant>, cx: &mut Cx<'_>) -> bool {
+    fn prepare(&mut self, judged: Option<Judged>, cx: &mut Cx<'_>) -> bool {
         if judged.is_some() {
             self.talk.judged(cx.config);
         }

@@ -6,7 +6,7 @@ use super::message::{LONGEST, Message, POINTS, SHOWN_LEN, Shown};
 use crate::command::{JointMove, Limits, MAX_SOURCES};
 use crate::engine::config::{Config, ConfigError, Options};
 use crate::engine::controller::{
-    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, Delegated, LinkRoles, Received, Waiting,
+    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, Delegated, Judged, LinkRoles, Received, Waiting,
     sealed::Sealed,
 };
 #[cfg(feature = "record")]
@@ -338,7 +338,7 @@ impl Controller<2> for TestPeer {
         }
     }
 
-    fn prepare(&mut self, _: Option<Instant>, _: &mut Cx<'_>) -> bool {
+    fn prepare(&mut self, _: Option<Judged>, _: &mut Cx<'_>) -> bool {
         self.shown.is_some()
     }
 

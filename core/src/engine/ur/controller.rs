@@ -22,7 +22,7 @@ use super::rtde::{Attached, StateLink, attached};
 use crate::client::rtde::Claim;
 use crate::engine::config::{ConfigError, Options as _};
 use crate::engine::controller::{
-    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, LinkRoles, LinkSet, Received, Waiting,
+    ArmFacts, Context, Controller, ControllerKind, ControllerStatus, Judged, LinkRoles, LinkSet, Received, Waiting,
     sealed::Sealed,
 };
 use crate::engine::cycle::{CycleMemory, SideFacts, Verdict};
@@ -462,9 +462,13 @@ impl<'m> Controller<6> for Ur<'m> {
         }
     }
 
-    fn prepare(&mut self, judged: Option<Instant>, cx: &mut Cx<'_, 'm>) -> bool {
-        if let Some(arrival) = judged {
+    fn prepare(&mut self, judged: Option<Judged>, cx: &mut Cx<'_, 'm>) -> bool {
+        if let Some(Judged { arrival, acknowledged }) = judged {
+            // Outputs that the state confirms are confirmed before an acknowledgement closes the connection.
             self.judged(arrival, cx);
+            if acknowledged {
+                self.acknowledged(cx);
+            }
         }
         if !self.motion.is_open() {
             return false;
