@@ -252,8 +252,28 @@ impl Turn {
         self.due = own.into_iter().chain(due).min();
         let entries = self.asked.get(from..).unwrap_or_default();
         let mut asked = [pollfd { fd: 0, events: 0, revents: 0 }; REMEMBERED];
-        asked.get_mut(..entries.len())?.copy_from_slice(entries);
-        Some(Waits { number: self.number, asked, count: entries.len(), due: own })
+        let count = entries.len();
+        let remembered = asked.get_mut(..count).map(|asked| asked.copy_from_slice(entries));
+        self.join(from);
+        remembered.map(|()| Waits { number: self.number, asked, count, due: own })
+    }
+
+    /// Joins the entries behind `from` with those before that are for the same descriptor: a future that is made anew for each input
+    /// of a turn asks for no more than one does.
+    fn join(&mut self, from: usize) {
+        let mut kept = from;
+        for at in from..self.asked.len() {
+            let Some(entry) = self.asked.get(at).copied() else { break };
+            let before = self.asked.get_mut(self.joins..from).unwrap_or_default();
+            match before.iter_mut().find(|known| known.fd == entry.fd) {
+                Some(known) => known.events |= entry.events,
+                None => {
+                    self.asked.swap(kept, at);
+                    kept += 1;
+                }
+            }
+        }
+        self.asked.truncate(kept);
     }
 }
 
@@ -461,6 +481,23 @@ mod tests {
             }
             assert!(turns > 2, "{turns}");
         })
+        .expect("a reactor");
+    }
+
+    #[test]
+    fn a_future_made_anew_in_one_turn_asks_for_each_descriptor_once() {
+        let sockets = [(); 2].map(|()| Datagrams::bind(HERE).expect("a socket"));
+        block_on(poll_fn(|context| {
+            for _ in 0..100 {
+                for socket in &sockets {
+                    let mut room = [0; 8];
+                    assert!(pin!(when_called(socket.next(&mut room))).poll(context).is_pending());
+                }
+            }
+            // The two, and the event of other threads.
+            assert_eq!(TURN.with_borrow(|turn| turn.asked.len()), 3);
+            Poll::Ready(())
+        }))
         .expect("a reactor");
     }
 
