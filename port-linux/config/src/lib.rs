@@ -201,7 +201,7 @@ fn refuse_unasked(root: &mut Section<'_, '_>, ros: &RosSettings, run: &RunSettin
     if ros.command && !run.requests {
         root.complain_at(
             "ros.command",
-            "false, or run.requests = true: what ROS 2 asks for is a request like any other",
+            "false, or run.expert.requests = true: what ROS 2 asks for is a request like any other",
         );
     }
 }
