@@ -51,10 +51,8 @@ fuzz_target!(|case: Case<'_>| {
     }
     assert_eq!(at, whole.len());
 
-    // What is for people is not sent; what stands behind a place or a word at the beginning of a line is as it is.
-    let replaced =
-        |text: &str| text.contains("{{") || text.bytes().any(|b| matches!(b, 1..=8 | 11..=12 | 14..=31 | 127));
-    if !replaced(case.template) && !case.head.is_some_and(replaced) {
+    // What is for people is not sent; what stands behind a place at the beginning of a line is as it is.
+    if !case.template.contains("{{") && !case.head.is_some_and(|head| head.contains("{{")) {
         for line in whole.split(|b| *b == b'\n') {
             let line = line.strip_prefix(b" ").unwrap_or(line);
             assert!(!line.starts_with(b" ") && !line.starts_with(b"\t"), "a second blank at the beginning");

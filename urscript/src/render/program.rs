@@ -10,7 +10,7 @@
 //! | a line that begins with `#` | nothing, except `# HEADER_BEGIN` and `# HEADER_END` |
 //! | blanks at the beginning of a line | one: a controller takes `def` without any for the beginning of a program |
 //! | empty lines | nothing |
-//! | a control character but tab, line feed and carriage return | in the templates of this crate: a frequent word |
+//! | a control character but tab, line feed and carriage return | to [`ScriptText::of`], which the packed templates of this crate are for: a frequent word |
 
 use core::net::Ipv4Addr;
 
@@ -107,6 +107,16 @@ impl core::fmt::Display for ScriptError {
     }
 }
 
+/// The form in which templates are given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    /// The second is the body of a program.
+    Wrapped,
+    /// Control characters stand for words.
+    Packed,
+}
+
 /// The text of a program, read piece by piece.
 ///
 /// ```
@@ -137,6 +147,8 @@ pub struct ScriptText<'a> {
     wraps: bool,
     /// `rest` is of the template within a program.
     indents: bool,
+    /// Control characters stand for words.
+    packed: bool,
     /// Bytes of the value at the beginning of `rest` that were read already.
     within: usize,
     len: usize,
@@ -152,7 +164,7 @@ impl<'a> ScriptText<'a> {
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::joined(template, [""; 5], false, values, version)
+        Self::joined(template, [""; 5], Form::Plain, values, version)
     }
 
     /// The same between a first line, e.g. `"def externalControl():\n"`, and `end`: for a template that is the body of a
@@ -166,10 +178,11 @@ impl<'a> ScriptText<'a> {
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::joined(head, [template, "end\n", "", "", ""], true, values, version)
+        Self::joined(head, [template, "end\n", "", "", ""], Form::Wrapped, values, version)
     }
 
-    /// Several templates, one right behind the other: the beginning of a program, and what is the same in several.
+    /// Several of this crate's own [`programs`](crate::programs), one right behind the other, in which a control character stands for a
+    /// frequent word.
     ///
     /// # Errors
     /// As [`ScriptText::new`].
@@ -179,13 +192,13 @@ impl<'a> ScriptText<'a> {
         version: Version,
     ) -> Result<Self, ScriptError> {
         let [first, after @ ..] = templates;
-        Self::joined(first, after, false, values, version)
+        Self::joined(first, after, Form::Packed, values, version)
     }
 
     fn joined(
         first: &'a str,
         after: [&'a str; 5],
-        wraps: bool,
+        form: Form,
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
@@ -196,7 +209,8 @@ impl<'a> ScriptText<'a> {
         }
         let rest = first.as_bytes();
         let (fresh, indents) = (true, false);
-        let mut text = Self { values, version, after, rest, line: 0, fresh, wraps, indents, within: 0, len: 0 };
+        let (wraps, packed) = (form == Form::Wrapped, form == Form::Packed);
+        let mut text = Self { values, version, after, rest, line: 0, fresh, wraps, indents, packed, within: 0, len: 0 };
         let (mut walk, mut len) = (text.clone(), 0_usize);
         while let n @ 1.. = walk.fill(&mut [0; 64])? {
             len = len.saturating_add(n);
@@ -247,7 +261,8 @@ impl<'a> ScriptText<'a> {
                 (value, rest) = self.value(place).ok_or(refused)?;
                 Some((value.bytes(&mut scratch), rest, false))
             } else {
-                let frequent = self.rest.split_first().and_then(|(byte, rest)| Some((word(*byte)?, rest)));
+                let first = self.rest.split_first().filter(|_| self.packed);
+                let frequent = first.and_then(|(byte, rest)| Some((word(*byte)?, rest)));
                 frequent.map(|(word, rest)| (word, rest, word.ends_with(b"\n")))
             };
             let copied = if let Some((whole, rest, ends_line)) = whole {
@@ -259,7 +274,7 @@ impl<'a> ScriptText<'a> {
                 }
                 copied
             } else {
-                let copied = copy_line(self.rest, room);
+                let copied = copy_line(self.rest, room, self.packed);
                 let (done, rest) = self.rest.split_at_checked(copied).unwrap_or_default();
                 self.rest = rest;
                 self.fresh = done.last() == Some(&b'\n');
@@ -315,7 +330,11 @@ impl<'a> ScriptText<'a> {
             if keeps {
                 return Ok(Some(indented));
             }
-            let end = self.rest.iter().position(|b| ends_line(*b)).map_or(self.rest.len(), |at| at.saturating_add(1));
+            let end = self
+                .rest
+                .iter()
+                .position(|b| ends_line(*b, self.packed))
+                .map_or(self.rest.len(), |at| at.saturating_add(1));
             self.rest = self.rest.get(end..).unwrap_or_default();
             self.line = self.line.saturating_add(1);
             indented = self.indents;
@@ -332,14 +351,14 @@ fn copy(from: &[u8], to: &mut [u8]) -> usize {
 }
 
 /// Returns `true` for a line feed and for a word with one.
-fn ends_line(byte: u8) -> bool {
-    byte == b'\n' || word(byte).is_some_and(|word| word.ends_with(b"\n"))
+fn ends_line(byte: u8, packed: bool) -> bool {
+    byte == b'\n' || packed && word(byte).is_some_and(|word| word.ends_with(b"\n"))
 }
 
 /// Copies up to a place or a frequent word, or through the end of the line, as far as there is room.
-fn copy_line(from: &[u8], to: &mut [u8]) -> usize {
+fn copy_line(from: &[u8], to: &mut [u8], packed: bool) -> usize {
     let ends = |at: usize, byte: u8| {
-        byte == b'\n' || word(byte).is_some() || from.get(at..).is_some_and(|from| from.starts_with(b"{{"))
+        byte == b'\n' || (packed && word(byte).is_some()) || from.get(at..).is_some_and(|from| from.starts_with(b"{{"))
     };
     let end = (0..).zip(from).find_map(|(at, byte)| ends(at, *byte).then_some(at));
     let end = end.map_or(from.len(), |at| if from.get(at) == Some(&b'\n') { at.saturating_add(1) } else { at });
@@ -372,7 +391,14 @@ mod tests {
     use super::*;
 
     fn rendered(template: &str, values: &[(&str, ScriptValue<'_>)], version: Version) -> String {
-        let text = ScriptText::new(template, values, version).unwrap();
+        whole_and_in_pieces(&ScriptText::new(template, values, version).unwrap())
+    }
+
+    fn unpacked(template: &str) -> String {
+        whole_and_in_pieces(&ScriptText::of([template, "", "", "", "", ""], &[], ANY).unwrap())
+    }
+
+    fn whole_and_in_pieces(text: &ScriptText<'_>) -> String {
         let whole = read(text.clone(), 4096);
         for room in [1, 2, 3, 7, 64] {
             assert_eq!(read(text.clone(), room), whole, "in pieces of {room}");
@@ -418,14 +444,15 @@ mod tests {
             let of = word(byte).and_then(|word| str::from_utf8(word).ok()).unwrap();
             let (template, one) = (format!("f({}", char::from(byte)), format!("f({of}"));
             assert!(of.len() > 1 && of.is_ascii());
-            assert_eq!(rendered(&template, &[], ANY), one);
-            assert_eq!(rendered(&format!("{template}{template}"), &[], ANY), format!("{one}{one}"));
+            assert_eq!(unpacked(&template), one);
+            assert_eq!(unpacked(&format!("{template}{template}")), format!("{one}{one}"));
+            assert_eq!(rendered(&template, &[], ANY), template, "a template of anybody is as it is");
         }
-        let lines = (1..=127).filter(|byte| *byte != b'\n' && ends_line(*byte));
+        let lines = (1..=127).filter(|byte| *byte != b'\n' && ends_line(*byte, true));
         for byte in lines.map(char::from) {
-            assert_eq!(rendered(&format!("$<5.0 f({byte} $>=5.0 g\n"), &[], ANY), " g\n");
+            assert_eq!(unpacked(&format!("$<5.0 f({byte} $>=5.0 g\n")), " g\n");
         }
-        assert_eq!(rendered("a\tb\r\n", &[], ANY), "a\tb\r\n");
+        assert_eq!(unpacked("a\tb\r\n"), "a\tb\r\n");
     }
 
     #[test]
