@@ -436,7 +436,8 @@ fn named(of: &str, args: &ControllerArgs) -> Result<Named, Failure> {
 /// # Errors
 /// [`Failure::BadInput`] with one line per problem.
 pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
-    let lines = match AnyConfiguration::load(&args.config)? {
+    let (configuration, expert) = AnyConfiguration::load_with_expert_keys(&args.config)?;
+    let lines = match configuration {
         AnyConfiguration::Ur(RunsOn::Host(configuration)) => {
             let Configuration { control, run, host, serve, ros } = *configuration;
             check::on_host(ur::checked(&control), &control.law, &control.sources, &run, &host, (&serve, &ros))
@@ -455,7 +456,7 @@ pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
             check::on_board(krc::checked(&engine, &listen), &law, &sources, &device)
         }
     };
-    check::say(&args.config, &lines, &check::expert(&args.config))
+    check::say(&args.config, &lines, &check::expert(expert))
 }
 
 /// `outrigger replay`.

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use outrigger_config::{
-    BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SourceInput,
-    SourceSettings, Start, Surface, expert_keys, files,
+    BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SetExpertKey,
+    SourceInput, SourceSettings, Start, Surface,
 };
 use outrigger_core::law::{AxisConfig, LawConfig, StandoffConfig, ToolAxesConfig, ToolAxis};
 use outrigger_core::mode::RequestAs;
@@ -22,12 +22,10 @@ pub(crate) fn say(file: &Path, Lines(lines): &Lines, Lines(warnings): &Lines) ->
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
-/// A warning for each expert key that the configuration `file` sets, with what it can break.
-pub(crate) fn expert(file: &Path) -> Lines {
+/// A warning for each expert key that a configuration sets, by line and name, with what it can break.
+pub(crate) fn expert(keys: Vec<SetExpertKey>) -> Lines {
     let mut lines = Lines::default();
-    // The file was read before: what is wrong with it has been said.
-    let text = files::read_text(file, files::CONFIGURATION).unwrap_or_default();
-    for (line, name, key) in expert_keys(&text).unwrap_or_default() {
+    for (line, name, key) in keys {
         lines.say("warning", format!("line {line}: {name} is set: {}", key.breaks));
     }
     lines

@@ -7,7 +7,10 @@ use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::LawConfig;
 
 use crate::reader::Document;
-use crate::{Board, Configuration, Failure, KrcBoard, KrcConfiguration, Problem, RosSettings, SourceSettings, load};
+use crate::{
+    Board, Configuration, Failure, KrcBoard, KrcConfiguration, Problem, RosSettings, SetExpertKey, SourceSettings,
+    expert_keys, load,
+};
 
 /// The vendors whose controllers a file may be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +141,14 @@ impl AnyConfiguration {
     /// [`Failure`].
     pub fn load(path: &Path) -> Result<Self, Failure> {
         load(path, Self::parse)
+    }
+
+    /// Reads the file at `path` once, with the expert keys that it sets: see [`expert_keys`].
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub fn load_with_expert_keys(path: &Path) -> Result<(Self, Vec<SetExpertKey>), Failure> {
+        load(path, |source| Ok((Self::parse(source)?, expert_keys(source)?)))
     }
 
     /// Reads a configuration.

@@ -12,6 +12,9 @@ pub struct ExpertKey {
     pub breaks: &'static str,
 }
 
+/// An expert key that a file sets: its line, its name there, and the key.
+pub type SetExpertKey = (usize, String, &'static ExpertKey);
+
 impl ExpertKey {
     /// Returns its name in a file, e.g. `session.expert.hold`.
     #[must_use]

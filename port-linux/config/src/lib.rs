@@ -41,7 +41,7 @@ pub use any::{AnyConfiguration, RunsOn, Vendor};
 pub use awaited::{Awaited, Place};
 pub use control::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
-pub use expert::{EXPERT, ExpertKey, placed};
+pub use expert::{EXPERT, ExpertKey, SetExpertKey, placed};
 pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
@@ -225,7 +225,7 @@ pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
 ///
 /// # Errors
 /// Where it is no TOML, or for neither kind of robot.
-pub fn expert_keys(source: &str) -> Result<Vec<(usize, String, &'static ExpertKey)>, Vec<Problem>> {
+pub fn expert_keys(source: &str) -> Result<Vec<SetExpertKey>, Vec<Problem>> {
     let stand = examined(source)?.into_experts().into_iter();
     Ok(stand
         .filter_map(|(line, name)| Some((line, name.clone(), ExpertKey::named(&without_indices(&name))?)))
