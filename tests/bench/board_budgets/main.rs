@@ -6,6 +6,7 @@
 
 mod calls;
 mod image;
+mod table;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -56,10 +57,6 @@ const BESIDE_KRC: &str = "qemu-mps2";
 /// The images that are shown module by module, and the smallest module that is shown \[B\].
 const IN_MODULES: [&str; 4] = ["engine, smallest", "engine, lean", "qemu-mps2", "qemu-mps2, KRC"];
 const LEAST_MODULE: u64 = 256;
-/// Numbers may differ by a part in a hundred from the committed ones, and by so many bytes: paths in messages are as long as
-/// they are, and in folders of other names the compiler inlines other functions (a task's stack differed by 104 B).
-const SLACK: u64 = 100;
-const SLACK_BYTES: u64 = 256;
 /// A panic that stands where it is called from: the peripheral access crate's assertion of an interrupt line's number, sunk out of
 /// several places (its message and its place, which are in the image, name `exti_h7.rs`). What the driver itself does is seen on
 /// the other board that has it.
@@ -372,30 +369,6 @@ fn memory() -> [(&'static str, usize); 16] {
     ]
 }
 
-/// Lines in which two tables differ, numbers by more than the slack.
-fn differences(committed: &str, measured: &str) -> Vec<String> {
-    let near = |a: &str, b: &str| match (a.parse::<u64>(), b.parse::<u64>()) {
-        (Ok(a), Ok(b)) => a.abs_diff(b) <= SLACK_BYTES.max(a.max(b) / SLACK),
-        _ => a == b,
-    };
-    let alike = |a: &str, b: &str| {
-        let (a, b): (Vec<_>, Vec<_>) = (a.split_whitespace().collect(), b.split_whitespace().collect());
-        a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| near(a, b))
-    };
-    let (mut old, mut new) = (committed.lines(), measured.lines());
-    let mut told = Vec::new();
-    loop {
-        match (old.next(), new.next()) {
-            (None, None) => return told,
-            (Some(a), Some(b)) if alike(a, b) => {}
-            (a, b) => {
-                told.extend(a.map(|line| format!("- {line}")));
-                told.extend(b.map(|line| format!("+ {line}")));
-            }
-        }
-    }
-}
-
 fn main() -> ExitCode {
     let (name, report) = match std::env::args().nth(1).as_deref() {
         None => ("board-budgets.md", report()),
@@ -410,7 +383,7 @@ fn main() -> ExitCode {
     if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
         std::fs::write(&table, &report.text).expect("a table to write");
     } else {
-        let differ = differences(&std::fs::read_to_string(&table).unwrap_or_default(), &report.text);
+        let differ = table::differences(&std::fs::read_to_string(&table).unwrap_or_default(), &report.text);
         if !differ.is_empty() {
             eprintln!("tests/tables/{name} is not what is measured; OUTRIGGER_BLESS=1 writes it anew");
             // Where a line came or went the rest is moved, and says no more.
