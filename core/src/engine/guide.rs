@@ -50,6 +50,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         limits: GuideLimits,
         now: Instant,
     ) -> Result<MoveNumber, GuideError> {
+        self.account();
         if let Guidance::Force(mode) = &what {
             // What a controller has no scaling of the gain makes of it is no error.
             mode.check(true).map_err(GuideError::Force)?;
@@ -70,6 +71,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// # Errors
     /// `NotYours` where somebody else began it, `NotCommanding` where nothing of the kind goes on.
     pub fn renew_guide(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
+        self.account();
         self.cycle.renew(asker, now)?;
         self.record_change();
         Ok(())
@@ -80,6 +82,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// # Errors
     /// `NotCommanding` where nothing of the kind goes on, `MoveNotStarted` where it is still to begin: release it then.
     pub fn end_guide(&mut self) -> Result<(), Reason> {
+        self.account();
         self.cycle.end_guide()?;
         self.record_change();
         Ok(())
@@ -91,6 +94,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// # Errors
     /// `NotCommanding` where there is none.
     pub fn end_move(&mut self, now: Instant) -> Result<(), Reason> {
+        self.account();
         self.cycle.end_move(now)?;
         self.record_change();
         self.peer.move_ends();
@@ -102,6 +106,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// # Errors
     /// `NoSuchProgram` where no program of ours does this, `PathUnfit` where this software does not tell of contacts.
     pub fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
+        self.account();
         self.peer.stop_at_contact(stops)?;
         self.record_change();
         Ok(())

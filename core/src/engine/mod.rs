@@ -2,6 +2,10 @@
 //!
 //! **One input, then drain `poll_output` and `poll_event` until both are `None`, then sleep until `poll_timeout`.**
 //!
+//! An answer to a state comes first: the deadline, figures for people and the recorder's note of what came of it are made when
+//! [`written`](Engine::written) or [`poll_event`](Engine::poll_event) is called, or before the next input. No decision depends on
+//! when.
+//!
 //! An engine reads no clock, allocates nothing and does not panic: time is an argument, memory is handed in when it is
 //! made, and any bytes on any link end in a value, an event or a counted skip.
 //!
@@ -127,6 +131,8 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     lifecycle: Lifecycle,
     /// When the engine asked to be called at the latest, queued output aside.
     due: Option<Instant>,
+    /// The time of the last call, while its account is owed.
+    owed: Option<Instant>,
     #[cfg(feature = "record")]
     recorder: Recorder<'m>,
     #[cfg(feature = "record")]
@@ -166,6 +172,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
             answers: None,
             lifecycle: Lifecycle::Idle,
             due: None,
+            owed: None,
             #[cfg(feature = "record")]
             recorder: Recorder::new(&mut []),
             #[cfg(feature = "record")]
@@ -180,6 +187,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
     /// [`poll_event`](Self::poll_event) after it.
     pub fn handle(&mut self, now: Instant, input: Input) {
+        self.account();
         #[cfg(feature = "record")]
         self.record_input(now, &input);
         self.wake(now);
@@ -263,6 +271,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     fn receive(&mut self, received: &Received, now: Instant) {
+        self.account();
         #[cfg(feature = "record")]
         self.record_received(now, received);
         self.wake(now);
@@ -282,23 +291,34 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// The bytes of the last [`Output::Transmit`] have been written to its link, at `now`. From the arrival of the state
     /// that caused them, on whatever link, to there; `None` for what answers no state.
     ///
-    /// For figures: nothing else follows from it, and a port may leave it out.
+    /// No decision depends on it, and a port may leave it out.
     pub fn written(&mut self, now: Instant) -> Option<Duration> {
         let arrival = self.answers.take();
-        self.cycle.written(arrival, now)
+        let turnaround = self.cycle.written(arrival, now);
+        self.account();
+        turnaround
     }
 
     /// The next event; `None` once all are taken.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event<P::Event>> {
+        self.account();
         self.events.pop()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// When [`Input::Tick`] is due at the latest: in the past while anything is queued, `None` while nothing is waited
     /// for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let queued = self.peer.waiting() != Waiting::Nothing || !self.events.is_empty() || self.cycle.is_awaited();
+        let queued = self.peer.waiting() != Waiting::Nothing
+            || !self.events.is_empty()
+            || self.cycle.is_awaited()
+            || self.owed.is_some();
         if queued { Some(Instant::ZERO) } else { self.due }
     }
 
@@ -346,7 +366,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.judged = Some(Judged { arrival, acknowledged });
     }
 
-    /// Finishes a call: writes the command, advances a shutdown, recomputes the next deadline.
+    /// Finishes a call: writes the command, advances a shutdown. The account of a call that answers a state, and reports nothing, is
+    /// owed until the answer is written; any other is made at once.
     fn settle(&mut self, now: Instant) {
         // Where no law needs kinematics there is no code for them.
         if self.law.needs_kinematics() && self.cycle.take_learned() {
@@ -362,6 +383,16 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
             }
         }
         self.cycle.suspend_ended(&mut self.law);
+        self.owed = Some(now);
+        if self.answers.is_none() || !self.events.is_empty() {
+            self.account();
+        }
+    }
+
+    /// Does everything that the answer to a state need not wait for: the next deadline, figures for people, the recorder.
+    fn account(&mut self) {
+        let Some(now) = self.owed.take() else { return };
+        self.cycle.account();
         let (peer, cycle) = (self.peer.next_deadline(now, &self.config, &self.cycle), self.cycle.next_deadline(now));
         self.due = earliest(&[peer, cycle]);
         #[cfg(feature = "record")]
@@ -409,7 +440,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// What only this kind of controller has, to be changed by something else than an input.
-    const fn peer_mut(&mut self) -> &mut P {
+    fn peer_mut(&mut self) -> &mut P {
+        self.account();
         self.record_change();
         &mut self.peer
     }

@@ -59,6 +59,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         if !target.is_finite() {
             return Err(Reason::NotFinite);
         }
+        self.account();
         self.peer.locate(target)?;
         self.record_change();
         Ok(())
@@ -81,6 +82,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     pub fn lead_on(&mut self, to: &Waypoint<N>, last: bool) -> Result<(), FeedError> {
         let leg = self.peer.leg_to(to, last)?;
         survey(&leg, &self.config.limits, Some(&JointPositions::ZERO)).map_err(FeedError::Beyond)?;
+        self.account();
         self.record_change();
         self.peer.lead_on(to, last);
         Ok(())
@@ -106,6 +108,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// [`FeedError::NoMotion`] where there is no such move.
     #[cfg(feature = "motions")]
     pub fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
+        self.account();
         self.record_change();
         self.peer.hold_to(tolerances)
     }
@@ -125,6 +128,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     fn give(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
+        self.account();
         let number = self.cycle.delegate(&asked, now)?;
         self.cycle.suspend_ended(&mut self.law);
         self.record_change();
@@ -141,6 +145,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Why not; nothing changes then.
     pub fn stream(&mut self, now: Instant) -> Result<(), Reason> {
         const { assert!(P::DELEGATES, "this kind of controller is given no moves") };
+        self.account();
         self.cycle.stream(now)?;
         self.record_change();
         Ok(())
@@ -153,6 +158,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Why it is not taken: what is wrong with it, or a limit that the arm would exceed on the way there. Nothing changes
     /// then.
     pub fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, now: Instant) -> Result<(), FeedError> {
+        self.account();
         #[cfg(feature = "record")]
         self.record_waypoint(now, waypoint, last);
         self.wake(now);
@@ -174,6 +180,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// waypoint; a limit that the arm would exceed, also on its way to the first of them.
     #[cfg(feature = "trajectories")]
     pub fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
+        self.account();
         self.cycle.streaming().ok_or(FeedError::NotCommanding)?;
         let replaced =
             self.law.motion_mut().ok_or(FeedError::NoMotion)?.replace(waypoints, last, self.cycle.limits())?;
@@ -189,6 +196,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Those of [`replace`](Self::replace); the motion goes on as before.
     #[cfg(feature = "trajectories")]
     pub fn cancel(&mut self) -> Result<Replaced, FeedError> {
+        self.account();
         self.cycle.streaming().ok_or(FeedError::NotCommanding)?;
         let cancelled = self.law.motion_mut().ok_or(FeedError::NoMotion)?.cancel(self.cycle.limits())?;
         self.record_change();
@@ -203,6 +211,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// controller moves the arm by itself; those of [`Motion::forward`](crate::law::Motion::forward).
     #[cfg(feature = "motions")]
     pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
+        self.account();
         #[cfg(feature = "record")]
         self.record_forward(now, forward);
         self.wake(now);

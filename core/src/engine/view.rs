@@ -139,6 +139,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     /// The law, to give it another motion. What it asks for is held to the limits like before.
     pub fn law_mut(&mut self) -> &mut L {
+        self.account();
         self.record_change();
         &mut self.law
     }

@@ -71,6 +71,16 @@ pub struct LinkMonitor {
     /// Decides nothing: a checkpoint does without.
     #[cfg_attr(feature = "record", serde(skip))]
     histograms: Histograms,
+    /// The newest state, until it is [counted](Self::account): no checkpoint is taken before.
+    #[cfg_attr(feature = "record", serde(skip))]
+    uncounted: Option<Uncounted>,
+}
+
+/// The times of a state that figures for people are made of, and no decision.
+#[derive(Clone, Copy, Debug)]
+struct Uncounted {
+    interval: Duration,
+    age: Duration,
 }
 
 /// Everything a restart of the peer makes meaningless.
@@ -122,6 +132,7 @@ impl LinkMonitor {
             absurd: false,
             impossible: 0,
             histograms: Histograms::default(),
+            uncounted: None,
             config,
         }
     }
@@ -304,13 +315,13 @@ impl LinkMonitor {
         self.epochs
     }
 
-    /// The histograms.
+    /// The histograms of the states that were [counted](Self::account).
     #[must_use]
     pub const fn histograms(&self) -> &Histograms {
         &self.histograms
     }
 
-    /// The figures at `now`.
+    /// The figures at `now`, of the states that were [counted](Self::account).
     #[must_use]
     pub fn figures(&self, now: Instant) -> Figures {
         Figures {
@@ -335,7 +346,21 @@ impl LinkMonitor {
         }
     }
 
+    /// Counts the newest state in the figures that no decision depends on; the next state counts it at the latest.
+    pub fn account(&mut self) {
+        let Some(Uncounted { interval, age }) = self.uncounted.take() else { return };
+        let (epoch, period) = (&mut self.epoch, self.config.period);
+        epoch.intervals.record(interval, period);
+        epoch.late = epoch.late.saturating_add(u64::from(age > period + self.config.margin));
+        if let Some(last) = epoch.last_age.replace(age) {
+            epoch.age_variation.push(Duration::from_micros(age.as_micros().abs_diff(last.as_micros())));
+        }
+        self.histograms.interval.record(interval);
+        self.histograms.age.record(age);
+    }
+
     fn take(&mut self, cycle: u64, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
+        self.account();
         let sequence = self.judge.observe(cycle);
         match sequence {
             Sequence::Duplicate | Sequence::Reordered | Sequence::Suspect => Observation {
@@ -374,15 +399,9 @@ impl LinkMonitor {
         let interval = arrival.since(before);
         let epoch = &mut self.epoch;
         let _ = epoch.jitter.observe(arrival, sent_later);
-        epoch.intervals.record(interval, period);
         epoch.lateness.push(interval - period);
         epoch.received.push(missing, true);
-        epoch.late = epoch.late.saturating_add(u64::from(age > period + self.config.margin));
-        if let Some(last) = epoch.last_age.replace(age) {
-            epoch.age_variation.push(Duration::from_micros(age.as_micros().abs_diff(last.as_micros())));
-        }
-        self.histograms.interval.record(interval);
-        self.histograms.age.record(age);
+        self.uncounted = Some(Uncounted { interval, age });
         let change = self.update_grade(self.broken(now), gap, now);
         Observation {
             sequence: if missing == 0 { Sequence::InOrder } else { Sequence::Lost(missing) },

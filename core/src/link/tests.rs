@@ -348,6 +348,7 @@ fn more_misses_than_configured_end_commanding_before_the_state_is_stale() {
 fn states_older_than_motion_may_answer_are_counted() {
     let mut link = Trace::stream(8);
     link.run(0..100, |cycle| if cycle % 10 == 9 { 12_100 } else { 0 });
+    link.monitor.account();
     assert_eq!(link.monitor.figures(link.now()).late, 10);
 }
 

@@ -277,6 +277,11 @@ impl<const N: usize> CycleMemory<N> {
         Some(turnaround)
     }
 
+    /// Counts what the last call noted for people; no decision depends on it.
+    pub(in crate::engine) fn account(&mut self) {
+        self.link.account();
+    }
+
     /// The latest time at which it is to be woken.
     pub(in crate::engine) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };

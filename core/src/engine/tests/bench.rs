@@ -50,6 +50,17 @@ impl Sent {
     }
 }
 
+/// The time at which the port lets the engine make the account of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accounts {
+    /// With each [`written`](crate::engine::Engine::written).
+    Written,
+    /// With the events; nothing is said of what was written.
+    Events,
+    /// Before the next input, or before the deadline is asked for.
+    Late,
+}
+
 pub(crate) struct Bench {
     pub(crate) engine: UrEngine<'static, JointServo<6>>,
     pub(crate) peer: Peer,
@@ -77,6 +88,7 @@ pub(crate) struct Bench {
     pub(crate) rtde_stalled: bool,
     /// Texts do not reach the peer.
     pub(crate) mute: bool,
+    pub(crate) accounts: Accounts,
     connected_port: [u16; LINKS.len()],
     next_cycle: Instant,
 }
@@ -149,6 +161,7 @@ impl Bench {
             stalled: false,
             rtde_stalled: false,
             mute: false,
+            accounts: Accounts::Events,
             connected_port: [0; LINKS.len()],
             next_cycle: Instant::ZERO,
         }
@@ -310,6 +323,9 @@ impl Bench {
     }
 
     fn step(&mut self, end: Instant) {
+        if self.accounts == Accounts::Late {
+            assert_eq!(self.engine.poll_event(), None, "events are taken at once");
+        }
         let deadline = self.engine.poll_timeout().unwrap_or(end).max(self.now);
         self.now = deadline.min(self.next_cycle).min(end);
         if self.now >= self.next_cycle {
@@ -351,7 +367,7 @@ impl Bench {
 
     fn drain(&mut self) {
         let (mut texts, mut asked) = (0, false);
-        let mut opened = Vec::new();
+        let (mut opened, mut written) = (Vec::new(), false);
         let before = self.events.len();
         while let Some(output) = self.engine.poll_output() {
             match output {
@@ -373,6 +389,7 @@ impl Bench {
                     if !self.mute {
                         self.peer.write(link, bytes);
                     }
+                    written = true;
                     let sent = Sent { at: self.now, mode: self.engine.mode(), text };
                     if sent.text.starts_with("sec ") {
                         assert_ne!(sent.mode, Mode::Offline, "{sent:?}");
@@ -385,7 +402,12 @@ impl Bench {
                 }
             }
         }
-        while let Some(event) = self.engine.poll_event() {
+        if written && self.accounts == Accounts::Written {
+            let _ = self.engine.written(self.now);
+        }
+        // Taking events makes the account.
+        while self.accounts != Accounts::Late || self.engine.has_events() {
+            let Some(event) = self.engine.poll_event() else { break };
             self.events.push(event);
         }
         assert!(texts <= 1, "one input gave {texts} texts");

@@ -1,5 +1,6 @@
 //! Runs of a whole engine against the scripted peer, like a packet trace with time.
 
+mod account;
 pub(crate) mod bench;
 mod command;
 mod content;

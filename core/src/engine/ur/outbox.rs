@@ -1,12 +1,13 @@
 //! A text that waits to be transmitted.
 
-/// The one text that waits, of at most `N` bytes, and whether it was made in this call of the engine.
+/// The one text that waits, of at most `N` bytes, and the text that was made in this call of the engine.
 #[derive(Debug)]
 pub(super) struct Outbox<const N: usize> {
     bytes: [u8; N],
     len: usize,
+    /// The length of the text that was made in this call, whether or not it was taken.
     #[cfg(feature = "record")]
-    new: bool,
+    made: usize,
 }
 
 impl<const N: usize> Outbox<N> {
@@ -14,13 +15,13 @@ impl<const N: usize> Outbox<N> {
         bytes: [0; N],
         len: 0,
         #[cfg(feature = "record")]
-        new: false,
+        made: 0,
     };
 
     /// A new call: nothing was made in it yet.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
-        self.new = false;
+        self.made = 0;
     }
 
     /// The text that `write` makes takes the place of the one that waited; its length, 0 where there is none.
@@ -28,17 +29,21 @@ impl<const N: usize> Outbox<N> {
     /// # Errors
     /// Those of `write`; then no text waits.
     pub(super) fn put<E>(&mut self, write: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<usize, E> {
-        self.len = 0;
+        self.clear();
         self.len = write(&mut self.bytes)?;
         #[cfg(feature = "record")]
         {
-            self.new = self.len > 0;
+            self.made = self.len;
         }
         Ok(self.len)
     }
 
     pub(super) const fn clear(&mut self) {
         self.len = 0;
+        #[cfg(feature = "record")]
+        {
+            self.made = 0;
+        }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -48,7 +53,7 @@ impl<const N: usize> Outbox<N> {
     /// The text that was made in this call; empty where none was.
     #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
-        if self.new { self.bytes.get(..self.len).unwrap_or_default() } else { &[] }
+        self.bytes.get(..self.made).unwrap_or_default()
     }
 
     /// The text that waits; then none waits any more.
