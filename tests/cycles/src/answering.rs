@@ -19,7 +19,7 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, Pose};
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
-use crate::limit::Limit;
+use crate::limit::Limits;
 
 /// The shortest of FRI's periods.
 const PERIOD: Duration = Duration::from_millis(1);
@@ -117,9 +117,16 @@ impl Answering {
         measured.emit(&mut self.measurement).expect("room");
     }
 
-    /// From the bytes of a measurement to the bytes of its command, as `port-embassy` does it: this is what is counted.
-    #[inline(never)]
+    /// Makes the bytes of a command from the bytes of a measurement, as `port-embassy` does it, and the account: this is what is
+    /// counted.
     pub fn answer(&mut self) {
+        self.decide();
+        self.account();
+    }
+
+    /// The first part of [`answer`](Self::answer): until the bytes of the command are there.
+    #[inline(never)]
+    pub fn decide(&mut self) {
         if let Some(window) = self.session.receive_window(LinkId::FRI).get_mut(..MEASUREMENT_LEN) {
             window.copy_from_slice(&self.measurement);
         }
@@ -127,12 +134,17 @@ impl Answering {
         while self.session.poll_event().is_some() {}
         self.session.handle(self.now, Input::Tick);
         self.answered = false;
-        while let Some(output) = self.session.poll_output() {
-            if let Output::Transmit { bytes, .. } = output {
-                self.command.copy_from_slice(bytes);
-                self.answered = true;
-            }
+        if let Some(Output::Transmit { bytes, .. }) = self.session.poll_output() {
+            self.command.copy_from_slice(bytes);
+            self.answered = true;
         }
+    }
+
+    /// The second part: everything that the bytes need not wait for.
+    #[inline(never)]
+    pub fn account(&mut self) {
+        let _ = self.session.written(self.now);
+        while self.session.poll_output().is_some() {}
         while self.session.poll_event().is_some() {}
     }
 
@@ -179,19 +191,19 @@ fn servo() -> LawConfig<7> {
     LawConfig::JointServo { reference: Reference::Relative(trajectory), config: JointServoConfig::default() }
 }
 
-/// Calls `count` with the name, the limit and an engine for each law.
-pub fn each(mut count: impl FnMut(&str, Limit, &mut Answering)) {
+/// Calls `count` with the name, the limits and an engine for each law.
+pub fn each(mut count: impl FnMut(&str, Limits, &mut Answering)) {
     let standoff = LawConfig::Standoff(StandoffConfig { travel: [0.01, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) });
     let tool = Control::ToolImpedance(ToolImpedance::default());
-    for (name, limit, law, control) in [
+    for (name, limits, law, control) in [
         (
             "FRI measurement to command, joint servo on a trajectory",
-            Limit::counted(19_049, None),
+            Limits::counted(18_662, 19_321),
             servo(),
             Control::Position,
         ),
-        ("FRI measurement to command, standoff in tool impedance", Limit::counted(27_738, None), standoff, tool),
+        ("FRI measurement to command, standoff in tool impedance", Limits::counted(27_275, 27_934), standoff, tool),
     ] {
-        count(name, limit, &mut Answering::commanding(law, control));
+        count(name, limits, &mut Answering::commanding(law, control));
     }
 }

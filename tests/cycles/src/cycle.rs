@@ -17,7 +17,7 @@ use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::Instant;
 
 use crate::commands::{BENT, CYCLE, DISTANCE, servo, standoff};
-use crate::limit::Limit;
+use crate::limit::Limits;
 
 /// Bytes of a packet of software 5.15.
 const PACKET: usize = 1220;
@@ -197,39 +197,54 @@ impl<'m> Cycle<'m> {
         let value = SampleValue::scalar(DISTANCE + wobble);
         let sample = Sample { source: SENSOR, value, seq: self.taken, taken_at: self.now };
         self.engine.handle(self.now, Input::Sample(sample));
-        self.take();
+        while self.take_output() {}
+        while self.engine.poll_event().is_some() {}
         self.engine.receive_window(LinkId::REALTIME)[..PACKET].copy_from_slice(&self.packet);
         if let Some(report) = self.program.as_ref().and_then(|program| program.mirrors) {
             self.engine.receive_window(LinkId::REVERSE)[..Report::LEN].copy_from_slice(&report.to_bytes());
         }
     }
 
-    /// From the bytes of a state to the bytes of a command, as `core::drive` does it: this is what is counted.
-    #[inline(never)]
+    /// Makes the bytes of a command from the bytes of a state, as `core::drive` does it, and the account: this is what is counted.
     pub fn answer(&mut self) {
+        self.decide();
+        self.account();
+    }
+
+    /// The first part of [`answer`](Self::answer): until the bytes of the command are there.
+    #[inline(never)]
+    pub fn decide(&mut self) {
         if self.program.as_mut().is_some_and(|program| program.mirrors.take().is_some()) {
             self.engine.commit(LinkId::REVERSE, Report::LEN, self.now, self.now);
         }
         self.engine.commit(LinkId::REALTIME, PACKET, self.now, self.now);
         self.sent_len = 0;
-        self.take();
+        self.take_output();
     }
 
+    /// The second part: everything that the bytes need not wait for.
+    #[inline(never)]
+    pub fn account(&mut self) {
+        let _ = self.engine.written(self.now);
+        while self.take_output() {}
+        while self.engine.poll_event().is_some() {}
+    }
+
+    /// Takes the next output. Returns `true` where there was one.
     #[inline(always)]
-    fn take(&mut self) {
-        while let Some(output) = self.engine.poll_output() {
-            if let Output::Transmit { link, bytes, .. } = output {
-                if let Some(program) = &mut self.program
-                    && link == LinkId::REALTIME
-                {
-                    program.read(bytes);
-                } else {
-                    self.sent[..bytes.len()].copy_from_slice(bytes);
-                    (self.sent_len, self.sent_by) = (bytes.len(), link);
-                }
+    fn take_output(&mut self) -> bool {
+        let Some(output) = self.engine.poll_output() else { return false };
+        if let Output::Transmit { link, bytes, .. } = output {
+            if let Some(program) = &mut self.program
+                && link == LinkId::REALTIME
+            {
+                program.read(bytes);
+            } else {
+                self.sent[..bytes.len()].copy_from_slice(bytes);
+                (self.sent_len, self.sent_by) = (bytes.len(), link);
             }
         }
-        while self.engine.poll_event().is_some() {}
+        true
     }
 
     /// Whether the last state was answered with a command.
@@ -283,30 +298,34 @@ impl<'m> Cycle<'m> {
     }
 }
 
-/// Calls `count` with the name, the limit and an engine for each law.
-pub fn each(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
-    for (name, limit, law) in [
-        ("state to speedj text, joint servo on a trajectory", Limit::counted(9_984, Some(10_000)), servo()),
-        ("state to speedj text, standoff with its Jacobian", Limit::counted(11_977, Some(15_000)), standoff()),
+/// Calls `count` with the name, the limits and an engine for each law.
+pub fn each(mut count: impl FnMut(&str, Limits, &mut Cycle<'_>)) {
+    for (name, limits, law) in [
+        ("state to speedj text, joint servo on a trajectory", Limits::counted(8_959, 9_909).within(10_000), servo()),
+        (
+            "state to speedj text, standoff with its Jacobian",
+            Limits::counted(10_937, 11_887).within(15_000),
+            standoff(),
+        ),
     ] {
         let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);
-        count(name, limit, &mut Cycle::commanding(law, &mut primary, &mut realtime));
+        count(name, limits, &mut Cycle::commanding(law, &mut primary, &mut realtime));
     }
 }
 
 /// The paths whose cycles are counted beside text, by what an order of theirs is.
 #[cfg(feature = "programs")]
-const PROGRAMS: [(&str, Limit, CommandPath); 3] = [
-    ("state to an order by reverse socket, speedj", Limit::counted(13_401, None), CommandPath::ReverseSpeedJ),
-    ("state to an order by reverse socket, servoj", Limit::counted(15_875, None), CommandPath::ReverseServoJ),
-    ("state to an order by reverse socket, buffered", Limit::counted(15_915, None), CommandPath::Buffered),
+const PROGRAMS: [(&str, Limits, CommandPath); 3] = [
+    ("state to an order by reverse socket, speedj", Limits::counted(12_716, 13_870), CommandPath::ReverseSpeedJ),
+    ("state to an order by reverse socket, servoj", Limits::counted(14_706, 15_860), CommandPath::ReverseServoJ),
+    ("state to an order by reverse socket, buffered", Limits::counted(14_707, 15_860), CommandPath::Buffered),
 ];
 
 /// The same for each path by a program on the controller, with joint servo.
 #[cfg(feature = "programs")]
-pub fn each_program(mut count: impl FnMut(&str, Limit, &mut Cycle<'_>)) {
-    for (name, limit, path) in PROGRAMS {
+pub fn each_program(mut count: impl FnMut(&str, Limits, &mut Cycle<'_>)) {
+    for (name, limits, path) in PROGRAMS {
         let (mut primary, mut realtime) = ([0; 2048], [0; 8192]);
-        count(name, limit, &mut Cycle::commanding_by(path, servo(), &mut primary, &mut realtime));
+        count(name, limits, &mut Cycle::commanding_by(path, servo(), &mut primary, &mut realtime));
     }
 }

@@ -9,4 +9,4 @@ pub mod commands;
 pub mod cycle;
 mod limit;
 
-pub use limit::Limit;
+pub use limit::{Limit, Limits};

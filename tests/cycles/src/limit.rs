@@ -18,3 +18,26 @@ impl Limit {
         Self { budget, ceiling }
     }
 }
+
+/// The limits of a cycle's two parts.
+pub struct Limits {
+    /// From the bytes of a state until the bytes of its answer are there.
+    pub decided: Limit,
+    /// With the account.
+    pub all: Limit,
+}
+
+impl Limits {
+    /// Returns the limits by what was counted, until the bytes are there and in all.
+    pub const fn counted(decided: u32, all: u32) -> Self {
+        Self { decided: Limit::counted(decided, None), all: Limit::counted(all, None) }
+    }
+
+    /// Returns the same with a budget for all of it.
+    #[must_use]
+    pub const fn within(self, budget: u32) -> Self {
+        let Limit { ceiling, .. } = self.all;
+        let ceiling = if budget < ceiling { budget } else { ceiling };
+        Self { all: Limit { budget: Some(budget), ceiling }, ..self }
+    }
+}

@@ -9,7 +9,7 @@ use cortex_m_rt::exception;
 use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS};
 use cortex_m_semihosting::hprintln;
 
-use outrigger_cycles::Limit;
+use outrigger_cycles::{Limit, Limits};
 
 /// The machine's timer 0 counts down at 25 MHz.
 mod timer {
@@ -22,7 +22,7 @@ mod timer {
 }
 
 /// Cycles of an engine that are counted; the dearest is reported.
-pub const CYCLES: usize = 50;
+const CYCLES: usize = 50;
 
 /// Starts the timer; before anything is counted.
 pub fn start() {
@@ -51,8 +51,14 @@ pub fn instructions(step: &mut dyn FnMut()) -> u32 {
     ticks(step).saturating_sub(nothing) * timer::TICK / timer::INSTRUCTION
 }
 
-/// Prints a count; whether it keeps to its limit.
+/// Prints a count. Returns `true` where it keeps to its limit.
 pub fn report(name: &str, limit: Limit, count: u32) -> bool {
+    report_part(name, "", limit, count)
+}
+
+/// Prints the count of a `part` of what has this name. Returns `true` where it keeps to its limit.
+fn report_part(name: &str, part: &str, limit: Limit, count: u32) -> bool {
+    let width = 88_usize.saturating_sub(name.len());
     let Limit { budget, ceiling } = limit;
     let verdict = match count {
         count if count > ceiling => "  GROWN",
@@ -60,10 +66,24 @@ pub fn report(name: &str, limit: Limit, count: u32) -> bool {
         _ => "",
     };
     match budget {
-        Some(budget) => hprintln!("{:<58} {:>7} instructions, budget {:>6}{}", name, count, budget, verdict),
-        None => hprintln!("{:<58} {:>7} instructions, no budget{}", name, count, verdict),
+        Some(budget) => {
+            hprintln!("{}{:<width$} {:>7} instructions, budget {:>6}{}", name, part, count, budget, verdict);
+        }
+        None => hprintln!("{}{:<width$} {:>7} instructions, no budget{}", name, part, count, verdict),
     }
     count <= ceiling
+}
+
+/// Counts [`CYCLES`] cycles and reports the dearest: until the bytes of the answer are there, and in all. `cycle` makes one and
+/// returns the instructions of its two parts. Returns `true` where both keep to their limits.
+pub fn cycles(name: &str, limits: Limits, mut cycle: impl FnMut() -> [u32; 2]) -> bool {
+    let (mut decided, mut all) = (0, 0);
+    for _ in 0..CYCLES {
+        let [before, after] = cycle();
+        (decided, all) = (decided.max(before), all.max(before + after));
+    }
+    let answered = report_part(name, ": until its bytes are there", limits.decided, decided);
+    report(name, limits.all, all) && answered
 }
 
 /// Ends the emulation.

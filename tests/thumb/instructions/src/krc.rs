@@ -9,21 +9,20 @@ use core::hint::black_box;
 
 use cortex_m_rt::entry;
 
-use counting::{CYCLES, exit, instructions, report};
+use counting::{cycles, exit, instructions};
 use outrigger_cycles::answering;
 
 #[entry]
 fn main() -> ! {
     counting::start();
     let mut within = true;
-    answering::each(|name, limit, answering| {
-        let most = (0..CYCLES).map(|_| {
+    answering::each(|name, limits, answering| {
+        within &= cycles(name, limits, || {
             answering.prepare();
-            let count = instructions(&mut || answering.answer());
+            let parts = [instructions(&mut || answering.decide()), instructions(&mut || answering.account())];
             assert!(answering.is_commanding(), "every measurement is answered");
-            count
+            parts
         });
-        within &= report(name, limit, most.max().unwrap_or(u32::MAX));
     });
     exit(black_box(within))
 }

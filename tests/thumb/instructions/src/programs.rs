@@ -9,21 +9,20 @@ use core::hint::black_box;
 
 use cortex_m_rt::entry;
 
-use counting::{CYCLES, exit, instructions, report};
+use counting::{cycles, exit, instructions};
 use outrigger_cycles::cycle;
 
 #[entry]
 fn main() -> ! {
     counting::start();
     let mut within = true;
-    cycle::each_program(|name, limit, cycle| {
-        let most = (0..CYCLES).map(|_| {
+    cycle::each_program(|name, limits, cycle| {
+        within &= cycles(name, limits, || {
             cycle.prepare();
-            let count = instructions(&mut || cycle.answer());
+            let parts = [instructions(&mut || cycle.decide()), instructions(&mut || cycle.account())];
             assert!(cycle.is_commanding(), "every state is answered");
-            count
+            parts
         });
-        within &= report(name, limit, most.max().unwrap_or(u32::MAX));
     });
     exit(black_box(within))
 }
