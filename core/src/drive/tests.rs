@@ -11,11 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
 use super::*;
+use crate::engine::Endpoint;
 use crate::engine::ur::rtde::{RtdeMemory, StateMemory};
 use crate::engine::ur::{Memory, UrConfig};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Epoch, Mode, PendantStop};
 use crate::peer::Peer;
+use embedded_io_async::{Read, Write};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 

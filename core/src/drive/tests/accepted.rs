@@ -7,8 +7,11 @@ use std::task::{Context, Waker};
 
 use proptest::prelude::*;
 
+use embedded_io_async::{Read, Write};
+
 use super::super::*;
 use crate::command::JointMove;
+use crate::engine::Endpoint;
 use crate::engine::test_peer::{Message, Robot, TestConfig, TestEngine, TestEvent, TestOptions, TestPeer, TestStatus};
 use crate::law::{JointServo, JointServoConfig, Reference};
 use crate::mode::{Epoch, Mode};
