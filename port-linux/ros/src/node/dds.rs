@@ -1,8 +1,8 @@
 //! DDS as the transport: bytes of messages in and out, by topic and service.
 //!
-//! Requests of services tell who asks in one of two ways (`core/docs/protocol/ros2-surface.md` 6): Fast DDS beside the message,
-//! Cyclone DDS in 16 bytes before it. A server understands either, and answers in the same way.
+//! Requests of services name the client in one of three [ways](asker); a server answers in the same way.
 
+mod asker;
 mod ends;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,10 +21,11 @@ use rustdds::rpc::SampleIdentity;
 use rustdds::with_key::WriteOptionsBuilder;
 use rustdds::{
     DomainParticipant, DomainParticipantBuilder, DomainParticipantStatusEvent, DomainParticipantStatusListener, GUID,
-    Publisher, QosPolicies, RTPSEntity as _, SequenceNumber, StatusEvented as _, Subscriber, Timestamp, Topic,
-    TopicKind,
+    Publisher, QosPolicies, RTPSEntity as _, StatusEvented as _, Subscriber, Timestamp, Topic, TopicKind,
 };
 
+pub(super) use self::asker::Asker;
+use self::asker::Style;
 pub use self::ends::{Asking, Hearing, Publishing};
 use super::bytes::{Payload, Raw, Reader, Through};
 use super::census::{Census, GRAPH, graph_topic};
@@ -47,25 +48,7 @@ const MATCHED: usize = 1024;
 const REMARKS: usize = 64;
 /// Every reader is looked at so often.
 const SCAN: Duration = Duration::from_millis(50);
-/// Bytes before a request of Cyclone DDS: who asks, and the number of the request.
-const WHO_ASKS: usize = 16;
-
 type Writer = DataWriter<Payload, Through>;
-
-/// Who asked, for an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asker {
-    at: In,
-    /// Whose participant it is.
-    from: GUID,
-    style: Style,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Style {
-    Beside(SampleIdentity),
-    Before([u8; WHO_ASKS]),
-}
 
 /// What came in.
 #[derive(Debug)]
@@ -260,8 +243,8 @@ impl Dds {
     pub(super) fn answer(&mut self, to: Asker, message: Vec<u8>) {
         let payload = match to.style {
             Style::Beside(_) => body(message),
-            Style::Before(who) => {
-                let mut prefixed = who.to_vec();
+            Style::Before(header) => {
+                let mut prefixed = header.to_vec();
                 prefixed.extend_from_slice(message.get(ENCAPSULATION.len()..).unwrap_or_default());
                 prefixed.into()
             }
@@ -445,24 +428,12 @@ fn body(mut message: Vec<u8>) -> Bytes {
 
 fn arrival(at: In, is_request: bool, sample: DeserializedCacheChange<Raw>) -> Option<Arrival> {
     let from = sample.writer_guid();
-    let sequence_number = sample.sequence_number;
+    let own = SampleIdentity { writer_guid: from, sequence_number: sample.sequence_number };
     let related = sample.related_sample_identity();
     let Raw(mut bytes) = sample.into_value();
     if !is_request {
         return Some(Arrival { at, bytes, asker: None });
     }
-    let style = match related {
-        Some(SampleIdentity { writer_guid, sequence_number: given }) => {
-            // Fast DDS says where its answers go, and leaves the number to the request's own.
-            let unknown = given == SequenceNumber::UNKNOWN;
-            let sequence_number = if unknown { sequence_number } else { given };
-            Style::Beside(SampleIdentity { writer_guid, sequence_number })
-        }
-        None => {
-            let who = bytes.get(ENCAPSULATION.len()..ENCAPSULATION.len() + WHO_ASKS)?.try_into().ok()?;
-            bytes.drain(ENCAPSULATION.len()..ENCAPSULATION.len() + WHO_ASKS);
-            Style::Before(who)
-        }
-    };
+    let style = Style::of_request(own, related, &mut bytes)?;
     Some(Arrival { at, bytes, asker: Some(Asker { at, from, style }) })
 }

@@ -13,11 +13,10 @@ use rustdds::with_key::WriteOptionsBuilder;
 use rustdds::{GUID, RTPSEntity as _, SequenceNumber, Timestamp};
 
 use super::super::bytes::{Payload, Raw, Reader};
-use super::{Dds, WHO_ASKS, Writer, body};
+use super::asker::{CYCLONE_DDS, HEADER};
+use super::{Dds, Writer, body};
 use outrigger::exit::Failure;
 
-/// How identifiers of participants of Cyclone DDS begin: with its vendor's number (RTPS 2.5, 9.3.1.5).
-const CYCLONE: [u8; 2] = [1, 0x10];
 /// Requests of one client that wait for a server, or for their answers; of more, the oldest is forgotten.
 const ASKED: usize = 64;
 /// Bytes before a request of Cyclone DDS that say who asks; those behind are the number of the request.
@@ -43,7 +42,7 @@ pub struct Asking {
 
 /// Whose identifiers these are.
 fn is_cyclone(of: GUID) -> bool {
-    of.to_bytes().starts_with(&CYCLONE)
+    of.to_bytes().starts_with(&CYCLONE_DDS)
 }
 
 /// A number for a client that no other has.
@@ -62,12 +61,12 @@ fn before(client: [u8; WHO], number: u64, message: &[u8]) -> Vec<u8> {
 /// The number of an answer of Cyclone DDS to this client, and the answer with its encapsulation.
 fn after(client: [u8; WHO], mut bytes: Vec<u8>) -> Option<(u64, Vec<u8>)> {
     let begin = ENCAPSULATION.len();
-    let (whose, number) = bytes.get(begin..begin + WHO_ASKS)?.split_at_checked(WHO)?;
+    let (whose, number) = bytes.get(begin..begin + HEADER)?.split_at_checked(WHO)?;
     if whose != client {
         return None;
     }
     let number = u64::from_le_bytes(number.try_into().ok()?);
-    bytes.drain(begin..begin + WHO_ASKS);
+    bytes.drain(begin..begin + HEADER);
     Some((number, bytes))
 }
 
