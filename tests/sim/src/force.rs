@@ -1,11 +1,11 @@
 //! Force and torque at the tool: what pushes, what a client measures with a sensor of its own, and the zero of it all.
 //!
-//! Forces act at the tool centre point, along the axes of the base; so does what a client measures. Payload and
-//! acceleration cause none.
+//! Forces act at the tool centre point, along the axes of the base; so does what a client measures. A sensor in the wrist measures
+//! their torque about the flange (`core/docs/protocol/ur-rtde.md`, `actual_TCP_force`). Payload and acceleration cause none.
 
 use std::collections::VecDeque;
 
-use crate::kinematics::{Vec3, dot, norm, scale};
+use crate::kinematics::{Vec3, add, cross, dot, norm, scale};
 use crate::surface::Surface;
 
 /// Control cycles that contacts are looked for in (assumed).
@@ -32,6 +32,8 @@ pub struct Force {
     pub wrong_torques: bool,
     /// What was measured when the sensor was zeroed.
     zero: [f64; 6],
+    /// From the flange to the tool centre point, along the axes of the base \[m\]; zero where no sensor is in the wrist.
+    pub lever: Vec3,
 }
 
 impl Force {
@@ -52,11 +54,21 @@ impl Force {
         }
     }
 
-    /// What is published, and what programs get.
+    /// Returns the wrench at the tool centre point, less the zero.
     #[must_use]
     pub fn measured(&self) -> [f64; 6] {
         let raw = self.raw();
         std::array::from_fn(|axis| raw[axis] - self.zero[axis])
+    }
+
+    /// Returns the wrench that is published, and that programs get: that of a sensor in the wrist about the flange, any other at the tool
+    /// centre point.
+    #[must_use]
+    pub fn published(&self) -> [f64; 6] {
+        let [fx, fy, fz, tx, ty, tz] = self.measured();
+        let lever = if self.uses_external { [0.0; 3] } else { self.lever };
+        let [tx, ty, tz] = add([tx, ty, tz], cross(lever, [fx, fy, fz]));
+        [fx, fy, fz, tx, ty, tz]
     }
 
     /// Somebody's hand pushes with this wrench, until told otherwise.
@@ -131,6 +143,15 @@ mod tests {
         assert_eq!(force.contact(None, 5.0), 8, "deeper than 0.1 mm: steps 12 to 19");
         assert_eq!(force.contact(Some([0.0, 0.0, -0.3]), 5.0), 8);
         assert_eq!((force.contact(Some([0.0, 0.0, 1.0]), 5.0), force.contact(None, 50.0)), (0, 0));
+    }
+
+    #[test]
+    fn a_sensor_in_the_wrist_tells_the_torque_about_the_flange() {
+        let mut force = Force { push: [0.0, 0.0, -20.0, 0.0, 0.0, 0.0], lever: [0.1, 0.0, 0.2], ..Force::default() };
+        assert_eq!(force.published(), [0.0, 0.0, -20.0, 0.0, 2.0, 0.0]);
+        assert_eq!(force.measured(), force.push, "at the tool centre point");
+        (force.uses_external, force.external) = (true, force.push);
+        assert_eq!(force.published(), force.push, "a client's sensor is at the tool centre point");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub use drive::Drive;
 pub use motion::{Motion, Targets};
 
 use crate::dynamics::{Dynamics, Masses, Payload};
-use crate::kinematics::{Chain, Frame, Jacobian, Pose6, Vec3, torques_of};
+use crate::kinematics::{Chain, Frame, Jacobian, Pose6, Vec3, sub, torques_of};
 use crate::model::ArmModel;
 use crate::rng::Rng;
 use compliance::Situation;
@@ -355,6 +355,12 @@ impl Arm {
     #[must_use]
     pub fn tool(&self) -> Frame {
         self.chain.tool(&self.q, &self.tcp)
+    }
+
+    /// Returns the vector from the flange to the tool centre point, along the axes of the base \[m\].
+    #[must_use]
+    pub fn lever(&self) -> Vec3 {
+        sub(self.tool().position, self.chain.tool(&self.q, &[0.0; 6]).position)
     }
 
     /// Where the tool should be, x y z \[m\] rx ry rz \[rad\].

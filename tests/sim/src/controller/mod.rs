@@ -469,6 +469,9 @@ impl Controller {
             let [x, y, z, ..] = arm.tool_speed();
             (arm.tool().position, [x, y, z])
         });
+        if self.firmware.has_force_sensor() {
+            force.lever = arm.lever();
+        }
         // The brakes close, and power goes, when such a stop has brought the arm to rest.
         let Plant { arm, robot, .. } = &mut self.plant;
         if matches!(robot.stop, Stop::Emergency | Stop::Violation | Stop::Fault) && arm.at_rest() {

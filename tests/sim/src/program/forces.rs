@@ -73,7 +73,7 @@ impl ProgramHost<'_> {
                 self.plant.force.zero();
                 Some(done())
             }
-            "get_tcp_force" => Some(list(self.plant.force.measured())),
+            "get_tcp_force" => Some(list(self.plant.force.published())),
             "force" => Some(CallResult::Value(Value::Float(self.plant.force.magnitude()))),
             // What the surroundings exert: the arm's own needs are taken off. The sign is assumed.
             "get_joint_torques" => {

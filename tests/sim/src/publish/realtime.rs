@@ -41,7 +41,7 @@ pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
         tcp_speed: speed,
         tcp_speed_actual: speed,
         tcp_speed_target: arm.tool_speed_target(),
-        tcp_force: state.force.measured(),
+        tcp_force: state.force.published(),
         digital_input_bits: io.digital_in.into(),
         digital_outputs: io.digital_out.into(),
         motor_temperatures: super::MOTOR_TEMPERATURES.map(f64::from),

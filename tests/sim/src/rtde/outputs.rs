@@ -190,7 +190,7 @@ static OUTPUTS: &[Output] = outputs! {
     "joint_control_output", Vector6 |s, _| s.snapshot.currents();
     "actual_TCP_pose", Vector6 |s, _| s.snapshot.arm.tool().to_pose();
     "actual_TCP_speed", Vector6 |s, _| s.snapshot.arm.tool_speed();
-    "actual_TCP_force", Vector6 |s, _| s.snapshot.force.measured();
+    "actual_TCP_force", Vector6 |s, _| s.snapshot.force.published();
     "target_TCP_pose", Vector6 |s, _| s.snapshot.arm.tool_target();
     "target_TCP_speed", Vector6 |s, _| s.snapshot.arm.tool_speed_target();
     "actual_TCP_acceleration" since UNCONFIRMED, Vector6 |s, _| s.acceleration[0];
