@@ -86,8 +86,10 @@ offers! {
     START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
         "task frame in base; while commanding; it lasts until stop_force_mode, or until this node ends";
     STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
-    VERSION: "ur_configuration_controller/get_software_version", GetRobotSoftwareVersion,
+    VERSION: "ur_configuration_controller/get_robot_software_version", GetRobotSoftwareVersion,
         "major, minor, bugfix, build of the controller";
+    DOCUMENTED_VERSION: "ur_configuration_controller/get_software_version", GetRobotSoftwareVersion,
+        "the same, by the name in the driver's documentation";
     GRAVITY: "gravity_update_controller/set_gravity", SetGravity, "direction of gravity, frame base; not while commanding";
     QUERY: "scaled_joint_trajectory_controller/query_state", QueryTrajectoryState,
         "where the motion under way is wanted now";
@@ -136,6 +138,7 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed,
         (&ACKNOWLEDGE, Deed::Acknowledge),
         (&STOP_FORCE, Deed::Stiffen),
         (&VERSION, Deed::Version),
+        (&DOCUMENTED_VERSION, Deed::Version),
     ];
     let found = plain.into_iter().find(|(of, _)| is(of)).map(|(_, deed)| deed);
     found.map_or_else(|| wrong("service", "one that is offered", offer.name), Ok)
@@ -157,7 +160,7 @@ pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
         encode(&SetForceModeResponse { success })
     } else if is(&GRAVITY) {
         encode(&SetGravityResponse { success, status: text.into() })
-    } else if is(&VERSION) {
+    } else if is(&VERSION) || is(&DOCUMENTED_VERSION) {
         encode(&SoftwareVersionResponse::default())
     } else if is(&QUERY) {
         encode(&QueryTrajectoryStateResponse { success, message: text.into(), ..Default::default() })

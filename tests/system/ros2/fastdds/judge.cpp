@@ -268,7 +268,7 @@ void listen(Peer& peer) {
 }
 
 void ask(Peer& peer) {
-    Client version(peer, "ur_configuration_controller/get_software_version", "ur_msgs/srv/GetRobotSoftwareVersion");
+    Client version(peer, "ur_configuration_controller/get_robot_software_version", "ur_msgs/srv/GetRobotSoftwareVersion");
     std::array<uint32_t, 4> parts;
     read("version", version.call(nothing()), [&](Cdr& cdr) {
         for (auto& part : parts) cdr >> part;
