@@ -11,6 +11,7 @@ mod motion;
 mod random;
 mod recorded;
 mod returns;
+mod rust;
 mod scripts;
 
 use std::process::{Command, ExitCode, Stdio};
@@ -150,6 +151,7 @@ fn main() -> ExitCode {
     tests.extend(returns::tests());
     tests.extend(scripts::tests());
     tests.extend(fast::tests());
+    tests.extend(rust::tests());
     tests.extend(random::tests());
     require::main_one_by_one(tests)
 }

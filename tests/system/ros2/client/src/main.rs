@@ -1,0 +1,240 @@
+//! Judges a node of ROS 2 by `ros2-client`: a service, and an action that moves the arm.
+//!
+//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone`. It prints what it found, a line each, and exits with 1 where the
+//! node does not answer as it should.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use ros2_client::action::{ActionClient, ActionClientQosPolicies, GoalStatusEnum};
+use ros2_client::qos::{History, QosProfile};
+use ros2_client::{
+    ActionTypeName, Client, Context, ContextOptions, Message, Name, Node, NodeName, NodeOptions, ServiceMapping,
+    ServiceTypeName,
+};
+use serde::{Deserialize, Serialize};
+
+/// The time that one answer may take, and the time until the node is found.
+const ANSWER: Duration = Duration::from_secs(2);
+const FOUND: Duration = Duration::from_secs(30);
+/// The time that the motion may take.
+const MOTION: Duration = Duration::from_secs(30);
+const JOINTS: [&str; 6] =
+    ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
+/// The end of the motion \[rad\].
+const THERE: [f64; 6] = [0.61, -1.22, -1.23, -1.14, 1.55, 0.26];
+
+/// A request without members has one byte in ROS 2.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Nothing {
+    structure_needs_at_least_one_member: u8,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Version {
+    major: u32,
+    minor: u32,
+    bugfix: u32,
+    build: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Triggered {
+    success: bool,
+    message: String,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Header {
+    stamp: Span,
+    frame_id: String,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Span {
+    sec: i32,
+    nanosec: u32,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Point {
+    positions: Vec<f64>,
+    velocities: Vec<f64>,
+    accelerations: Vec<f64>,
+    effort: Vec<f64>,
+    time_from_start: Span,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Trajectory {
+    header: Header,
+    joint_names: Vec<String>,
+    points: Vec<Point>,
+}
+
+/// A goal; its lists of tolerances are empty here, and so of no type in particular.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Goal {
+    trajectory: Trajectory,
+    multi_dof_trajectory: Trajectory,
+    path_tolerance: Vec<u32>,
+    component_path_tolerance: Vec<u32>,
+    goal_tolerance: Vec<u32>,
+    component_goal_tolerance: Vec<u32>,
+    goal_time_tolerance: Span,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Outcome {
+    error_code: i32,
+    error_string: String,
+}
+
+/// Feedback is not read here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Feedback {}
+
+impl Message for Nothing {}
+impl Message for Version {}
+impl Message for Triggered {}
+impl Message for Goal {}
+impl Message for Outcome {}
+impl Message for Feedback {}
+
+/// Asks until `look` finds something, for `limit` at most.
+fn until<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + limit;
+    loop {
+        if let found @ Some(_) = look() {
+            return found;
+        }
+        if Instant::now() >= end {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Calls a service until it answers: a request that is sent before the server is found is lost.
+fn call<Q: Message + Clone + Default + 'static, R: Message + 'static>(client: &Client<Q, R>) -> Result<R, String> {
+    let end = Instant::now() + FOUND;
+    while Instant::now() < end {
+        let asked = client.send_request(Q::default()).map_err(|error| format!("not sent: {error:?}"))?;
+        let answer = until(ANSWER, || match client.receive_response() {
+            Ok(Some((of, answer))) if of == asked => Some(Ok(answer)),
+            Ok(_) => None,
+            Err(error) => Some(Err(format!("not understood: {error:?}"))),
+        });
+        if let Some(answer) = answer {
+            return answer;
+        }
+    }
+    Err("no answer".into())
+}
+
+fn service<Q: Message + Clone + 'static, R: Message + 'static>(
+    node: &mut Node,
+    mapping: ServiceMapping,
+    [namespace, name]: [&str; 2],
+    [package, kind]: [&str; 2],
+) -> Result<Client<Q, R>, String> {
+    let name = Name::new(namespace, name).map_err(|error| format!("{error:?}"))?;
+    let kind = ServiceTypeName::new(package, kind);
+    node.create_client(mapping, &name, &kind, qos(), qos()).map_err(|error| format!("{error:?}"))
+}
+
+fn qos() -> QosProfile {
+    QosProfile::publisher_default().history(History::KeepLast { depth: 10 })
+}
+
+fn moves(action: &ActionClient<Goal, Outcome, Feedback>) -> Result<(), String> {
+    let point = Point { positions: THERE.to_vec(), time_from_start: Span { sec: 2, nanosec: 0 }, ..Point::default() };
+    let joint_names = JOINTS.map(str::to_owned).to_vec();
+    let trajectory = Trajectory { joint_names, points: vec![point], ..Trajectory::default() };
+    let goal = Goal { trajectory, ..Goal::default() };
+    let (asked, id) = action.send_goal(goal).map_err(|error| format!("the goal is not sent: {error:?}"))?;
+    let taken = until(ANSWER, || action.receive_goal_response(asked).transpose()).ok_or("no answer to the goal")?;
+    if !taken.map_err(|error| format!("{error:?}"))?.accepted {
+        return Err("the goal is rejected".into());
+    }
+    let asked = action.request_result(id).map_err(|error| format!("{error:?}"))?;
+    let ended = until(MOTION, || action.receive_result(asked).transpose()).ok_or("no result")?;
+    let (status, outcome) = ended.map_err(|error| format!("{error:?}"))?;
+    if status == GoalStatusEnum::Succeeded && outcome.error_code == 0 {
+        Ok(())
+    } else {
+        Err(format!("the goal ends as {status:?}: {outcome:?}"))
+    }
+}
+
+fn judge(domain: u16, mapping: ServiceMapping) -> Result<(), String> {
+    let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
+    let options = ContextOptions::new().domain_id(domain);
+    let context = Context::with_options(options).map_err(|error| failed("context")(&error))?;
+    let name = NodeName::new("/", "judge").map_err(|error| failed("name")(&error))?;
+    let mut node = context.new_node(name, NodeOptions::new()).map_err(|error| failed("node")(&error))?;
+
+    let version: Client<Nothing, Version> = service(
+        &mut node,
+        mapping,
+        ["/ur_configuration_controller", "get_software_version"],
+        ["ur_msgs", "GetRobotSoftwareVersion"],
+    )?;
+    let resend: Client<Nothing, Triggered> =
+        service(&mut node, mapping, ["/io_and_status_controller", "resend_robot_program"], ["std_srvs", "Trigger"])?;
+    let name = Name::new("/scaled_joint_trajectory_controller", "follow_joint_trajectory");
+    let name = name.map_err(|error| failed("name of the action")(&error))?;
+    let kind = ActionTypeName::new("control_msgs", "FollowJointTrajectory");
+    let policies = ActionClientQosPolicies {
+        goal_service: qos(),
+        result_service: qos(),
+        cancel_service: qos(),
+        feedback_subscription: qos(),
+        status_subscription: qos(),
+    };
+    let action =
+        node.create_action_client(mapping, &name, &kind, policies).map_err(|error| failed("action")(&error))?;
+
+    let Version { major, minor, bugfix, build } = call(&version).map_err(|why| format!("version: {why}"))?;
+    println!("software: {major} {minor} {bugfix} {build}");
+    let end = Instant::now() + FOUND;
+    loop {
+        let Triggered { success, message } = call(&resend).map_err(|why| format!("program: {why}"))?;
+        if success {
+            break;
+        }
+        if Instant::now() > end {
+            return Err(format!("the program is not sent: {message}"));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    // Until the program takes motion.
+    std::thread::sleep(Duration::from_secs(3));
+    moves(&action)?;
+    println!("there: {}", THERE.map(|q| q.to_string()).join(" "));
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mapping = match arguments.get(1).map(String::as_str) {
+        Some("enhanced") => Some(ServiceMapping::Enhanced),
+        Some("cyclone") => Some(ServiceMapping::Cyclone),
+        _ => None,
+    };
+    let domain = arguments.first().and_then(|domain| domain.parse().ok());
+    let (Some(domain), Some(mapping)) = (domain, mapping) else {
+        eprintln!("usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone");
+        return ExitCode::from(2);
+    };
+    match judge(domain, mapping) {
+        Ok(()) => {
+            println!("done: yes");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
