@@ -51,14 +51,7 @@ impl<'d, 'i> Section<'d, 'i> {
         is_in_expert: bool,
     ) -> Self {
         let within = table.filter(|_| !is_in_expert && !path.is_empty()).and_then(|table| table.get(EXPERT));
-        let expert = within.and_then(|value| {
-            let table = value.get_ref().as_table();
-            if table.is_none() {
-                let (found, name) = (document.text(&value.span()), format!("{path}.{EXPERT}"));
-                document.complain(&value.span(), name, found, "a table".into());
-            }
-            table
-        });
+        let expert = within.and_then(|value| value.get_ref().as_table());
         let (known, known_expert, refused) = Default::default();
         Self { document, path, prefix: "", doc: "", at, table, expert, is_in_expert, known, known_expert, refused }
     }
@@ -73,10 +66,11 @@ impl<'d, 'i> Section<'d, 'i> {
         !self.is_in_expert && !self.path.is_empty() && is_expert(&without_indices(&format!("{}.{key}", self.path)))
     }
 
-    /// Returns the value at `key`, from the table that is for it.
+    /// Returns the value at `key`, from the table that is for it, else from the other one. [`finish`](Self::finish) refuses that
+    /// place, and no check takes the key for missing.
     fn get(&self, key: &str) -> Option<&'d Spanned<DeValue<'i>>> {
-        let table = if self.is_expert(key) { self.expert } else { self.table };
-        table.and_then(|table| table.get(key))
+        let tables = if self.is_expert(key) { [self.expert, self.table] } else { [self.table, self.expert] };
+        tables.into_iter().flatten().find_map(|table| table.get(key))
     }
 
     /// The full name of `key`.

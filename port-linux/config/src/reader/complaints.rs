@@ -13,7 +13,10 @@ use crate::expert::placed;
 impl<'i> Section<'_, 'i> {
     /// Complains about what stands at `path`, e.g. `command.hold`, or at the nearest table above it.
     pub(crate) fn complain_at(&self, path: &str, expected: impl Into<String>) {
-        let path = placed(path);
+        let place = placed(path);
+        // A key in its old place is reported there.
+        let at_old_place = !self.has_at(&place) && self.has_at(path);
+        let path = if at_old_place { path } else { &place };
         let mut table = self.table;
         let (mut at, mut found) = (self.at.clone(), "nothing".to_owned());
         for key in path.split('.') {
@@ -22,13 +25,16 @@ impl<'i> Section<'_, 'i> {
             table = value.get_ref().as_table();
             found = if table.is_some() { "nothing".into() } else { self.document.text(&value.span()) };
         }
-        self.document.complain(&at, path, found, expected.into());
+        self.document.complain(&at, place, found, expected.into());
     }
 
-    /// Returns whether the document has `path`, a key of one of its tables, e.g. `session.hold`.
+    /// Returns whether the document has `path`, a key of one of its tables, e.g. `session.hold`, in whichever place.
     pub(crate) fn stands(&self, path: &str) -> bool {
-        let path = placed(path);
-        let (tables, key) = path.rsplit_once('.').unwrap_or(("", &path));
+        self.has_at(&placed(path)) || self.has_at(path)
+    }
+
+    fn has_at(&self, place: &str) -> bool {
+        let (tables, key) = place.rsplit_once('.').unwrap_or(("", place));
         let table = tables.split('.').try_fold(self.table, |table, name| Some(table?.get(name)?.get_ref().as_table()));
         table.flatten().is_some_and(|table| table.get(key).is_some())
     }
@@ -66,7 +72,9 @@ impl<'i> Section<'_, 'i> {
     pub(crate) fn refuse(&mut self, key: &str, expected: &str) {
         if let Some(value) = self.get(key) {
             self.refused.push(key.to_owned());
-            self.document.complain(&value.span(), self.name(key), "a table".into(), expected.into());
+            let is_table = matches!(value.get_ref(), DeValue::Table(_) | DeValue::Array(_));
+            let found = if is_table { "a table".into() } else { self.document.text(&value.span()) };
+            self.document.complain(&value.span(), self.name(key), found, expected.into());
         }
     }
 
@@ -75,6 +83,12 @@ impl<'i> Section<'_, 'i> {
         let mut known = self.known.clone();
         if !self.known_expert.is_empty() {
             known.push(EXPERT.into());
+            let value = self.table.and_then(|table| table.get(EXPERT));
+            if let Some(value) = value.filter(|_| self.expert.is_none()) {
+                let name = format!("{}.{EXPERT}", self.path);
+                let (found, expected) = (self.document.text(&value.span()), format!("a table: [{name}]"));
+                self.document.complain(&value.span(), name, found, expected);
+            }
         }
         self.unknown((&self.path, self.table), &known, |name| {
             let is_expert = self.known_expert.iter().any(|known| known == name);

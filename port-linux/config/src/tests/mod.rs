@@ -1,3 +1,4 @@
 mod board;
 mod host;
 mod inputs;
+mod places;
