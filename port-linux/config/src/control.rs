@@ -61,7 +61,7 @@ impl<I> Control<I> {
             _ if root.stands(conflict.key) || conflict.most < Limits::<6>::ACCELERATION.least => {
                 root.complain_of(&conflict);
             }
-            "limits.braking" => limits.braking = limits.braking.map(|limit| limit.min(conflict.most)),
+            "limits.expert.braking" => limits.braking = limits.braking.map(|limit| limit.min(conflict.most)),
             "limits.acceleration" => limits.acceleration = limits.acceleration.map(|limit| limit.min(conflict.most)),
             _ => root.complain_of(&conflict),
         });

@@ -152,22 +152,41 @@ const BOUND: &[(&str, &[&str])] = &[
     ("session.stop_timeout", &["session.stop_cycles", "standstill.window"]),
 ];
 
+/// Returns the core's refusal with the name that its key has in files, e.g. `program.expert.orders: expected …`.
+#[must_use]
+pub fn refusal(error: &ConfigError) -> String {
+    match error {
+        ConfigError::Value { section, error } => {
+            format!("{}: expected {}", placed(&key_of(section, error.field)), error.expected)
+        }
+        ConfigError::Limits(error) => {
+            format!("{}: expected {}", placed(&format!("limits.{}", error.field)), error.expected)
+        }
+        ConfigError::Conflict(_) | ConfigError::Sources(_) | ConfigError::Memory { .. } => error.to_string(),
+    }
+}
+
+/// Returns the key, without the table `expert`, of a field in a section of the core's configuration.
+fn key_of(section: &str, field: &str) -> String {
+    match (section, field.split_once('.')) {
+        (_, Some((part @ ("following" | "scaling" | "pendant"), field))) => format!("session.{part}_{field}"),
+        (_, Some(("limits", field))) => format!("session.grade.{field}"),
+        (_, Some(("tracking", "joints"))) => "limits.tracking_error".into(),
+        (_, Some(("tracking", "linear"))) => "limits.tool_tracking_error".into(),
+        (_, Some(("tracking", "angular"))) => "limits.tool_turn_tracking_error".into(),
+        (_, Some(("control", field))) => format!("robot.{field}"),
+        ("fri", None) => format!("robot.{field}"),
+        (_, Some(_)) => field.to_owned(),
+        ("connect" | "operator" | "outputs" | "program", None) => format!("{section}.{field}"),
+        (_, None) => format!("session.{field}"),
+    }
+}
+
 /// Complains about what the core refuses, at the key it came from, or at the one in the file that it does not go with.
 pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     match error {
         ConfigError::Value { section, error } => {
-            let path = match (*section, error.field.split_once('.')) {
-                (_, Some((part @ ("following" | "scaling" | "pendant"), field))) => format!("session.{part}_{field}"),
-                (_, Some(("limits", field))) => format!("session.grade.{field}"),
-                (_, Some(("tracking", "joints"))) => "limits.tracking_error".into(),
-                (_, Some(("tracking", "linear"))) => "limits.tool_tracking_error".into(),
-                (_, Some(("tracking", "angular"))) => "limits.tool_turn_tracking_error".into(),
-                (_, Some(("control", field))) => format!("robot.{field}"),
-                ("fri", None) => format!("robot.{}", error.field),
-                (_, Some(_)) => error.field.to_owned(),
-                ("connect" | "operator" | "program", None) => format!("{section}.{}", error.field),
-                (_, None) => format!("session.{}", error.field),
-            };
+            let path = key_of(section, error.field);
             let others = BOUND.iter().find(|(key, _)| *key == path).map_or(&[][..], |(_, others)| others);
             match others.iter().find(|other| root.stands(other)) {
                 Some(other) if !root.stands(&path) => {

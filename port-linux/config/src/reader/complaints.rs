@@ -28,7 +28,7 @@ impl<'i> Section<'_, 'i> {
         self.document.complain(&at, place, found, expected.into());
     }
 
-    /// Returns whether the document has `path`, a key of one of its tables, e.g. `session.hold`, in whichever place.
+    /// Returns whether the document has `path`, a key named without the table `expert`, in whichever place.
     pub(crate) fn stands(&self, path: &str) -> bool {
         self.has_at(&placed(path)) || self.has_at(path)
     }
