@@ -16,9 +16,9 @@ pub struct Problem {
     pub line: usize,
     /// Full name of the key, e.g. `limits.velocity`; empty for the document as a whole.
     pub key: String,
-    /// What stands there.
+    /// The value in the document.
     pub found: String,
-    /// What should stand there.
+    /// A description of a value that would be accepted.
     pub expected: String,
 }
 

@@ -62,7 +62,7 @@ impl<'d> Section<'d, '_> {
         })
     }
 
-    /// One of `choices`, or the first of them where the key is absent.
+    /// Returns one of `choices`, or `default` where the key is absent or none of them.
     pub(crate) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)], default: T) -> T {
         self.one_of(key, choices).unwrap_or(default)
     }

@@ -9,7 +9,7 @@ use crate::reader::without_indices;
 
 /// Folders with sources and pages for users; tests set keys in places where they are refused.
 const FOLDERS: [&str; 6] = ["boards", "core", "port-embassy", "port-linux", "urscript", "."];
-/// Where old names are what is looked up, or history.
+/// Files in which old names are looked up, or history.
 const EXEMPT: [&str; 2] = ["port-linux/config/src/expert.rs", "CHANGELOG.md"];
 
 fn files(folder: &Path, is_deep: bool, found: &mut Vec<PathBuf>) {
