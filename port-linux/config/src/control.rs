@@ -55,7 +55,8 @@ impl<I> Control<I> {
         let endless = robot.as_ref().and_then(|robot| robot.model?.endless_joint());
         let mut limits = limits::read(&mut section, Limits::default(), endless);
         section.finish();
-        let session = SessionSettings::read(root);
+        let mut session = SessionSettings::read(root);
+        session.follow(root, &limits);
         // A limit that the file does not give is as low as what the controller is told, or left, to do.
         UrConfig { limits, ..session.config() }.conflicts(|conflict| match conflict.key {
             _ if root.stands(conflict.key) || conflict.most < Limits::<6>::ACCELERATION.least => {

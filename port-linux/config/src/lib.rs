@@ -13,6 +13,7 @@ mod device;
 mod expert;
 pub mod files;
 pub mod firmware;
+mod follows;
 mod host;
 pub mod key;
 mod krc;

@@ -1,6 +1,7 @@
 //! `[session]`, `[program]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
 //! it, and is asked to.
 
+use outrigger_core::command::Limits;
 use outrigger_core::engine::ConfigError;
 use outrigger_core::engine::ur::{
     CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig, UrOptions,
@@ -105,6 +106,19 @@ impl SessionSettings {
             complain(root, &error);
         }
         settings
+    }
+
+    /// Raises the accelerations of the text that the file does not give to what the limits ask of them.
+    ///
+    /// `own_stop` does not follow: it is measured on an arm, and braking distances are reckoned with it.
+    pub(crate) fn follow(&mut self, root: &Section<'_, '_>, limits: &Limits<6>) {
+        let highest = |limits: &[f32; 6]| limits.iter().copied().fold(0.0, f32::max);
+        if !root.stands("session.acceleration") {
+            self.text.acceleration = self.text.acceleration.max(highest(limits.acceleration.as_array()));
+        }
+        if root.stands("limits.braking") && !root.stands("session.stop_acceleration") {
+            self.text.stop_acceleration = self.text.stop_acceleration.max(highest(limits.braking.as_array()));
+        }
     }
 
     /// Everything these tables decide, beside defaults.
