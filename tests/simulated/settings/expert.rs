@@ -166,7 +166,7 @@ fn the_page_of_expert_keys_is_made_of_their_declarations() {
     let defaults = defaults();
     let mut page = String::from(
         "# Expert keys\n\nKeys that few files need, each in the table `expert` of its section, with its default, what a number there may \
-         be, and what a wrong value can break. What each is for stands in [configuration.md](configuration.md) and, beside a KRC, in \
+         be, and what a wrong value can break. What each is for stands in [expert-examples.md](expert-examples.md) and, beside a KRC, in \
          [kuka-lwr.md](kuka-lwr.md). `outrigger check-config FILE` prints a warning for each that is set.\n\nThis page is made of the \
          declarations in the code: `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs -- settings::expert`.\n\n\
          | key | default | range, unit | what it can break |\n|---|---|---|---|\n",
