@@ -170,10 +170,12 @@ impl AnyConfiguration {
 }
 
 /// Returns the vendor of the controller that a file is for. Of one for neither nothing else is reported: its keys mean nothing.
+/// Every other problem is left to the reader of the whole file.
 pub(crate) fn vendor(source: &str) -> Result<Vendor, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let vendors = [("ur", Vendor::Ur), ("krc", Vendor::Krc)];
     let vendor = document.root().section("robot").choice("kind", &vendors, Vendor::Ur);
-    let problems = document.into_problems();
+    let mut problems = document.into_problems();
+    problems.retain(|problem| problem.key == "robot.kind");
     if problems.is_empty() { Ok(vendor) } else { Err(problems) }
 }

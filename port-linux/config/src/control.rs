@@ -55,13 +55,14 @@ impl<I> Control<I> {
         let endless = robot.as_ref().and_then(|robot| robot.model?.endless_joint());
         let mut limits = limits::read(&mut section, Limits::default(), endless);
         section.finish();
-        let session = SessionSettings::read(root);
+        let mut session = SessionSettings::read(root);
+        session.follow(root, &limits);
         // A limit that the file does not give is as low as what the controller is told, or left, to do.
         UrConfig { limits, ..session.config() }.conflicts(|conflict| match conflict.key {
             _ if root.stands(conflict.key) || conflict.most < Limits::<6>::ACCELERATION.least => {
                 root.complain_of(&conflict);
             }
-            "limits.braking" => limits.braking = limits.braking.map(|limit| limit.min(conflict.most)),
+            "limits.expert.braking" => limits.braking = limits.braking.map(|limit| limit.min(conflict.most)),
             "limits.acceleration" => limits.acceleration = limits.acceleration.map(|limit| limit.min(conflict.most)),
             _ => root.complain_of(&conflict),
         });

@@ -10,7 +10,7 @@ pub use outrigger_core::engine::Ports;
 /// Writes all that a board is told, an [`Image`](outrigger_remote::provision::Image), to `image` in the directory `out`, and
 /// names the build in the variable `OUTRIGGER_BUILD` of the crate that is built. The file is `board.toml` beside the build script, or what `OUTRIGGER_BOARD_CONFIG` names.
 ///
-/// A file with `device.requests` sets the condition `requests`; port and key are in the image. That, and `device.brake_release_pin`,
+/// A file with `device.expert.requests` sets the condition `requests`; port and key are in the image. That, and `device.expert.brake_release_pin`,
 /// sets the condition `dashboard`: commands are put to the controller's dashboard server.
 ///
 /// A file with `robot.kind = "krc"` sets the condition `krc` of that crate: there are two sessions, and a board has one.

@@ -13,6 +13,7 @@ mod device;
 mod expert;
 pub mod files;
 pub mod firmware;
+mod follows;
 mod host;
 pub mod key;
 mod krc;
@@ -49,7 +50,7 @@ pub use reader::{Key, Problem, Takes, Written};
 pub use ros::{RosSettings, Surface};
 pub use run::{End, RunSettings, Start, wrong_variable};
 pub use serve::ServeSettings;
-pub use session::{SessionSettings, parse_software, parse_states};
+pub use session::{SessionSettings, parse_software, parse_states, refusal};
 pub use sources::{Format, SourceInput, SourceSettings};
 pub use variables::VariableSettings;
 

@@ -1,6 +1,7 @@
 //! `[session]`, `[program]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
 //! it, and is asked to.
 
+use outrigger_core::command::Limits;
 use outrigger_core::engine::ConfigError;
 use outrigger_core::engine::ur::{
     CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig, UrOptions,
@@ -107,6 +108,19 @@ impl SessionSettings {
         settings
     }
 
+    /// Raises the accelerations of the text that the file does not give to what the limits ask of them.
+    ///
+    /// `own_stop` does not follow: it is measured on an arm, and braking distances are reckoned with it.
+    pub(crate) fn follow(&mut self, root: &Section<'_, '_>, limits: &Limits<6>) {
+        let highest = |limits: &[f32; 6]| limits.iter().copied().fold(0.0, f32::max);
+        if !root.stands("session.acceleration") {
+            self.text.acceleration = self.text.acceleration.max(highest(limits.acceleration.as_array()));
+        }
+        if root.stands("limits.braking") && !root.stands("session.stop_acceleration") {
+            self.text.stop_acceleration = self.text.stop_acceleration.max(highest(limits.braking.as_array()));
+        }
+    }
+
     /// Everything these tables decide, beside defaults.
     pub(crate) fn config(&self) -> UrConfig {
         let Self { software, mode, link, path, program, text, standstill, connect, operator } = *self;
@@ -152,22 +166,41 @@ const BOUND: &[(&str, &[&str])] = &[
     ("session.stop_timeout", &["session.stop_cycles", "standstill.window"]),
 ];
 
+/// Returns the core's refusal with the name that its key has in files, e.g. `program.expert.orders: expected …`.
+#[must_use]
+pub fn refusal(error: &ConfigError) -> String {
+    match error {
+        ConfigError::Value { section, error } => {
+            format!("{}: expected {}", placed(&key_of(section, error.field)), error.expected)
+        }
+        ConfigError::Limits(error) => {
+            format!("{}: expected {}", placed(&format!("limits.{}", error.field)), error.expected)
+        }
+        ConfigError::Conflict(_) | ConfigError::Sources(_) | ConfigError::Memory { .. } => error.to_string(),
+    }
+}
+
+/// Returns the key, without the table `expert`, of a field in a section of the core's configuration.
+fn key_of(section: &str, field: &str) -> String {
+    match (section, field.split_once('.')) {
+        (_, Some((part @ ("following" | "scaling" | "pendant"), field))) => format!("session.{part}_{field}"),
+        (_, Some(("limits", field))) => format!("session.grade.{field}"),
+        (_, Some(("tracking", "joints"))) => "limits.tracking_error".into(),
+        (_, Some(("tracking", "linear"))) => "limits.tool_tracking_error".into(),
+        (_, Some(("tracking", "angular"))) => "limits.tool_turn_tracking_error".into(),
+        (_, Some(("control", field))) => format!("robot.{field}"),
+        ("fri", None) => format!("robot.{field}"),
+        (_, Some(_)) => field.to_owned(),
+        ("connect" | "operator" | "outputs" | "program", None) => format!("{section}.{field}"),
+        (_, None) => format!("session.{field}"),
+    }
+}
+
 /// Complains about what the core refuses, at the key it came from, or at the one in the file that it does not go with.
 pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     match error {
         ConfigError::Value { section, error } => {
-            let path = match (*section, error.field.split_once('.')) {
-                (_, Some((part @ ("following" | "scaling" | "pendant"), field))) => format!("session.{part}_{field}"),
-                (_, Some(("limits", field))) => format!("session.grade.{field}"),
-                (_, Some(("tracking", "joints"))) => "limits.tracking_error".into(),
-                (_, Some(("tracking", "linear"))) => "limits.tool_tracking_error".into(),
-                (_, Some(("tracking", "angular"))) => "limits.tool_turn_tracking_error".into(),
-                (_, Some(("control", field))) => format!("robot.{field}"),
-                ("fri", None) => format!("robot.{}", error.field),
-                (_, Some(_)) => error.field.to_owned(),
-                ("connect" | "operator" | "program", None) => format!("{section}.{}", error.field),
-                (_, None) => format!("session.{}", error.field),
-            };
+            let path = key_of(section, error.field);
             let others = BOUND.iter().find(|(key, _)| *key == path).map_or(&[][..], |(_, others)| others);
             match others.iter().find(|other| root.stands(other)) {
                 Some(other) if !root.stands(&path) => {

@@ -286,7 +286,7 @@ fn qualities(offered: &Offered, seen: &Seen) -> Vec<Finding> {
                         ("for messages from before it came (transient local)", "keeps none of them (volatile)")
                     };
                     let remedy = if lost {
-                        "Set that reader to best effort, or say offer_reliable = true under [ros] in this node's configuration"
+                        "Set that reader to best effort, or say offer_reliable = true under [ros.expert] in this node's configuration"
                     } else {
                         "Set that reader to volatile"
                     };

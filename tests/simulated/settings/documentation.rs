@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use outrigger_config::{AnyConfiguration, Key, Takes, keys};
+use outrigger_config::{AnyConfiguration, Key, Takes, expert_keys, keys};
 use outrigger_core::client::rtde::Claim;
 use outrigger_core::law::{AnyLaw, LawConfig};
 
 use super::ranges::{files, numeric};
 
-const PAGES: [&str; 2] =
-    [include_str!("../../../port-linux/docs/configuration.md"), include_str!("../../../port-linux/docs/kuka-lwr.md")];
+const PAGES: [&str; 3] = [
+    include_str!("../../../port-linux/docs/configuration.md"),
+    include_str!("../../../port-linux/docs/expert-examples.md"),
+    include_str!("../../../port-linux/docs/kuka-lwr.md"),
+];
 /// Where they are written anew: `OUTRIGGER_BLESS=1`.
-const FILES: [&str; 2] = ["configuration.md", "kuka-lwr.md"];
+const FILES: [&str; 3] = ["configuration.md", "expert-examples.md", "kuka-lwr.md"];
 
 /// A key as a page shows it.
 struct Shown {
@@ -161,6 +164,18 @@ fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered()
     let both: Vec<_> = offered.symmetric_difference(&taken).collect();
     assert!(wrong.is_empty() && both.is_empty(), "{}\noffered or taken, not both: {both:#?}", wrong.join("\n"));
     assert!(taken.len() > 50, "{taken:?}");
+}
+
+/// The page of configurations is for the keys that most cells need, that of examples for all others.
+#[test]
+fn expert_keys_stand_on_the_page_of_examples_and_ordinary_keys_alone_on_that_of_configurations() {
+    for block in blocks(PAGES[0]) {
+        let experts: Vec<_> =
+            expert_keys(block).expect("a configuration").into_iter().map(|(_, name, _)| name).collect();
+        assert!(experts.is_empty() && shown(block).iter().all(|shown| !shown.name.contains("expert")), "{experts:?}");
+    }
+    assert!(PAGES[0].contains("(expert-keys.md)") && PAGES[0].contains("(expert-examples.md)"));
+    assert!(blocks(PAGES[1]).all(|block| expert_keys(block).is_ok_and(|experts| !experts.is_empty())));
 }
 
 /// Groups are one text, joined by commas.

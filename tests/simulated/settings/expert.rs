@@ -3,8 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use outrigger_config::{AnyConfiguration, EXPERT, ExpertKey, Key, keys};
+use outrigger_config::{AnyConfiguration, EXPERT, ExpertKey, Key, keys, placed};
+use outrigger_core::engine::krc::KrcConfig;
+use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::mode::ModeTuning;
 use outrigger_emulated::require::committed;
+use outrigger_wire::time::Duration;
 
 use super::documentation::defaults;
 use super::{keys as known, ranges};
@@ -14,7 +18,7 @@ const MOST: usize = 60;
 
 /// Defaults that the pages tell in words, beside an example or a key that they follow.
 const IN_WORDS: &[(&str, &str)] = &[
-    ("limits.expert.braking", "2.0, or as low as the stop of the controller"),
+    ("limits.expert.braking", "`2.0`"),
     ("limits.expert.tracking_error", "0.1, 0.3 with impedance"),
     ("robot.expert.control", "`\"position\"`"),
     ("robot.expert.stiffness", "1000, of the tool 2000 and 200"),
@@ -96,6 +100,57 @@ fn a_default_on_the_page_changes_nothing() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Returns what a file makes of the thresholds of a controller of 8 ms; `None` where it is refused.
+fn thresholds(text: &str) -> Option<String> {
+    let period = Duration::from_millis(8);
+    let mode = |mode: &ModeTuning| format!("{:?} {:?} {:?}", mode.of(period), mode.following.of(period), mode.scaling);
+    match AnyConfiguration::parse(text).ok()? {
+        AnyConfiguration::Ur(target) => {
+            let (UrConfig { link, mode: judged, peer, limits, .. }, law) = (target.engine(), target.law());
+            target.engine().check().ok()?;
+            Some(format!("{:?} {} {peer:?} {limits:?} {law:?}", link.stream(period), mode(&judged)))
+        }
+        AnyConfiguration::Krc(target) => {
+            let (KrcConfig { link, mode: judged, peer, limits, .. }, law) = (target.engine(), target.law());
+            target.engine().check().ok()?;
+            Some(format!("{:?} {} {peer:?} {limits:?} {law:?}", link.datagram(period), mode(&judged)))
+        }
+    }
+}
+
+/// Values between those that the ranges of keys are tried at.
+const BETWEEN: [&str; 5] = ["0.02", "0.05", "2.0", "20.0", "5000"];
+
+/// With the other key alone a file is accepted, and with the default beside it refused, or it means something else.
+#[test]
+fn a_default_that_follows_another_key_is_another_one_beside_it() {
+    let (defaults, mut found) = (defaults(), BTreeSet::new());
+    let mut files = ranges::files();
+    files.push(files[0].with_all("session.software = \"5.15\"; session.expert.form = \"self-ending\""));
+    for file in files {
+        let known = keys(&file.text()).expect("a file of a kind");
+        for key in EXPERT.iter().filter(|key| known.iter().any(|known| known.name == key.place())) {
+            for other in key.follows() {
+                let Some(of) = known.iter().find(|known| known.name == placed(other)) else { continue };
+                let values = ranges::steps(of.range.as_ref().expect("a number's"));
+                let mut values = values.iter().map(String::as_str).chain(BETWEEN);
+                let follows = values.any(|number| {
+                    let beside = file.with(&of.name, &ranges::value(of, number)[0]);
+                    let with = || thresholds(&beside.with(&key.place(), &defaults[&key.place()]).text());
+                    thresholds(&beside.text()).is_some_and(|alone| with() != Some(alone))
+                });
+                if follows {
+                    found.insert((key.name, *other));
+                }
+            }
+        }
+    }
+    let listed = EXPERT.iter().flat_map(|key| key.follows().iter().map(|other| (key.name, *other)));
+    let wrong: Vec<_> = listed.filter(|pair| !found.contains(pair)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(found.len() > 40, "{found:?}");
+}
+
 fn without_indices(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_ascii_digit() || !name.contains('[')).collect()
 }
@@ -111,7 +166,7 @@ fn the_page_of_expert_keys_is_made_of_their_declarations() {
     let defaults = defaults();
     let mut page = String::from(
         "# Expert keys\n\nKeys that few files need, each in the table `expert` of its section, with its default, what a number there may \
-         be, and what a wrong value can break. What each is for stands in [configuration.md](configuration.md) and, beside a KRC, in \
+         be, and what a wrong value can break. What each is for stands in [expert-examples.md](expert-examples.md) and, beside a KRC, in \
          [kuka-lwr.md](kuka-lwr.md). `outrigger check-config FILE` prints a warning for each that is set.\n\nThis page is made of the \
          declarations in the code: `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs -- settings::expert`.\n\n\
          | key | default | range, unit | what it can break |\n|---|---|---|---|\n",
@@ -122,6 +177,8 @@ fn the_page_of_expert_keys_is_made_of_their_declarations() {
         let default = defaults.get(&place).unwrap_or_else(|| panic!("{place} has no default on a page"));
         let default = if default == "none" || default == "required" { default.clone() } else { format!("`{default}`") };
         let default = in_words(&place).map_or(default, str::to_owned);
+        let others: Vec<_> = key.follows().iter().map(|other| format!("`{}`", placed(other))).collect();
+        let default = if others.is_empty() { default } else { format!("{default}, follows {}", others.join(", ")) };
         let _ = writeln!(page, "| `{place}` | {default} | {} | {} |", range.unwrap_or_default(), key.breaks);
     }
     committed::hold("port-linux/docs/expert-keys.md", &page);

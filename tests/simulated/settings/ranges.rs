@@ -112,7 +112,7 @@ pub(super) const fn numeric(key: &Key) -> bool {
 }
 
 /// The value of a key of this shape: one number stands for all, but where two are a low and a high one.
-fn value(key: &Key, number: &str) -> Vec<String> {
+pub(super) fn value(key: &Key, number: &str) -> Vec<String> {
     match (key.name.as_str(), &key.takes, &key.range) {
         ("source[].range" | "law.expert.range" | "law.axis[].range", _, Some(Written { least, most, .. })) => {
             vec![format!("[{number}, {most}]"), format!("[{least}, {number}]")]
@@ -153,8 +153,7 @@ const BESIDE: &[(&str, End, With)] = &[
     ("law.waypoint[].degrees", Most, Beside("law.waypoint[].joints =; law.relative = true")),
     ("law.waypoint[].joints", Most, Beside("law.relative = true")),
     ("law.waypoint[].expert.velocities", Most, Never("no joint may be as fast: limits.velocity")),
-    ("limits.acceleration", Most, Beside("session.expert.acceleration = 50")),
-    ("limits.expert.braking", Most, Beside("session.expert.stop_acceleration = 50; session.expert.own_stop = 50")),
+    ("limits.expert.braking", Most, Beside("session.expert.own_stop = 50")),
     ("limits.position_max", Least, Never("the lowest angle is below it")),
     ("limits.position_min", Most, Never("the highest angle is above it")),
     ("robot.expert.torque", Least, Never("the last joints have less")),
@@ -243,7 +242,7 @@ fn every_number_may_be_what_its_range_says_and_nothing_else() {
 }
 
 /// Values of a key from end to end: its ends, and powers of ten between them.
-fn steps(range: &Written) -> Vec<String> {
+pub(super) fn steps(range: &Written) -> Vec<String> {
     let [least, most]: [f64; 2] = [&range.least, &range.most].map(|end| end.parse().expect("a number"));
     let whole = !range.least.contains('.') && !range.most.contains('.') && least.fract() == 0.0 && most > 1.0;
     let powers = (-4..5).map(|power| 10_f64.powi(power)).flat_map(|step| [step, -step]);

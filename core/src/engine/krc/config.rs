@@ -170,7 +170,7 @@ impl KrcConfig {
         };
         at_most("limits.velocity", &limits.velocity.0, &arm.velocity, "rad/s", "arm.velocity");
         at_most("limits.acceleration", &limits.acceleration.0, &arm.acceleration, "rad/s²", "arm.acceleration");
-        at_most("limits.braking", &limits.braking.0, &arm.braking, "rad/s²", "arm.braking");
+        at_most("limits.expert.braking", &limits.braking.0, &arm.braking, "rad/s²", "arm.braking");
     }
 
     /// For how long a KRC of this period is taken to go on by itself when answers are missing: as long as missing

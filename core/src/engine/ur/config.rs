@@ -299,13 +299,19 @@ impl UrConfig {
         };
         let braking = self.limits.braking.as_array();
         let why = "the stop that is sent";
-        at_most("limits.braking", braking, stop_acceleration, "session.stop_acceleration", why);
+        at_most("limits.expert.braking", braking, stop_acceleration, "session.expert.stop_acceleration", why);
         if self.leaves_stops_to_the_controller(self.peer.software) {
             let why = "what the controller's own stop is taken to reach";
-            at_most("limits.braking", braking, own_stop, "session.own_stop", why);
+            at_most("limits.expert.braking", braking, own_stop, "session.expert.own_stop", why);
         }
         let why = "the ramp of each speedj, or the arm lags behind what was approved";
-        at_most("limits.acceleration", self.limits.acceleration.as_array(), acceleration, "session.acceleration", why);
+        at_most(
+            "limits.acceleration",
+            self.limits.acceleration.as_array(),
+            acceleration,
+            "session.expert.acceleration",
+            why,
+        );
     }
 
     /// How commands reach a controller with this software, at its bounds, where its states have this period.

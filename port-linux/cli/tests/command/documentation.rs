@@ -9,14 +9,22 @@ use outrigger_emulated::require::committed;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading, SampleValue};
 
+/// The pages with every key of a file beside a controller of Universal Robots.
+const PAGES: [&str; 2] = ["configuration.md", "expert-examples.md"];
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(docs().join(name)).expect("the page")
+}
+
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
 }
 
 #[test]
 fn every_configuration_in_the_documentation_is_valid() {
-    // One for each law, two of boards, and a force sensor.
-    for (page, count) in [("configuration.md", LawKind::ALL.len() + 3), ("kuka-lwr.md", 2)] {
+    // One for each law, two of boards, and a program that somebody else brings.
+    let count = LawKind::ALL.len() + 3;
+    for (page, count) in [("configuration.md", count), ("expert-examples.md", count), ("kuka-lwr.md", 2)] {
         let text = std::fs::read_to_string(docs().join(page)).expect("the page");
         let examples: Vec<_> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
         assert_eq!(examples.len(), count, "{page}");
@@ -28,10 +36,10 @@ fn every_configuration_in_the_documentation_is_valid() {
     }
 }
 
-/// The page shows every key once: what a reader does not find there does not exist.
+/// The pages show every key once: what a reader does not find there does not exist.
 #[test]
 fn every_key_that_is_taken_stands_in_the_documentation() {
-    let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
+    let page = PAGES.map(page).concat();
     let of_laws = LawKind::ALL.iter().map(|kind| format!("[law]\nkind = \"{}\"\n", kind.name()));
     let others = [
         "",
@@ -103,23 +111,25 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
 /// What the page calls a default is one, on controllers of 2 ms.
 #[test]
 fn the_defaults_in_the_documentation_are_the_defaults() {
-    let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
-    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the first example");
-    // Comments that begin with another default, or with none, say that the value shown is an example.
-    let defaults: Vec<_> =
-        example.lines().filter(|line| !line.contains("# none") && !line.contains("# 1.0;")).collect();
-    let shown = Configuration::parse(&defaults.join("\n")).expect("valid").control.engine();
     let absent =
         Configuration::parse("robot.address = \"a\"\nlaw.kind = \"joint-servo\"\n").expect("valid").control.engine();
-    let period = outrigger_wire::time::Duration::from_millis(2);
-    assert_eq!(shown.link.stream(period), absent.link.stream(period));
-    assert_eq!(shown.mode.of(period), absent.mode.of(period));
-    assert_eq!(shown.mode.following.of(period), absent.mode.following.of(period));
-    assert_eq!(
-        (shown.peer.text, shown.standstill, shown.peer.connect),
-        (absent.peer.text, absent.standstill, absent.peer.connect)
-    );
-    assert_eq!(shown.limits, absent.limits);
+    for page in PAGES.map(page) {
+        let example =
+            page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the first example");
+        // Comments that begin with another default, or with none, say that the value shown is an example.
+        let defaults: Vec<_> =
+            example.lines().filter(|line| !line.contains("# none") && !line.contains("# 1.0;")).collect();
+        let shown = Configuration::parse(&defaults.join("\n")).expect("valid").control.engine();
+        let period = outrigger_wire::time::Duration::from_millis(2);
+        assert_eq!(shown.link.stream(period), absent.link.stream(period));
+        assert_eq!(shown.mode.of(period), absent.mode.of(period));
+        assert_eq!(shown.mode.following.of(period), absent.mode.following.of(period));
+        assert_eq!(
+            (shown.peer.text, shown.standstill, shown.peer.connect),
+            (absent.peer.text, absent.standstill, absent.peer.connect)
+        );
+        assert_eq!(shown.limits, absent.limits);
+    }
 }
 
 /// Returns whether a comment says that the value shown is not the default: `required`, `none`, or another value before a
@@ -137,7 +147,7 @@ fn names_another_default(comment: &str) -> bool {
 /// The page says: "Every other key below shows its default, unless the comment says otherwise."
 #[test]
 fn a_key_whose_comment_names_no_other_default_shows_its_default() {
-    let page = std::fs::read_to_string(docs().join("configuration.md")).expect("the page");
+    let page = PAGES.map(page).concat();
     let mut wrong = vec![];
     for example in page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         let meaning = |text: &str| AnyConfiguration::parse(text).map(|read| format!("{read:?}")).ok();

@@ -432,6 +432,22 @@ fn a_default_that_another_key_bounds_follows_it() {
     let short = session("expert.hold = 0.02").session;
     assert_eq!((short.link.stale_after, short.mode.state_timeout), (Some(short.text.hold), Some(short.text.hold)));
     assert_eq!(session("expert.own_stop = 0.5").limits.braking.0, [0.5; 6], "an arm that brakes less needs more room");
+    let fast = session("[limits]\nacceleration = [5, 5, 5, 5, 5, 40]").session.text;
+    assert_eq!((fast.acceleration, fast.stop_acceleration), (40.0, 10.0));
+    assert_eq!(session("[limits]\nacceleration = 5").session.text.acceleration, 10.0, "the default is enough");
+    let hard =
+        session("software = \"5.15\"\nexpert.form = \"self-ending\"\n[limits]\nexpert.braking = 20").session.text;
+    assert_eq!((hard.acceleration, hard.stop_acceleration, hard.own_stop), (10.0, 20.0, 2.0));
+    let both = format!("{ROBOT}[session]\nexpert.acceleration = 20\n[limits]\nacceleration = 30\n");
+    let [problem] = problems(&both).try_into().expect("one problem");
+    let expected =
+        "line 6: limits.acceleration: found 30, expected at most 20 rad/s² for joint 1: session.expert.acceleration, ";
+    assert!(problem.starts_with(expected), "{problem}");
+    // Nobody knows the controller's own stop but who has measured it.
+    let [problem] = problems(&format!("{ROBOT}[limits]\nexpert.braking = 8\n")).try_into().expect("one problem");
+    let expected =
+        "line 4: limits.expert.braking: found 8, expected at most 2 rad/s² for joint 1: session.expert.own_stop, ";
+    assert!(problem.starts_with(expected), "{problem}");
     // A KRC's period is not known before it sends.
     let krc = |stale_after: &str| {
         let text = format!(

@@ -1,3 +1,5 @@
 mod board;
 mod host;
 mod inputs;
+mod names;
+mod places;

@@ -1,5 +1,6 @@
 //! Every way that commands can reach a controller, beside the others, in words.
 
+use outrigger_config::refusal;
 use outrigger_core::engine::ur::{CommandPath, Orders, ProgramConfig, UrConfig, UrOptions};
 use outrigger_core::mode::PendantStop;
 use outrigger_wire::robot::SoftwareVersion;
@@ -60,7 +61,7 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
         return [name, format!("no: {unfit}"), "-".into(), "-".into(), about];
     }
     if let Err(refused) = config.check() {
-        return [name, format!("not with this configuration: {refused}"), "-".into(), "-".into(), about];
+        return [name, format!("not with this configuration: {}", refusal(&refused)), "-".into(), "-".into(), about];
     }
     let period = Duration::from_micros(software.generation().period_micros());
     let allowed = config.mode.pendant.stop == PendantStop::Overridden || config.sees_pendant_stops(by_rtde, period);
@@ -165,10 +166,18 @@ mod tests {
         config.peer.text.hold = Duration::from_millis(300);
         let rows = rows(&config, SoftwareVersion::new(5, 15), true);
         assert!(rows[0].contains("  yes  "), "{}", rows[0]);
-        assert!(rows[1].contains("not with this configuration: text.hold: expected at most 0.2 s"), "{}", rows[1]);
+        assert!(
+            rows[1].contains("not with this configuration: session.expert.hold: expected at most 0.2 s"),
+            "{}",
+            rows[1]
+        );
         config.peer.connect.states = StatesFrom::Realtime;
         config.peer.text.hold = UrConfig::default().peer.text.hold;
         let rows = self::rows(&config, SoftwareVersion::new(5, 15), true);
-        assert!(rows[2].contains("not with this configuration: program.orders: expected socket, or"), "{}", rows[2]);
+        assert!(
+            rows[2].contains("not with this configuration: program.expert.orders: expected socket, or"),
+            "{}",
+            rows[2]
+        );
     }
 }

@@ -56,9 +56,9 @@ fn a_limit_that_what_is_sent_would_break_is_told_with_both_settings() {
         c.limits.braking.0 = [8.0; 6];
         c.peer.text.stop_acceleration = 1.0;
     });
-    let own = "limits.braking of joint 1: found 8 rad/s², expected at most 2, session.own_stop: what the \
+    let own = "limits.expert.braking of joint 1: found 8 rad/s², expected at most 2, session.expert.own_stop: what the \
                controller's own stop is taken to reach";
-    let sent = "limits.braking of joint 1: found 8 rad/s², expected at most 1, session.stop_acceleration: the \
+    let sent = "limits.expert.braking of joint 1: found 8 rad/s², expected at most 1, session.expert.stop_acceleration: the \
                 stop that is sent";
     assert_eq!(reported, [sent, own]);
     assert_eq!(told(|c| c.limits.acceleration.0[3] = 10.5).len(), 1);

@@ -1,0 +1,209 @@
+//! The values of a section: texts, words, numbers and their arrays.
+
+use std::net::Ipv4Addr;
+
+use outrigger_wire::time::Duration;
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::Section;
+use super::nearest::{nearest, one_of};
+use super::takes::{Span, Takes, as_number, exactly};
+
+impl<'d> Section<'d, '_> {
+    /// The string `key`, if it is there.
+    pub(crate) fn text(&mut self, key: &str, what: &str) -> Option<&'d str> {
+        let value = self.take(key, Takes::Text)?;
+        let text = value.get_ref().as_str().filter(|text| !text.is_empty());
+        if text.is_none() {
+            self.mistyped(key, value, format!("{what}, as a string"));
+        }
+        text
+    }
+
+    /// The strings of `key`, if it is there; `problem` says what is expected in place of one, after those before it.
+    pub(crate) fn texts(
+        &mut self,
+        key: &str,
+        what: &str,
+        mut problem: impl FnMut(&[String], &str) -> Option<String>,
+    ) -> Vec<String> {
+        let Some(value) = self.take(key, Takes::Texts) else { return vec![] };
+        let DeValue::Array(items) = value.get_ref() else {
+            self.mistyped(key, value, format!("{what}, as an array of strings"));
+            return vec![];
+        };
+        let mut texts: Vec<String> = vec![];
+        for item in items.iter() {
+            let Some(text) = item.get_ref().as_str() else {
+                self.mistyped(key, item, format!("{what}, as a string"));
+                continue;
+            };
+            match problem(&texts, text) {
+                None => texts.push(text.to_owned()),
+                Some(expected) => self.mistyped(key, item, expected),
+            }
+        }
+        texts
+    }
+
+    /// The string `key`, parsed; `None` and a complaint where that fails.
+    pub(crate) fn parsed<T: std::str::FromStr<Err = String>>(&mut self, key: &str, what: &str) -> Option<T> {
+        let text = self.text(key, what)?;
+        text.parse().map_err(|expected: String| self.complain(key, format!("{what} ({expected})"))).ok()
+    }
+
+    /// The truth value `key`, or `default`.
+    pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
+        let Some(value) = self.take(key, Takes::Flag) else { return default };
+        value.get_ref().as_bool().unwrap_or_else(|| {
+            self.mistyped(key, value, "true or false");
+            default
+        })
+    }
+
+    /// Returns one of `choices`, or `default` where the key is absent or none of them.
+    pub(crate) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)], default: T) -> T {
+        self.one_of(key, choices).unwrap_or(default)
+    }
+
+    pub(super) fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)]) -> Option<T> {
+        let value = self.take(key, Takes::Words(choices.iter().map(|(name, _)| *name).collect()))?;
+        let text = value.get_ref().as_str().unwrap_or_default();
+        if let Some((_, chosen)) = choices.iter().find(|(name, _)| *name == text) {
+            return Some(*chosen);
+        }
+        let names: Vec<_> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+        self.mistyped(key, value, one_of(&names, nearest(text, choices.iter().map(|(name, _)| *name))));
+        None
+    }
+
+    /// The whole number `key`, or `default`.
+    pub(crate) fn integer(&mut self, key: &str, default: Option<i64>, range: impl Into<Span<i64>>) -> Option<i64> {
+        let range = range.into();
+        let Some(value) = self.take_within(key, Takes::Whole, Some(range.written())) else { return default };
+        let number = value.get_ref().as_integer().and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok());
+        number.filter(|n| range.contains(n)).or_else(|| {
+            self.mistyped(key, value, format!("a whole number in {}", range.text));
+            default
+        })
+    }
+
+    /// The number `key`, if it is there and in `range`.
+    pub(crate) fn number(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<f32> {
+        let range = range.into();
+        let value = self.take_within(key, Takes::Number, Some(range.written()))?;
+        let number = as_number(value.get_ref()).filter(|n| range.contains(n));
+        if number.is_none() {
+            self.mistyped(key, value, format!("a number in {}", range.text));
+        }
+        number
+    }
+
+    /// The number `key`, or `default`.
+    pub(crate) fn number_or(&mut self, key: &str, default: f32, range: impl Into<Span<f32>>) -> f32 {
+        self.number(key, range).unwrap_or(default)
+    }
+
+    /// The whole number `key`, if it is there and in `range`.
+    pub(crate) fn count(&mut self, key: &str, range: impl Into<Span<i64>>) -> Option<u32> {
+        self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
+    }
+
+    /// The whole number `key`, or `default`.
+    pub(crate) fn count_or(&mut self, key: &str, default: u32, range: impl Into<Span<i64>>) -> u32 {
+        self.count(key, range).unwrap_or(default)
+    }
+
+    /// The IPv4 address `key`, if it is there.
+    pub(crate) fn address(&mut self, key: &str, what: &str) -> Option<Ipv4Addr> {
+        let parsed = self.text(key, what)?.parse().ok();
+        if parsed.is_none() {
+            self.complain(key, what);
+        }
+        parsed
+    }
+
+    /// The time `key` in seconds, if it is there and in `range`.
+    pub(crate) fn duration(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<Duration> {
+        self.number(key, range).map(seconds)
+    }
+
+    /// The time `key` in seconds, or `default`.
+    pub(crate) fn duration_or(&mut self, key: &str, default: Duration, range: impl Into<Span<f32>>) -> Duration {
+        self.duration(key, range).unwrap_or(default)
+    }
+
+    /// `N` numbers, if the key is there; a single number stands for all of them.
+    pub(crate) fn numbers<const N: usize>(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; N]> {
+        let range = range.into();
+        let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
+        let numbers = match value.get_ref() {
+            DeValue::Array(items) => exactly(items, &range),
+            single => as_number(single).filter(|n| range.contains(n)).map(|n| [n; N]),
+        };
+        if numbers.is_none() {
+            self.mistyped(key, value, format!("one number or {N} in {}", range.text));
+        }
+        numbers
+    }
+
+    /// `N` numbers like [`numbers`](Self::numbers), of which the joint `endless.0` may be at most `endless.1` either way.
+    pub(crate) fn angles<const N: usize>(
+        &mut self,
+        key: &str,
+        range: impl Into<Span<f32>>,
+        endless: Option<(usize, f32)>,
+    ) -> Option<[f32; N]> {
+        let range = range.into();
+        let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
+        let within = |joint: usize, angle: f32| match endless {
+            Some((endless, most)) if endless == joint => angle.abs() <= most,
+            _ => range.contains(&angle),
+        };
+        let any = (f32::NEG_INFINITY..=f32::INFINITY, "").into();
+        let angles: Option<[f32; N]> = match value.get_ref() {
+            DeValue::Array(items) => exactly(items, &any),
+            single => as_number(single).map(|n| [n; N]),
+        };
+        let angles = angles.filter(|angles| (0..).zip(angles).all(|(joint, angle)| within(joint, *angle)));
+        if angles.is_none() {
+            let more = match endless {
+                Some((joint, _)) => format!(", joint {} at any number of turns", joint + 1),
+                None if N == 6 => "; more for the last where `robot.model` is \"ur3\" or \"ur3e\"".into(),
+                None => String::new(),
+            };
+            self.mistyped(key, value, format!("one number or {N} in {}{more}", range.text));
+        }
+        angles
+    }
+
+    /// `R` rows of `C` numbers, if the key is there. Which numbers they may be is judged by who knows what they are for.
+    pub(crate) fn rows<const R: usize, const C: usize>(&mut self, key: &str, expected: &str) -> Option<[[f32; C]; R]> {
+        let value = self.take(key, Takes::Rows(R, C))?;
+        let any = (f32::MIN..=f32::MAX, "").into();
+        let row = |item: &Spanned<DeValue<'_>>| exactly(item.get_ref().as_array()?, &any);
+        let rows = value.get_ref().as_array();
+        let rows = rows.and_then(|rows| rows.iter().map(row).collect::<Option<Vec<_>>>()?.try_into().ok());
+        if rows.is_none() {
+            self.mistyped(key, value, expected);
+        }
+        rows
+    }
+
+    /// Two numbers, the first below the second.
+    pub(crate) fn span(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; 2]> {
+        let range = range.into();
+        let value = self.take_within(key, Takes::Numbers(2), Some(range.written()))?;
+        let numbers = value.get_ref().as_array().and_then(|items| exactly::<2>(items, &range)).filter(|[a, b]| a < b);
+        if numbers.is_none() {
+            self.mistyped(key, value, format!("[low, high] in {}", range.text));
+        }
+        numbers
+    }
+}
+
+/// Seconds of the document; ranges admit no negative or unbounded time.
+fn seconds(seconds: f32) -> Duration {
+    Duration::from_micros((f64::from(seconds) * 1e6).round() as u64)
+}
