@@ -17,7 +17,7 @@ pub trait Clock {
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()>;
 }
 
-/// What waits for the peer's acknowledgement on one connection.
+/// The bytes of one connection that the peer has not acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unacked {
     /// Bytes written and not acknowledged; 0 where the platform cannot tell.
@@ -55,10 +55,10 @@ pub trait Socket: Read + Write {
     /// Resets the connection, gives up opening it or listening; what is queued is dropped.
     fn abort(&mut self);
 
-    /// What the peer has not acknowledged at `now`.
+    /// Returns the bytes that the peer has not acknowledged at `now`.
     fn unacked(&mut self, now: Instant) -> Unacked;
 
-    /// Whether it makes use of [`put_off`](Self::put_off).
+    /// `true` where [`put_off`](Self::put_off) has an effect.
     const PUTS_OFF: bool = false;
 
     /// The states of the cycle come by another connection: what this one brings may be read some 50 ms late. Its end may not.
@@ -144,7 +144,7 @@ pub struct Sockets<'s, S, D> {
     pub datagrams: Option<&'s mut D>,
 }
 
-/// What a port supplies: a clock, and the sockets.
+/// The clock and the sockets of a port.
 pub trait Net {
     /// The clock.
     type Clock: Clock;

@@ -239,7 +239,7 @@ fn run(world: &Shared, millis: u64) -> bool {
     run_in_turns::<0>(world, millis)
 }
 
-/// The same where another task sends after so many turns.
+/// Runs the loop as [`run`] does, where another task sends after so many turns.
 fn run_in_turns<const TURNS: u32>(world: &Shared, millis: u64) -> bool {
     let (mut primary, mut realtime) = (vec![0; 4096], vec![0; 8192]);
     let mut room = RtdeMemory::<'_, 4096>::new();

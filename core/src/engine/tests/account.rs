@@ -60,7 +60,7 @@ fn take(bench: &mut Bench, step: Step) {
     }
 }
 
-/// Everything that a bench did, and the memory of its recorder.
+/// The texts, the events and the last mode of a bench, and its recording.
 type Done = (Vec<Sent>, Vec<Event<UrEvent>>, Mode, Vec<u8>);
 
 fn done(mut bench: Bench, steps: &[Step]) -> Done {
