@@ -290,7 +290,12 @@ macro_rules! each {
     };
 }
 
+#[warn(clippy::missing_trait_methods)]
 impl<const N: usize> Law<N> for AnyLaw<N> {
+    fn needs_kinematics(&self) -> bool {
+        each!(self, law => Law::<N>::needs_kinematics(law))
+    }
+
     fn use_posture(&mut self, posture: &Posture<N>) {
         each!(self, law => law.use_posture(posture));
     }
